@@ -15,6 +15,7 @@ from gradedeval.analysis.baseline import with_baseline
 from gradedeval.analysis.bayes import ROPE, posterior
 from gradedeval.analysis.completions.differences import difference_bounds, never_falls
 from gradedeval.analysis.completions.reread import Reread
+from gradedeval.analysis.completions.settled import settled
 from gradedeval.analysis.flips import flip_columns
 from gradedeval.analysis.resampling import tukey_hsd
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, shared_topics
@@ -300,19 +301,8 @@ def _posterior(paired: Paired, differences: Floats, settings: TestSettings) -> d
 def _settled(
     paired: Paired, difference: Floats, first: Ints, second: Ints, reread: Reread | None
 ) -> dict[str, Floats | list[bool | None]]:
-    """How low and how high the differences could come, and whether their order is conclusive: by these bounds, or else
-    by the residual of the lower run, where no judgment lowers a score; None where nothing is known.
-
-    If two means are equal, either run may be the lower one.
-    """
+    """How low and how high the differences could come, and whether their order is conclusive."""
     lowest, highest = difference_bounds(paired, first, second, reread)
-    residuals = paired.residuals[first], paired.residuals[second]
-    lower = np.where(difference > 0, residuals[0], np.where(difference < 0, residuals[1], np.maximum(*residuals)))
-    with np.errstate(invalid="ignore"):
-        by_residual = (np.abs(difference) > lower) | ((difference == 0) & (lower == 0))
-        equal = (difference == 0) & (np.maximum(-lowest, highest) <= TOLERANCE)
-        settled = (lowest > TOLERANCE) | (highest < -TOLERANCE) | equal
-    sure = np.where(np.isnan(lowest), by_residual & never_falls(paired.measure, reread), settled).tolist()
-    unknown = (np.isnan(lowest) & np.isnan(lower)).tolist()
-    conclusive = [None if blank else bool(one) for blank, one in zip(unknown, sure, strict=True)]
+    residuals, rises = paired.residuals, never_falls(paired.measure, reread)
+    conclusive = settled(difference, (residuals[first], residuals[second]), (lowest, highest), rises)
     return {"lowest": lowest, "highest": highest, "conclusive": conclusive}

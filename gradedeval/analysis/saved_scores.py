@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,6 +12,7 @@ import numpy as np
 
 from gradedeval.errors import InputError, ProblemList
 from gradedeval.measures.parse import canonical
+from gradedeval.options import TIES_BY_GRADE
 from gradedeval.scoring.scores import ALL
 from gradedeval.scoring.signature import Signature
 from gradedeval.trec.duplicates import duplicate, settle_duplicates
@@ -105,6 +106,10 @@ def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
     cells = dict(rows)
     signed = {key: Signature.read(str(cells[line].get("signature") or joint)) for key, line in summaries.items()}
     known = {key: signature for key, signature in signed.items() if signature}
+    moved = {key for key, signature in known.items() if signature.settings.get("ties") in TIES_BY_GRADE}
+    by_topic = [
+        replace(row, residual=np.nan, unjudged=np.nan) if (row.run, row.measure) in moved else row for row in by_topic
+    ]
     signs = place != FRAME and any("signature" in row for row in cells.values())
     return SavedScores(
         place, by_topic, labels, known, signs and any((row.run, row.measure) not in known for row in by_topic)

@@ -249,7 +249,7 @@ def _from_scores(scores: Scores) -> Matrix:
         columns = [column_of[topic] for topic in run.topics]
         for name in ARRAYS:
             getattr(matrix, name)[row, columns] = getattr(run, name)
-    if scores.options.residuals == "difference":  # signed differences are no bounds
+    if not scores.options.bounded_by_residuals:
         matrix.residual[:], matrix.unjudged[:] = np.nan, np.nan
     matrix.origin[:] = Origin("", Signature.read(scores.signature))
     return replace(matrix, signature=scores.signature, notes=list(scores.notes), scores=scores)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradedeval.analysis.baseline import with_baseline
-from gradedeval.analysis.score_matrix import AnyScores
-from gradedeval.arrays import TOLERANCE, Bools, Floats
+from gradedeval.analysis.completions.differences import never_falls, topic_bounds
+from gradedeval.analysis.completions.reread import Reread
+from gradedeval.analysis.completions.settled import settled
+from gradedeval.analysis.score_matrix import AnyScores, Paired
+from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import InputError, plural
 
 if TYPE_CHECKING:
@@ -26,10 +28,10 @@ def topic_differences(
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns a frame with the columns measure, topic, baseline, run, baseline_score, score, difference (score −
-    baseline_score), baseline_residual, residual, low, high (difference − baseline_residual and difference + residual:
-    what judging could make of it), settled (whether judging could not turn the order of the two around; blank without
-    residuals), sign (1 where more is better or neither is, −1 where less is). Raises InputError (usage) unless there
-    are two runs.
+    baseline_score), baseline_residual, residual, low, high (what judging could make of the difference, a document that
+    both runs have being judged alike for both; blank where that is not known), settled (whether judging could not turn
+    the order of the two around; blank without residuals), sign (1 where more is better or neither is, −1 where less
+    is). Raises InputError (usage) unless there are two runs.
     """
     import pandas as pd  # not before it is needed
 
@@ -38,41 +40,37 @@ def topic_differences(
         what = f"{len(matrix.runs)} {plural(len(matrix.runs), 'run')} given, and two are compared topic by topic"
         raise InputError("", what, "add a run" if len(matrix.runs) < 2 else "choose two", usage=True)
     first = matrix.run_index(name) if name is not None else 0
-    frames = []
-    for measure in matrix.comparable_measures():
-        paired = matrix.paired(measure)
-        before, after = paired.score[[first, 1 - first]]
-        old, new = paired.residual[[first, 1 - first]]
-        difference = after - before
-        difference[np.abs(difference) <= TOLERANCE] = 0
-        columns = {
-            "measure": measure,
-            "topic": np.array(paired.topics, dtype=object),
-            "baseline": paired.runs[first],
-            "run": paired.runs[1 - first],
-            "baseline_score": before,
-            "score": after,
-            "difference": difference,
-            "baseline_residual": old,
-            "residual": new,
-            "low": difference - old,
-            "high": difference + new,
-            "settled": pd.array(settled(difference, old, new), dtype="boolean"),
-            "sign": paired.reading.sign,
-        }
-        order = np.argsort(-paired.reading.sign * difference, kind="stable")
-        frames.append(pd.DataFrame(columns).iloc[order])
+    reread = Reread.of(matrix.scores)
+    frames = [_by_topic(matrix.paired(measure), first, reread) for measure in matrix.comparable_measures()]
     return pd.concat(frames, ignore_index=True)
 
 
-def settled(difference: Floats, old: Floats, new: Floats, moved: Bools | None = None) -> Sequence[bool | None]:
-    """topics: whether no judgment could reverse the order of two scores: the lower one cannot rise as far. None without
-    a residual.
+def _by_topic(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame:
+    """The rows of one measure, the largest gain first."""
+    import pandas as pd
 
-    old, new  residuals of the two scores
-    moved     whether anything changed: what did not cannot turn around; None: that is not known
-    """
-    lower = np.where(difference > 0, old, np.where(difference < 0, new, np.maximum(old, new)))
-    sure = (np.abs(difference) > lower) | ((difference == 0) & (lower == 0))
-    sure = sure if moved is None else sure | ~moved
-    return [None if np.isnan(bound) else bool(one) for bound, one in zip(lower, sure, strict=True)]
+    before, after = paired.score[[first, 1 - first]]
+    old, new = paired.residual[[first, 1 - first]]
+    difference = after - before
+    difference[np.abs(difference) <= TOLERANCE] = 0
+    lowest, highest = topic_bounds(paired, np.array([first]), np.array([1 - first]), reread)[:, 0]
+    rises = never_falls(paired.measure, reread)
+    low, high = (difference - old, difference + new) if rises else (np.nan, np.nan)
+    low, high = np.where(np.isnan(lowest), low, lowest), np.where(np.isnan(highest), high, highest)
+    columns = {
+        "measure": paired.measure,
+        "topic": np.array(paired.topics, dtype=object),
+        "baseline": paired.runs[first],
+        "run": paired.runs[1 - first],
+        "baseline_score": before,
+        "score": after,
+        "difference": difference,
+        "baseline_residual": old,
+        "residual": new,
+        "low": np.minimum(low, difference),  # but for the last bits they are
+        "high": np.maximum(high, difference),
+        "settled": pd.array(settled(difference, (old, new), (lowest, highest), rises), dtype="boolean"),
+        "sign": paired.reading.sign,
+    }
+    order = np.argsort(-paired.reading.sign * difference, kind="stable")
+    return pd.DataFrame(columns).iloc[order]

@@ -28,6 +28,8 @@ from gradedeval.trec.file_formats import formats_of
 
 Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval"]
 Ties = Literal["docno-desc", "docno-asc", "file", "rank", "best", "worst", "average"]
+TIES_BY_GRADE: tuple[Ties, ...] = ("best", "worst")
+"""Orders in which a document that is judged later would change places, so that no residual bounds a score."""
 Order = Literal["score", "file"]
 Precision = Literal["float64", "float32"]
 Topics = Literal["qrels", "both", "run", "relevant"]
@@ -145,7 +147,7 @@ class Options:
         if self.bounds and self.interval is not None:
             what = "--interval has columns low and high too"
             raise OPTIONS["bounds"].error(what, "ask for one of them")
-        if self.bounds and self.ties in ("best", "worst"):
+        if self.bounds and self.ties in TIES_BY_GRADE:
             what = f"{self.ties} has no bounds: documents judged later would change places"
             raise OPTIONS["ties"].error(what, "take another order of ties, or leave out --bounds")
 
@@ -158,6 +160,11 @@ class Options:
     @property
     def wants_residuals(self) -> bool:
         return self.residuals is not None or self.max_residual is not None
+
+    @property
+    def bounded_by_residuals(self) -> bool:
+        """Whether no score rises by more than its residual: signed differences of two cases say nothing of it."""
+        return self.residuals != "difference" and self.ties not in TIES_BY_GRADE
 
 
 OPTIONS: dict[str, Option] = {

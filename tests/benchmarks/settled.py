@@ -30,7 +30,7 @@ def row_of(measure: str, qrels: str, runs: list[str]) -> list[str]:
     scored = time.process_time()
     paired = shared_topics(to_matrix(scores), scores.labels[0])
     first, second = run_pairs(len(runs))
-    reread = Reread(scores)
+    reread = Reread.of(scores)
     for run in paired.runs:
         reread.parts(run, paired.topics)
     read = time.process_time()

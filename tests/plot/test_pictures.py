@@ -493,7 +493,7 @@ def test_what_is_no_frame_of_a_picture_is_one_line(
     assert names(ax.get_yticklabels()) == ["a", "b", "c"]
 
 
-def saved(scores_of: dict[str, list[float]], measure: str = "ap", **more: Any) -> pd.DataFrame:
+def saved(scores_of: dict[str, list[float]], measure: str = "err", **more: Any) -> pd.DataFrame:
     """Saved scores by one measure, a score for each topic."""
     rows = [(run, str(topic), score) for run, scores in scores_of.items() for topic, score in enumerate(scores)]
     return pd.DataFrame(rows, columns=["run", "topic", "score"]).assign(measure=measure, **more)

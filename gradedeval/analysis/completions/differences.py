@@ -268,22 +268,30 @@ class Differences:
         return greatest_precision(levels, unknown, *unjudged)
 
 
-def difference_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | None) -> tuple[Floats, Floats]:
-    """pairs: how low and how high the difference of the summaries (second − first) can come; nan where that is not
-    known. The documents of a topic have nothing to do with those of others, so that each may be at its worst. Where the
-    bounds of the difference are not the best possible ones or there are none, by those of each run."""
+def topic_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | None) -> Floats:
+    """2 × pairs × topics: how low and how high the difference of scores (second − first) can come; nan where that is
+    not known. Where the bounds of the difference are not the best possible ones or there are none, by those of each
+    run."""
     if reread is None:
-        blank = np.full(len(first), np.nan)
-        return blank, blank.copy()
-    summary, differences = paired.reading.summary, Differences(reread, paired)
-    found = np.array(differences.bounds(first, second))
+        return np.full((2, len(first), len(paired.topics)), np.nan)
+    differences = Differences(reread, paired)
+    lowest, highest = differences.bounds(first, second)
     if not differences.are_exact:
         least, most = separate_bounds(paired, first, second, reread)
-        if summary == "geometric":
-            lows, highs = summarize(least, summary), summarize(most, summary)
-            return lows[1] - highs[0], highs[1] - lows[0]
-        found = np.array([np.fmax(found[0], least[1] - most[0]), np.fmin(found[1], most[1] - least[0])])
-    return summarize(found[0], summary), summarize(found[1], summary)
+        lowest, highest = np.fmax(lowest, least[1] - most[0]), np.fmin(highest, most[1] - least[0])
+    return np.array([lowest, highest])
+
+
+def difference_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | None) -> tuple[Floats, Floats]:
+    """pairs: how low and how high the difference of the summaries (second − first) can come; nan where that is not
+    known. The documents of a topic have nothing to do with those of others, so that each may be at its worst."""
+    summary = paired.reading.summary
+    if summary == "geometric" and reread is not None:
+        least, most = separate_bounds(paired, first, second, reread)
+        lows, highs = summarize(least, summary), summarize(most, summary)
+        return lows[1] - highs[0], highs[1] - lows[0]
+    lowest, highest = topic_bounds(paired, first, second, reread)
+    return summarize(lowest, summary), summarize(highest, summary)
 
 
 def never_falls(label: str, reread: Reread | None) -> bool:

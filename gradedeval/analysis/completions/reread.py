@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from gradedeval.analysis.unjudged import Numbering, Part, parts_of
 from gradedeval.errors import InputError
@@ -22,16 +23,21 @@ class Reread:
     @classmethod
     def of(cls, scores: Scores | None) -> Reread | None:
         """None where judging would not change the scores as it is told here: where they are saved ones, or were
-        standardized since, and where the best case is that of the full ranking."""
+        standardized since, and as `of_runs` says."""
         if scores is None or scores.transformations or not scores.sources:
             return None
-        options = scores.options
-        bounded = options.wants_residuals and options.residuals != "difference" and options.residual_depth == "cutoff"
-        return cls(scores) if bounded else None
+        return cls.of_runs(Scorer(scores.qrels, scores.measures, scores.options), scores.sources)
 
-    def __init__(self, scores: Scores) -> None:
-        self.scorer, self.sources = Scorer(scores.qrels, scores.measures, scores.options), scores.sources
-        self.column = {label: column for column, label in enumerate(scores.labels)}
+    @classmethod
+    def of_runs(cls, scorer: Scorer, sources: Mapping[str, Any]) -> Reread | None:
+        """None without residuals, where the best case is that of the full ranking, and where grades order ties."""
+        options = scorer.options
+        bounded = options.wants_residuals and options.bounded_by_residuals and options.residual_depth == "cutoff"
+        return cls(scorer, sources) if bounded else None
+
+    def __init__(self, scorer: Scorer, sources: Mapping[str, Any]) -> None:
+        self.scorer, self.sources = scorer, sources
+        self.column = {measure.label: column for column, measure in enumerate(scorer.measures)}
         self.numbering = Numbering()
         self.batches: dict[str, list[Batch]] = {}
         self.known: dict[tuple[str, tuple[str, ...]], list[Part] | None] = {}

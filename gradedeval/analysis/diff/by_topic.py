@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import numpy as np
 
+from gradedeval.analysis.completions.differences import topic_bounds
+from gradedeval.analysis.completions.reread import Reread
 from gradedeval.analysis.diff.changes import Change, document_rows, passed_by_unjudged, topic_rows
 from gradedeval.analysis.explain import DEFAULT
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
 from gradedeval.analysis.ranked_terms import RankedTerms, terms_by_run
+from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import Ints
 from gradedeval.errors import InputError, check_choice, did_you_mean, shorten, warn_caller
 from gradedeval.formats.notebook import InNotebook
@@ -138,7 +141,8 @@ def diff_runs(
     import pandas as pd  # not before it is needed
 
     judged = qrels_for(runs, qrels, options)
-    scorer = Scorer(judged, list(measures), replace(options, residuals=None if options.judged_only else "total"))
+    known = options.bounded_by_residuals and not options.judged_only
+    scorer = Scorer(judged, list(measures), replace(options, residuals="total" if known else None))
     ranked = rank_runs(runs, scorer.grader, workers)
     old, new = ranked.runs
     shared = np.flatnonzero(old.listed & new.listed)
@@ -146,10 +150,10 @@ def diff_runs(
         raise no_common_topics(new.place, ranked.topics, old.place, ranked.topics)
     if scorer.grader.types:
         raise InputError("--costs", "diff does not read the types of documents", "leave it out", usage=True)
-    terms = terms_by_run(ranked, scorer)
+    terms, reread = terms_by_run(ranked, scorer), Reread.of_runs(scorer, runs)
     topics, documents = [], []
     for column, measure in enumerate(scorer.measures):
-        rows, found = _of_measure(ranked, scorer, column, shared, terms)
+        rows, found = _of_measure(ranked, scorer, column, shared, terms, reread)
         topics.append(rows.assign(measure=measure.label))
         documents.append(found.assign(measure=measure.label))
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
@@ -172,6 +176,7 @@ def _of_measure(
     column: int,
     shared: Ints,
     terms: RankedTerms,
+    reread: Reread | None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The topics and the documents of `Diff`, by one measure."""
     measure, table = scorer.measures[column], scorer.tables[column]
@@ -183,7 +188,10 @@ def _of_measure(
     scores = terms.scores[:, :, :, column]
     last = NOWHERE - 1 if measure.cutoff is None or measure.definition.cutoff == "sums_to_k" else measure.cutoff
     change = Change(ranked, shared, old, new, of_documents, of_topics, last)
-    topics = topic_rows(change, scores[0][:, shared], scores[2][:, shared])
+    names, (score, residual) = [run.name for run in ranked.runs], scores[[0, 2]][:, :, shared]
+    paired = Paired(measure.label, measure.reading, names, [ranked.names[topic] for topic in shared], score, residual)
+    bounds = topic_bounds(paired, np.array([0]), np.array([1]), reread)[:, 0]
+    topics = topic_rows(change, score, residual, bounds, measure.bounds == "rises")
     # The worst first; of equal changes the order of the qrels.
     order = np.argsort(measure.reading.sign * topics["difference"].to_numpy(), kind="stable")
     place = np.zeros(len(ranked.topics), dtype=np.int64)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradedeval.analysis.completions.settled import settled
 from gradedeval.analysis.explain import BEYOND, DOCUMENT
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns
-from gradedeval.analysis.topic_differences import settled
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -53,10 +53,12 @@ class Change:
         return np.flatnonzero(seen & changed & counts[self.ranked.topic])
 
 
-def topic_rows(change: Change, scores: Floats, residuals: Floats) -> pd.DataFrame:
+def topic_rows(change: Change, scores: Floats, residuals: Floats, bounds: Floats, rises: bool) -> pd.DataFrame:
     """A row for each topic.
 
     scores, residuals  runs × topics
+    bounds             topics, twice: how low and how high the difference can come; nan where that is not known
+    rises              whether no judging lowers a score
     """
     import pandas as pd
 
@@ -65,6 +67,8 @@ def topic_rows(change: Change, scores: Floats, residuals: Floats) -> pd.DataFram
         difference = np.where(before == after, 0.0, after - before)
     difference[np.abs(difference) <= TOLERANCE] = 0
     changed = np.bincount(ranked.topic[change.chosen], minlength=len(ranked.topics))[shared]
+    same = (changed == 0) & (difference == 0)
+    known = settled(difference, (old, new), (bounds[0], bounds[1]), rises, same)
     return pd.DataFrame(
         {
             "topic": np.array(ranked.names, dtype=object)[shared],
@@ -73,7 +77,7 @@ def topic_rows(change: Change, scores: Floats, residuals: Floats) -> pd.DataFram
             "difference": difference,
             "baseline_residual": old,
             "residual": new,
-            "settled": pd.array(settled(difference, old, new, (changed > 0) | (difference != 0)), dtype="boolean"),
+            "settled": pd.array(known, dtype="boolean"),
             "changed": changed,
         }
     )

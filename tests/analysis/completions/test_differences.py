@@ -200,6 +200,40 @@ def test_judging_may_turn_an_order_that_the_residual_of_the_lower_run_calls_know
     assert not row["conclusive"]
 
 
+def test_a_topic_is_settled_where_judging_turns_neither_score_below_the_other() -> None:
+    runs = {"a": {topic: ranked(["x"]) for topic in TOPICS}, "b": {topic: ranked(["u", "v"]) for topic in TOPICS}}
+    qrels, measures = {topic: {"x": 2} for topic in TOPICS}, ["recall", "gm_ap", "err@1"]
+    scores = scored(runs, qrels, measures)
+    frame = gradedeval.topic_differences(scores).drop_duplicates("measure").set_index("measure")
+    # u and v alone lift b to 2/3, less than a has: but then a comes down to 1/3.
+    np.testing.assert_allclose(frame.loc["recall", ["low", "high"]].astype(float), [-1, 1 / 3])
+    np.testing.assert_allclose(frame.loc["err@1", ["low", "high"]].astype(float), [-0.75, 0])
+    assert frame["settled"].tolist() == [False, False, False]
+    named = [{name: run} for name, run in runs.items()]
+    assert not gradedeval.diff(*named, qrels, measures, top_grade=2).topics["settled"].any()
+    saved = gradedeval.topic_differences(scores.frame).drop_duplicates("measure").set_index("measure")
+    assert saved.loc["recall", ["low", "high"]].isna().all()
+    assert saved["settled"].tolist() == [False, False, False]
+    np.testing.assert_allclose(saved.loc["err@1", ["low", "high"]].astype(float), [-0.75, 0])
+
+
+def test_where_grades_order_ties_nothing_is_settled() -> None:
+    """Ties are put best: u stands below n, and would stand above it if it were relevant."""
+    tied = {topic: {"n": 1.0, "u": 1.0} for topic in TOPICS}
+    runs = {"a": tied, "b": tied | {"1": ranked(["x"])}}
+    qrels = {topic: {"x": 1, "n": 0} for topic in TOPICS}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = gradedeval.evaluate(runs, qrels, "p@1 ap", residuals="total", ties="best")
+        for given in (scores, scores.frame):
+            assert gradedeval.compare(given, draws=10)["conclusive"].isna().all()
+            assert gradedeval.topic_differences(given)["settled"].isna().all()
+        frame = gradedeval.check(scores, [Bound("max-drop", "p@1", 0.1)], "b")
+        assert frame["settled"].tolist() == [None]
+        named = [{name: run} for name, run in runs.items()]
+        assert gradedeval.diff(*named, qrels, "p@1", ties="best").topics["settled"].isna().all()
+
+
 def test_a_check_says_whether_judging_could_undo_a_drop() -> None:
     qrels = {topic: {"x": 2, "n": 0} for topic in TOPICS}
     runs = {"before": {topic: ranked(["x", "n"]) for topic in TOPICS}}

@@ -37,6 +37,10 @@ def command(**keywords: Any) -> None:
     The measures are printed as -m takes them, the nearest first. They describe what users look at, and do not estimate
     a parameter that users have: `gradedeval clicks models` does. Zhang et al., Information Retrieval 2010.
 
+    Columns: KL, the divergence in nats; within 0.001, the values of the parameter whose divergence is no larger than
+    that by more than so many nats; covered, what the weights sum to over the ranks of the observation, before they are
+    scaled.
+
     \b
     gradedeval clicks fit log.tsv
     gradedeval clicks fit log.tsv -m 'rbp(p=0.05..0.99) rbp(p=0.8)' --scale both

@@ -37,9 +37,9 @@ def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
     for number, given in enumerate(several, 1):
         name = names[os.fsdecode(given)] if is_path(given) else _file_name(given)
         name = name or ("run" if len(several) == 1 else f"run{number}")
-        if name in named and is_path(given) and named[name] != given:
+        if name in named and is_path(given) and is_url(given) and named[name] != given:
             hint = "score each by itself, or in Python name them in a dict"
-            raise InputError("", f"two runs are called '{name}'", hint, usage=True)
+            raise InputError("", f"two URLs are called '{name}'", hint, usage=True)
         if name in named:
             raise InputError("", f"run '{name}' is given twice", "give each run once", usage=True)
         named[name] = given

@@ -60,7 +60,7 @@ def test_runs_of_the_same_name_are_called_by_their_urls() -> None:
     assert file_names(["s3://a/x.run", "s3://b/x.run", "c/x.run"]) == ["a/x.run", "b/x.run", "c/x.run"]
     with pytest.raises(InputError, match=r"^run 's3://a/x\.run' is given twice; give each run once"):
         named_runs(["s3://a/x.run"] * 2)
-    with pytest.raises(InputError, match=r"^two runs are called 'https://a/run'; score each by itself"):
+    with pytest.raises(InputError, match=r"^two URLs are called 'https://a/run'; score each by itself"):
         named_runs(["https://a/run?id=1", "https://a/run?id=2"])
 
 

@@ -148,6 +148,11 @@ class Scorer:
             if unbounded:
                 have = "has" if len(unbounded) == 1 else "have"
                 notes.append(f"--max-residual: {', '.join(unbounded)} {have} no residual; all topics count there")
+        if self.options.ties == "best" and self.options.wants_residuals and self.options.residuals != "difference":
+            what = (
+                "--ties best: a document that is judged later may move up, and a score rise by more than its residual"
+            )
+            notes.append(Note(what, "take another order of ties"))
         return notes + (bounds_notes(self) if self.options.bounds else [])
 
     def score_part(self, part: RunPart) -> PartResult[BatchScores]:

@@ -187,6 +187,24 @@ def test_what_cannot_be_compared_is_one_line(cli: Command, tmp_path: Any) -> Non
         (BM25, QRELS): "1 run given; with qrels diff compares two: diff A B QRELS",
         (BM25, RM3, QRELS, "--topic", "31"): "--topic: '31' is not a topic that both runs are scored on; did you mean",
         (BM25, RM3, QRELS, "--only", "wors"): "--only: invalid value 'wors'; did you mean 'worse'?",
+        (
+            BM25,
+            RM3,
+            QRELS,
+            "--only",
+            "unsettled",
+            "--ties",
+            "best",
+        ): "--only: what judging could turn is not known here;",
+        (
+            BM25,
+            RM3,
+            QRELS,
+            "--only",
+            "unsettled",
+            "-m",
+            "bpref",
+        ): "--only: what judging could turn is not known here; leave",
         (BM25, RM3, QRELS, "--ties", "average"): "--ties: an average over orders has no ranks",
     }.items():
         done = cli("diff", *words)

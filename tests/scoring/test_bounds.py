@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradedeval import InputError, evaluate
+from gradedeval import EvaluationWarning, InputError, evaluate
 from gradedeval.parallel import workers
 from support.commands import Command
 from support.paths import DATA, SAMPLES, shared
@@ -79,6 +79,14 @@ def test_what_does_not_go_with_bounds_is_refused(given: tuple[str, ...], said: s
     ended = cli(str(RUN), str(QRELS), "-m", "ap", *given)
     assert ended.code == 2
     assert said in ended.err.decode()
+
+
+def test_a_note_says_that_documents_judged_later_may_move_up() -> None:
+    with pytest.warns(EvaluationWarning, match="may move up, and a score rise by more than its residual"):
+        best = evaluate({"1": {"a": 1, "u": 1}}, {"1": {"a": 0}}, "p@1", ties="best", residuals="total", top_grade=1)
+    assert best.residuals["p@1"] == 0
+    later = evaluate({"1": {"a": 1, "u": 1}}, {"1": {"a": 0, "u": 1}}, "p@1", ties="best")
+    assert later["p@1"] == 1
 
 
 def test_notes_name_what_has_no_bounds_what_is_safe_and_what_is_taken_for_granted() -> None:

@@ -267,6 +267,7 @@ def test_rbp_averaged_over_the_orders_of_its_ties_equals_rbp_eval(name: str) -> 
                 assert all(map(same, pair, printed)), (topic, depth, p, pair, printed)
 
 
+@pytest.mark.filterwarnings("ignore:ties=.best.")
 @pytest.mark.parametrize(("name", "uncut"), [("5", 9), ("6", 3), ("11", 9)])
 def test_rbp_eval_lies_between_the_worst_and_the_best_order_of_ties(name: str, uncut: int) -> None:
     """The sum lies between. The residual does so upside down: the worst order puts the unjudged first, where they could
@@ -474,6 +475,7 @@ def falling_scores(name: str) -> dict[str, list[float]]:
     return {topic: sorted(own, reverse=True) for topic, own in scores.items()}
 
 
+@pytest.mark.filterwarnings("ignore:ties=.best.")
 @pytest.mark.parametrize("name", sampled(runs_of(COVID), 12))
 def test_rbp_equals_rbp_eval_without_ties_and_lies_between_the_orders_with_them(name: str) -> None:
     """Without ties in reach, sum and error are equal to four digits; with ties, see the specs above.

@@ -74,7 +74,8 @@ class Diff(InNotebook, document="analysis.diff.tables.own_document"):
     def only(self, kind: Only | None = None, topic: str | None = None) -> Diff:
         """The topics that got worse or better, those whose order is unsettled, or one of them.
 
-        Raises InputError (usage) for another kind, or a topic that the runs are not scored on.
+        Raises InputError (usage) for another kind, a topic that the runs are not scored on, and where it is not known
+        of any topic whether its order is settled.
         """
         rows = np.ones(len(self.topics), dtype=bool)
         if kind is not None:
@@ -82,6 +83,10 @@ class Diff(InNotebook, document="analysis.diff.tables.own_document"):
             better = self.topics["measure"].map({measure.label: measure.reading.sign for measure in self.measures})
             change = self.topics["difference"] * better
             settled = self.topics["settled"]
+            if kind == "unsettled" and settled.isna().all() and len(settled):
+                what = "what judging could turn is not known here"
+                hint = "leave out --judged-only, or --ties best or worst, or take a measure with bounds"
+                raise InputError("--only", what, hint, usage=True)
             rows &= {"worse": change < 0, "better": change > 0, "unsettled": settled.eq(False).fillna(False)}[kind]
         if topic is not None:
             known = list(dict.fromkeys(self.topics["topic"]))

@@ -45,6 +45,8 @@ def test_a_script_that_new_processes_would_run_again_is_told_in_a_line(call: str
         [sys.executable, script], env=environment(), capture_output=True, text=True, timeout=60, check=False
     )
     said = [line for line in done.stderr.splitlines() if not line.startswith(" ")]
+    if call == "spawn":  # the script's own pool: Python ends a process that has just made another, and may say so
+        said = [line for line in said if "resource_tracker.py" not in line]
     place = "cluster" if call == "local" else "jobs"
     assert (done.returncode, done.stdout) == (1, "")
     assert said == [

@@ -29,11 +29,13 @@ class Plan:
     scorer  what every worker needs, once: qrels, measures and options
     tasks   what can be worked on by itself, in any order
     runs    the name of each run, and what it is read from
+    name    its own, by which its results are known
     """
 
     scorer: Scorer
     tasks: list[Task]
     runs: list[tuple[str, Any]]
+    name: str
 
 
 @lists_options
@@ -59,21 +61,24 @@ def plan(
 
     Returns a `Plan`, whose scorer and tasks can be pickled. Raises `gradedeval.InputError` as `evaluate` does.
     """
+    from uuid import uuid4
+
     for name, number in (("part", part), ("runs_a_task", runs_a_task)):
         if number is not None and (not isinstance(number, int) or number < 1):
             raise InputError(name, f"'{number}' is not a whole number of 1 or more", usage=True)
     workers = Workers(limits=replace(FAR, segment=part, large_file=min(part, FAR.large_file)))
     named = named_runs(run, qrels)
     scorer = scorer_of(named, qrels, parse_measures(measures), resolve_options(like, **keywords), workers)
-    runs = list(named.items())
-    return Plan(scorer, tasks_of(runs, scorer, workers, by_topic, far=True, most=runs_a_task), runs)
+    runs, name = list(named.items()), uuid4().hex
+    cut = tasks_of(runs, scorer, workers, by_topic, far=True, most=runs_a_task)
+    return Plan(scorer, [replace(task, plan=name) for task in cut], runs, name)
 
 
 def work(scorer: Scorer, task: Task) -> Result:
     """The result of a task of a plan, which depends on nothing else: what is wrong with a run is part of it. One thread
     does it, in any process. It keeps the memory that it frees for what it reads next."""
     keep_freed_memory()
-    return tasks.work(scorer, task)
+    return replace(tasks.work(scorer, task), plan=task.plan)
 
 
 def merge(plan: Plan, results: Iterable[Result], *, keep_going: bool = False) -> Scores:
@@ -82,11 +87,14 @@ def merge(plan: Plan, results: Iterable[Result], *, keep_going: bool = False) ->
     keep_going  collect what is wrong with runs in `.errors`, and score the others
 
     Topics whose lines stand in several parts of a run are read again here. Raises `gradedeval.InputError` where a run
-    cannot be scored, and where the result of a task is missing.
+    cannot be scored, and where the result of a task is missing, or of another plan.
     """
     collector, workers = Collector(plan.tasks, plan.scorer), Workers()
     missing, done = {task.number: task for task in plan.tasks}, dict[int, RunResult]()
     for result in results:
+        if getattr(result, "plan", None) != plan.name:
+            hint = "give what work(plan.scorer, task) returned for the tasks of this plan"
+            raise InputError("merge", "a result is not of this plan", hint, usage=True)
         if task := missing.pop(result.number, None):  # an engine may do one twice
             done.update(collector.add(task, result))
     if missing:

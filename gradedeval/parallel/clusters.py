@@ -141,8 +141,13 @@ def _library() -> Any:
 def threads_of(client: Any, say: Callable[[list[str]], None]) -> int:
     """How many tasks the workers of a cluster do at a time. Where it has none yet, that is said, and waited for one.
 
-    Raises InputError where none comes, and as `check_versions`.
+    Raises InputError where none comes, where the client cannot be used, and as `check_versions`.
     """
+    if client.scheduler is None:
+        raise InputError("executor", "the client is closed", "give an open one, as Client(address)", usage=True)
+    if client.asynchronous:
+        what = "the client is asynchronous, and an evaluation waits for its results"
+        raise InputError("executor", what, "give Client(address), without asynchronous=True", usage=True)
     try:
         if not client.nthreads():
             _wait_for_worker(client, say)

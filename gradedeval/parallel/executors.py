@@ -205,6 +205,7 @@ def shared_array(count: int, kind: Any) -> Any:
 @contextmanager
 def spawned(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> Iterator[Submit]:
     """So many new processes, which import what they need. They end with the block, as those of `forked`."""
+    check_script("--jobs")  # before there is a pool: a process that runs the script again is ended, and would leave it
     with _processes("spawn", count) as pool, lent(pool, work, tasks) as submit:
         yield submit
 

@@ -110,7 +110,8 @@ class Workers:
         if is_client(executor):
             from gradedeval.parallel.clusters import threads_of  # few evaluations have one
 
-            return cls(jobs or threads_of(executor, say), progress, FAR, executor)
+            threads = threads_of(executor, say)  # which checks it, also where the number is given
+            return cls(jobs or threads, progress, FAR, executor)
         own = getattr(executor, "_max_workers", None)  # as the executors of the standard library and loky have it
         return cls(jobs or own or cores(), progress, executor=executor)
 

@@ -37,6 +37,9 @@ def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
     for number, given in enumerate(several, 1):
         name = names[os.fsdecode(given)] if is_path(given) else _file_name(given)
         name = name or ("run" if len(several) == 1 else f"run{number}")
+        if name in named and is_path(given) and is_url(given) and named[name] != given:
+            hint = "score each by itself, or in Python name them in a dict"
+            raise InputError("", f"two URLs are called '{name}'", hint, usage=True)
         if name in named:
             raise InputError("", f"run '{name}' is given twice", "give each run once", usage=True)
         named[name] = given
@@ -75,12 +78,23 @@ def file_names(paths: list[str]) -> list[str]:
     names = ["stdin" if path == "-" else os.path.basename(path) for path in paths]
     if len(set(names)) == len(names):
         return names
-    from pathlib import Path
-
-    parts = [Path(path).parts if path != "-" else ("stdin",) for path in paths]
+    parts = [_folders(path) for path in paths]
     ends = [Counter(folders[-length:] for folders in parts) for length in range(max(map(len, parts)))]
     lengths = [
         next((length for length in range(1, len(folders)) if ends[length][folders[-length:]] == 1), len(folders))
         for folders in parts
     ]
-    return [str(Path(*folders[-length:])) for folders, length in zip(parts, lengths, strict=True)]
+    return [
+        "/".join(folders[-length:]) if is_url(path) else os.path.join(*folders[-length:])
+        for path, folders, length in zip(paths, parts, lengths, strict=True)
+    ]
+
+
+def _folders(path: str) -> tuple[str, ...]:
+    """The folders of a path and its file; of a URL its protocol first."""
+    from pathlib import Path
+
+    if is_url(path):
+        protocol, _, rest = path.partition("://")
+        return (f"{protocol}:/", *rest.split("/"))
+    return Path(path).parts if path != "-" else ("stdin",)

@@ -25,7 +25,8 @@ UNKNOWN_SIZE = 1 << 20
 """Bytes that a run counts for that is not a file on disk."""
 
 ASKED = 100
-"""Runs at URLs whose sizes are asked for: a large one is cut into parts. Where there are more each is taken whole."""
+"""Runs at URLs whose sizes no listing told and that are asked for them: a large one is cut into parts. Where there are
+more each of these is taken whole."""
 
 Run = tuple[int, str, Any]
 """The number of a run, its name and what it is read from."""
@@ -40,6 +41,7 @@ class Task:
     part      of a large file: whole topics
     turn      the place of the part among those of the run
     by_topic  whether the scores of topics are wanted, or summaries alone
+    plan      the name of the plan that it is of, where it is of one
     """
 
     number: int
@@ -47,16 +49,19 @@ class Task:
     part: RunPart | None = None
     turn: int = 0
     by_topic: bool = True
+    plan: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """What comes of the task of a number: the results of its runs, or what is in the part, or why it cannot be read."""
+    """What comes of the task of a number: the results of its runs, or what is in the part, or why it cannot be read.
+    `plan` is that of the task."""
 
     number: int
     runs: list[RunResult] = field(default_factory=list)
     part: PartResult[BatchScores] | None = None
     error: InputError | NeedsLineReader | None = None
+    plan: str = ""
 
 
 def work(scorer: Scorer, task: Task, progress: Progress = no_progress) -> Result:
@@ -143,10 +148,16 @@ def _parts(source: Any, size: int, scorer: Scorer, workers: Workers) -> Sequence
 
 
 def _sizes(sources: Sequence[Any]) -> list[int]:
-    """Bytes of each run, as far as that is quickly known: servers are asked of a few."""
-    urls = [is_path(source) and is_url(source) for source in sources]
-    ask = sum(urls) <= ASKED
-    return [UNKNOWN_SIZE if url and not ask else _size(source) for source, url in zip(sources, urls, strict=True)]
+    """Bytes of each run, as far as that is quickly known: servers are asked of a few that they did not list."""
+    asked = [is_path(source) and is_url(source) and not _is_listed(source) for source in sources]
+    few = sum(asked) <= ASKED
+    return [UNKNOWN_SIZE if one and not few else _size(source) for source, one in zip(sources, asked, strict=True)]
+
+
+def _is_listed(url: Any) -> bool:
+    from gradedeval.trec.remote import LISTED  # few evaluations read a URL
+
+    return os.fspath(url) in LISTED
 
 
 def _size(source: Any) -> int:

@@ -15,6 +15,9 @@ IN_MEMORY = 1 << 23
 LARGE = 1 << 25
 """Bytes of a file that is read in ranges, and not fetched before."""
 
+LISTED: dict[str, int] = {}
+"""The bytes of URLs that a pattern or a folder named, as its listing said."""
+
 _HERE_ALONE, _STREAMS = {"memory"}, {"http", "https"}
 """File systems that other processes do not see, and those whose servers may give a file as a whole alone."""
 
@@ -77,7 +80,9 @@ def _in_turn(url: str) -> Iterator[bytes]:
 
 
 def size_of(url: str) -> int | None:
-    """How many bytes a URL has, where its server says so. Who listed a folder knows it already."""
+    """How many bytes a URL has, where its server says so, or said so when its folder was listed."""
+    if url in LISTED:
+        return LISTED[url]
     files, name = file_system(url)
     size: int | None = asked(url, files.info, name).get("size")
     return size
@@ -121,11 +126,13 @@ def matching(url: str) -> list[str]:
     if not found and "bucket" in (missing := _missing(url, files, path)):
         raise InputError(url_place(url), missing, "check the URL")
     before = pattern.removesuffix(path) if pattern.endswith(path) else None
-    return [
-        files.unstrip_protocol(name) if before is None else f"{before}{name}"
+    sizes = {
+        files.unstrip_protocol(name) if before is None else f"{before}{name}": found[name].get("size")
         for name in sorted(found)
         if found[name]["type"] == "file"
-    ]
+    }
+    LISTED.update({one: size for one, size in sizes.items() if size is not None})
+    return list(sizes)
 
 
 def _missing(url: str, files: Any, pattern: str) -> str:

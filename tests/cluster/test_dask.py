@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shlex
@@ -132,6 +133,18 @@ def test_other_versions_are_refused_with_both_named(client: Any, monkeypatch: py
     monkeypatch.setattr("gradedeval.__version__", "9.9")
     with pytest.raises(InputError, match=r"gradedeval 9\.9 here and gradedeval \S+ on the worker at tcp://"):
         Workers.of(executor=client)
+
+
+def test_a_client_that_cannot_be_used_is_told(client: Any, cluster: Started) -> None:
+    async def evaluated() -> None:
+        async with distributed.Client(cluster.address, asynchronous=True, set_as_default=False) as other:
+            gradedeval.evaluate(*FILES[1:], executor=other)
+
+    with pytest.raises(InputError, match=r"^executor: the client is asynchronous, .*; give Client\(address\)"):
+        asyncio.run(evaluated())
+    client.close()
+    with pytest.raises(InputError, match=r"^executor: the client is closed; give an open one"):
+        gradedeval.evaluate(*FILES[1:], executor=client, jobs=2)
 
 
 def test_other_versions_on_machines_of_an_executor_are_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,8 +61,9 @@ def test_in_any_order_the_scores_are_those_of_one_process(
 def test_summaries_alone_are_the_same_and_small(folder: Path) -> None:
     paths = (folder / "runs", folder / "qrels.txt", MEASURES)
     expected = gradedeval.evaluate(*paths, **OPTIONS)
-    results = done(plan(*paths, by_topic=False, **OPTIONS))
-    found = merge(plan(*paths, by_topic=False, **OPTIONS), results)
+    planned = plan(*paths, by_topic=False, **OPTIONS)
+    results = done(planned)
+    found = merge(planned, results)
     assert (found.means_by_run, found.notes) == (expected.means_by_run, expected.notes)
     assert list(found.rows(by_topic=False)) == list(expected.rows(by_topic=False))
     with_topics = done(plan(*paths, **OPTIONS))
@@ -96,3 +97,11 @@ def test_what_workers_do_not_see_is_told_as_that(folder: Path) -> None:
 def test_a_plan_says_what_is_wrong_with_it(wrong: Any, folder: Path) -> None:
     with pytest.raises(InputError, match=r"is not a whole number of 1 or more"):
         plan(folder / "runs", folder / "qrels.txt", **wrong)
+
+
+def test_results_of_another_plan_are_refused(folder: Path) -> None:
+    one, other = (plan(folder / "runs" / name, folder / "qrels.txt") for name in "ab")
+    for results in (done(other), [*done(other), *done(one)], [7]):
+        with pytest.raises(InputError, match=r"^merge: a result is not of this plan; give what work"):
+            merge(one, results)
+    assert merge(pickle.loads(pickle.dumps(one)), done(one)).runs[0].run == "a"

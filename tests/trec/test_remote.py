@@ -16,7 +16,10 @@ from gradedeval import InputError
 from gradedeval.errors import redacted
 from gradedeval.parallel import workers
 from gradedeval.rankings import interleaved
+from gradedeval.scoring import tasks
+from gradedeval.scoring.run_names import file_names, named_runs
 from gradedeval.trec import remote
+from gradedeval.trec.paths import files_of
 from support.commands import environment
 from support.processes import end_fsspec
 from support.sessions import gradedeval as prompt
@@ -39,6 +42,26 @@ def test_a_url_is_a_file_a_folder_or_a_pattern(bucket: str) -> None:
     assert gradedeval.evaluate(f"{bucket}/runs/x.run", qrels, "rr").means == {"rr": 0.75}
     for word in (f"{bucket}/runs/*.run", f"{bucket}/runs/"):
         assert [run.run for run in gradedeval.evaluate(word, qrels, "rr").runs] == ["x.run", "y.run"]
+
+
+def test_of_many_runs_that_a_folder_lists_a_large_one_is_known(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No server is asked again for what its listing said; of files named one by one more than a few are not asked."""
+    monkeypatch.setattr(tasks, "ASKED", 1)
+    pytest.importorskip("fsspec").filesystem("memory").pipe("/bucket/runs/large.run", RUN.encode() * 9)
+    listed = files_of(f"{bucket}/runs/")
+    monkeypatch.setattr(remote, "asked", None)
+    assert tasks._sizes(listed) == [9 * len(RUN), len(RUN), len(RUN)]
+    monkeypatch.setattr(remote, "LISTED", {})
+    assert tasks._sizes(listed) == 3 * [tasks.UNKNOWN_SIZE]
+
+
+def test_runs_of_the_same_name_are_called_by_their_urls() -> None:
+    assert file_names(["s3://a/x.run", "gs://a/x.run"]) == ["s3://a/x.run", "gs://a/x.run"]
+    assert file_names(["s3://a/x.run", "s3://b/x.run", "c/x.run"]) == ["a/x.run", "b/x.run", "c/x.run"]
+    with pytest.raises(InputError, match=r"^run 's3://a/x\.run' is given twice; give each run once"):
+        named_runs(["s3://a/x.run"] * 2)
+    with pytest.raises(InputError, match=r"^two URLs are called 'https://a/run'; score each by itself"):
+        named_runs(["https://a/run?id=1", "https://a/run?id=2"])
 
 
 @pytest.mark.parametrize(
@@ -136,7 +159,7 @@ def test_neither_names_nor_signature_nor_measures_show_a_password(bucket: str, m
 
     monkeypatch.setattr(fsspec.implementations.memory.MemoryFileSystem, "_strip_protocol", classmethod(stripped))
     weights, secret = f"{bucket}/w.csv?sig=secret", f"{bucket}/runs/x.run?sig=secret"
-    fsspec.filesystem("memory").pipe("/bucket/w.csv", b"1,0.5\n2,0.5\n")
+    pytest.importorskip("fsspec").filesystem("memory").pipe("/bucket/w.csv", b"1,0.5\n2,0.5\n")
     scores = gradedeval.evaluate(secret, f"{bucket}/qrels.gz?sig=secret", [f'wp(file="{weights}")', "rr"])
     assert [run.run for run in scores.runs] == ["x.run"]
     for text in (str(scores), scores.signature, scores.frame.to_csv(), *scores.notes, *scores.means):

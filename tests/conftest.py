@@ -17,7 +17,7 @@ from hypothesis import settings
 from gradedeval.cli import main
 from support.commands import HIDDEN, Outcome, environment
 
-# `--hypothesis-profile=ci` takes its place.
+# `--hypothesis-profile=ci` or `full` takes its place.
 settings.load_profile("default")
 
 

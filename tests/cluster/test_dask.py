@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +176,8 @@ def test_the_first_worker_of_an_empty_cluster_is_waited_for_and_a_scheduler_that
 ) -> None:
     said: list[str] = []
     with started(tmp_path, 0, pages=True) as cluster, distributed.Client(cluster.address) as client:
-        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/status", clusters.dashboard(client))
+        page = r"http://127\.0\.0\.1:\d+/status" if find_spec("bokeh") else ""  # by which dask draws its pages
+        assert re.fullmatch(page, clusters.dashboard(client))
         monkeypatch.setattr(clusters, "FIRST_WORKER", 0.1)
         with pytest.raises(InputError, match=r"^cluster: no worker has come to tcp://\S+ within 0\.1 seconds; "):
             Workers.of(executor=client, say=said.extend)

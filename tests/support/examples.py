@@ -1,4 +1,4 @@
-"""How many examples a test takes: a sample of them, and all in the exhaustive run with the profile `ci`."""
+"""How many examples a test takes: a sample of them, most of them in the profile `ci`, and all in the profile `full`."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from hypothesis import example, settings
 
 # In per cent of what a test asks for.
 settings.register_profile("default", max_examples=6)
-settings.register_profile("ci", max_examples=100)
+settings.register_profile("ci", max_examples=60)
+settings.register_profile("full", max_examples=100)
 
 LEAST = 2
 
 
 def drawn(count: int, *, steady: bool = True) -> settings:
-    """So many examples in the profile `ci`; `steady`: the same ones in every run."""
+    """So many examples in the profile `full`; `steady`: the same ones in every run."""
     share = settings.default.max_examples if settings.default else 100
     return settings(deadline=None, derandomize=steady, max_examples=max(min(LEAST, count), count * share // 100))
 
 
 def also(**given: Any) -> Callable[[Any], Any]:
-    """`@example(**given)` in the profile `ci`: one more of a kind of which others are tried in every run."""
-    return example(**given) if drawn(100).max_examples == 100 else lambda test: test
+    """`@example(**given)` in the profiles `ci` and `full`: one more of a kind of which others are always tried."""
+    return example(**given) if drawn(100).max_examples > 6 else lambda test: test
 
 
 def sampled(values: Iterable[Any], step: int, first: int = 0) -> list[Any]:

@@ -171,7 +171,8 @@ def _records(source: Source, widths: set[int], usage: bool, data: bytes | None) 
     if content.startswith(BYTE_ORDER_MARKS[1:]):
         raise InputError(f"{source.place}:1", "is UTF-16", "save the file as UTF-8", kind="format", usage=usage)
     content = content.removeprefix(BYTE_ORDER_MARKS[0]).replace(b"\r\n", b"\n")
-    first = next((line for line in content.split(b"\n") if line.strip() and not line.lstrip().startswith(b"#")), b"")
+    lines = (line.strip(encode(SPACE)) for line in content.split(b"\n"))
+    first = next((line for line in lines if line and not line.startswith(b"#")), b"")
     separator = _separator(first, widths)
     if separator is None:
         for number, line in enumerate(content.split(b"\n"), 1):

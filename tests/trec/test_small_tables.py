@@ -218,6 +218,7 @@ def test_a_quote_that_is_not_closed_is_an_error_wherever_it_stands(content: str,
     [
         (b"1\t\t\n", "3 fields, expected 1 (phi) or 2 (rank, phi)"),  # a cell is missing, not a table of one column
         (b"1\n1\x0b0.5\n", "phi '1\x0b0.5' is not a number"),  # a control character separates nothing
+        (b"\x0c\n1,0.5\n", "phi '1,0.5' is not a number"),  # and is not blank: the first line says what separates
     ],
 )
 def test_what_separates_nothing_adds_and_removes_no_column(content: bytes, problem: str, tmp_path: Path) -> None:

@@ -171,9 +171,9 @@ def _records(source: Source, widths: set[int], usage: bool, data: bytes | None) 
     if content.startswith(BYTE_ORDER_MARKS[1:]):
         raise InputError(f"{source.place}:1", "is UTF-16", "save the file as UTF-8", kind="format", usage=usage)
     content = content.removeprefix(BYTE_ORDER_MARKS[0]).replace(b"\r\n", b"\n")
-    lines = (line.strip(encode(SPACE)) for line in content.split(b"\n"))
-    first = next((line for line in lines if line and not line.startswith(b"#")), b"")
-    separator = _separator(first, widths)
+    space = encode(SPACE)
+    rows = (line for line in content.split(b"\n") if line.strip(space) and not line.lstrip(space).startswith(b"#"))
+    separator = _separator(next(rows, b""), widths)
     if separator is None:
         for number, line in enumerate(content.split(b"\n"), 1):
             if cells := [cell for cell in re.split(f"[{SPACE}]+", decode(line)) if cell]:

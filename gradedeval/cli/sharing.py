@@ -27,7 +27,7 @@ CLUSTER: Decorator = option(
     metavar="ADDRESS",
     expose_value=False,
     callback=_remember,
-    help="Share the work with a cluster of dask: the address of its scheduler, as in tcp://host:8786, or 'local' for "
+    help="Share the work with a dask cluster: the address of its scheduler, as in tcp://host:8786, or 'local' for "
     "one of this machine. Pays from ten seconds of work on.",
 )
 

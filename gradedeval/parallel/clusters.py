@@ -1,4 +1,4 @@
-"""A cluster of dask as those who share the work: found by its address, compared with this process, left as it was."""
+"""A dask cluster as those who share the work: found by its address, compared with this process, left as it was."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _greet(address: str) -> None:
         with ThreadPoolExecutor(1) as thread:
             thread.submit(asyncio.run, asyncio.wait_for(greeted(), PATIENCE)).result()
     except Exception:
-        what = f"what answers at {address} is not a scheduler of dask"
+        what = f"what answers at {address} is not a dask scheduler"
         raise InputError(
             "--cluster", what, "`dask scheduler` prints its address, as in tcp://host:8786 or tls://host:8786"
         ) from None

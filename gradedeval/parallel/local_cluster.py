@@ -1,4 +1,4 @@
-"""A cluster of dask on this machine, which ends with the work."""
+"""A dask cluster on this machine, which ends with the work."""
 
 from __future__ import annotations
 

@@ -61,10 +61,10 @@ LIMITS = Limits()
 """The limits where none are given."""
 
 FAR = Limits(segment=1 << 28, runs=50, waiting=100)
-"""Those of a cluster: to hand over a task takes milliseconds there, so that each is about two seconds of work."""
+"""Those of a cluster: to hand over a task takes milliseconds there, so that each is about a second of work."""
 
 
-MORE_MEMORY = "have the workers memory for it? see --memory-limit of `dask worker`"
+MORE_MEMORY = "do the workers have enough memory? see --memory-limit of `dask worker`"
 """What to do about a worker of a cluster that died."""
 
 

@@ -1,4 +1,4 @@
-"""What a cluster of dask costs beside `--jobs`: whole commands in turn, and tasks of a client, medians.
+"""What a dask cluster costs beside `--jobs`: whole commands in turn, and tasks of a client, medians.
 
     python tests/benchmarks/cluster.py                  all parts, about ten minutes
     python tests/benchmarks/cluster.py --only many      one part alone

@@ -159,7 +159,7 @@ def test_what_is_not_a_scheduler_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         with (
-            pytest.raises(InputError, match=f"^cluster: what answers at {address} is not a scheduler"),
+            pytest.raises(InputError, match=f"^cluster: what answers at {address} is not a dask scheduler"),
             connected(address),
         ):
             pass

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.errors import InputError, ProblemList, plural, reason, shorten, warn_caller
+from gradedeval.formats import json_text
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
@@ -138,7 +139,7 @@ def lines_of(
         entry = {KEY: VERSION, "time": _time_of(files.get(run), time), "label": label, "run": run}
         if passed is not None:
             entry["passed"] = passed[run]
-        lines.append(json.dumps({**entry, "signature": signature, "scores": found}, ensure_ascii=False))
+        lines.append(json_text({**entry, "signature": signature, "scores": found}))
     return lines
 
 

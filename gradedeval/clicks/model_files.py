@@ -12,6 +12,7 @@ from gradedeval.clicks.click_models import ClickModel
 from gradedeval.clicks.items import TIES, UNJUDGED, Items
 from gradedeval.clicks.kinds import Chosen, read_models
 from gradedeval.errors import InputError
+from gradedeval.formats import json_text
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.trec.source import Source
 
@@ -21,13 +22,11 @@ UNJUDGED_NAME = "unjudged"
 
 def model_text(model: ClickModel) -> str:
     """A model as JSON: its name, what its parameters are of, and these: of items by grade or by topic and docno."""
-    import json  # not before it is needed
-
     kept: dict[str, Any] = {"model": str(model.chosen), "tie": model.items.tie}
     for name, values in model.parameters.items():
         kept[name] = _by_item(model.items, values) if name in model.chosen.kind.shares else np.asarray(values).tolist()
     kept["seen"] = _by_item(model.items, model.seen)
-    return json.dumps(kept, ensure_ascii=False, indent=1) + "\n"
+    return json_text(kept, indent=1) + "\n"
 
 
 def _by_item(items: Items, values: Any) -> dict[str, Any]:

@@ -69,15 +69,10 @@ def as_csv(document: Document, digits: int | None, delimiter: str = ",") -> str:
 
 def as_json(document: Document, digits: int | None) -> str:
     """One document: the signature, what else is said of all rows, and `rows`, one a line."""
-    import json
-
     if document.nested is not None:
-        return json.dumps(_for_json(document.nested, digits), ensure_ascii=False, indent=1) + "\n"
+        return json_text(_for_json(document.nested, digits), indent=1) + "\n"
     head = {"signature": document.signature, **document.head}
-    entries = "".join(
-        f"{json.dumps(name)}: {json.dumps(_for_json(value, digits), ensure_ascii=False)},\n "
-        for name, value in head.items()
-    )
+    entries = "".join(f"{json_text(name)}: {json_text(_for_json(value, digits))},\n " for name, value in head.items())
     rows = ",\n  ".join(_json_rows(document.table, digits))
     return f'{{{entries}"rows": [\n  {rows}]}}\n'
 
@@ -88,10 +83,16 @@ def as_jsonl(document: Document, digits: int | None) -> str:
 
 
 def _json_rows(table: Table, digits: int | None) -> list[str]:
-    import json
-
     rows = (_for_json(dict(zip(table.names, row, strict=True)), digits) for row in table.rows)
-    return [json.dumps(row, ensure_ascii=False) for row in rows]
+    return [json_text(row) for row in rows]
+
+
+def json_text(value: Any, **how: Any) -> str:
+    r"""A value as JSON, which is UTF-8 by definition (RFC 8259): a byte of a name that is not stands as the escape
+    `\udcXX`, which Python reads as that byte again (`surrogateescape`)."""
+    import json  # not before it is needed
+
+    return json.dumps(value, ensure_ascii=False, **how).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _for_json(value: Any, digits: int | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,7 @@ def test_names_that_are_not_utf_8_go_through(cli: Command, tmp_path: Path) -> No
             assert b"\nq\xe4,d\xf6 e,9," in done.out
     assert b"q\xe4,d\xf6," in (tmp_path / "seen.csv").read_bytes()
     assert "q\udce4" in clicks.read_log(tmp_path / "log").frame()["topic"].tolist()
+    done = cli("clicks", "models", "log", "-m", "pbm", "--write-model", "pbm.json", "-f", "json")
+    assert done.code == 0
+    assert json.loads((tmp_path / "pbm.json").read_text("utf-8"))["attractiveness"].keys() == {"q\udce4"}
+    assert ("q\udce4", "d\udcf6") in clicks.read_model(tmp_path / "pbm.json").items.names

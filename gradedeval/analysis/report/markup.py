@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import InputError, visible
+from gradedeval.formats import json_text
 
 if TYPE_CHECKING:
     import jinja2
@@ -37,10 +38,7 @@ def template_of(name: str) -> jinja2.Template:
 
 def as_json(value: Any) -> str:
     """JSON that may stand in a script element."""
-    import json
-
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.translate(_AS_ESCAPES)
+    return json_text(value, separators=(",", ":"), allow_nan=False).translate(_AS_ESCAPES)
 
 
 def inline(name: str) -> tuple[str, str]:

@@ -43,8 +43,10 @@ def draw(dice: random.Random) -> Case:
 def later(case: Case, dice: random.Random) -> Case:
     """The case with more judgments, by grades that it has: of some documents of the run, or all, and of `unseen`."""
     lines = [line.split() for line in case.files["qrels"].splitlines()]
-    judged = {(line[0], line[2]) for line in lines}
-    grades = sorted({line[3] for line in lines}, key=float)
+    # Of a document that is judged twice one line counts: the grade of the other may be above the top grade.
+    lines = lines[::-1] if case.options.get("duplicates") == "first" else lines
+    judged = {(line[0], line[2]): line[3] for line in lines}
+    grades = sorted(set(judged.values()), key=float)
     listed: dict[bytes, list[bytes]] = defaultdict(list)
     for line in case.files["run"].splitlines():
         topic, _, docno, *_ = line.split()

@@ -219,9 +219,17 @@ def plain_table(content: bytes, names: str, numeric: list[int]) -> list[list[str
         for line in text.replace("\r\n", "\n").split("\n")
         if line.strip(" \t\r") and not line.strip().startswith("#")
     ]
-    between = next((sign for sign in "\t," if lines and sign in lines[0]), "[ \t\r]+")
-    rows = [[cell.strip(" \t\r") for cell in re.split(between, line.strip(" \r"))] for line in lines]
-    width = len(names.split(","))
+    between, width, space = (
+        next((sign for sign in "\t," if lines and sign in lines[0]), " "),
+        len(names.split(",")),
+        " \r",
+    )
+    # Tabs among spaces are spaces, a line that begins with one included; at its end a cell is missing.
+    if between == "\t" and len(lines[0].split("\t")) != width and not lines[0].rstrip(space).endswith("\t"):
+        between = "\t" if len(lines[0].split()) != width else " "
+    if between == " ":
+        between, space = "[ \t\r]+", " \t\r"
+    rows = [[cell.strip(" \t\r") for cell in re.split(between, line.strip(space))] for line in lines]
 
     def is_number(cell: str) -> bool:
         return value_of(cell.encode("utf-8", "surrogateescape")) is not None

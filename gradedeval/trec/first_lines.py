@@ -25,7 +25,7 @@ from gradedeval.trec.column_names import (
 )
 from gradedeval.trec.file_formats import FORMATS, HEADER, IGNORED, WholeFile
 from gradedeval.trec.layouts import MSMARCO, MSMARCO_RANKS, NTCIR, QRELS, LineLayout
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, decimal, decode
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, check_mark, decimal, decode
 from gradedeval.trec.stream import Stream
 from gradedeval.trec.unreadable import cells, check_bytes, check_lines, shorten
 
@@ -72,6 +72,7 @@ class _Sample:
         self.skip = len(BYTE_ORDER_MARKS[0]) if marked else 0
         self.notes = ("starts with a byte order mark, which is skipped",) if marked else ()
         self.head = head[self.skip :]
+        check_mark(self.head, place)  # a second one
         cut = len(self.head) if len(head) < SAMPLE else self.head.rfind(b"\n") + 1
         cut = cut or len(self.head)  # JSON in one line
         found = [line for line in _LINE.finditer(self.head, 0, cut) if line[0].lstrip()[:1] not in (b"", b"#")]

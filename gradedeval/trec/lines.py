@@ -130,12 +130,17 @@ def check_text(data: bytes, place: str, first: int = 1) -> None:
 
     first  the number of the first line
     """
-    if data.startswith(BYTE_ORDER_MARKS):
-        raise InputError(f"{place}:{first}", *_STARTS_WITH_MARK, kind="format")
+    check_mark(data, place, first)
     # The pattern takes thirteen times as long as looking whether there is any such byte.
     if len(data.translate(None, _CONTROLS)) < len(data) and (control := _CONTROL.search(data)):
         line = data.count(b"\n", 0, control.start()) + first
         raise InputError(f"{place}:{line}", *about_control(control[0]), kind="format")
+
+
+def check_mark(data: bytes, place: str, first: int = 1) -> None:
+    """Raise InputError where bytes begin with a byte order mark."""
+    if data.startswith(BYTE_ORDER_MARKS):
+        raise InputError(f"{place}:{first}", *_STARTS_WITH_MARK, kind="format")
 
 
 def about_control(byte: bytes) -> tuple[str, str]:

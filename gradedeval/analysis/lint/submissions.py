@@ -192,10 +192,10 @@ def _add_content(run: Submission, data: bytes) -> None:
         run.warn("format", note.partition(": ")[2])
 
 
-def _add_error(file: Submission, error: InputError) -> None:
+def _add_error(file: Submission, error: InputError, otherwise: str = "format") -> None:
     for each in (error, *error.also):
         line = each.place.removeprefix(f"{file.place}:")
-        file.error(each.kind or "format", each.problem, each.hint, int(line) if line.isdigit() else None)
+        file.error(each.kind or otherwise, each.problem, each.hint, int(line) if line.isdigit() else None)
 
 
 def _check_columns(run: Submission, columns: dict[bytes, int], bad_ranks: list[int]) -> None:
@@ -281,7 +281,7 @@ def _contents(path: str, file: Submission, wanted: str | None, hint: str) -> tup
             form = format_of(stream, holds, wanted)
             data = stream.whole()
     except InputError as error:
-        file.error(error.kind or "file", error.problem, error.hint)
+        _add_error(file, error, "file")
         return trec, b""
     file.format = form.format
     for note in form.notes:

@@ -70,9 +70,9 @@ def test_a_new_option_is_one_definition() -> None:
 
 
 def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it() -> None:
-    levels = {"eval": "eval", "explain": "reading", "weights": "reading", "diff": "reading", "pool": "reading"}
+    levels = {"eval": "eval", "weights": "reading", "pr": "reading", "informative": "reading"}
     levels |= dict.fromkeys(("compare", "check", "correlate", "fit", "power", "report", "risk"), "scoring")
-    levels |= {"pr": "reading", "informative": "reading", "clicks simulate": "reading"}
+    levels |= dict.fromkeys(("explain", "diff", "pool", "clicks simulate"), "measuring")
     levels |= dict.fromkeys(("plot runs", "plot topics"), "scoring")
     for name in LEAVES.keys() - {"trec_eval"}:
         level = levels.get(
@@ -85,7 +85,7 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         judged = {"--qrels-format", "--labels"}  # of the qrels beside them
         with_qrels = {f"clicks {verb}" for verb in ("measures", "correlate", "gains", "models")}
         wanted |= judged if of_logs in with_qrels else set()
-        wanted |= {"--gain", "--top-grade", "--negative"} if of_logs == "clicks correlate" else set()
+        wanted |= {"--gain", "--top-grade", "--negative", "--fill"} if of_logs == "clicks correlate" else set()
         offered = {flag for param in parameters(name) for flag in param.opts}
         assert {described.flag for described in OPTIONS.values()} & offered == wanted
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from gradedeval.analysis.contributions import parts_of, rises, trimmed
+from gradedeval.arrays import Bools
 from gradedeval.errors import InputError, did_you_mean, shorten, warn_caller
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.applied import scores_of
@@ -70,7 +71,7 @@ class Explained:
 class Explanation(InNotebook, document="analysis.explain_tables.own_document"):
     """The scores of one topic of a run, explained measure by measure.
 
-    retrieved  how many documents the ranking has; `judged` of them are judged
+    retrieved  how many documents the ranking has; `judged` of them are judged, and `filled` have a gain by `fill` alone
     pool       how many documents of the topic are judged
     docnos     the whole ranking, below the cutoffs of the measures too
     grades     all grades of the qrels, ascending
@@ -81,6 +82,7 @@ class Explanation(InNotebook, document="analysis.explain_tables.own_document"):
     topic: str
     retrieved: int
     judged: int
+    filled: int
     pool: int
     measures: list[Explained]
     signature: str
@@ -155,7 +157,7 @@ def explain_topics(
     large one. Raises InputError as `explain` does."""
     if len(runs) != 1:
         raise InputError("", f"{len(runs)} runs given", "explain one at a time", usage=True)
-    options.check_unscored("explain")
+    options.check_unscored("explain", "measuring")
     if options.ties == "average":
         raise OPTIONS["ties"].error("an average over orders has no ranks to explain", "choose an order")
     ((name, source),) = runs.items()
@@ -178,12 +180,13 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
     ]
     # These notes name topics: other ones, where this one is in both files.
     elsewhere = ("missing-topics", "unjudged-topics") if topic in judged._row and batch.retrieved[0] else ()
-    judged_ranks = grader.judged[batch.codes[0]]
+    codes = batch.codes[0]
     return Explanation(
         name,
         decode(topic),
         int(batch.retrieved[0]),
-        int(judged_ranks.sum()),
+        int(grader.judged[codes].sum()),
+        int(_is_filled(scorer, batch).sum()),
         int(batch.pool[0] @ grader.judged[: batch.unjudged]),
         explained,
         str(signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)], [run.format])),
@@ -264,6 +267,8 @@ def _explained(scorer: Scorer, batch: Batch, column: int, score: float, residual
     columns["running"] = (parts.before + parts.terms.cumsum()).tolist()
     if residual is not None:
         rise = rises(measure, gains, trimmed(gains_of(table, measure, unjudged=table.top)))
+        if table.filled is not None:  # nobody judged these, and yet they are known
+            rise[_is_filled(scorer, batch)[:count]] = np.nan
         columns["could_add"] = [None if np.isnan(one) else one for one in rise.tolist()]
         if measure.residual == "beyond_run":
             best = scores_of(measure, trimmed(gains_of(table, measure, tail=table.top)))
@@ -286,7 +291,14 @@ def _count(value: float) -> float:
     return int(value) if value.is_integer() else value
 
 
+def _is_filled(scorer: Scorer, batch: Batch) -> Bools:
+    """ranks: whether the document has a gain by `fill`, and no grade."""
+    codes = batch.codes[0]
+    is_filled: Bools = (codes >= len(scorer.qrels.labels)) & (codes < batch.unjudged)
+    return is_filled
+
+
 def _grades(batch: Batch, qrels: Qrels, count: int) -> list[float | None]:
     """The grades in the qrels down to a rank, None where there is none."""
     grades = [int(label) if label.is_integer() else label for label in qrels.labels.tolist()]
-    return [grades[code] if code < batch.unjudged else None for code in batch.codes[0, :count].tolist()]
+    return [grades[code] if code < len(grades) else None for code in batch.codes[0, :count].tolist()]

@@ -29,9 +29,10 @@ def explanation_document(
         return _long(explanations)
     blocks: list[Table | str] = []
     for explanation in explanations:
+        filled = f" and {explanation.filled} filled in" if explanation.filled else ""
         blocks.append(
             f"topic {explanation.topic} of {visible(explanation.run)} | {explanation.retrieved} retrieved,"
-            f" {explanation.judged} of them judged | {explanation.pool} judged in all"
+            f" {explanation.judged} of them judged{filled} | {explanation.pool} judged in all"
         )
         for explained in explanation.measures:
             ranks = explained.measure.cutoff or SHOWN if shown is None else shown
@@ -67,6 +68,8 @@ def beside_document(
     for first, second in zip(one, other, strict=True):
         names = f"{visible(first.run)} and {visible(second.run)}"
         retrieved = f"{first.retrieved} and {second.retrieved} retrieved, {first.judged} and {second.judged} judged"
+        if first.filled or second.filled:
+            retrieved += f", {first.filled} and {second.filled} filled in"
         blocks.append(f"topic {first.topic} of {names} | {retrieved} | {first.pool} judged in all")
         for mine, theirs in zip(first.measures, second.measures, strict=True):
             ranks = mine.measure.cutoff or SHOWN if shown is None else shown
@@ -117,7 +120,7 @@ def _head(explanation: Explanation) -> dict[str, Any]:
         {"measure": explained.measure.label, **{name: getattr(explained, name) for name in numbers}}
         for explained in explanation.measures
     ]
-    counts = {name: getattr(explanation, name) for name in ("topic", "retrieved", "judged", "pool")}
+    counts = {name: getattr(explanation, name) for name in ("topic", "retrieved", "judged", "filled", "pool")}
     return {**counts, "measures": measures}
 
 

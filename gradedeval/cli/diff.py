@@ -58,7 +58,7 @@ OPTIONS = [
 WITH_QRELS, WITHOUT = ("only", "measures"), ("persistence", "at", "rbo_ties")
 
 
-@command_line("diff", "A B [QRELS]", OPTIONS, [MEASURES_FROM], registered("reading"))
+@command_line("diff", "A B [QRELS]", OPTIONS, [MEASURES_FROM], registered("measuring"))
 def command(measures_from: tuple[str, ...], topic: str | None, top: int | None, **keywords: Any) -> None:
     """Show what changed from run A to run B: topics by difference, the worst first, and the documents that made it.
 

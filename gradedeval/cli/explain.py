@@ -43,7 +43,7 @@ TABLE_OPTIONS = [
 ]  # fmt: skip
 
 
-@command_line("explain", "RUN [RUN] QRELS", OPTIONS, TABLE_OPTIONS, [MEASURES_FROM], registered("reading"))
+@command_line("explain", "RUN [RUN] QRELS", OPTIONS, TABLE_OPTIONS, [MEASURES_FROM], registered("measuring"))
 def command(shown: int | None, **keywords: Any) -> None:
     """Explain the scores of a topic, rank by rank.
 

@@ -81,7 +81,7 @@ TAKES = {
 }
 
 
-@command_line("pool", "RUN... [QRELS]", OPTIONS, [MEASURES_FROM], registered("reading"))
+@command_line("pool", "RUN... [QRELS]", OPTIONS, [MEASURES_FROM], registered("measuring"))
 def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
     """Show what runs give a pool of judgments: how deep each is judged, what it alone found, how far runs overlap.
 

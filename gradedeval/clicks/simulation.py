@@ -20,7 +20,7 @@ from gradedeval.clicks.read import read_log
 from gradedeval.errors import InputError, warn_caller
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OF_SCORES, OptionKwargs, Options, lists_options, refuse_options
+from gradedeval.options import OF_MEASURES, OF_SCORES, OptionKwargs, Options, lists_options, refuse_options
 from gradedeval.options.presets import resolve_options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
@@ -28,6 +28,7 @@ from gradedeval.scoring.run_names import named_runs
 from gradedeval.trec.source import is_named
 
 SESSIONS, DEPTH, SEED = 100_000, 10, 0
+OF_MODEL = "users of a click model"
 AT_ONCE = 1 << 17
 """Sessions that are drawn at a time; part of what a seed stands for."""
 
@@ -185,6 +186,8 @@ def simulate(
     if isinstance(users, os.PathLike) or (isinstance(users, str) and is_named(users)):
         users = read_model(users)
     user = users if isinstance(users, ClickModel) else _one_measure(users)
+    if isinstance(user, ClickModel):
+        refuse_options(keywords, OF_MEASURES, OF_MODEL)
     named = None if runs is None else named_runs(runs, qrels)
     known = None if lists is None else read_log(lists, depth=options.depth or DEPTH)
     log = simulated(user, named, qrels, options, lists=known, sessions=sessions, seed=seed, each=each)

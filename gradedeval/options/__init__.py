@@ -9,7 +9,7 @@ from typing import Literal, TypedDict, TypeVar
 
 from gradedeval.errors import FLAG_VALUES, InputError, plural
 from gradedeval.measures.notation import Value
-from gradedeval.options.definition import GAINS, OUTPUT, RESIDUALS, Option, elsewhere, name_only, option
+from gradedeval.options.definition import GAINS, OUTPUT, RESIDUALS, Commands, Option, elsewhere, name_only, option
 from gradedeval.options.values import (
     MOST_UNSEEN,
     Costs,
@@ -78,7 +78,7 @@ class Options:
         signature=lambda _, costs: f"costs {costs.digest}")
     fill: Fill | None = option(None, "Gains of documents that nobody judged, as clicks tell them: lines of "
         "topic,docno,gain with gains from 0 to 1. They count in err, cascade and C/W/L measures, where their gain is "
-        "known to residuals; to all others the documents are unjudged.", section=GAINS, commands="scoring",
+        "known to residuals; to all others the documents are unjudged.", section=GAINS, commands="measuring",
         metavar="FILE", accepts="a file, a dict or a DataFrame of gains", read=read_fill, names_file=True,
         needs_ids=True, signature=lambda _, fill: f"fill {fill.count} {plural(fill.count, 'document')} {fill.digest}")
     duplicates: Duplicates = option("error", "A docno that occurs twice in a topic: an error (only a warning where the "
@@ -151,10 +151,11 @@ class Options:
             what = f"{self.ties} has no bounds: documents judged later would change places"
             raise OPTIONS["ties"].error(what, "take another order of ties, or leave out --bounds")
 
-    def check_unscored(self, command: str) -> None:
+    def check_unscored(self, command: str, commands: Commands = "reading") -> None:
         """Raise InputError (usage) for an option of scores, given to a command that makes none of them."""
         for name, described in OPTIONS.items():
-            if described.commands == "scoring" and getattr(self, name) != described.default:
+            scores = described.commands in ("scoring", "measuring") and not described.is_of(commands)
+            if scores and getattr(self, name) != described.default:
                 raise described.error(f"does not apply to {command}", "leave it out")
 
     @property
@@ -218,6 +219,10 @@ OF_RUNS = ("ties", "order", "scores", "run_format", "costs", "topics", "topics_f
 """What says how runs are read and ranked, and over which topics: lists that were shown to users are not runs."""
 OF_SCORES = tuple(name for name, described in OPTIONS.items() if described.section in (RESIDUALS, OUTPUT))
 """What asks for more than scores: residuals, bounds and intervals."""
+
+
+OF_MEASURES = tuple(name for name, described in OPTIONS.items() if described.section == GAINS and name != "negative")
+"""The options that say what a grade means to a measure."""
 
 
 def refuse_options(given: Mapping[str, object], names: Iterable[str], command: str) -> None:

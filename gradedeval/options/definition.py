@@ -12,8 +12,9 @@ from typing import Any, Literal, get_args, get_origin
 
 from gradedeval.errors import InputError, did_you_mean
 
-Commands = Literal["none", "eval", "scoring", "reading"]
-"""Which commands take an option: none, `eval` alone, all that score whole runs, or all that read runs and qrels."""
+Commands = Literal["none", "eval", "scoring", "measuring", "reading"]
+"""Which commands take an option: none, `eval` alone, all that score whole runs, all that compute a measure,
+or all that read runs and qrels."""
 
 READING, GAINS, RESIDUALS, OUTPUT = "Reading and ranking", "Measures and gains", "Residuals", "Output"
 """Sections of a help page."""

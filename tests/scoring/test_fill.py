@@ -11,6 +11,7 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError, Qrels, clicks, evaluate
+from gradedeval.clicks.model_files import model_text
 from gradedeval.trec.lines import decode
 from support.commands import Command
 from support.paths import DATA, SAMPLES, shared
@@ -131,10 +132,38 @@ def test_whoever_scores_fills_in_or_says_where_that_has_no_effect() -> None:
     assert set(drawn.patterns) == {(1,), (3,)}  # where u stands
 
 
+def test_an_explanation_shows_what_is_filled_in(tmp_path: Path, cli: Command) -> None:
+    with pytest.warns(EvaluationWarning, match="stay unjudged in ndcg"):
+        found = gradedeval.explain(RUN, QRELS, "err rbp ndcg", topic="1", fill=FILL)
+    assert [(one.score, one.residual) for one in found.measures[:2]] == [
+        (float(row.score), float(row.residual))
+        for row in evaluate(RUN, QRELS, "err rbp", fill=FILL, residuals="total").frame.itertuples()
+        if row.topic == "1"
+    ]
+    assert (found.retrieved, found.judged, found.filled, found.pool) == (4, 2, 2, 3)
+    for explained in found.measures[:2]:
+        rows = [row for row in explained.rows() if row["part"] == "document"]
+        assert [row["docno"] for row in rows] == ["u", "a", "v", "b"]
+        assert [row["grade"] for row in rows] == [None, 2, None, 0]
+        assert [row["gain"] for row in rows][::2] == [0.25, 0.123457]
+        assert [row["could_add"] for row in rows] == [None] * 4  # all are known
+        assert sum(row["contribution"] for row in rows) == pytest.approx(explained.score, abs=1e-12)
+    ndcg = [row for row in found.measures[2].rows() if row["docno"] in FILL["1"]]
+    assert all(row["gain"] == 0 and row["could_add"] is not None for row in ndcg)
+    (tmp_path / "run").write_text("1 Q0 u 1 4 t\n1 Q0 a 2 3 t\n1 Q0 v 3 2 t\n1 Q0 b 4 1 t\n")
+    (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b 0\n1 0 c 1\n")
+    (tmp_path / "fill.csv").write_text("topic,docno,gain\n1,u,0.25\n1,v,0.1234567\n")
+    done = cli("explain", "run", "qrels", "--fill", "fill.csv")
+    assert done.text.startswith("topic 1 of run | 4 retrieved, 2 of them judged and 2 filled in | 3 judged in all\n")
+    done = cli("explain", "run", "run", "qrels", "--fill", "fill.csv")
+    assert "| 4 and 4 retrieved, 2 and 2 judged, 2 and 2 filled in | 3 judged in all\n" in done.text
+    assert cli("diff", "run", "run", "qrels", "--fill", "fill.csv", "-m", "err").code == 0
+    assert cli("diff", "run", "run", "--fill", "fill.csv").messages == ["--fill: needs qrels; add QRELS"]
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("explain", (RUN, QRELS, "err"), "fill: does not apply to explain; leave it out"),
         ("pool", ([RUN], QRELS), "fill: does not apply to pool; leave it out"),
         ("agreement", ([RUN, RUN],), "fill: does not apply to agreement; leave it out"),
         ("to_judge", (RUN, QRELS), 'fill: does not apply to strategy="rbp-c", which goes by no measure; leave it out'),
@@ -144,6 +173,30 @@ def test_what_has_no_scores_to_fill_refuses_it(name: str, arguments: Any, messag
     with pytest.raises(InputError) as caught:
         getattr(gradedeval, name)(*arguments, fill=FILL)
     assert str(caught.value) == message
+
+
+def test_commands_of_pools_and_lists_take_a_fill(tmp_path: Path, cli: Command) -> None:
+    """As their functions do; where no measure is computed it is refused."""
+    (tmp_path / "run").write_text("1 Q0 u 1 4 t\n1 Q0 a 2 3 t\n1 Q0 v 3 2 t\n1 Q0 b 4 1 t\n")
+    (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b 0\n1 0 c 1\n")
+    (tmp_path / "fill.csv").write_text("topic,docno,gain\n1,u,0.25\n1,v,0.1234567\n")
+    (tmp_path / "other").write_text("1 Q0 c 1 4 t\n1 Q0 v 2 3 t\n")
+    (tmp_path / "log").write_text("topic\tclicks\tshown\n1\t1\tu a v\n1\t2\tb u v\n1\t1 2\tb a v\n")
+    (tmp_path / "ctr.json").write_text(model_text(clicks.models(LOG, "ctr")["ctr"]))
+    fill = ("--fill", "fill.csv", "-f", "csv")
+    for words in (
+        ("pool", "run", "other", "qrels", "--leave-one-out", "-m", "rbp"),
+        ("pool", "run", "qrels", "--to-judge", "--strategy", "residual", "-m", "rbp"),
+        ("clicks", "correlate", "log", "qrels", "-m", "err", "--unjudged", "keep"),
+    ):
+        one, other = cli(*words, *fill), cli(*words, *fill[2:])
+        assert (one.code, other.code) == (0, 0), words
+        assert one.text != other.text, words
+    as_err = ("clicks", "simulate", "run", "qrels", "--as", "err(gain=linear)", "--sessions", "1000")
+    assert cli(*as_err, *fill[:2]).text != cli(*as_err).text
+    message = "--fill: does not apply to users of a click model; leave it out"
+    assert cli("clicks", "simulate", "run", "--model", "ctr.json", *fill[:2]).messages == [message]
+    assert cli("pool", "run", "qrels", *fill).messages == ["--fill: does not apply to pool; leave it out"]
 
 
 @pytest.mark.parametrize(

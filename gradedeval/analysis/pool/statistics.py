@@ -83,7 +83,6 @@ def pool(
     `gradedeval.InputError` as `evaluate` does, and where groups name an unknown run.
     """
     options = resolve_options(like, **keywords)
-    options.check_unscored("pool")
     found = pool_of(named_runs(runs), qrels, options, groups=groups, at=at, pool_depth=pool_depth)
     warn_caller(found.notes)
     return found
@@ -100,6 +99,7 @@ def pool_of(
     workers: Workers | None = None,
 ) -> Pool:
     """As `pool`, for runs by name."""
+    options.check_unscored("pool")
     check_depth("--at", at)
     check_depth("--pool-depth", pool_depth)
     group_of, notes = read_groups(groups, list(runs))

@@ -37,7 +37,7 @@ PAIR_OPTIONS = [
     *output_options(formats_for(), digits="3"),
 ]  # fmt: skip
 
-GAIN_OPTIONS = [one_registered(name) for name in ("gain", "top_grade", "negative")]
+GAIN_OPTIONS = [one_registered(name) for name in ("gain", "top_grade", "negative", "fill")]
 READING_OPTIONS = [MEASURES_FROM, *GAIN_OPTIONS, *LOG_OPTIONS, *QRELS_OPTIONS]
 
 

@@ -11,8 +11,9 @@ from gradedeval.cli.options import MEASURES_FROM, command_line, option, register
 from gradedeval.cli.output import warn, write
 from gradedeval.clicks.model_files import read_model
 from gradedeval.clicks.read import read_log
-from gradedeval.clicks.simulation import DEPTH, SEED, SESSIONS, simulated
+from gradedeval.clicks.simulation import DEPTH, OF_MODEL, SEED, SESSIONS, simulated
 from gradedeval.errors import InputError
+from gradedeval.options import OF_MEASURES, refuse_options
 from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
 from gradedeval.scoring.run_names import named_runs
@@ -33,7 +34,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@command_line("simulate", "RUN... [QRELS]", OPTIONS, [MEASURES_FROM], registered("reading"))
+@command_line("simulate", "RUN... [QRELS]", OPTIONS, [MEASURES_FROM], registered("measuring"))
 def command(
     files: tuple[str, ...],
     user: str | None,
@@ -59,6 +60,8 @@ def command(
     if (user is None) == (model is None):
         what = "users of a measure or of a click model" if user is None else "cannot be combined with --model"
         raise InputError("--as" if user else "", what, "give either --as MEASURE or --model FILE", usage=True)
+    if model is not None:
+        refuse_options(keywords, OF_MEASURES, OF_MODEL)
     users = read_model(model) if model else one_measure("--as", user, measure_table(measures_from))
     shown = None if lists is None else read_log(lists, depth=keywords["depth"] or DEPTH)
     if lists is not None:

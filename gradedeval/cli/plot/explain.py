@@ -15,7 +15,7 @@ SHOW = option("--show", "shown", type=click.IntRange(min=1), metavar="N", help="
     f"cutoff, or {RANKS}.")  # fmt: skip
 
 
-@command_line("explain", "RUN [RUN] QRELS", OPTIONS, [SHOW], PICTURE_OPTIONS, [MEASURES_FROM], registered("reading"))
+@command_line("explain", "RUN [RUN] QRELS", OPTIONS, [SHOW], PICTURE_OPTIONS, [MEASURES_FROM], registered("measuring"))
 def command(shown: int | None, **keywords: Any) -> None:
     """Draw how the score of a topic comes about, rank by rank: what each document contributes, in the color of its
     grade, the score so far, and hatched what an unjudged document could add.

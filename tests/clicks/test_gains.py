@@ -169,7 +169,7 @@ def few_lists(clicked: list[str]) -> pd.DataFrame:
         (few_lists(["1"]), {}, "there is one list alone, so nothing correlates with it"),
         (few_lists(["", "", ""]), {}, "meanrr is the same for all lists, so nothing correlates with it"),
         (few_lists(["", "", ""]), {"target": "utility"}, "meanrr is the same for all lists"),
-        (few_lists(["1", "", "-", "-", "1 2"]), {"measure": "rbp(p=0.5)"}, "no gains make rbp.* or allow gains to fall: free"),
+        (few_lists(["1", "", "-", "-", "1 2"]), {"measure": "rbp(p=0.5)"}, "no gains make rbp.* gains to fall: free"),
         (few_lists(["1", "2"]).assign(shown=["a x", "x a"]), {}, "all documents shown are of grade 0"),
     ],
 )  # fmt: skip
@@ -182,11 +182,11 @@ def test_clicks_that_teach_no_gains(log: pd.DataFrame, options: Any, message: st
 @pytest.mark.parametrize("measure", ["err", "rbp(p=0.8)"])
 @pytest.mark.parametrize("free", [False, True])
 def test_a_grade_that_was_not_shown_has_no_gain(measure: str, free: bool) -> None:
+    log = few_lists(["3", "3", "1", "1 2", "-"])
+    with pytest.warns(EvaluationWarning):
+        learned = clicks.gains(log, FEW, measure, learn_from="correlation", free=free)
     asked = pd.DataFrame({"topic": ["q"], "list_a": ["d a"], "list_b": ["a d"], "sign": [1]})
     with pytest.warns(EvaluationWarning):
-        learned = clicks.gains(
-            few_lists(["3", "3", "1", "1 2", "-"]), FEW, measure, learn_from="correlation", free=free
-        )
         asked_for = clicks.gains(asked, FEW, measure, learn_from="preferences", free=free)
     assert learned.at == [0, 1, 2, 3]
     assert any(note.startswith("no document of the grade 4 was shown: add a line for it") for note in learned.notes)
@@ -202,7 +202,9 @@ def test_free_gains_of_a_sum_are_0_or_more() -> None:
     arguments: dict[str, Any] = {"learn_from": "correlation", "free": True}
     with pytest.warns(EvaluationWarning):
         learned = clicks.gains(log, FEW, "rbp(p=0.8)", **arguments)
+    with pytest.warns(EvaluationWarning):
         zero = clicks.gains(log, FEW, "rbp(p=0.8)", zero=True, **arguments)
+    with pytest.warns(EvaluationWarning):
         err = clicks.gains(log, FEW, "err", **arguments)
     assert "grade 2 gains 0, and the largest gain is 1" in learned.notes[0]
     assert (learned.values.min(), learned.values.max()) == (0, 1)
@@ -215,6 +217,24 @@ def test_free_gains_of_a_sum_are_0_or_more() -> None:
     assert zero.values[0] == 0 <= zero.values.min()
     assert 0 <= err.values.min() <= err.values.max() <= 1
     assert clicks.gains(log, FEW, target="utility", **arguments).values.min() >= 0
+
+
+def test_a_frame_of_preferences_is_read_as_its_file(tmp_path: Any) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("topic\tlist_a\tlist_b\tsign\n7\td a\ta d\t1\n7\tc a\ta c\t1\n7\td b\tb d\t-1\n")
+    frame = pd.DataFrame({
+        "topic": [7.0] * 3, "list_a": ["d a", ("c", "a"), np.array(["d", "b"])], "list_b": ["a d", "a c", "b d"],
+        "sign": [1.0, 1.0, -1.0],
+    })  # fmt: skip
+    qrels = {"7": {"a": 0, "b": 1, "c": 2, "d": 3}}
+    found = [clicks.gains(source, qrels, learn_from="preferences").values.tolist() for source in (path, frame)]
+    assert found[0] == found[1]
+    with pytest.raises(InputError, match=r"preferences:3: sign '' is not 1, -1 or 0"):
+        clicks.gains(frame.assign(sign=[1, 1, None]), qrels, learn_from="preferences")
+    with pytest.raises(InputError, match=r"preferences:1: 'd' is twice in list_b; give each document"):
+        clicks.gains(frame.assign(list_b="d a d"), qrels, learn_from="preferences")
+    with pytest.raises(InputError, match="preferences: no column 'sign'"):
+        clicks.gains(frame.drop(columns="sign"), qrels, learn_from="preferences")
 
 
 def test_pairs_without_a_difference_teach_no_gains() -> None:

@@ -77,6 +77,9 @@ def command(
         check_output(file, files)
         if file and len(chosen) != 1:
             raise InputError(flag, f"{len(chosen)} models", "name one with -m", usage=True)
+    if write_relevance and keywords["tie"] == "grade":
+        hint = "`gradedeval clicks gains` writes the gains of grades"
+        raise InputError("--write-relevance", "is of documents, not of grades", hint, usage=True)
     if min_seen is not None and not write_relevance:
         raise InputError("--min-seen", "applies to --write-relevance", "add it", usage=True)
     keywords["prior"] = _prior(keywords["prior"])
@@ -86,10 +89,16 @@ def command(
     tried = log_from(test, reading) if test else None
     result = fit_models(log, chosen, test=tried, qrels=qrels, **keywords)
     warn(result.notes)
+    model = next(iter(result.models.values()))
+    least = MIN_SEEN if min_seen is None else min_seen
+    if write_relevance and (few := int((model.seen < least).sum())):
+        what = f"{few} of {len(model.seen)} documents were shown in fewer than {least} sessions"
+        if few == len(model.seen):
+            raise InputError(write_relevance, what, "give a lower --min-seen", usage=True)
+        warn([f"{write_relevance}: {what}, and are left out; --min-seen says how many it takes"])
     if write_model:
-        write(model_text(next(iter(result.models.values()))), write_model)
+        write(model_text(model), write_model)
     if write_relevance:
-        least = MIN_SEEN if min_seen is None else min_seen
         write(render(partial(relevance_document, result, least), "csv"), write_relevance)
     destination.deliver(partial(models_document, result), result.settings)
 

@@ -21,14 +21,12 @@ import pytest
 
 import gradedeval
 from gradedeval.errors import InputError
-from gradedeval.options import Options
 from gradedeval.parallel import clusters, workers
 from gradedeval.parallel.clusters import connected
-from gradedeval.parallel.workers import MORE_MEMORY, Limits, WorkerDied, Workers
+from gradedeval.parallel.workers import MORE_MEMORY, WorkerDied, Workers
 from gradedeval.scoring import tasks
-from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.trec import remote
-from support.collection import written_collection
+from support.collection import SMALL, outcome, written_collection
 from support.commands import Command, environment
 from support.dask_cluster import Started, started
 from support.paths import DATA, ROOT, shared
@@ -40,7 +38,6 @@ pytestmark = [pytest.mark.exhaustive, linux]
 
 SAMPLES = ROOT / "qrels_samples"
 FILES = [str(SAMPLES / name) for name in ("rivers-bm25.run", "rivers-dense.run", "rivers.qrels")]
-LIMITS = Limits(large_file=6000, segment=3000, block=800, runs=2, waiting=4)
 STORAGE = free_port()
 MODULES = f"{ROOT}{os.pathsep}{ROOT / 'tests'}"
 
@@ -77,18 +74,6 @@ def collection(tmp_path: Path) -> Path:
     return written_collection(tmp_path)
 
 
-def outcome(folder: Path, workers: Workers, by_topic: bool, **options: Any) -> Any:
-    measures = "err@20 alpha_dcg@10 num_ret" if options.get("subtopics") else "err@20 ap insq(T=2) num_ret"
-    runs = {path.name: path for path in sorted(folder.iterdir()) if "run" in path.name}
-    scores = evaluate_runs(
-        *(runs, folder / "qrels", gradedeval.parse_measures(measures), Options(duplicates="first", **options)),
-        keep_going=True,
-        by_topic=by_topic,
-        workers=workers,
-    )
-    return list(scores.rows(by_topic)), scores.notes, list(map(str, scores.errors)), scores.signature
-
-
 @pytest.mark.parametrize("by_topic", [True, False], ids=["topics", "summaries"])
 @pytest.mark.parametrize(
     "options", [{"residuals": "total", "topics": "both"}, {"subtopics": True}], ids=["residuals", "intents"]
@@ -98,7 +83,7 @@ def test_a_cluster_gives_what_one_process_gives(by_topic: bool, options: Any, co
     expected = outcome(collection, Workers(), by_topic, **options)
     assert len(expected[2]) == 1
     for executor in (client, client.get_executor()):
-        crew = Workers(2, limits=LIMITS, executor=executor)
+        crew = Workers(2, limits=SMALL, executor=executor)
         assert outcome(collection, crew, by_topic, **options) == expected
 
 
@@ -262,17 +247,6 @@ def test_a_cluster_of_this_machine_prints_what_one_process_prints(process: Comma
     assert process(*words, "--cluster", "local", "--jobs", "2") == process(*words, "--jobs", "1")
 
 
-def test_loky_shares_work(collection: Path) -> None:
-    loky = pytest.importorskip("loky", reason="loky is not installed")
-    options = {"residuals": "total", "topics": "both"}
-    executor = loky.ProcessPoolExecutor(2)
-    try:
-        found = outcome(collection, Workers(2, limits=LIMITS, executor=executor), True, **options)
-    finally:
-        executor.shutdown()
-    assert found == outcome(collection, Workers(), True, **options)
-
-
 def tasks_on(client: Any) -> int:
     """How many tasks the scheduler knows."""
     return int(client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
@@ -332,7 +306,7 @@ def test_a_cluster_reads_a_bucket(
     done: list[Any] = []
     monkeypatch.setattr(tasks.Collector, "add", lambda *given: done.append(given[1]) or added(*given))
     monkeypatch.setattr(remote, "LARGE", large)
-    monkeypatch.setattr(workers, "FAR", LIMITS)
+    monkeypatch.setattr(workers, "FAR", SMALL)
     far = cli("s3://bucket/more/*run*", "s3://bucket/more/qrels", *words, "--cluster", cluster.address)
     assert (far.code, far.out) == (1, here.out)
     names = re.compile(rb"^(?=\S*(run|qrels))", re.MULTILINE)

@@ -193,8 +193,10 @@ def other_table(case: Case, folder: Path, found: Outcome) -> str | None:
         or re.search(rb'"|\r(?!\n)|[\x0e-\x1f\x80-\xff]', case.files["table"])
     ):
         return None
+    widths = [names.count(",") + 1 for names, _ in SHAPES[words[3]]]
     read = (
-        (names, plain_table(case.files["table"], names, [*map(int, numbers)])) for names, numbers in SHAPES[words[3]]
+        (names, plain_table(case.files["table"], names, [*map(int, numbers)], widths))
+        for names, numbers in SHAPES[words[3]]
     )
     names, rows = next(((names, rows) for names, rows in read if rows is not None), ("", None))
     if rows is None:
@@ -209,8 +211,8 @@ def other_table(case: Case, folder: Path, found: Outcome) -> str | None:
     return f"another table: {again.out!r} {again.err!r} instead of {direct.out!r} {direct.err!r}"
 
 
-def plain_table(content: bytes, names: str, numeric: list[int]) -> list[list[str]] | None:
-    """The rows of a table, without its header; None where it is none."""
+def plain_table(content: bytes, names: str, numeric: list[int], widths: list[int]) -> list[list[str]] | None:
+    """The rows of a table, without its header; None where it is none. `widths`: how many columns it may have."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return None
     text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
@@ -225,8 +227,8 @@ def plain_table(content: bytes, names: str, numeric: list[int]) -> list[list[str
         " \r",
     )
     # Tabs among spaces are spaces, a line that begins with one included; at its end a cell is missing.
-    if between == "\t" and len(lines[0].split("\t")) != width and not lines[0].rstrip(space).endswith("\t"):
-        between = "\t" if len(lines[0].split()) != width else " "
+    if between == "\t" and len(lines[0].split("\t")) not in widths and not lines[0].rstrip(space).endswith("\t"):
+        between = "\t" if len(lines[0].split()) not in widths else " "
     if between == " ":
         between, space = "[ \t\r]+", " \t\r"
     rows = [[cell.strip(" \t\r") for cell in re.split(between, line.strip(space))] for line in lines]

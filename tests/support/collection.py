@@ -5,6 +5,15 @@ from __future__ import annotations
 import gzip
 import random
 from pathlib import Path
+from typing import Any
+
+import gradedeval
+from gradedeval.options import Options
+from gradedeval.parallel.workers import Limits, Workers
+from gradedeval.scoring.evaluate import evaluate_runs
+
+SMALL = Limits(large_file=6000, segment=3000, block=800, runs=2, waiting=4)
+"""With these limits the large run is cut into parts."""
 
 
 def written_collection(folder: Path) -> Path:
@@ -27,3 +36,16 @@ def written_collection(folder: Path) -> Path:
     (folder / "turns.run").write_text("".join(turns))
     (folder / "broken.run").write_text("".join(turns[:70]) + "1 Q0 d\n")
     return folder
+
+
+def outcome(folder: Path, workers: Workers, by_topic: bool, **options: Any) -> Any:
+    """Rows, notes, errors and signature of the runs that were written to a folder."""
+    measures = "err@20 alpha_dcg@10 num_ret" if options.get("subtopics") else "err@20 ap insq(T=2) num_ret"
+    runs = {path.name: path for path in sorted(folder.iterdir()) if "run" in path.name}
+    scores = evaluate_runs(
+        *(runs, folder / "qrels", gradedeval.parse_measures(measures), Options(duplicates="first", **options)),
+        keep_going=True,
+        by_topic=by_topic,
+        workers=workers,
+    )
+    return list(scores.rows(by_topic)), scores.notes, list(map(str, scores.errors)), scores.signature

@@ -40,7 +40,7 @@ def thresholds(grades: Grades) -> Sequence[float]:
     return levels
 
 
-def whole_scale(scheme: Value, grades: Grades) -> Grades:
+def whole_scale(scheme: Value | None, grades: Grades) -> Grades:
     """With a label for each grade that a document may turn out to have: 0 and those of `thresholds`; where a file lists
     gains, those that it has."""
     labels = [0.0, *thresholds(grades)[:MOST_GRADES]]

@@ -9,6 +9,7 @@ from typing import Any
 
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, check_text, decode, encode
+from gradedeval.trec.small_tables import SmallTable, TableRow
 from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream
 
@@ -187,11 +188,15 @@ def _value_block(
     return Block(numbers, dict(zip(names, transposed, strict=True)))
 
 
+LISTS = ("clicks", "shown", "list_a", "list_b")
+"""The columns whose values may be lists."""
+
+
 def _text(name: str, value: Any) -> bytes:
     """A value as it would stand between tabs. Raises InputError where it cannot."""
-    if value is None or value != value:  # nan
+    if _is_missing(value):
         return b""
-    if name in ("clicks", "shown") and not isinstance(value, str | bytes):
+    if name in LISTS and not isinstance(value, str | bytes):
         if not hasattr(value, "__iter__") or isinstance(value, Mapping):
             return _word(name, value)  # one rank
         words = [_word(name, word) for word in value]
@@ -199,6 +204,16 @@ def _text(name: str, value: Any) -> bytes:
             raise InputError("", f"a blank inside one of {name}, or nothing", "give ids without blanks")
         return b" ".join(words)
     return _word(name, value)
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether it is None, nan or the NA of pandas."""
+    if value is None or hasattr(value, "__iter__"):
+        return value is None
+    try:
+        return bool(value != value)
+    except TypeError:  # NA is neither
+        return True
 
 
 def _word(name: str, value: Any) -> bytes:
@@ -211,6 +226,23 @@ def _word(name: str, value: Any) -> bytes:
         return encode(text)
     except UnicodeEncodeError:
         raise InputError("", f"{name} {text!r} is not valid text", "use characters that UTF-8 can encode") from None
+
+
+def table_of(frame: Any, needed: Sequence[str], place: str) -> SmallTable:
+    """A small DataFrame as what a file of the same columns is; rows are counted from 1. Raises InputError where it
+    lacks a column."""
+    table = SmallTable(place)
+    for name in needed:
+        if name not in frame.columns:
+            raise InputError(place, f"no column '{name}'", f"expected {', '.join(needed)}", kind="fields")
+    names = [str(name) for name in frame.columns]
+    for number, row in enumerate(zip(*(frame[name].tolist() for name in frame.columns), strict=True), 1):
+        try:
+            cells = {name: decode(_text(name, value)) for name, value in zip(names, row, strict=True)}
+            table.rows.append(TableRow(number, cells))
+        except InputError as error:
+            table.problems.add(number, error.problem, error.hint)
+    return table
 
 
 def frame_blocks(frame: Any, wanted: Collection[str], problems: ProblemList) -> Iterator[Block]:

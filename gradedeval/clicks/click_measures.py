@@ -9,6 +9,7 @@ import numpy as np
 
 from gradedeval.analysis.frames import text_column
 from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.clicks.items import NO_LIST
 from gradedeval.clicks.lists import batch_of
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.read import read_log
@@ -92,7 +93,7 @@ def with_lists(log: ClickLog) -> ClickLog:
     kept = np.bincount(log.configuration, log.count, minlength=len(log.topics)) > 0
     listed = kept & (log.lengths > 0)
     if not listed.any():
-        raise InputError(log.place, "no list is shown", "add the column shown, the docnos from rank 1 on")
+        raise InputError(log.place, *NO_LIST)
     lost = int(log.count[~listed[log.configuration]].sum())
     note = [f"{log.place}: {lost} {plural(lost, 'session')} without a shown list left out"] if lost else []
     return replace(only(log, listed), notes=[*log.notes, *note])

@@ -13,7 +13,7 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.clicks.cells import Cells
 from gradedeval.clicks.going_down import Parameters, Prior
 from gradedeval.clicks.held_out import Prediction, log_chances, predicted
-from gradedeval.clicks.items import TIES, Items, Tie, items_of
+from gradedeval.clicks.items import NO_LIST, TIES, Items, Tie, items_of
 from gradedeval.clicks.kinds import Chosen, read_models
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.read import read_log
@@ -75,7 +75,15 @@ class ClickModel:
         floor  raises the probability of what a session did at a rank to this: the cascade model gives 0 to a second
                click
         """
-        cells, kind = self.items.cells(read_log(log)), self.chosen.kind
+        tried, notes = listed(read_log(log))
+        if not tried.lengths.any():
+            raise InputError(tried.place, *NO_LIST)
+        warn_caller(notes)
+        return self._predicts(tried, floor)
+
+    def _predicts(self, log: ClickLog, floor: float) -> Prediction:
+        """`predicts`, of sessions with lists."""
+        cells, kind = self.items.cells(log), self.chosen.kind
         return predicted(kind.conditional(self.parameters, cells), kind.marginal(self.parameters, cells), cells, floor)
 
 
@@ -131,7 +139,7 @@ def models(
     qrels: Any = None,
     tie: Tie = "document",
     depth: int | None = None,
-    prior: float | tuple[float, float] = 1.0,
+    prior: float | Sequence[float] = 1.0,
     iterations: int = ITERATIONS,
     tolerance: float = 0.0,
     floor: float = 0.0,
@@ -157,13 +165,21 @@ def models(
         test=None if test is None else read_log(test, depth=depth),
         qrels=qrels if qrels is None or isinstance(qrels, Qrels) else Qrels(qrels),
         tie=tie,
-        prior=prior if isinstance(prior, tuple) else (prior, prior),
+        prior=_pair(prior),
         iterations=iterations,
         tolerance=tolerance,
         floor=floor,
     )
     warn_caller(result.notes)
     return result
+
+
+def _pair(prior: float | Sequence[float]) -> Prior:
+    """A number twice, or two numbers."""
+    values = np.atleast_1d(np.asarray(prior, dtype=np.float64)).tolist()
+    if len(values) not in (1, 2):
+        raise InputError("--prior", f"{prior} is not a number or pair of numbers", "as in 1, 0 or 1,1", usage=True)
+    return values[0], values[-1]
 
 
 def fit_models(
@@ -185,7 +201,7 @@ def fit_models(
     items = items_of(log, tie, qrels)
     cells = items.cells(log)
     fitted = {str(one): fitted_model(one, items, cells, prior, iterations, tolerance) for one in chosen}
-    predictions = {name: model.predicts(tried, floor) for name, model in fitted.items()}
+    predictions = {name: model._predicts(tried, floor) for name, model in fitted.items()}
     if qrels is not None and tie == "document":
         notes.append(f"{qrels.place} is not used: documents have parameters of their own; --tie grade takes grades")
     notes += [*more, *_notes(log, tried, items, fitted, predictions, floor)]

@@ -13,6 +13,7 @@ from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.analysis.frames import frame_rows
 from gradedeval.analysis.parameter_search import read_ranges
 from gradedeval.arrays import Floats
+from gradedeval.clicks.blocks import table_of
 from gradedeval.clicks.observation import Observation, observe_log
 from gradedeval.clicks.read import read_log
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
@@ -71,6 +72,8 @@ def fit(
     Near weights describe what users look at; they do not estimate the parameter that users have, which `models` does.
     Zhang et al., Information Retrieval 2010, section 5.2. Raises InputError as `observe` and `fit_weights` do.
     """
+    if isinstance(log, Observation) and observing:
+        raise InputError("log", "is observed already", f"leave out {', '.join(observing)}", usage=True)
     observation = log if isinstance(log, Observation) else observe_log(read_log(log), **observing)
     texts = families(observation) if measures is None else measures
     asked = [texts] if isinstance(texts, str) else texts
@@ -164,16 +167,12 @@ def _vectors(weights: Any, depth: int) -> Iterator[tuple[str, Floats]]:
     """The columns of weights, from rank 1 on; ranks that they lack weigh nothing."""
     if weights is None:
         return
-    columns: dict[str, list[float]] = {}
     if hasattr(weights, "columns"):
-        ordered = weights.sort_values("rank")
-        columns = {str(name): ordered[name].tolist() for name in weights.columns if name != "rank"}
+        table = table_of(weights, ["rank"], "weights")
     else:
         table = headed_table(weights, ["rank"], "expected a header of rank and names of measures, as `weights` writes")
-        for name in [name for name in (table.rows[0].cells if table.rows else ()) if name != "rank"]:
-            columns[name] = table.by_rank(name)
-    for name, values in columns.items():
-        vector = np.zeros(depth)
+    for name in [name for name in (table.rows[0].cells if table.rows else ()) if name != "rank"]:
+        values, vector = table.by_rank(name), np.zeros(depth)
         vector[: len(values)] = values[:depth]
         if not vector.any():
             raise InputError(name, f"no weight above 0 down to rank {depth}", "observe more ranks", usage=True)

@@ -13,6 +13,8 @@ STARTS = (-3.0, -1.0, 0.5)
 """Log odds that a search begins with; the best of what it finds counts."""
 ADDITIVE = 1e-3
 """Below this top gain a cascade is a sum, and only the ratios of its gains are known."""
+FLAT = 1e-9
+"""Below this share of all weights, those of lists differ by rounding alone."""
 
 
 def centred(values: Floats, count: Floats) -> Floats:
@@ -21,34 +23,38 @@ def centred(values: Floats, count: Floats) -> Floats:
     return found
 
 
-def best_steps(steps: Floats, y: Floats, count: Floats, free: bool) -> Floats:
-    """columns: the factors, 0 or more unless they are free, with which columns of lists × columns add up to what
-    correlates best with `y`: least squares, since the nearest point of a cone has the largest cosine."""
-    if free:
-        return np.linalg.lstsq(centred(steps, count), centred(y, count), rcond=None)[0].astype(np.float64)
+def best_steps(steps: Floats, y: Floats, count: Floats) -> Floats:
+    """columns: the factors, 0 or more, with which columns of lists × columns add up to what correlates best with `y`:
+    least squares, since the nearest point of a cone has the largest cosine."""
     from scipy.optimize import nnls  # not before it is needed
 
     found: Floats = nnls(centred(steps, count), centred(y, count))[0]
     return found
 
 
-def linear_gains(lists: GradedLists, scored: Scored, y: Floats, count: Floats, free: bool) -> Floats:
-    """grades: the gains of a sum of gains, that of the lowest grade 0, the largest 1: a correlation says no more."""
-    of_grade = [(lists.code == code) @ scored.weight for code in range(len(lists.grades))]
-    last = len(of_grade)
-    above = [np.sum(of_grade[code : code + 1 if free else last], axis=0) for code in range(1, last)]
-    found = best_steps(np.column_stack(above), y, count, free)
-    gains = np.append(0.0, found if free else np.cumsum(found))
-    largest = np.abs(gains).max()
-    return gains / largest if largest > 0 else gains
+def linear_gains(
+    lists: GradedLists, scored: Scored, y: Floats, count: Floats, free: bool = False, zero: bool = False
+) -> Floats:
+    """grades: the gains of a sum of gains, the largest 1. That of the lowest grade is 0; free ones fall and rise, and
+    are 0 or more, the least of them 0 where what all gain alike is the same in all lists."""
+    of_grade = np.column_stack([(lists.code == code) @ scored.weight for code in range(len(lists.grades))])
+    if free:
+        gains = np.append([0.0] * zero, best_steps(of_grade[:, int(zero) :], y, count))
+        if np.ptp(of_grade.sum(1)) < FLAT * scored.weight.sum():
+            gains -= gains.min()
+    else:
+        above = np.cumsum(of_grade[:, ::-1], axis=1)[:, -2::-1]
+        gains = np.append(0.0, np.cumsum(best_steps(above, y, count)))
+    return gains / (gains.max() or 1)
 
 
 def best_utility(gain: Floats, y: Floats, count: Floats, free: bool) -> Floats:
-    """ranks: φ that makes the mean utility of stopping correlate best with `y`, φ(1) = 1; unless free, it falls."""
+    """ranks: φ that makes the mean utility of stopping correlate best with `y`, φ(1) = 1, or where that is 0 the
+    largest; unless free, it falls."""
     stops = stopping(gain)
-    found = best_steps(stops if free else np.cumsum(stops, axis=1), y, count, free)
+    found = best_steps(stops if free else np.cumsum(stops, axis=1), y, count)
     phi = found if free else np.cumsum(found[::-1])[::-1]
-    return phi / phi[0] if phi[0] > 0 else phi
+    return phi / (phi[0] or phi.max() or 1)
 
 
 def rising(odds: Floats) -> Floats:
@@ -59,7 +65,7 @@ def rising(odds: Floats) -> Floats:
 
 def each_alone(odds: Floats) -> Floats:
     """σ(θ) of each grade."""
-    found: Floats = 1 / (1 + np.exp(-odds))
+    found: Floats = np.exp(-np.logaddexp(0, -odds))
     return found
 
 

@@ -38,9 +38,20 @@ class GradedLists:
         found: Floats = np.append(gains, [0.0, 0.0])[self.code]  # −1 is the last
         return found
 
+    @property
+    def has(self) -> Bools:
+        """grades: whether a document has it."""
+        return np.asarray(np.isin(np.arange(len(self.grades)), self.code))
+
     def select(self, rows: Bools) -> GradedLists:
         """Some of the lists."""
         return GradedLists(self.grades, self.code[rows])
+
+    def of_grades(self, kept: Bools) -> GradedLists:
+        """The same lists; the grades that are not kept, of which no document is, have no number."""
+        size = int(kept.sum())
+        number = np.append(np.cumsum(kept) - 1, [size, -1])  # −1 is the last
+        return GradedLists(self.grades[kept], number[self.code])
 
 
 def graded_lists(log: ClickLog, qrels: Qrels) -> GradedLists:

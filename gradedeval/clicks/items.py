@@ -18,6 +18,7 @@ from gradedeval.trec.lines import encode
 
 Tie = Literal["document", "grade"]
 TIES = ("document", "grade")
+NO_LIST = "no list is shown", "add the column shown, the docnos from rank 1 on"
 UNJUDGED = None
 """What stands for the grade of a document that has none."""
 
@@ -80,7 +81,7 @@ def items_of(log: ClickLog, tie: Tie, qrels: Qrels | None) -> Items:
     """What the documents shown in a log share parameters by. Raises InputError where the log tells no lists, or grades
     are asked for without judgments."""
     if not any(log.shown):
-        raise InputError(log.place, "no list is shown", "add the column shown, the docnos from rank 1 on")
+        raise InputError(log.place, *NO_LIST)
     if tie == "document":
         pairs = ((topic, docno) for topic, shown in zip(log.topics, log.shown, strict=True) for docno in shown)
         return Items(list(dict.fromkeys(pairs)))

@@ -130,7 +130,7 @@ def learn(
     check_applied("gains", lesson.target == "gain", {"zero": shape.zero})
     check_applied("click logs", lesson.learn_from != "preferences", {"depth": depth is not None})
     if lesson.learn_from == "preferences":
-        return from_preferences(read_preferences(source, qrels), measure, shape)
+        return from_preferences(read_preferences(source, qrels), qrels, measure, shape)
     log: ClickLog = read_log(source, depth=depth)
     if lesson.target == "gap":
         return thresholds_from_clicks(log, qrels, "share" if lesson.share else "steps")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
+from gradedeval.clicks.blocks import table_of
 from gradedeval.clicks.graded_lists import GradedLists, graded_lists
 from gradedeval.clicks.lists import empty_log
 from gradedeval.errors import InputError, plural
@@ -39,33 +40,24 @@ class Preferences:
 def read_preferences(source: Any, qrels: Qrels) -> Preferences:
     """The preferences of a file, or of a DataFrame with the same columns. Raises InputError for bad lines, and where no
     pair is left: pairs that are alike to users tell nothing of gains, and an unjudged document has none."""
-    if hasattr(source, "columns"):
-        place, problems = "preferences", None
-        rows = [(number, dict(row)) for number, row in enumerate(source.to_dict("records"), 1)]
-    else:
-        table = headed_table(source, COLUMNS, HINT)
-        place, problems = table.place, table.problems
-        rows = [(row.line, row.cells) for row in table.rows]
+    is_frame = hasattr(source, "columns")
+    table = table_of(source, COLUMNS, "preferences") if is_frame else headed_table(source, COLUMNS, HINT)
     topics, lists, signs = [], list[tuple[str, ...]](), []
-    for line, cells in rows:
-        sign = str(cells["sign"]).strip()
+    for line, cells in table.rows:
+        sign = cells["sign"].strip()
         if sign not in ("1", "+1", "-1", "0"):
-            what, hint = (
-                f"sign '{sign}' is not 1, -1 or 0",
-                "1 where list_a is wanted, -1 where list_b is, 0 if neither",
-            )
-            if problems is None:
-                raise InputError(f"{place}: row {line}", what, hint)
-            problems.add(line, what, hint)
+            hint = "1 where list_a is wanted, -1 where list_b is, 0 if neither"
+            table.problems.add(line, f"sign '{sign}' is not 1, -1 or 0", hint)
             continue
-        topics += [str(cells["topic"]).strip()] * 2
+        topics += [cells["topic"].strip()] * 2
         for name in COLUMNS[1:3]:
-            docnos = cells[name]
-            lists.append(tuple(docnos.split()) if isinstance(docnos, str) else tuple(docnos))
+            docnos = tuple(cells[name].split())
+            if again := next((docno for docno in docnos if docnos.count(docno) > 1), None):
+                table.problems.add(line, f"'{again}' is twice in {name}", "give each document of a list once")
+            lists.append(docnos)
         signs.append(float(sign))
-    if problems is not None:
-        problems.check()
-    return _usable(graded_lists(empty_log(topics, lists), qrels), np.array(signs), place)
+    table.problems.check()
+    return _usable(graded_lists(empty_log(topics, lists), qrels), np.array(signs), table.place)
 
 
 def _usable(lists: GradedLists, sign: Floats, place: str) -> Preferences:

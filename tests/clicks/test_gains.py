@@ -155,6 +155,94 @@ def test_gains_go_back_into_a_measure(cascade: ClickLog, tmp_path: Any) -> None:
     assert learned == pytest.approx(true, abs=0.003)
 
 
+LISTS = ["a b c d", "b a d c", "d c b a", "c d a b", "a c b d"]
+FEW = {"q": {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4}}
+
+
+def few_lists(clicked: list[str]) -> pd.DataFrame:
+    return pd.DataFrame({"topic": "q", "clicks": clicked, "shown": LISTS[: len(clicked)]})
+
+
+@pytest.mark.parametrize(
+    ("log", "options", "message"),
+    [
+        (few_lists(["1"]), {}, "there is one list alone, so nothing correlates with it"),
+        (few_lists(["", "", ""]), {}, "meanrr is the same for all lists, so nothing correlates with it"),
+        (few_lists(["", "", ""]), {"target": "utility"}, "meanrr is the same for all lists"),
+        (few_lists(["1", "", "-", "-", "1 2"]), {"measure": "rbp(p=0.5)"}, "no gains make rbp.* gains to fall: free"),
+        (few_lists(["1", "2"]).assign(shown=["a x", "x a"]), {}, "all documents shown are of grade 0"),
+    ],
+)  # fmt: skip
+def test_clicks_that_teach_no_gains(log: pd.DataFrame, options: Any, message: str) -> None:
+    qrels = {"q": FEW["q"] | {"x": 0}}
+    with pytest.raises(InputError, match=message):
+        clicks.gains(log, qrels, learn_from="correlation", **options)
+
+
+@pytest.mark.parametrize("measure", ["err", "rbp(p=0.8)"])
+@pytest.mark.parametrize("free", [False, True])
+def test_a_grade_that_was_not_shown_has_no_gain(measure: str, free: bool) -> None:
+    log = few_lists(["3", "3", "1", "1 2", "-"])
+    with pytest.warns(EvaluationWarning):
+        learned = clicks.gains(log, FEW, measure, learn_from="correlation", free=free)
+    asked = pd.DataFrame({"topic": ["q"], "list_a": ["d a"], "list_b": ["a d"], "sign": [1]})
+    with pytest.warns(EvaluationWarning):
+        asked_for = clicks.gains(asked, FEW, measure, learn_from="preferences", free=free)
+    assert learned.at == [0, 1, 2, 3]
+    assert any(note.startswith("no document of the grade 4 was shown: add a line for it") for note in learned.notes)
+    assert asked_for.at == [0, 3]
+    assert asked_for.notes[-1].startswith("no document of the grades 1, 2, 4 was shown")
+    assert asked_for.notes[-2].startswith("these gains agree with every pair, and so do others")
+
+
+def test_free_gains_of_a_sum_are_0_or_more() -> None:
+    """They are the unconstrained optimum, raised until none is below 0, which changes no correlation of lists that are
+    equally long."""
+    log = few_lists(["1", "2", "4", "3 4", "1 3"])
+    arguments: dict[str, Any] = {"learn_from": "correlation", "free": True}
+    with pytest.warns(EvaluationWarning):
+        learned = clicks.gains(log, FEW, "rbp(p=0.8)", **arguments)
+    with pytest.warns(EvaluationWarning):
+        zero = clicks.gains(log, FEW, "rbp(p=0.8)", zero=True, **arguments)
+    with pytest.warns(EvaluationWarning):
+        err = clicks.gains(log, FEW, "err", **arguments)
+    assert "grade 2 gains 0, and the largest gain is 1" in learned.notes[0]
+    assert (learned.values.min(), learned.values.max()) == (0, 1)
+    rank_of = np.array([[shown.split().index(docno) for docno in "abcd"] for shown in LISTS])
+    steps, y = 0.8**rank_of, np.array([1, 1 / 2, 1 / 4, 7 / 24, 2 / 3])
+    best = np.linalg.lstsq(steps - steps.mean(0), y - y.mean(), rcond=None)[0]
+    assert learned.score is not None
+    assert learned.score[1] == pytest.approx(np.corrcoef(steps @ best, y)[0, 1])
+    assert learned.score[1] == pytest.approx(np.corrcoef(steps @ learned.values, y)[0, 1])
+    assert zero.values[0] == 0 <= zero.values.min()
+    assert 0 <= err.values.min() <= err.values.max() <= 1
+    assert clicks.gains(log, FEW, target="utility", **arguments).values.min() >= 0
+
+
+def test_a_frame_of_preferences_is_read_as_its_file(tmp_path: Any) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("topic\tlist_a\tlist_b\tsign\n7\td a\ta d\t1\n7\tc a\ta c\t1\n7\td b\tb d\t-1\n")
+    frame = pd.DataFrame({
+        "topic": [7.0] * 3, "list_a": ["d a", ("c", "a"), np.array(["d", "b"])], "list_b": ["a d", "a c", "b d"],
+        "sign": [1.0, 1.0, -1.0],
+    })  # fmt: skip
+    qrels = {"7": {"a": 0, "b": 1, "c": 2, "d": 3}}
+    found = [clicks.gains(source, qrels, learn_from="preferences").values.tolist() for source in (path, frame)]
+    assert found[0] == found[1]
+    with pytest.raises(InputError, match=r"preferences:3: sign '' is not 1, -1 or 0"):
+        clicks.gains(frame.assign(sign=[1, 1, None]), qrels, learn_from="preferences")
+    with pytest.raises(InputError, match=r"preferences:1: 'd' is twice in list_b; give each document"):
+        clicks.gains(frame.assign(list_b="d a d"), qrels, learn_from="preferences")
+    with pytest.raises(InputError, match="preferences: no column 'sign'"):
+        clicks.gains(frame.drop(columns="sign"), qrels, learn_from="preferences")
+
+
+def test_pairs_without_a_difference_teach_no_gains() -> None:
+    same = pd.DataFrame({"topic": ["q"], "list_a": ["a b"], "list_b": ["a b"], "sign": [1]})
+    with pytest.raises(InputError, match="no pair has lists that differ in grades"):
+        clicks.gains(same, FEW, learn_from="preferences")
+
+
 @pytest.mark.exhaustive
 def test_from_preferences(tmp_path: Any) -> None:
     generator = np.random.default_rng(3)
@@ -206,6 +294,20 @@ def test_thresholds_of_graded_average_precision() -> None:
     # A reader model takes the clicks of a session for independent.
     model = clicks.gains(log, QRELS).values
     assert model[1] / model[2] > 0.61
+
+
+def test_thresholds_are_those_of_the_measure(tmp_path: Any) -> None:
+    qrels = {"q": {"a": 0, "b": 1, "c": 3}}  # gap takes a share for each of 1, 2 and 3
+    orders = ["a b c", "b c a", "c a b"]
+    log = pd.DataFrame({"topic": "q", "clicks": ["2 3", "1 2", "1 3"], "shown": orders})
+    with pytest.warns(EvaluationWarning, match="no document is judged 2: .* g is 0"):
+        learned = clicks.gains(log, qrels, target="gap", share=True)
+    assert (list(learned.at), learned.values.tolist()) == ([1, 2, 3], [0.5, 0, 0.5])
+    assert gradedeval.evaluate({"q": {"c": 1.0}}, qrels, "gap(g=0.5:0:0.5)").means
+    with pytest.raises(InputError, match="no document of a grade above 0 was clicked"):
+        clicks.gains(log.assign(clicks="-"), qrels, target="gap", share=True)
+    with pytest.raises(InputError, match="no grade is above 0"):
+        clicks.gains(log, {"q": {"a": 0, "b": 0}}, target="gap")
 
 
 def test_a_grade_clicked_less_than_the_one_below_has_no_threshold() -> None:

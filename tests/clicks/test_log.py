@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from gradedeval import InputError, clicks
@@ -279,3 +280,18 @@ def test_what_the_room_offers_it_has() -> None:
         assert getattr(clicks, name).__doc__, name
     with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
         clicks.no_such_name  # noqa: B018
+
+
+def test_frames_may_have_arrays_and_missing_values() -> None:
+    arrays = pd.DataFrame(
+        {"topic": [1, 2], "clicks": [np.array([1, 2]), np.array([])], "shown": [np.array(["a", "b"])] * 2}
+    )
+    assert clicks.read_log(arrays).frame()["clicks"].tolist() == [[1, 2], []]
+    missing = {
+        "topic": ["1", "2"],
+        "clicks": pd.array([1, None], dtype="Int64"),
+        "user": pd.array(["u", None], "string"),
+    }
+    read = clicks.read_log(pd.DataFrame(missing)).frame()
+    assert read["clicks"].tolist() == [[1], []]
+    assert read["user"].fillna("nobody").tolist() == ["u", "nobody"]

@@ -134,3 +134,35 @@ def test_a_log_without_clicks_has_no_perplexity_of_clicks() -> None:
 def test_gains_to_fill_in_are_by_topic_and_docno() -> None:
     with pytest.raises(InputError, match=r"fill: topic .* has no dict of gains"):
         clicks.correlate(LOG, QRELS, "err", fill={("q", "z"): 0.5})
+
+
+def test_an_observation_takes_no_options() -> None:
+    observed = clicks.observe(LOG)
+    with pytest.raises(InputError, match="log: is observed already; leave out mu, ranks"):
+        clicks.fit(observed, "rbp(p=0.5)", mu=0, ranks=9)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({"x": [0.5, 0.5]}, "weights: no column 'rank'"),
+        ({"rank": [1, 3], "x": [0.5, 0.5]}, "weights: rank 2 is missing"),
+        ({"rank": [1, 2], "x": [0.5, None]}, "weights:2: x '' is not a number"),
+        ({"rank": [1, 2], "x": [0.5, -1]}, "weights:2: x -1 is out of range"),
+    ],
+)
+def test_a_frame_of_weights_is_read_as_its_file(weights: dict[str, list[float]], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        clicks.fit(LOG, weights=pd.DataFrame(weights))
+
+
+def test_a_model_predicts_sessions_with_lists_alone() -> None:
+    model = clicks.models(LOG, "pbm", prior=[1, 2])["pbm"]
+    assert model.predicts(LOG).ll_session == clicks.models(LOG, "pbm", prior=(1, 2)).predictions["pbm"].ll_session
+    more = pd.concat([LOG, pd.DataFrame({"topic": ["q"], "clicks": [[1]]})])
+    with pytest.warns(EvaluationWarning, match="1 session without a shown list left out"):
+        assert model.predicts(more).sessions == 4
+    with pytest.raises(InputError, match="no list is shown"):
+        model.predicts(LOG.drop(columns="shown"))
+    with pytest.raises(InputError, match=r"prior: \[1, 2, 3\] is not a number or pair of numbers"):
+        clicks.models(LOG, "pbm", prior=[1, 2, 3])

@@ -142,7 +142,9 @@ def err(g: Gains) -> Floats:
     gain="exp",
     scale="unit",
     residual="within_run",
-    bounds=Bounds("cascade.share_of_ideal", exact=False, but="low is exact, high where few documents are unjudged"),
+    bounds=Bounds(
+        "cascade.share_of_ideal", exact=False, but="low is exact, high where few documents are unjudged", of_scale=True
+    ),
     cutoff="renormalizes",
     ceiling=1,
     over_ties=True,

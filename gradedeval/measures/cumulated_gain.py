@@ -104,7 +104,7 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
 @measure(
     gain="linear",
     residual="within_run",
-    bounds=Bounds("blended.blended", exact="binary", but="exact with gains of 0 and 1"),
+    bounds=Bounds("blended.blended", exact="binary", but="exact with gains of 0 and 1", of_scale=True),
     ceiling=1,
     checks={"beta": NOT_NEGATIVE},
     details=_blend_details,

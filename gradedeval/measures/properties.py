@@ -82,6 +82,7 @@ class Bounds:
               is `module.name` in `gradedeval.measures.bounds`, which only who asks for bounds has to import
     exact     whether both are reached; `binary`: where gains are 0 and 1
     but       in words, which are reached where not both are
+    of_scale  whether it depends on the gains of grades that occur nowhere: `Gains.levels` has them too then
     over_ties  whether it also takes the documents of a run with ties one by one, where scores are means over their
               orders: `Gains.first` is set then, and the columns go on below the cutoff
     """
@@ -89,6 +90,7 @@ class Bounds:
     function: Callable[..., tuple[Floats, Floats]] | str
     exact: bool | Literal["binary"] = True
     but: str = ""
+    of_scale: bool = False
     over_ties: bool = False
 
 

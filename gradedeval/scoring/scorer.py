@@ -268,7 +268,7 @@ class Scorer:
         seen = replace(measure, cutoff=None) if self.options.ties == "average" else measure
         plain, best = gains_of(table, seen), partial(gains_of, table, measure, unjudged=table.top)
         highest = partial(self._best, measure, table, gains_of)
-        return bounds_of(measure, score, plain, best, lambda: highest(to_cutoff=True)[1])
+        return bounds_of(measure, score, self.grades, plain, best, lambda: highest(to_cutoff=True)[1])
 
     def _best(
         self, measure: Measure, table: GainTable, gains_of: GainsCache, to_cutoff: bool = False

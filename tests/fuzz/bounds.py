@@ -41,12 +41,19 @@ def draw(dice: random.Random) -> Case:
 
 
 def later(case: Case, dice: random.Random) -> Case:
-    """The case with more judgments, by grades that it has: of some documents of the run, or all, and of `unseen`."""
+    """The case with more judgments, by grades that it has or, where they are whole, of its scale: of some documents of
+    the run, or all, and of `unseen`."""
     lines = [line.split() for line in case.files["qrels"].splitlines()]
     # Of a document that is judged twice one line counts: the grade of the other may be above the top grade.
     lines = lines[::-1] if case.options.get("duplicates") == "first" else lines
     judged = {(line[0], line[2]): line[3] for line in lines}
-    grades = sorted(set(judged.values()), key=float)
+    grades = sorted({*judged.values()}, key=float)
+    top = max(float(grades[-1]), case.options.get("top_grade", 0))
+    words = " ".join([*case.measures, *map(str, case.options.values())])
+    # Such gains may be too large where a grade turns up.
+    refused = "max_gain" in case.options or any(word in words for word in ("grade", "cwl_eval"))
+    if not refused and all(float(grade).is_integer() for grade in (*grades, top)):
+        grades += [b"%d" % grade for grade in range(int(top) + 1)]
     listed: dict[bytes, list[bytes]] = defaultdict(list)
     for line in case.files["run"].splitlines():
         topic, _, docno, *_ = line.split()

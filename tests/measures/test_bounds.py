@@ -6,6 +6,7 @@ import itertools
 import math
 import random
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from gradedeval.measures.bounds import cascade
 from gradedeval.measures.bounds.of_measure import falls, kept
 from support.examples import drawn
 from support.measures import VARIANTS, every
-from support.topics import Topic, missed, scored
+from support.topics import Topic, evaluated, missed, scored
 
 BOUNDED = [measure for measure in VARIANTS if kept(measure) != "none"]
 OVER_TIES = [one for one in BOUNDED if one.definition.over_ties and falls(one) and kept(one, over_ties=True) != "none"]
@@ -194,6 +195,25 @@ def test_a_measure_without_residual_has_no_bounds() -> None:
     assert len(without) > 50
     assert {kept(measure) for measure in without} == {"none"}
     assert np.isnan(scored(TOPICS, without, bounds=True).bounds).all()
+
+
+def test_a_grade_may_turn_up_that_occurs_nowhere(tmp_path: Path) -> None:
+    two = tmp_path / "gains.csv"
+    two.write_text("0,0\n1,0.3\n3,1\n")  # no document can be of grade 2
+    measures = parse_measures(f"nerr nerr@2 q q@3 q(gain=exp) gap ndcg q(gain=@{two}) nerr(gain=@{two})")
+    runs = {name: {name: {f"d{at}": -at for at in range(5)}} for name in ("few", "none")}
+    qrels = {"few": {"d0": 3, "d1": 3, "m": 3}, "none": {"d0": 0, "d1": 0}}
+    for topic, run in runs.items():
+        low, high = evaluated(run, qrels, measures, bounds=True, topics="run").bounds[:, 0]
+        later = [
+            qrels[topic] | dict(zip(("d2", "d3", "d4"), way, strict=True))
+            for way in itertools.product((0, 1, 3), repeat=3)
+        ]
+        ways = {str(number): judged for number, judged in enumerate(later)}
+        scores = evaluated(dict.fromkeys(ways, run[topic]), ways, measures).score
+        assert (low <= scores.min(0) + 1e-12).all()
+        assert (high >= scores.max(0) - 1e-12).all()
+        assert high[[0, 1, 5, 6, 8]] == pytest.approx(scores.max(0)[[0, 1, 5, 6, 8]])
 
 
 def test_where_grades_can_be_given_in_too_many_ways_high_is_safe(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from importlib import import_module
 from typing import Literal
 
 import numpy as np
 
-from gradedeval.arrays import Floats
+from gradedeval.arrays import Floats, distinct, shared
+from gradedeval.measures.applied import gain_table
 from gradedeval.measures.bounds.counted import fewest, fewest_and_most
 from gradedeval.measures.definition import Measure
+from gradedeval.measures.gain_schemes import Grades, whole_scale
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.properties import Bounds, Rule
 
@@ -35,7 +38,12 @@ def falls(measure: Measure) -> bool:
 
 
 def bounds_of(
-    measure: Measure, score: Floats, plain: Gains, best: Callable[[], Gains], highest: Callable[[], Floats]
+    measure: Measure,
+    score: Floats,
+    grades: Grades,
+    plain: Gains,
+    best: Callable[[], Gains],
+    highest: Callable[[], Floats],
 ) -> Floats:
     """2 × topics: the lowest and the highest score; nan where it is not known.
 
@@ -44,6 +52,7 @@ def bounds_of(
     the end of the run the highest is that of any ranks there.
 
     score    topics: as it is
+    grades   those of the qrels
     plain    the gains as they are judged; of all ranks where scores are means over the orders of tied documents
     best     those where every unjudged document has the top gain
     highest  topics: score + residual
@@ -53,6 +62,8 @@ def bounds_of(
         if kept(measure, over_ties=True) == "none":
             return np.full((2, len(score)), np.nan)
         plain = _one_by_one(measure, plain)
+    if isinstance(rule, Bounds) and rule.of_scale:
+        plain = _of_scale(plain, _worth(measure, grades))
     if measure.prior is not None or rule == "intents":
         return np.array([_lowest_by_intent(measure, rule, score, plain), np.maximum(highest(), score)])
     if rule == "rises":
@@ -81,6 +92,22 @@ def _one_by_one(measure: Measure, g: Gains) -> Gains:
     """The tied documents each with its own gain, and the cutoff that these go on below."""
     assert g.uncut is not None
     return replace(g, gain=g.uncut, k=measure.cutoff)
+
+
+@lru_cache(maxsize=64)
+def _worth(measure: Measure, grades: Grades) -> Floats:
+    """What each grade that a document may turn out to have is worth."""
+    return shared(gain_table(measure, whole_scale(measure.gain, grades)).worth)
+
+
+def _of_scale(g: Gains, worth: Floats) -> Gains:
+    """With the levels of grades that occur nowhere."""
+    levels, intents = distinct(np.append(g.levels, worth[(worth > 0) & (worth < g.levels[-1])]))[0], g.intents
+    if intents is None and len(levels) == len(g.levels):
+        return g
+    if intents is not None:
+        intents = replace(intents, each=[replace(each, levels=levels) for each in intents.each])
+    return replace(g, levels=levels, intents=intents)
 
 
 def _lowest_by_intent(measure: Measure, rule: Rule, score: Floats, g: Gains) -> Floats:

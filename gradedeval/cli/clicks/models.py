@@ -12,7 +12,7 @@ from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from
 from gradedeval.cli.clicks.qrels_options import QRELS_OPTIONS, qrels_from
 from gradedeval.cli.options import command_line, option, output_options
 from gradedeval.cli.output import warn, write
-from gradedeval.clicks.click_models import ITERATIONS, fit_models
+from gradedeval.clicks.click_models import ITERATIONS, ClickModel, fit_models
 from gradedeval.clicks.items import TIES
 from gradedeval.clicks.kinds import FIT, KINDS, read_models
 from gradedeval.clicks.model_files import model_text
@@ -88,19 +88,22 @@ def command(
     log = log_from(files[0], keywords)
     tried = log_from(test, reading) if test else None
     result = fit_models(log, chosen, test=tried, qrels=qrels, **keywords)
-    warn(result.notes)
-    model = next(iter(result.models.values()))
-    least = MIN_SEEN if min_seen is None else min_seen
-    if write_relevance and (few := int((model.seen < least).sum())):
-        what = f"{few} of {len(model.seen)} documents were shown in fewer than {least} sessions"
-        if few == len(model.seen):
-            raise InputError(write_relevance, what, "give a lower --min-seen", usage=True)
-        warn([f"{write_relevance}: {what}, and are left out; --min-seen says how many it takes"])
+    model, least = next(iter(result.models.values())), MIN_SEEN if min_seen is None else min_seen
+    warn([*result.notes, *(_too_few(model, least, write_relevance) if write_relevance else [])])
     if write_model:
         write(model_text(model), write_model)
     if write_relevance:
         write(render(partial(relevance_document, result, least), "csv"), write_relevance)
     destination.deliver(partial(models_document, result), result.settings)
+
+
+def _too_few(model: ClickModel, least: int, place: str) -> list[str]:
+    """What is said of documents that are left out, as fewer sessions showed them. Raises InputError where all are."""
+    few, documents = int((model.seen < least).sum()), len(model.seen)
+    what = f"{few} of {documents} documents were shown in fewer than {least} sessions"
+    if few == documents:
+        raise InputError(place, what, "give a lower --min-seen", usage=True)
+    return [f"{place}: {what}, and are left out; --min-seen says how many it takes"] if few else []
 
 
 def _prior(text: str) -> tuple[float, float]:

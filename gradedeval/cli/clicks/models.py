@@ -74,7 +74,7 @@ def command(
         keywords.pop(name, None)
     chosen = read_models(models or (DEFAULT,))
     for flag, file in (("--write-model", write_model), ("--write-relevance", write_relevance)):
-        check_output(file, files)
+        check_output(file, files, flag)
         if file and len(chosen) != 1:
             raise InputError(flag, f"{len(chosen)} models", "name one with -m", usage=True)
     if write_relevance and keywords["tie"] == "grade":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from gradedeval.analysis.fit_weights import divergence, fit_weights
+from gradedeval.analysis.fit_weights import RENORMALIZES, check_total, divergence, fit_weights
 from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.analysis.frames import frame_rows
 from gradedeval.analysis.parameter_search import read_ranges
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SCALES = ("sum", "none", "both")
 PRECISION = 0.001
+SUM_SCALES = "add --scale sum"
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,10 @@ def fit_observation(
     notes = list(observation.notes)
     for scaled in {"sum": [True], "none": [False], "both": [True, False]}[scale]:
         if searched:
-            found = fit_weights(looked, searched, renormalize=scaled, precision=precision)
+            try:
+                found = fit_weights(looked, searched, renormalize=scaled, precision=precision)
+            except InputError as error:
+                raise error.replace(hint=SUM_SCALES) if error.hint == RENORMALIZES else error from None
             notes += found.notes
             for range_, row in zip(searched, frame_rows(found.frame), strict=True):
                 nearest = range_.at(row["value"])
@@ -117,6 +121,8 @@ def fit_observation(
                 rows.append((row, static_weights(nearest, len(looked), tried=True)))
         for measure in fixed:
             vector = _fixed(measure, len(looked))
+            if not scaled:
+                check_total(measure, float(vector.sum()), SUM_SCALES)
             rows.append((_row(str(measure), vector, looked, scaled, notes), vector))
     rows += [(_row(name, vector, looked, True, notes), vector) for name, vector in _vectors(weights, len(looked))]
     if not rows:

@@ -170,12 +170,38 @@ def form_of(output: str | None, forms: Collection[str], default: str = "table") 
     return form if form in forms else default
 
 
-def check_output(output: str | None, files: Collection[str]) -> None:
-    """Raise InputError where the output would overwrite an input file, or its folder is not there."""
+def check_output(output: str | None, files: Collection[str], flag: str = "-o") -> None:
+    """Raise InputError where the output would overwrite an input file or what another option names, or its folder is
+    not there."""
     if output and any(same_file(output, file) for file in files if file):
-        raise InputError("-o", f"'{output}' is also an input file", "choose another output file", usage=True)
+        raise InputError(flag, f"'{output}' is also an input file", "choose another output file", usage=True)
+    if output and (other := _also_named(output, flag)):
+        raise InputError(flag, f"'{output}' is also the file of {other}", "choose another output file", usage=True)
     if output and not is_url(output) and not os.path.exists(os.path.dirname(output) or "."):
         raise InputError(output, f"cannot be written ({os.strerror(errno.ENOENT)})", "nothing was written")
+
+
+_OF_FILES = ("FILE", "LOG", "RUN", "QRELS")
+"""In what stands for the value of an option: it names a file."""
+
+
+def _also_named(output: str, flag: str) -> str | None:
+    """The other option of the command that runs whose file this is too; None where there is none."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return None
+    for option in context.command.params:
+        if not isinstance(option, click.Option) or flag in option.opts:
+            continue
+        value = context.params.get(option.name or "")
+        of_files = any(word in (option.metavar or "") for word in _OF_FILES)
+        for text in value if isinstance(value, tuple) else (value,):
+            if isinstance(text, str) and (of_files or text.startswith("@")):
+                file = text.removeprefix("@")
+                new = not os.path.exists(output) and os.path.abspath(file) == os.path.abspath(output)
+                if same_file(output, file) or (new and not is_url(output)):
+                    return max(option.opts, key=len)
+    return None
 
 
 def check_history(history: str | None, flag: str, keywords: Mapping[str, Any], files: Collection[str]) -> None:

@@ -153,7 +153,7 @@ def correlate_log(
     columns["by"] = text_column(columns["by"])
     frame, each = pd.DataFrame(columns), pd.concat(lists, ignore_index=True)
     counted = [(len(set(log.topics)), 0)]
-    said = "\n".join([_said(settings, frame), str(signature(qrels, options, scorer.measures, counted))])
+    said = "\n".join([_said(settings, each), str(signature(qrels, options, scorer.measures, counted))])
     if not settings.by:
         frame, each = (one.drop(columns="by") for one in (frame, each))
     notes = [*log.notes, *scorer.notes]
@@ -242,12 +242,16 @@ def _rows(log: ClickLog, chosen: Any) -> ClickLog:
     )
 
 
-def _said(settings: Settings, frame: pd.DataFrame) -> str:
-    """What the correlations are taken over, in words."""
-    counts = frame.drop_duplicates("by")[["topics", "configurations", "sessions"]].sum()
+def _said(settings: Settings, lists: pd.DataFrame) -> str:
+    """What the correlations are taken over, in words; a list may be in several parts of the log."""
+    counts = {
+        "topic": lists["topic"].nunique(),
+        "configuration": len(lists.drop_duplicates(["topic", "shown"])),
+        "session": int(lists["sessions"].sum()),
+    }
     parts = [
         f"{settings.pairs} pairs of engines, seed {settings.seed}" if settings.pairs else "weighted by sessions",
-        *(f"{int(counts[name])} {name}" for name in ("topics", "configurations", "sessions")),
+        *(f"{count} {plural(count, name)}" for name, count in counts.items()),
         *([f"by {settings.by}"] if settings.by else []),
         f"ss from grade {settings.ss_rel:g}",
         *(["unjudged kept"] if settings.unjudged == "keep" else []),

@@ -285,6 +285,9 @@ def _notes(
     if few := [name for name, model in fitted.items() if deep > (model.ranks or deep)]:
         fitted_to = fitted[few[0]].ranks
         notes.append(f"{', '.join(few)}: no list of {log.place} goes below rank {fitted_to}; parameters there are 0.5")
+    down = [name for name, model in fitted.items() if model.chosen.free and model.chosen.kind.m_step is not None]
+    if down and log.lengths[log.configuration].max() == 1:
+        notes.append(f"{', '.join(down)}: no list of {log.place} has two ranks; the chances of going on are 0.5")
     impossible = [name for name, one in predictions.items() if one.ll_session == -np.inf]
     if impossible:
         what = f"{', '.join(impossible)}: some sessions cannot be by this model, so their log-likelihood is -inf"

@@ -10,7 +10,7 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.clicks.click_models import ClickModel
 from gradedeval.clicks.items import TIES, UNJUDGED, Items
-from gradedeval.clicks.kinds import Chosen, read_models
+from gradedeval.clicks.kinds import FIT, Chosen, read_models
 from gradedeval.errors import InputError
 from gradedeval.formats import json_text
 from gradedeval.rankings.qrels import Qrels
@@ -79,12 +79,29 @@ def _model(chosen: Chosen, tie: str, kept: dict[str, Any], place: str) -> ClickM
             parameters[name] = np.array([*(float(values[item]) for item in names), 0.5])
         else:
             parameters[name] = np.asarray(kept[name], dtype=np.float64)
+            _check_shape(chosen, name, parameters[name], place)
         if not ((parameters[name] >= 0) & (parameters[name] <= 1)).all():
             raise InputError(place, f"a value of '{name}' is not from 0 to 1", "they are probabilities")
+    number = chosen.kind.number
+    if number and not chosen.free and chosen.value != parameters[number[0]]:
+        what = f"its name is {chosen}, and '{number[0]}' is {kept[number[0]]}"
+        raise InputError(place, what, f"give both the same value, or the name {chosen.name}({number[0]}={FIT})")
     seen = _values(kept["seen"], tie) if "seen" in kept else {}
     counts = np.array([int(seen.get(item, 0)) for item in names], dtype=np.int64)
     # The grades of documents come from the qrels that it is used with.
     return ClickModel(chosen, Items(list(names), None if tie == "document" else Qrels.none()), parameters, counts)
+
+
+def _check_shape(chosen: Chosen, name: str, values: Floats, place: str) -> None:
+    """Raise InputError where a parameter that is not of items has not the shape it has in the model."""
+    what, dimensions = {
+        "continuation": ("a list of numbers, one for each rank", 1),
+        "examination": ("a list of numbers, one for each rank", 1),
+    }.get(name, ("a number", 0))
+    if chosen.name == "ubm" and name == "examination":
+        what, dimensions = "a list of lists, for each rank one number for no click and each rank", 2
+    if values.ndim != dimensions or len(set(values.shape)) > 1:
+        raise InputError(place, f"'{name}' of {chosen.name} is not {what}", HINT)
 
 
 def _values(kept: Any, tie: str) -> dict[Any, Any]:

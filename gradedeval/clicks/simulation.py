@@ -13,11 +13,12 @@ from gradedeval.analysis.significance import check_seed
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.clicks import by_position
 from gradedeval.clicks.cells import Cells
-from gradedeval.clicks.click_models import ClickModel
+from gradedeval.clicks.click_models import ClickModel, listed
+from gradedeval.clicks.items import NO_LIST
 from gradedeval.clicks.lists import gains_of_lists, lists_of
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.read import read_log
-from gradedeval.errors import InputError, warn_caller
+from gradedeval.errors import InputError, plural, warn_caller
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OF_MEASURES, OF_SCORES, OptionKwargs, Options, lists_options, refuse_options
@@ -25,6 +26,7 @@ from gradedeval.options.presets import resolve_options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
+from gradedeval.trec.lines import encode
 from gradedeval.trec.source import is_named
 
 SESSIONS, DEPTH, SEED = 100_000, 10, 0
@@ -223,10 +225,17 @@ def simulated(
     if qrels is None and needs:
         raise InputError("", "the grades of documents are needed", "add QRELS", usage=True)
     judged = Qrels.none() if qrels is None else qrels_for(runs or {}, qrels, options)
-    notes: list[str] = []
     if lists is None:
         assert runs is not None
         lists, notes = lists_of(runs, judged, options, options.depth or DEPTH)
+    else:
+        lists, notes = listed(lists)
+        if not lists.lengths.any():
+            raise InputError(lists.place, *NO_LIST)
+        strange = {topic for topic in lists.topics if needs and encode(topic) not in judged._row}
+        if strange:
+            what = f"{len(strange)} {plural(len(strange), 'topic')} not in {judged.place}"
+            notes.append(f"{lists.place}: {what}: no document of theirs has a grade")
     if isinstance(users, Measure):
         found = users_of_measure(users, lists, judged, options)
     else:
@@ -234,4 +243,4 @@ def simulated(
         users = replace(users, items=items)
         found, notes = users_of_model(users, lists), [*notes, *unknown_to(users, lists)]
     log = drawn(found, lists, sessions, seed, each)
-    return replace(log, place="<simulated>", notes=[*lists.notes, *notes])
+    return replace(log, place="<simulated>", notes=notes)

@@ -18,7 +18,10 @@ _CREDENTIALS = {
 }
 """Extra -> where its library looks for credentials."""
 
-_DENIED = ("credential", "forbidden", "unauthorized", "authentication")
+_STATUS = ("status", "status_code", "code")
+"""What errors call the status of HTTP."""
+
+_DENIED = ("forbidden", "unauthorized", "authentication")
 _UNREACHED = ("connect", "nameresolution", "gaierror")
 _CHANGED = ("fileexpired", "preconditionfailed")
 """Words in the names of errors, small."""
@@ -28,7 +31,10 @@ def fault(url: str, error: Exception, purpose: str = "opened") -> InputError:
     """The error of a library as ours. `purpose`: what the URL was to be, `opened` or `written`."""
     place, extra = url_place(url), EXTRAS.get(url.partition("://")[0], "")
     causes = list(_causes(error))
-    why = redacted(" ".join(reason(causes[-1]).split())).rstrip(".")
+    first = next(
+        iter(reason(causes[-1]).strip().splitlines()), ""
+    )  # behind it the whole answer of the server may stand
+    why = redacted(" ".join(first.split())).rstrip(".!")
     kinds = " ".join(type(cause).__name__ for cause in causes).lower()
     if isinstance(error, InputError):
         return error
@@ -42,10 +48,11 @@ def fault(url: str, error: Exception, purpose: str = "opened") -> InputError:
         return changed(place)
     if isinstance(error, IsADirectoryError):
         return InputError(place, "is a folder", "add / for the files in it")
-    status = next((cause.status for cause in causes if hasattr(cause, "status")), None)
-    if isinstance(error, PermissionError) or status in (401, 403) or any(word in kinds for word in _DENIED):
+    status = next((str(getattr(cause, name)) for cause in causes for name in _STATUS if hasattr(cause, name)), "")
+    unset = "credential" in kinds or (isinstance(error, ValueError) and "credential" in why)
+    if isinstance(error, PermissionError) or status in ("401", "403") or unset or any(one in kinds for one in _DENIED):
         keys = _CREDENTIALS.get(extra, "the credentials")
-        hint = f"set {keys}" if "credential" in kinds else f"check {keys}, and what they allow"
+        hint = f"set {keys}" if unset else f"check {keys}, and what they allow"
         return InputError(place, f"permission denied ({why})", hint)
     if "timeout" in kinds:
         return InputError(place, f"the server does not answer ({why})", "try again later")

@@ -50,6 +50,7 @@ def test_from_clicks_to_a_model_to_clicks(cli: Command, log: str, tmp_path: Path
     assert fitted.text.startswith("model,measure,rank,value\ncm,ll_session,0,")
     assert relevance.read_text().splitlines()[0] == "topic,docno,gain,seen"
     assert all(int(line.split(",")[3]) >= 100 for line in relevance.read_text().splitlines()[1:])
+    assert "of 920 documents were shown in fewer than 100 sessions, and are left out" in fitted.messages[0]
     for shown in (RUNS, ("--lists", log)):
         drawn = cli("clicks", "simulate", *shown, "--model", model, "--sessions", "20", "--each")
         assert (drawn.code, drawn.out.count(b"\n")) == (0, 21)
@@ -84,6 +85,16 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
     [
         (("models", "{log}", "--tie", "grade"), "--tie grade: needs the grades of documents; add QRELS"),
         (("models", "{log}", "-m", "cm ubm", "--write-model", "x.json"), "--write-model: 2 models; name one with -m"),
+        (("models", "{log}", RIVERS, "--tie", "grade", "--write-relevance", "x"), "--write-relevance: is of documents"),
+        (("models", "{log}", "--write-relevance", "x", "--min-seen", "9999999"), "sessions; give a lower --min-seen"),
+        (("simulate", "--lists", "{log}", RIVERS, "--as", "err", "-o", "{log}"), "is also the file of --lists; choose"),
+        (("models", "{log}", "--test", RUNS[0], "--write-model", RUNS[0]), "is also the file of --test; choose"),
+        (("models", "{log}", "--write-model", "new", "--write-relevance", "new"), "is also the file of --write-"),
+        (
+            ("models", "{log}", "--write-model", "new.csv", "-o", "new.csv"),
+            "-o: 'new.csv' is also the file of --write-m",
+        ),
+        (("fit", "{log}", "--weights", RUNS[0], "-o", RUNS[0]), "is also the file of --weights; choose"),
         (("models", "{log}", "--min-seen", "5"), "--min-seen: applies to --write-relevance; add it"),
         (("models", "{log}", "--labels", "x"), "--labels: says how QRELS are read; add them"),
         (("measures", "{log}", "--qrels-format", "trec"), "--qrels-format: says how QRELS are read; add them"),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import warnings
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from gradedeval import EvaluationWarning, InputError, clicks
+from gradedeval.clicks.model_files import model_text
 
 QRELS = {topic: {"a": 0, "b": 1, "c": 2, "d": 2} for topic in "pqr"}
 LOG = pd.DataFrame({
@@ -166,3 +170,46 @@ def test_a_model_predicts_sessions_with_lists_alone() -> None:
         model.predicts(LOG.drop(columns="shown"))
     with pytest.raises(InputError, match=r"prior: \[1, 2, 3\] is not a number or pair of numbers"):
         clicks.models(LOG, "pbm", prior=[1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "message"),
+    [
+        ("dbn", {"gamma": [0.9]}, "'gamma' of dbn is not a number"),
+        ("dbn", {"gamma": 0.5}, r"its name is dbn\(gamma=0.9\), and 'gamma' is 0.5; .* or the name dbn\(gamma=fit\)"),
+        ("dbn", {"model": "dbn(gamma=0.5)"}, r"its name is dbn\(gamma=0.5\), and 'gamma' is 0.9"),
+        ("pbm", {"examination": 0.5}, "'examination' of pbm is not a list of numbers, one for each rank"),
+        ("pbm", {"examination": [[1, 1], [1, 1]]}, "'examination' of pbm is not a list of numbers, one for each rank"),
+        ("ubm", {"examination": [1, 0.5]}, "'examination' of ubm is not a list of lists"),
+        ("ubm", {"examination": [[1, 0.5]]}, "'examination' of ubm is not a list of lists"),
+        ("dcm", {"continuation": [[1], [0.5]]}, "'continuation' of dcm is not a list of numbers, one for each rank"),
+    ],
+)
+def test_a_model_that_was_changed_must_be_one(name: str, changed: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(json.loads(model_text(clicks.models(LOG, name)[name])) | changed))
+    with pytest.raises(InputError, match=message):
+        clicks.read_model(path)
+
+
+def test_lists_that_show_nothing_are_not_drawn() -> None:
+    more = pd.concat([LOG, pd.DataFrame({"topic": ["q"], "clicks": [[1]], "count": 99})]).fillna({"count": 1})
+    with pytest.warns(EvaluationWarning, match="99 sessions without a shown list left out"):
+        assert all(clicks.simulate("err", qrels=QRELS, lists=more, sessions=50).frame()["shown"])
+    with pytest.raises(InputError, match="no list is shown"):
+        clicks.simulate("err", qrels=QRELS, lists=LOG.drop(columns="shown"))
+    with pytest.warns(EvaluationWarning, match="1 topic not in qrels: no document of theirs has a grade"):
+        clicks.simulate("err", qrels={"p": QRELS["p"], "q": QRELS["q"]}, lists=LOG, sessions=5)
+
+
+def test_a_list_in_two_parts_of_the_log_is_counted_once() -> None:
+    both = pd.concat([LOG.assign(kind="x"), LOG.assign(kind="y")])
+    assert (
+        "| 3 topics | 4 configurations | 8 sessions | by kind"
+        in clicks.correlate(both, QRELS, "err", by="kind").settings
+    )
+
+
+def test_lists_of_one_document_tell_nothing_of_going_on() -> None:
+    with pytest.warns(EvaluationWarning, match=r"dbn\(gamma=fit\), ccm: no list of log has two ranks; .* are 0.5"):
+        clicks.models(pd.DataFrame({"topic": ["q"], "clicks": ["1"], "shown": ["a"]}), "dbn(gamma=fit) ccm dbn")

@@ -20,6 +20,7 @@ from gradedeval.scoring import tasks
 from gradedeval.scoring.run_names import file_names, named_runs
 from gradedeval.trec import remote
 from gradedeval.trec.paths import files_of
+from gradedeval.trec.remote_faults import fault
 from support.commands import environment
 from support.processes import end_fsspec
 from support.sessions import gradedeval as prompt
@@ -137,6 +138,42 @@ def test_a_time_limit_is_a_number_of_seconds(seconds: str, bucket: str, monkeypa
     monkeypatch.setenv("GRADEDEVAL_TIMEOUT", seconds)
     with pytest.raises(InputError, match=r"^GRADEDEVAL_TIMEOUT: '.*' is not a number of seconds above 0; as in"):
         gradedeval.Qrels(f"{bucket}/qrels.gz")
+
+
+class Answered(Exception):
+    """An error of a library that keeps the status of the server's answer, and tells all of that."""
+
+    status_code = 403
+
+
+@pytest.mark.parametrize(
+    ("url", "error", "message"),
+    [
+        (
+            "az://bucket/run",
+            Answered("Server failed to authenticate the request.\nRequestId:1\n<Error>\n</Error>"),
+            "permission denied (Server failed to authenticate the request); check AZURE_STORAGE_CONNECTION_STRING, or "
+            "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY, and what they allow",
+        ),
+        (
+            "az://bucket/run",
+            ValueError("Must provide an account_name with credentials!!"),
+            "permission denied (Must provide an account_name with credentials); set "
+            "AZURE_STORAGE_CONNECTION_STRING, or AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
+        ),
+        (
+            "gs://bucket/run",
+            ValueError("a block is too large"),
+            "cannot be opened (a block is too large); check the URL",
+        ),
+    ],
+    ids=["wrong key", "no key", "another fault"],
+)
+def test_a_key_that_is_missing_or_wrong_is_known_by_what_libraries_say(
+    url: str, error: Exception, message: str
+) -> None:
+    """As the libraries for Azure and Google report it."""
+    assert str(fault(url, error)) == f"{url}: {message}"
 
 
 @pytest.mark.parametrize(

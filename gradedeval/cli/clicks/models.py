@@ -12,7 +12,7 @@ from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from
 from gradedeval.cli.clicks.qrels_options import QRELS_OPTIONS, qrels_from
 from gradedeval.cli.options import command_line, option, output_options
 from gradedeval.cli.output import warn, write
-from gradedeval.clicks.click_models import ITERATIONS, fit_models
+from gradedeval.clicks.click_models import ITERATIONS, ClickModel, fit_models
 from gradedeval.clicks.items import TIES
 from gradedeval.clicks.kinds import FIT, KINDS, read_models
 from gradedeval.clicks.model_files import model_text
@@ -74,9 +74,12 @@ def command(
         keywords.pop(name, None)
     chosen = read_models(models or (DEFAULT,))
     for flag, file in (("--write-model", write_model), ("--write-relevance", write_relevance)):
-        check_output(file, files)
+        check_output(file, files, flag)
         if file and len(chosen) != 1:
             raise InputError(flag, f"{len(chosen)} models", "name one with -m", usage=True)
+    if write_relevance and keywords["tie"] == "grade":
+        hint = "`gradedeval clicks gains` writes the gains of grades"
+        raise InputError("--write-relevance", "is of documents, not of grades", hint, usage=True)
     if min_seen is not None and not write_relevance:
         raise InputError("--min-seen", "applies to --write-relevance", "add it", usage=True)
     keywords["prior"] = _prior(keywords["prior"])
@@ -85,13 +88,22 @@ def command(
     log = log_from(files[0], keywords)
     tried = log_from(test, reading) if test else None
     result = fit_models(log, chosen, test=tried, qrels=qrels, **keywords)
-    warn(result.notes)
+    model, least = next(iter(result.models.values())), MIN_SEEN if min_seen is None else min_seen
+    warn([*result.notes, *(_too_few(model, least, write_relevance) if write_relevance else [])])
     if write_model:
-        write(model_text(next(iter(result.models.values()))), write_model)
+        write(model_text(model), write_model)
     if write_relevance:
-        least = MIN_SEEN if min_seen is None else min_seen
         write(render(partial(relevance_document, result, least), "csv"), write_relevance)
     destination.deliver(partial(models_document, result), result.settings)
+
+
+def _too_few(model: ClickModel, least: int, place: str) -> list[str]:
+    """What is said of documents that are left out, as fewer sessions showed them. Raises InputError where all are."""
+    few, documents = int((model.seen < least).sum()), len(model.seen)
+    what = f"{few} of {documents} documents were shown in fewer than {least} sessions"
+    if few == documents:
+        raise InputError(place, what, "give a lower --min-seen", usage=True)
+    return [f"{place}: {what}, and are left out; --min-seen says how many it takes"] if few else []
 
 
 def _prior(text: str) -> tuple[float, float]:

@@ -145,17 +145,24 @@ def _rate(cells: Cells, part: Floats, whole: Floats) -> Floats:
     return share((weight * part).sum(), (weight * whole).sum(), (0.0, 0.0))
 
 
-def down_to_last(cells: Cells, prior: Prior) -> Parameters:
-    """The simplified models in closed form: a list was examined down to its last click, where the user stopped
-    satisfied; all of it without a click."""
-    last = cells.click & ~cells.clicked_below
+def _down_to_last(cells: Cells, prior: Prior) -> Floats:
+    """Attractiveness where a list was examined down to its last click; all of it without a click."""
     none = ~cells.click.any(0)
+    return estimated(cells, cells.click, cells.click | cells.clicked_below | none, prior)
+
+
+def stop_satisfied(cells: Cells, prior: Prior) -> Parameters:
+    """`simplified` in closed form: users stopped satisfied at their last click."""
+    last = cells.click & ~cells.clicked_below
+    satisfaction = estimated(cells, last, cells.click, prior)
+    return {"attractiveness": _down_to_last(cells, prior), "satisfaction": satisfaction}
+
+
+def stop_by_rank(cells: Cells, prior: Prior) -> Parameters:
+    """`dependent` in closed form: users stopped at their last click."""
     on = cells.weight * cells.click
-    return {
-        "attractiveness": estimated(cells, cells.click, cells.click | cells.clicked_below | none, prior),
-        "satisfaction": estimated(cells, last, cells.click, prior),
-        "continuation": share((on * ~last).sum(1), on.sum(1), prior),
-    }
+    continuation = share((on * cells.clicked_below).sum(1), on.sum(1), prior)
+    return {"attractiveness": _down_to_last(cells, prior), "continuation": continuation}
 
 
 def stop_at_first(cells: Cells, prior: Prior) -> Parameters:

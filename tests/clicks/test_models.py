@@ -143,6 +143,11 @@ def test_closed_forms_by_hand() -> None:
     assert fitted["sdbn"].parameters["satisfaction"].tolist() == [0, 1, 0.5, 0.5]
     assert fitted["dcm"].parameters["continuation"].tolist() == [1, 0, 0.5]
     assert fitted["sdbn"].relevance.tolist() == [0, 3 / 4, 0.25]
+    assert fitted["dcm"].relevance.tolist() == [1 / 4, 3 / 4, 0.5]  # its users stop by rank, whatever the document
+    assert [sorted(fitted[name].parameters) for name in ("dcm", "sdbn")] == [
+        ["attractiveness", "continuation"], ["attractiveness", "satisfaction"]
+    ]  # fmt: skip
+    assert fitted["sdbn"].ranks is None
     assert fitted["sdbn"].seen.tolist() == [4, 4, 3]
     again = clicks.models(log, "sdbn")["sdbn"].parameters["attractiveness"]
     assert again.tolist() == [2 / 6, 4 / 6, 0.5, 0.5]

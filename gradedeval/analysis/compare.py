@@ -155,7 +155,11 @@ def compare_matrix(
     frame["tested"] = frame.pop("tested")  # the last column
     whole = ("wins", "losses", "flip", "unjudged", "flip_rank")
     frame = frame.astype({"conclusive": "boolean", **dict.fromkeys(whole, "Int64")})
-    return frame, [*_unattainable_notes(measures, len(first), settings), *_interval_notes(frame, settings.alpha)]
+    notes = [*_unattainable_notes(measures, len(first), settings), *_interval_notes(frame, settings.alpha)]
+    chosen = matrix.scores.options.topics_judged_later if matrix.scores else ""
+    if chosen and frame["conclusive"].notna().any():
+        notes.append(f"whether an order is conclusive is told of the {chosen}")
+    return frame, notes
 
 
 def _unattainable_notes(measures: list[Paired], pairs: int, settings: TestSettings) -> list[str]:

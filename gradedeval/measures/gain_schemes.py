@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -17,8 +17,6 @@ from gradedeval.trec.source import is_named
 
 Scale = Literal["unit", "raw", "thresholds"]
 """The gains that a measure takes: `unit` in [0, 1], `raw` of any size, `thresholds` those of graded precision."""
-MOST_GRADES = 20_000
-"""So many grades of a scale are looked at: beyond that nothing that depends on all of them is worked out."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,16 +36,6 @@ def thresholds(grades: Grades) -> Sequence[float]:
         return range(1, int(positive[-1]) + 1)
     levels: list[float] = distinct(positive)[0].tolist()  # with subtopics a label may repeat
     return levels
-
-
-def whole_scale(scheme: Value | None, grades: Grades) -> Grades:
-    """With a label for each grade that a document may turn out to have: 0 and those of `thresholds`; where a file lists
-    gains, those that it has."""
-    labels = [0.0, *thresholds(grades)[:MOST_GRADES]]
-    if isinstance(scheme, str) and scheme.startswith("@"):
-        given = read_gains(scheme[1:])
-        labels = [label for label in labels if label in given]
-    return replace(grades, labels=distinct(np.append(grades.labels, labels))[0], max_gain=None)
 
 
 # What a label is worth: on the raw scale, and on the scale whose values lie in [0, 1].

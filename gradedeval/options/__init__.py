@@ -163,6 +163,13 @@ class Options:
         return self.residuals is not None or self.max_residual is not None
 
     @property
+    def topics_judged_later(self) -> str:
+        """What is said where topics are chosen by what is judged; empty where they are not."""
+        chosen = {"--topics relevant": self.topics == "relevant", "--max-residual": self.max_residual is not None}
+        by = " and ".join(option for option, given in chosen.items() if given)
+        return by and f"topics that are now chosen by {by}; judging documents may bring in others, and leave out some"
+
+    @property
     def bounded_by_residuals(self) -> bool:
         """Whether no score rises by more than its residual: signed differences of two cases say nothing of it."""
         return self.residuals != "difference" and self.ties not in TIES_BY_GRADE

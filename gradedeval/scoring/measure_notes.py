@@ -61,4 +61,6 @@ def bounds_notes(scorer: Scorer) -> list[str]:
         notes.append(Note(what, "--unseen N, or inf, allows for more"))
     if scorer.options.fill is not None:
         notes.append("--bounds: the gains of --fill count as known")
+    if chosen := scorer.options.topics_judged_later:
+        notes.append(f"--bounds: means are over the {chosen}")
     return notes

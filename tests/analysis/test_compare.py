@@ -152,6 +152,24 @@ def test_a_larger_lead_is_conclusive_and_only_the_residual_of_the_lower_run_coun
     assert conclusive(hazy, worst)
 
 
+def test_topics_that_judging_could_bring_in_are_told() -> None:
+    # Topic 3 is left out; with u relevant it is won by b, and the difference is −1/6, past its bounds.
+    good, bad = {"x": 2.0, "y": 1.0}, {"y": 2.0, "x": 1.0}
+    runs = {
+        "a": {"1": good, "2": good, "3": {"n": 2.0, "u": 1.0}},
+        "b": {"1": bad, "2": bad, "3": {"u": 2.0, "n": 1.0}},
+    }
+    qrels = {"1": {"x": 1, "y": 0}, "2": {"x": 1, "y": 0}, "3": {"n": 0}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvaluationWarning)  # of the topic that is left out
+        scores = gradedeval.evaluate(runs, qrels, "ap", residuals="total", topics="relevant")
+    with pytest.warns(
+        EvaluationWarning, match='now chosen by topics="relevant"; judging documents may bring in others'
+    ):
+        row = gradedeval.compare(scores, test="sign").iloc[0]
+    assert row[["difference", "lowest", "highest", "conclusive"]].tolist() == [-0.5, -0.5, -0.5, True]
+
+
 def test_only_topics_that_every_run_keeps_are_compared(files: Path, cli: Command) -> None:
     (files / "hazy.run").write_text(lines({**RUNS["hazy.run"], "3": "b u"}))
     outcome = cli("compare", *RUNS, "qrels.txt", "-m", "rr p@1", "--max-residual", "0.3", "-f", "csv")

@@ -216,6 +216,13 @@ def test_a_grade_may_turn_up_that_occurs_nowhere(tmp_path: Path) -> None:
         assert high[[0, 1, 5, 6, 8]] == pytest.approx(scores.max(0)[[0, 1, 5, 6, 8]])
 
 
+def test_a_grade_that_a_measure_refuses_cannot_turn_up() -> None:
+    nerr = parse_measures("nerr(gain=grade)")
+    found = evaluated({"1": {"a": 2, "b": 1}}, {"1": {"b": 1}}, nerr, bounds=True, max_gain=1)
+    # a is not relevant, or of grade 1 as b is.
+    assert (found.score.item(), *found.bounds.ravel()) == (0.5, 0.5, 1)
+
+
 def test_where_grades_can_be_given_in_too_many_ways_high_is_safe(monkeypatch: pytest.MonkeyPatch) -> None:
     topic, nerr = Topic((1, None, None), (2,)), parse_measures("nerr@3")
     exact = scored([topic], nerr, bounds=True).bounds.ravel()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
@@ -11,14 +12,17 @@ from typing import Literal
 import numpy as np
 
 from gradedeval.arrays import Floats, distinct, shared
+from gradedeval.errors import InputError
 from gradedeval.measures.applied import gain_table
 from gradedeval.measures.bounds.counted import fewest, fewest_and_most
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.gain_schemes import Grades, whole_scale
+from gradedeval.measures.gain_schemes import Grades, thresholds
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.properties import Bounds, Rule
 
 Kept = Literal["exact", "safe", "none"]
+MOST_GRADES = 20_000
+"""So many grades of a scale are looked at: with more, the bounds that depend on them are safe by themselves."""
 
 
 def kept(measure: Measure, *, over_ties: bool = False) -> Kept:
@@ -96,8 +100,20 @@ def _one_by_one(measure: Measure, g: Gains) -> Gains:
 
 @lru_cache(maxsize=64)
 def _worth(measure: Measure, grades: Grades) -> Floats:
-    """What each grade that a document may turn out to have is worth."""
-    return shared(gain_table(measure, whole_scale(measure.gain, grades)).worth)
+    """What each grade that a document may turn out to have is worth; where the measure refuses some, of the others."""
+
+    def worth(labels: Sequence[float]) -> Floats:
+        return gain_table(measure, replace(grades, labels=np.array(labels, dtype=np.float64))).worth
+
+    labels = [0, *thresholds(grades)[:MOST_GRADES]]
+    try:
+        return shared(worth(labels))
+    except InputError:
+        found = [np.zeros(0)]
+        for label in labels:
+            with suppress(InputError):
+                found.append(worth([label]))
+        return shared(np.concatenate(found))
 
 
 def _of_scale(g: Gains, worth: Floats) -> Gains:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from gradedeval.analysis.fit import FitResult
 from gradedeval.analysis.fit_weights import RENORMALIZES, check_total, divergence, fit_weights
 from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.analysis.frames import frame_rows
-from gradedeval.analysis.parameter_search import read_ranges
+from gradedeval.analysis.parameter_search import MeasureRange, read_ranges
 from gradedeval.arrays import Floats
 from gradedeval.clicks.blocks import table_of
 from gradedeval.clicks.observation import Observation, observe_log
@@ -110,10 +111,7 @@ def fit_observation(
     notes = list(observation.notes)
     for scaled in {"sum": [True], "none": [False], "both": [True, False]}[scale]:
         if searched:
-            try:
-                found = fit_weights(looked, searched, renormalize=scaled, precision=precision)
-            except InputError as error:
-                raise error.replace(hint=SUM_SCALES) if error.hint == RENORMALIZES else error from None
+            found = _nearest(looked, searched, scaled, precision)
             notes += found.notes
             for range_, row in zip(searched, frame_rows(found.frame), strict=True):
                 nearest = range_.at(row["value"])
@@ -145,6 +143,14 @@ def fit_observation(
 
 
 COLUMNS = ("measure", "parameter", "value", "divergence", "low", "high", "scaled", "covered")
+
+
+def _nearest(looked: Floats, searched: Sequence[MeasureRange], scaled: bool, precision: float) -> FitResult:
+    """`fit_weights`, whose message says what this command calls its option."""
+    try:
+        return fit_weights(looked, searched, renormalize=scaled, precision=precision)
+    except InputError as error:
+        raise error.replace(hint=SUM_SCALES) if error.hint == RENORMALIZES else error from None
 
 
 def _fixed(measure: Measure, depth: int) -> Floats:

@@ -87,10 +87,12 @@ def correlate(
     """
     columns = [by] if by is not None and by != DECILE else []
     refuse_options(keywords, (*OF_RUNS, *OF_SCORES), "click logs")
-    options = resolve_options(like, **keywords)
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    if not chosen:
+        raise InputError("", "no measure given", "for example 'err ndcg@10'", usage=True)
     judged = qrels_for({}, qrels, options)
     settings = Settings(by, ss_rel, unjudged, pairs, seed)
-    found = correlate_log(read_log(log, columns=columns), judged, parse_measures(measures), options, settings)
+    found = correlate_log(read_log(log, columns=columns), judged, chosen, options, settings)
     warn_caller(found.notes)
     return found
 

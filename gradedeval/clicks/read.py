@@ -14,6 +14,7 @@ from gradedeval.arrays import Floats, Ints, distinct
 from gradedeval.clicks.blocks import EXPECTED, Block, file_blocks, frame_blocks
 from gradedeval.clicks.log import ClickLog, collapse
 from gradedeval.errors import InputError, ProblemList, check_choice, plural
+from gradedeval.rankings.objects import table
 from gradedeval.trec.lines import decimal, decode
 from gradedeval.trec.source import Source, is_file
 
@@ -71,8 +72,8 @@ def read_log(
 def _blocks(source: Any, wanted: Sequence[str], problems: ProblemList, notes: list[str]) -> Iterable[Block]:
     if is_file(source):
         return file_blocks(Source(source), wanted, problems, notes)
-    if hasattr(source, "columns"):
-        return frame_blocks(source, wanted, problems)
+    if (frame := table(source, "click logs", "log")) is not None:
+        return frame_blocks(frame, wanted, problems)
     what = f"cannot read a click log from {type(source).__name__}"
     raise InputError("log", what, "give a file or a DataFrame with the columns topic and clicks", usage=True)
 

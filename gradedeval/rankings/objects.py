@@ -34,11 +34,11 @@ def readable(source: Any, what: str, place: str) -> Any:
     if isinstance(source, Mapping):
         check_no_columns(source, place)
         return _of_lists(source, what, place)
-    table = _table(source, what, place)
-    if table is not None:
-        if not len(table):
+    found = table(source, what, place)
+    if found is not None:
+        if not len(found):
             raise _empty(what, place)
-        return table
+        return found
     if callable(convert := getattr(source, "to_dict", None)):  # ranx
         source = _converted(convert, source, what, place)
         return _of_lists(source, what, place) if isinstance(source, Mapping) else refuse(source, what, place)
@@ -63,7 +63,8 @@ def refuse(source: Any, what: str, place: str) -> Any:
     kind = f"an object of type {type(source).__name__}"
     if isinstance(source, list) and source:
         kind = f"a list of objects of type {type(source[0]).__name__}"
-    hint = f"give a path, an open file, a DataFrame, a dict, or rows of topic, docno and {VALUES[what]}"
+    rows = f", a dict, or rows of topic, docno and {VALUES[what]}" if what in VALUES else ""
+    hint = f"give a path, an open file, a DataFrame{rows}"
     if getattr(getattr(source, "dtype", None), "kind", "") in ("b", "i", "u", "f"):
         hint = "gradedeval.evaluate_arrays takes arrays of grades and scores"
     raise InputError(place, f"cannot read {'a run' if what == 'run' else what} from {kind}", hint, usage=True)
@@ -77,7 +78,7 @@ def _converted(convert: Callable[[], Any], source: Any, what: str, place: str) -
         return refuse(source, what, place)
 
 
-def _table(source: Any, what: str, place: str) -> Any:
+def table(source: Any, what: str, place: str) -> Any:
     """A DataFrame of pandas as it is; of polars, pyarrow, numpy and others, what stands for it; None of what is no
     table."""
     if hasattr(source, "iloc") and hasattr(source, "columns"):  # pandas, which takes its time to say what it lacks
@@ -119,10 +120,10 @@ def _of_stream(source: Any, what: str, place: str) -> Columns:
         problem = f"needs pyarrow to read an object of type {type(source).__name__}"
         raise InputError(place, problem, "pip install 'gradedeval[parquet]'", usage=True) from None
     try:
-        table = pyarrow.table(source)
+        found = pyarrow.table(source)
     except Exception:  # a column alone
         refuse(source, what, place)
-    return Columns(table.column_names, lambda name: table[name].to_pylist(), len(table))
+    return Columns(found.column_names, lambda name: found[name].to_pylist(), len(found))
 
 
 def ndim(values: Any) -> int | None:

@@ -282,6 +282,14 @@ def test_what_the_room_offers_it_has() -> None:
         clicks.no_such_name  # noqa: B018
 
 
+@pytest.mark.parametrize("module", ["polars", "pyarrow"])
+def test_frames_are_those_of_others_too(module: str) -> None:
+    make = {"polars": "DataFrame", "pyarrow": "table"}[module]
+    columns = {"topic": ["1", "2"], "clicks": [[1, 2], []], "shown": ["a b", "b a"]}
+    read = clicks.read_log(getattr(pytest.importorskip(module), make)(columns))
+    assert read.frame()[["clicks", "shown"]].to_numpy().tolist() == [[[1, 2], ["a", "b"]], [[], ["b", "a"]]]
+
+
 def test_frames_may_have_arrays_and_missing_values() -> None:
     arrays = pd.DataFrame(
         {"topic": [1, 2], "clicks": [np.array([1, 2]), np.array([])], "shown": [np.array(["a", "b"])] * 2}

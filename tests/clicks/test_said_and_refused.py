@@ -225,3 +225,8 @@ def test_a_list_in_two_parts_of_the_log_is_counted_once() -> None:
 def test_lists_of_one_document_tell_nothing_of_going_on() -> None:
     with pytest.warns(EvaluationWarning, match=r"dbn\(gamma=fit\), ccm: no list of log has two ranks; .* are 0.5"):
         clicks.models(pd.DataFrame({"topic": ["q"], "clicks": ["1"], "shown": ["a"]}), "dbn(gamma=fit) ccm dbn")
+
+
+def test_correlate_wants_a_measure() -> None:
+    with pytest.raises(InputError, match="no measure given"):
+        clicks.correlate(LOG, QRELS, [])

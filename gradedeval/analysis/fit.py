@@ -186,8 +186,6 @@ def fit_ranges(
     """As `fit`, from parsed arguments and collections that are read."""
     for kind in kinds:
         check_choice(kind, KINDS, "--by")
-    if not precision > 0:
-        raise InputError("--precision", f"{precision:g} is not above 0", "for example 0.001", usage=True)
     here = Target.of(collection, target)
     if len(collection.runs) < 2 and not set(kinds) <= set(BY_TOPIC):
         hint = "add a run, or use --by spearman"

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from gradedeval.analysis.fit_weights import divergence, fit_weights
+from gradedeval.analysis.fit import FitResult
+from gradedeval.analysis.fit_weights import RENORMALIZES, check_total, divergence, fit_weights
 from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.analysis.frames import frame_rows
-from gradedeval.analysis.parameter_search import read_ranges
+from gradedeval.analysis.parameter_search import MeasureRange, read_ranges
 from gradedeval.arrays import Floats
 from gradedeval.clicks.blocks import table_of
 from gradedeval.clicks.observation import Observation, observe_log
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 SCALES = ("sum", "none", "both")
 PRECISION = 0.001
+SUM_SCALES = "add --scale sum"
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +111,7 @@ def fit_observation(
     notes = list(observation.notes)
     for scaled in {"sum": [True], "none": [False], "both": [True, False]}[scale]:
         if searched:
-            found = fit_weights(looked, searched, renormalize=scaled, precision=precision)
+            found = _nearest(looked, searched, scaled, precision)
             notes += found.notes
             for range_, row in zip(searched, frame_rows(found.frame), strict=True):
                 nearest = range_.at(row["value"])
@@ -117,6 +119,8 @@ def fit_observation(
                 rows.append((row, static_weights(nearest, len(looked), tried=True)))
         for measure in fixed:
             vector = _fixed(measure, len(looked))
+            if not scaled:
+                check_total(measure, float(vector.sum()), SUM_SCALES)
             rows.append((_row(str(measure), vector, looked, scaled, notes), vector))
     rows += [(_row(name, vector, looked, True, notes), vector) for name, vector in _vectors(weights, len(looked))]
     if not rows:
@@ -139,6 +143,14 @@ def fit_observation(
 
 
 COLUMNS = ("measure", "parameter", "value", "divergence", "low", "high", "scaled", "covered")
+
+
+def _nearest(looked: Floats, searched: Sequence[MeasureRange], scaled: bool, precision: float) -> FitResult:
+    """`fit_weights`, whose message says what this command calls its option."""
+    try:
+        return fit_weights(looked, searched, renormalize=scaled, precision=precision)
+    except InputError as error:
+        raise error.replace(hint=SUM_SCALES) if error.hint == RENORMALIZES else error from None
 
 
 def _fixed(measure: Measure, depth: int) -> Floats:

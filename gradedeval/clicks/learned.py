@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -60,8 +61,9 @@ class Shape:
     top: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.top > 0:
-            raise InputError("--top-gain", f"{self.top:g} is not above 0", "as in --top-gain 1", usage=True)
+        if not 0 < self.top < math.inf:
+            what = f"{self.top:g} is not a number above 0"
+            raise InputError("--top-gain", what, "as in --top-gain 1", usage=True)
 
 
 def learned_document(learned: Learned, layout: Layout) -> Document:

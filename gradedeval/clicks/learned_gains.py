@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
@@ -68,8 +69,8 @@ class Lesson:
         default = {field.name: field.default for field in fields(self)}
         for what, (applied, names) in applies.items():
             check_applied(what, applied, {name: getattr(self, name) != default[name] for name in names})
-        if not self.prior >= 0:
-            raise InputError("--prior", f"{self.prior:g} is below 0", "give 1, or 0 for none", usage=True)
+        if not 0 <= self.prior < math.inf:
+            raise InputError("--prior", f"{self.prior:g} is not a number from 0", "give 1, or 0 for none", usage=True)
 
 
 def check_applied(what: str, applied: bool, given: Mapping[str, bool]) -> None:

@@ -160,6 +160,18 @@ def test_a_frame_of_weights_is_read_as_its_file(weights: dict[str, list[float]],
         clicks.fit(LOG, weights=pd.DataFrame(weights))
 
 
+@pytest.mark.parametrize("precision", [0.0, -1.0, float("nan")])
+def test_a_precision_is_above_0(precision: float) -> None:
+    with pytest.raises(InputError, match=f"precision: {precision:g} is not above 0"):
+        clicks.fit(LOG, "rbp(p=0.5..0.6)", precision=precision)
+
+
+@pytest.mark.parametrize("measure", ["dcg@2", "dcg(log=2..3)@2"])
+def test_weights_that_sum_to_more_than_1_must_be_scaled(measure: str) -> None:
+    with pytest.raises(InputError, match=r"the weights of 'dcg.*' sum to .*, more than 1; add scale"):
+        clicks.fit(LOG, measure, scale="both")
+
+
 def test_a_model_predicts_sessions_with_lists_alone() -> None:
     model = clicks.models(LOG, "pbm", prior=[1, 2])["pbm"]
     assert model.predicts(LOG).ll_session == clicks.models(LOG, "pbm", prior=(1, 2)).predictions["pbm"].ll_session

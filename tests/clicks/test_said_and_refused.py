@@ -157,7 +157,7 @@ def test_an_observation_takes_no_options() -> None:
 )
 def test_a_frame_of_weights_is_read_as_its_file(weights: dict[str, list[float]], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        clicks.fit(LOG, weights=pd.DataFrame(weights))
+        clicks.fit(LOG, "rbp(p=0.5)", weights=pd.DataFrame(weights))
 
 
 @pytest.mark.parametrize("precision", [0.0, -1.0, float("nan")])

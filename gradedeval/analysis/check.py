@@ -205,7 +205,9 @@ def _with_settled(matrix: Matrix, verdict: Verdict, baseline: str, reread: Rerea
     could = (
         "no judging of unjudged documents makes up for it" if settled else "judging unjudged documents could undo it"
     )
-    return replace(verdict, sentence=f"{verdict.sentence}; {could}", settled=settled)
+    # Judging may bring in others, which nothing is known of.
+    these = " on these topics" if matrix.scores and matrix.scores.options.topics_judged_later else ""
+    return replace(verdict, sentence=f"{verdict.sentence}; {could}{these}", settled=settled)
 
 
 def _unanswered(matrix: Matrix, runs: Sequence[str]) -> set[str]:

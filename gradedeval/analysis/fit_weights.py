@@ -35,9 +35,6 @@ def divergence(reference: Floats, weights: Floats) -> float:
         return float((reference[seen] * (np.log(reference[seen]) - np.log(weights[seen]))).sum())
 
 
-RENORMALIZES = "--renormalize scales them"
-
-
 def fit_weights(
     weights: Floats | Sequence[float] | str | Path,
     measures: str | Sequence[str] | Sequence[MeasureRange],
@@ -115,7 +112,7 @@ def _scaled(measure: Measure, depth: int, renormalize: bool) -> Floats:
     total = float(weights.sum())
     if renormalize and total > 0:
         return weights / total
-    check_total(measure, total, RENORMALIZES)
+    check_total(measure, total, "--renormalize scales them")
     return weights
 
 
@@ -123,4 +120,4 @@ def check_total(measure: Measure, total: float, hint: str) -> None:
     """Raise InputError (usage) where weights sum to more than 1: a divergence from them means nothing."""
     if total > 1 + 1e-6:
         what = f"the weights of '{measure}' sum to {total:.4g}, more than 1"
-        raise InputError("", what, hint, usage=True)
+        raise InputError("", what, hint, usage=True, kind="weights-total")

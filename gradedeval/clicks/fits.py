@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gradedeval.analysis.fit import FitResult
-from gradedeval.analysis.fit_weights import RENORMALIZES, check_total, divergence, fit_weights
+from gradedeval.analysis.fit_weights import check_total, divergence, fit_weights
 from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.analysis.frames import frame_rows
 from gradedeval.analysis.parameter_search import MeasureRange, read_ranges
@@ -150,7 +150,7 @@ def _nearest(looked: Floats, searched: Sequence[MeasureRange], scaled: bool, pre
     try:
         return fit_weights(looked, searched, renormalize=scaled, precision=precision)
     except InputError as error:
-        raise error.replace(hint=SUM_SCALES) if error.hint == RENORMALIZES else error from None
+        raise error.replace(hint=SUM_SCALES) if error.kind == "weights-total" else error from None
 
 
 def _fixed(measure: Measure, depth: int) -> Floats:

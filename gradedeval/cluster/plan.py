@@ -92,7 +92,7 @@ def merge(plan: Plan, results: Iterable[Result], *, keep_going: bool = False) ->
     collector, workers = Collector(plan.tasks, plan.scorer), Workers()
     missing, done = {task.number: task for task in plan.tasks}, dict[int, RunResult]()
     for result in results:
-        if getattr(result, "plan", None) != plan.name:
+        if not isinstance(result, Result) or result.plan != plan.name:
             hint = "give what work(plan.scorer, task) returned for the tasks of this plan"
             raise InputError("merge", "a result is not of this plan", hint, usage=True)
         if task := missing.pop(result.number, None):  # an engine may do one twice

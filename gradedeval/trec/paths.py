@@ -18,10 +18,10 @@ def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
     Raises InputError where a folder holds no file, or none matches.
     """
     if is_url(word):
-        if not (word.endswith("/") or set(word) & set("*[")):  # ? begins the query of a URL
-            return [word]
-        from gradedeval.trec.remote import matching  # few evaluations read a URL
+        from gradedeval.trec.remote import is_pattern, matching  # few evaluations read a URL
 
+        if not is_pattern(word):
+            return [word]
         if not (found := [url for url in matching(word) if url not in leave_out]):
             raise InputError(url_place(word), "names no file", "check the URL")
         return found

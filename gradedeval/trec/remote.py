@@ -100,6 +100,8 @@ def modified(url: str) -> datetime | None:
 
 def stored(url: str, content: bytes) -> None:
     """Write a file that a URL names: storages of objects take all of it or nothing."""
+    if url.endswith("/"):
+        raise InputError(url_place(url), "is a folder", "name a file in it")
     files, name = file_system(url)
     try:
         asked_to_write(url, files.pipe_file, name, content)
@@ -118,8 +120,15 @@ def appended(url: str, lines: Iterable[str]) -> None:
     stored(url, before + "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
 
 
+def is_pattern(url: str) -> bool:
+    """Whether a URL means all files in a folder, or that match. What a listing named is a file, whatever is in it."""
+    return url not in LISTED and (url.endswith("/") or bool(set(url) & set("*[")))  # ? begins the query of a URL
+
+
 def matching(url: str) -> list[str]:
     """The URLs that a pattern, or a folder that ends with /, names; sorted. Hidden ones are none of a folder's."""
+    if url.endswith("://"):
+        return []
     pattern = f"{url}[!.]*" if url.endswith("/") else url
     files, path = file_system(pattern)
     found = asked(url, files.glob, path, detail=True)

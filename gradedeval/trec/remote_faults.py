@@ -24,6 +24,7 @@ _STATUS = ("status", "status_code", "code")
 _DENIED = ("forbidden", "unauthorized", "authentication")
 _UNREACHED = ("connect", "nameresolution", "gaierror")
 _CHANGED = ("fileexpired", "preconditionfailed")
+_CUT_OFF = ("payload", "contentlength", "incompleteread")
 """Words in the names of errors, small."""
 
 
@@ -46,6 +47,8 @@ def fault(url: str, error: Exception, purpose: str = "opened") -> InputError:
         return InputError(place, what, "as in s3://, gs://, az://, hf:// or https://")
     if any(word in kinds for word in _CHANGED):
         return changed(place)
+    if any(word in kinds for word in _CUT_OFF):
+        return InputError(place, "the connection ended before all of the file had come", "try again")
     if isinstance(error, IsADirectoryError):
         return InputError(place, "is a folder", "add / for the files in it")
     status = next((str(getattr(cause, name)) for cause in causes for name in _STATUS if hasattr(cause, name)), "")
@@ -58,6 +61,8 @@ def fault(url: str, error: Exception, purpose: str = "opened") -> InputError:
         return InputError(place, f"the server does not answer ({why})", "try again later")
     if any(word in kinds for word in _UNREACHED):
         return InputError(place, f"cannot be reached ({why})", "check the address, and whether the server runs")
+    if status.startswith("5"):  # fsspec says of any answer but the file that there is none
+        return InputError(place, f"the server fails ({why})", "try again later")
     if isinstance(error, FileNotFoundError):
         what = "bucket" if "bucket does not exist" in str(error) else "file"
         return InputError(place, f"no such {what}", "check the URL")

@@ -56,6 +56,16 @@ def test_of_many_runs_that_a_folder_lists_a_large_one_is_known(bucket: str, monk
     assert tasks._sizes(listed) == 3 * [tasks.UNKNOWN_SIZE]
 
 
+def test_what_a_folder_lists_is_no_pattern(bucket: str) -> None:
+    pytest.importorskip("fsspec").filesystem("memory").pipe("/bucket/odd/[1].run", RUN.encode())
+    assert files_of(files_of(f"{bucket}/odd/")[0]) == [f"{bucket}/odd/[1].run"]
+
+
+def test_a_folder_is_not_written_as_a_file(bucket: str) -> None:
+    with pytest.raises(InputError, match="runs/: is a folder; name a file in it"):
+        remote.stored(f"{bucket}/runs/", b"")
+
+
 def test_runs_of_the_same_name_are_called_by_their_urls() -> None:
     assert file_names(["s3://a/x.run", "gs://a/x.run"]) == ["s3://a/x.run", "gs://a/x.run"]
     assert file_names(["s3://a/x.run", "s3://b/x.run", "c/x.run"]) == ["a/x.run", "b/x.run", "c/x.run"]
@@ -146,9 +156,27 @@ class Answered(Exception):
     status_code = 403
 
 
+class ContentLengthError(Exception):
+    """As aiohttp reports a connection that ended early."""
+
+
+def missing_for(status: int) -> FileNotFoundError:
+    """What fsspec makes of an answer of a web server."""
+    error, error.__cause__ = FileNotFoundError("https://host/run"), Answered("Failed")
+    error.__cause__.status_code = status
+    return error
+
+
 @pytest.mark.parametrize(
     ("url", "error", "message"),
     [
+        ("https://host/run", missing_for(404), "no such file; check the URL"),
+        ("https://host/run", missing_for(503), "the server fails (Failed); try again later"),
+        (
+            "https://host/run",
+            ContentLengthError("400, message:"),
+            "the connection ended before all of the file had come; try again",
+        ),
         (
             "az://bucket/run",
             Answered("Server failed to authenticate the request.\nRequestId:1\n<Error>\n</Error>"),
@@ -167,12 +195,10 @@ class Answered(Exception):
             "cannot be opened (a block is too large); check the URL",
         ),
     ],
-    ids=["wrong key", "no key", "another fault"],
+    ids=["missing", "server fails", "cut off", "wrong key", "no key", "another fault"],
 )
-def test_a_key_that_is_missing_or_wrong_is_known_by_what_libraries_say(
-    url: str, error: Exception, message: str
-) -> None:
-    """As the libraries for Azure and Google report it."""
+def test_what_is_wrong_is_known_by_what_libraries_say(url: str, error: Exception, message: str) -> None:
+    """As the libraries for the web, Azure and Google report it."""
     assert str(fault(url, error)) == f"{url}: {message}"
 
 

@@ -122,7 +122,7 @@ def test_what_was_left_out_is_warned_of() -> None:
     with pytest.warns(EvaluationWarning, match="not judged"):
         clicks.correlate(unjudged, QRELS, "err")
     twice = LOG.assign(clicks=[[1, 1], [2], [], [1]])
-    for call in (clicks.observe, clicks.fit):
+    for call in (clicks.observe, lambda log: clicks.fit(log, "rbp(p=0.5)")):
         with pytest.warns(EvaluationWarning) as told:
             call(twice)
         assert "log: a second click on a rank counts once, in 1 session" in [str(one.message) for one in told]
@@ -216,10 +216,8 @@ def test_lists_that_show_nothing_are_not_drawn() -> None:
 
 def test_a_list_in_two_parts_of_the_log_is_counted_once() -> None:
     both = pd.concat([LOG.assign(kind="x"), LOG.assign(kind="y")])
-    assert (
-        "| 3 topics | 4 configurations | 8 sessions | by kind"
-        in clicks.correlate(both, QRELS, "err", by="kind").settings
-    )
+    said = clicks.correlate(both, QRELS, "err", by="kind").settings
+    assert "| 3 topics | 4 configurations | 8 sessions | by kind" in said
 
 
 def test_lists_of_one_document_tell_nothing_of_going_on() -> None:

@@ -355,7 +355,7 @@ def test_click_measures_by_hand() -> None:
         ({"model": "dbn ubm"}, "model: 2 click models; name one, such as dbn"),
         ({"top_gain": 0}, "top_gain: 0 is not a number above 0"),
         ({"top_gain": np.inf, "learn_from": "correlation"}, "top_gain: inf is not a number above 0"),
-        ({"prior": np.inf}, "prior: inf is not a number from 0"),
+        ({"prior": np.inf}, "prior: inf is not a number of 0 or more"),
         ({"learn_from": "correlation", "click_measure": "ss", "ss_rel": np.nan}, "ss_rel: nan is not a grade"),
         ({"measure": "err rbp"}, "measures: 2 measures; name one, such as err"),
     ],

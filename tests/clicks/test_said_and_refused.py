@@ -169,7 +169,7 @@ def test_a_precision_is_above_0(precision: float) -> None:
 @pytest.mark.parametrize("measure", ["dcg@2", "dcg(log=2..3)@2"])
 def test_weights_that_sum_to_more_than_1_must_be_scaled(measure: str) -> None:
     with pytest.raises(InputError, match=r"the weights of 'dcg.*' sum to .*, more than 1; add scale"):
-        clicks.fit(LOG, measure, scale="both")
+        clicks.fit(LOG, measure, scale="both", precision=0.1)
 
 
 def test_a_model_predicts_sessions_with_lists_alone() -> None:
@@ -180,8 +180,9 @@ def test_a_model_predicts_sessions_with_lists_alone() -> None:
         assert model.predicts(more).sessions == 4
     with pytest.raises(InputError, match="no list is shown"):
         model.predicts(LOG.drop(columns="shown"))
-    with pytest.raises(InputError, match=r"prior: \[1, 2, 3\] is not a number or pair of numbers"):
-        clicks.models(LOG, "pbm", prior=[1, 2, 3])
+    for prior in ([1, 2, 3], "a", {}):
+        with pytest.raises(InputError, match=r"prior: .* is not a number or pair of numbers"):
+            clicks.models(LOG, "pbm", prior=prior)
 
 
 @pytest.mark.parametrize(
@@ -210,8 +211,9 @@ def test_lists_that_show_nothing_are_not_drawn() -> None:
         assert all(clicks.simulate("err", qrels=QRELS, lists=more, sessions=50).frame()["shown"])
     with pytest.raises(InputError, match="no list is shown"):
         clicks.simulate("err", qrels=QRELS, lists=LOG.drop(columns="shown"))
-    with pytest.warns(EvaluationWarning, match="1 topic not in qrels: no document of theirs has a grade"):
-        clicks.simulate("err", qrels={"p": QRELS["p"], "q": QRELS["q"]}, lists=LOG, sessions=5)
+    with pytest.warns(EvaluationWarning) as told:
+        clicks.simulate("err", qrels={"p": QRELS["p"]}, lists=more.assign(topic=["q", "q", "p", "r", "s"]), sessions=5)
+    assert str(told[-1].message) == "log: 2 topics not in qrels, whose documents have no grade"
 
 
 def test_a_list_in_two_parts_of_the_log_is_counted_once() -> None:

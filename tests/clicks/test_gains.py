@@ -189,14 +189,14 @@ def test_clicks_that_teach_no_gains(log: pd.DataFrame, options: Any, message: st
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.usefixtures("one_start")
 def test_a_grade_that_was_not_shown_has_no_gain(measure: str, free: bool) -> None:
-    log = few_lists(["3", "3", "1", "1 2", "-"])
+    log = few_lists(["1", "2", "-", "1 2"]).assign(shown=["a b", "b a", "a", "b c"])
     with pytest.warns(EvaluationWarning):
         learned = clicks.gains(log, FEW, measure, learn_from="correlation", free=free)
     asked = pd.DataFrame({"topic": ["q"], "list_a": ["d a"], "list_b": ["a d"], "sign": [1]})
     with pytest.warns(EvaluationWarning):
         asked_for = clicks.gains(asked, FEW, measure, learn_from="preferences", free=free)
-    assert learned.at == [0, 1, 2, 3]
-    assert any(note.startswith("no document of the grade 4 was shown: add a line for it") for note in learned.notes)
+    assert learned.at == [0, 1, 2]
+    assert any(note.startswith("no document of the grades 3, 4 was shown: add a line") for note in learned.notes)
     assert asked_for.at == [0, 3]
     assert asked_for.notes[-1].startswith("no document of the grades 1, 2, 4 was shown")
     assert asked_for.notes[-2].startswith("these gains agree with every pair, and so do others")

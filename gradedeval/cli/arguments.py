@@ -194,12 +194,13 @@ def _also_named(output: str, flag: str) -> str | None:
         if not isinstance(option, click.Option) or flag in option.opts:
             continue
         value = context.params.get(option.name or "")
-        of_files = any(word in (option.metavar or "") for word in _OF_FILES)
+        metavar = option.metavar or ""
+        of_files = any(word in metavar for word in _OF_FILES)
         for text in value if isinstance(value, tuple) else (value,):
             if isinstance(text, str) and (of_files or text.startswith("@")):
                 file = text if of_files else text[1:]
-                new = not os.path.exists(output) and os.path.abspath(file) == os.path.abspath(output)
-                if same_file(output, file) or (new and not is_url(output)):
+                new = "FILE" in metavar and not os.path.exists(output) and not is_url(output)  # both write it
+                if same_file(output, file) or (new and os.path.abspath(file) == os.path.abspath(output)):
                     return max(option.opts, key=len)
     return None
 

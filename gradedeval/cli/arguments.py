@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from gradedeval.cli.options import files_named, given
-from gradedeval.cli.output import asked_for, warn, write
+from gradedeval.cli.output import STDOUT, asked_for, warn, write
 from gradedeval.errors import InputError, ProblemList, url_place
 from gradedeval.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
 from gradedeval.measures.definition import Measure
@@ -175,7 +175,7 @@ def check_output(output: str | None, files: Collection[str], flag: str = "-o") -
     not there."""
     if output and any(same_file(output, file) for file in files if file):
         raise InputError(flag, f"'{output}' is also an input file", "choose another output file", usage=True)
-    if output and (other := _also_named(output, flag)):
+    if output not in STDOUT and (other := _also_named(output, flag)):
         raise InputError(flag, f"'{output}' is also the file of {other}", "choose another output file", usage=True)
     if output and not is_url(output) and not os.path.exists(os.path.dirname(output) or "."):
         raise InputError(output, f"cannot be written ({os.strerror(errno.ENOENT)})", "nothing was written")
@@ -194,12 +194,13 @@ def _also_named(output: str, flag: str) -> str | None:
         if not isinstance(option, click.Option) or flag in option.opts:
             continue
         value = context.params.get(option.name or "")
-        of_files = any(word in (option.metavar or "") for word in _OF_FILES)
+        metavar = option.metavar or ""
+        of_files = any(word in metavar for word in _OF_FILES)
         for text in value if isinstance(value, tuple) else (value,):
             if isinstance(text, str) and (of_files or text.startswith("@")):
-                file = text.removeprefix("@")
-                new = not os.path.exists(output) and os.path.abspath(file) == os.path.abspath(output)
-                if same_file(output, file) or (new and not is_url(output)):
+                file = text if of_files else text[1:]
+                new = "FILE" in metavar and not os.path.exists(output) and not is_url(output)  # both write it
+                if same_file(output, file) or (new and os.path.abspath(file) == os.path.abspath(output)):
                     return max(option.opts, key=len)
     return None
 

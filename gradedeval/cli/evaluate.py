@@ -81,6 +81,7 @@ def command(
     (gz, bz2, xz, zst), and one of them may be - for standard input. RUN may also be a folder of runs or a quoted
     pattern. `gradedeval measures` lists the measures.
     """
+    saved = keywords["save_reference"]
     table, standardized = measure_table(measures_from), standardization(keywords, allow_mismatch)
     shown = {name: keywords.pop(name) for name in ("by_topic", "cwl", "digits")}
     chosen = parse_measures(measures or (CWL_DEFAULT if shown["cwl"] else DEFAULT), table)
@@ -91,7 +92,8 @@ def command(
         raise InputError("--ranks", "there is no order to number", "add --sort MEASURE", usage=True)
     form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, keywords, runs_from)
-    check_output(output, (*runs, qrels))
+    for flag, file in (("-o", output), ("--save-reference", saved)):
+        check_output(file, (*runs, qrels), flag)
     tags, history = run_name == "tag", kept["append_to"] is not None
     published = published_table(keywords, form, shown, None if tags else runs, kept["label"], history)
     check_history(kept["append_to"], "--append-to", kept if history else {**kept, "label": None}, (*runs, qrels))

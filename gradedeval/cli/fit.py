@@ -12,7 +12,7 @@ from gradedeval.analysis.fit import FitResult, fit_ranges, other, read_collectio
 from gradedeval.analysis.fit_weights import fit_weights
 from gradedeval.analysis.parameter_search import MeasureRange, read_ranges
 from gradedeval.analysis.tables import fit_document
-from gradedeval.cli.arguments import Destination, measure_table, one_measure, run_and_qrels
+from gradedeval.cli.arguments import Destination, check_output, measure_table, one_measure, run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, TABLE_OPTIONS, curve_form, write_curve
 from gradedeval.cli.options import command_line, measure_option, option
 from gradedeval.cli.output import warn
@@ -54,6 +54,7 @@ def command(curve: str | None, **keywords: Any) -> None:
     """
     destination = Destination(keywords)
     curve_form(curve)
+    check_output(curve, keywords["files"], "--curve")
     result = fitted(keywords)
     warn(result.notes)
     write_curve(result.curve, curve, result.settings)

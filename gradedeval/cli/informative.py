@@ -10,7 +10,7 @@ import click
 from gradedeval.analysis.informative.informativeness import MEASURED, Informativeness, informativeness_of
 from gradedeval.analysis.informative.run_curves import Sparse
 from gradedeval.analysis.informative.tables import informative_document
-from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
+from gradedeval.cli.arguments import Destination, check_output, measure_table, run_and_qrels
 from gradedeval.cli.many_runs import curve_form, write_curve
 from gradedeval.cli.options import (
     JOBS,
@@ -62,6 +62,7 @@ def command(curve: str | None, by_topic: bool, **keywords: Any) -> None:
     """
     destination = Destination(keywords)
     curve_form(curve)
+    check_output(curve, keywords["files"], "--curve")
     found = found_of(keywords)
     write_curve(found.curves, curve, found.signature)
     destination.deliver(partial(informative_document, found, by_topic=by_topic))

@@ -11,6 +11,9 @@ import click
 from gradedeval.errors import InputError, visible
 from gradedeval.trec.lines import encode
 
+STDOUT = (None, "-", "/dev/stdout")
+"""What names standard output, which several outputs may go to, one after the other."""
+
 
 def write(text: str, target: str | None = None) -> None:
     """Write text to standard output, or to a file, as `write_bytes` does."""
@@ -22,7 +25,7 @@ def write_bytes(content: bytes, target: str | None = None) -> None:
 
     A pipe or device is written directly. Raises InputError if the file cannot be written, OSError if stdout cannot.
     """
-    if target in (None, "-", "/dev/stdout"):
+    if target in STDOUT:
         if sys.stdout is None:
             raise InputError("<stdout>", "is closed", "write to a file with -o FILE")
         sys.stdout.buffer.write(content)

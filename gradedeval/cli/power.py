@@ -11,7 +11,7 @@ from gradedeval.analysis.power import Power, power
 from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.tables import plan_document, plan_settings, power_document
 from gradedeval.analysis.topic_plan import BETA, DIFFERENCE, Aim, plan_topics
-from gradedeval.cli.arguments import Destination, usage
+from gradedeval.cli.arguments import Destination, check_output, usage
 from gradedeval.cli.many_runs import (
     ALPHA,
     MATRIX_OPTIONS,
@@ -64,6 +64,7 @@ def command(plan: bool, alpha: float, **keywords: Any) -> None:
         _plan(destination, alpha, keywords, **of_plan)
         return
     curve_form(curve)
+    check_output(curve, keywords["files"], "--curve")
     result, matrix = power_of(alpha, keywords)
     write_curve(result.curve, curve, result.settings)
     destination.deliver(partial(power_document, result, signature=matrix.signature), result.settings)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten
+from gradedeval.rankings.objects import refuse, table
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, check_text, decode, encode
-from gradedeval.trec.small_tables import SmallTable, TableRow
-from gradedeval.trec.source import Source
+from gradedeval.trec.small_tables import SmallTable, TableRow, headed_table
+from gradedeval.trec.source import Source, is_file
 from gradedeval.trec.stream import Stream
 
 NEEDED = ("topic", "clicks")
@@ -228,21 +229,25 @@ def _word(name: str, value: Any) -> bytes:
         raise InputError("", f"{name} {text!r} is not valid text", "use characters that UTF-8 can encode") from None
 
 
-def table_of(frame: Any, needed: Sequence[str], place: str) -> SmallTable:
-    """A small DataFrame as what a file of the same columns is; rows are counted from 1. Raises InputError where it
-    lacks a column."""
-    table = SmallTable(place)
+def small_table_of(source: Any, needed: Sequence[str], place: str, hint: str) -> SmallTable:
+    """A small file with a header, or a DataFrame as what a file of its columns is; rows of that are counted from 1.
+    Raises InputError where it lacks a column."""
+    if is_file(source):
+        return headed_table(source, needed, hint)
+    if (frame := table(source, place, place)) is None:
+        refuse(source, place, place)
+    found = SmallTable(place)
     for name in needed:
         if name not in frame.columns:
-            raise InputError(place, f"no column '{name}'", f"expected {', '.join(needed)}", kind="fields")
+            raise InputError(place, f"no column '{name}'", hint, kind="fields")
     names = [str(name) for name in frame.columns]
     for number, row in enumerate(zip(*(frame[name].tolist() for name in frame.columns), strict=True), 1):
         try:
             cells = {name: decode(_text(name, value)) for name, value in zip(names, row, strict=True)}
-            table.rows.append(TableRow(number, cells))
+            found.rows.append(TableRow(number, cells))
         except InputError as error:
-            table.problems.add(number, error.problem, error.hint)
-    return table
+            found.problems.add(number, error.problem, error.hint)
+    return found
 
 
 def frame_blocks(frame: Any, wanted: Collection[str], problems: ProblemList) -> Iterator[Block]:

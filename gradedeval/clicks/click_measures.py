@@ -117,7 +117,7 @@ def only(log: ClickLog, chosen: Bools) -> ClickLog:
 
 def relevant_shown(log: ClickLog, qrels: Qrels, rel: float) -> Bools:
     """configurations × ranks: whether the document shown has a grade of `rel` or more. Raises InputError (usage) where
-    that is no number."""
+    that is not a number."""
     if rel != rel:
         raise InputError("--ss-rel", "nan is not a grade", "as in --ss-rel 2", usage=True)
     relevant = np.append(qrels.labels >= rel, [False, False])

@@ -165,7 +165,7 @@ def models(
         test=None if test is None else read_log(test, depth=depth),
         qrels=qrels if qrels is None or isinstance(qrels, Qrels) else Qrels(qrels),
         tie=tie,
-        prior=_pair(prior),
+        prior=pair(prior),
         iterations=iterations,
         tolerance=tolerance,
         floor=floor,
@@ -174,11 +174,14 @@ def models(
     return result
 
 
-def _pair(prior: float | Sequence[float]) -> Prior:
-    """A number twice, or two numbers."""
-    values = np.atleast_1d(np.asarray(prior, dtype=np.float64)).tolist()
+def pair(prior: float | Sequence[float] | str) -> Prior:
+    """A number twice, or two numbers, between which a text has a comma. Raises InputError (usage) for anything else."""
+    try:
+        values = np.ravel(prior.split(",") if isinstance(prior, str) else prior).astype(np.float64).tolist()
+    except (TypeError, ValueError):
+        values = []
     if len(values) not in (1, 2):
-        raise InputError("--prior", f"{prior} is not a number or pair of numbers", "as in 1, 0 or 1,1", usage=True)
+        raise InputError("--prior", f"{prior!r} is not a number or pair of numbers", "as in 1, 0 or 1,1", usage=True)
     return values[0], values[-1]
 
 

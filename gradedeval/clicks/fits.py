@@ -14,7 +14,7 @@ from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.analysis.frames import frame_rows
 from gradedeval.analysis.parameter_search import MeasureRange, read_ranges
 from gradedeval.arrays import Floats
-from gradedeval.clicks.blocks import table_of
+from gradedeval.clicks.blocks import small_table_of
 from gradedeval.clicks.observation import Observation, observe_log
 from gradedeval.clicks.read import read_log
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
@@ -22,7 +22,6 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import split
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
-from gradedeval.trec.small_tables import headed_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,10 +178,8 @@ def _vectors(weights: Any, depth: int) -> Iterator[tuple[str, Floats]]:
     """The columns of weights, from rank 1 on; ranks that they lack weigh nothing."""
     if weights is None:
         return
-    if hasattr(weights, "columns"):
-        table = table_of(weights, ["rank"], "weights")
-    else:
-        table = headed_table(weights, ["rank"], "expected a header of rank and names of measures, as `weights` writes")
+    hint = "expected a header of rank and names of measures, as `weights` writes"
+    table = small_table_of(weights, ["rank"], "weights", hint)
     for name in [name for name in (table.rows[0].cells if table.rows else ()) if name != "rank"]:
         values, vector = table.by_rank(name), np.zeros(depth)
         vector[: len(values)] = values[:depth]

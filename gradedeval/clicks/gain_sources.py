@@ -24,7 +24,7 @@ from gradedeval.clicks.kinds import Chosen
 from gradedeval.clicks.learned import Learned, Shape
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.preferences import Preferences
-from gradedeval.errors import InputError, plural
+from gradedeval.errors import InputError, plural, shorten
 from gradedeval.measures.applied import gain_table
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import Grades, thresholds
@@ -77,7 +77,7 @@ def _missing(qrels: Qrels, at: Sequence[float]) -> list[str]:
     missing = [f"{label:g}" for label in qrels.labels.tolist() if label >= 0 and label not in at]
     if not missing:
         return []
-    what = f"no document of the {plural(len(missing), 'grade')} {', '.join(missing)} was shown"
+    what = f"no document of the {plural(len(missing), 'grade')} {shorten(missing)} was shown"
     return [f"{what}: add a line for it before the file is used with {qrels.place}"]
 
 
@@ -299,7 +299,7 @@ def thresholds_from_clicks(log: ClickLog, qrels: Qrels, of: Literal["steps", "sh
     g, shown_of = np.zeros(len(at)), np.zeros(len(at), dtype=np.int64)
     g[place], shown_of[place] = np.maximum(shares, 0), seen[1:]
     if len(at) > len(place):
-        never = ", ".join(f"{grade:g}" for grade in at if grade not in lists.grades)
+        never = shorten(f"{grade:g}" for grade in at if grade not in lists.grades)
         notes.append(f"no document is judged {never}: such a threshold is not told from the next grade's, and g is 0")
     told = {"steps": "steps between the click rates of grades at equal ranks", "share": "shares of clicked documents"}
     settings = f"{log.place}: {log.sessions} sessions | g: {told[of]}"

@@ -70,7 +70,9 @@ class Lesson:
         for what, (applied, names) in applies.items():
             check_applied(what, applied, {name: getattr(self, name) != default[name] for name in names})
         if not 0 <= self.prior < math.inf:
-            raise InputError("--prior", f"{self.prior:g} is not a number from 0", "give 1, or 0 for none", usage=True)
+            raise InputError(
+                "--prior", f"{self.prior:g} is not a number of 0 or more", "give 1, or 0 for none", usage=True
+            )
 
 
 def check_applied(what: str, applied: bool, given: Mapping[str, bool]) -> None:

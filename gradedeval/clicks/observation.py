@@ -128,7 +128,7 @@ def _check(mu: float, page: int, ranks: int | None, gaps: str, clickless: str, p
     if per is not None:
         check_choice(per, PER, "--per")
     if not (mu >= 0 and np.isfinite(mu)):
-        raise InputError("--mu", f"{mu:g} is not a number from 0", usage=True)
+        raise InputError("--mu", f"{mu:g} is not a number of 0 or more", usage=True)
     if page < 0:
         raise InputError("--page", f"{page} is below 0", "0 means that there are no pages", usage=True)
     if ranks is not None and not 1 <= ranks <= LAST_RANK:

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.clicks.blocks import table_of
+from gradedeval.clicks.blocks import small_table_of
 from gradedeval.clicks.graded_lists import GradedLists, graded_lists
 from gradedeval.clicks.lists import empty_log
 from gradedeval.errors import InputError, plural
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.trec.small_tables import headed_table
 
 COLUMNS = ("topic", "list_a", "list_b", "sign")
 HINT = "expected a header topic, list_a, list_b, sign between tabs; lists are docnos with blanks between them"
@@ -40,8 +39,7 @@ class Preferences:
 def read_preferences(source: Any, qrels: Qrels) -> Preferences:
     """The preferences of a file, or of a DataFrame with the same columns. Raises InputError for bad lines, and where no
     pair is left: pairs that are alike to users tell nothing of gains, and an unjudged document has none."""
-    is_frame = hasattr(source, "columns")
-    table = table_of(source, COLUMNS, "preferences") if is_frame else headed_table(source, COLUMNS, HINT)
+    table = small_table_of(source, COLUMNS, "preferences", HINT)
     topics, lists, signs = [], list[tuple[str, ...]](), []
     for line, cells in table.rows:
         sign = cells["sign"].strip()

@@ -232,10 +232,10 @@ def simulated(
         lists, notes = listed(lists)
         if not lists.lengths.any():
             raise InputError(lists.place, *NO_LIST)
-        strange = {topic for topic in lists.topics if needs and encode(topic) not in judged._row}
-        if strange:
+        shown = {topic for topic, length in zip(lists.topics, lists.lengths, strict=True) if length}
+        if strange := [topic for topic in shown if needs and encode(topic) not in judged._row]:
             what = f"{len(strange)} {plural(len(strange), 'topic')} not in {judged.place}"
-            notes.append(f"{lists.place}: {what}: no document of theirs has a grade")
+            notes.append(f"{lists.place}: {what}, whose documents have no grade")
     if isinstance(users, Measure):
         found = users_of_measure(users, lists, judged, options)
     else:

@@ -74,7 +74,7 @@ def check_ties(measure: Measure, ties: ArrayTies | None) -> None:
 
 
 def numbers(values: Any, place: str) -> Floats:
-    """An array of float64. Raises InputError where the values are no numbers, are masked, or rows differ in length."""
+    """An array of float64. Raises InputError where the values are not numbers, are masked, or rows differ in length."""
     if np.any(mask := getattr(values, "mask", False)) and isinstance(mask, np.ndarray):
         hint = "give documents without a grade the grade nan, and leave out ranks that hold none"
         raise InputError(place, "has masked values", hint, usage=True)

@@ -64,8 +64,8 @@ def refuse(source: Any, what: str, place: str) -> Any:
     if isinstance(source, list) and source:
         kind = f"a list of objects of type {type(source[0]).__name__}"
     rows = f", a dict, or rows of topic, docno and {VALUES[what]}" if what in VALUES else ""
-    hint = f"give a path, an open file, a DataFrame{rows}"
-    if getattr(getattr(source, "dtype", None), "kind", "") in ("b", "i", "u", "f"):
+    hint = f"give a path, an open file, a DataFrame{rows}" if rows else "give a path, an open file or a DataFrame"
+    if rows and getattr(getattr(source, "dtype", None), "kind", "") in ("b", "i", "u", "f"):
         hint = "gradedeval.evaluate_arrays takes arrays of grades and scores"
     raise InputError(place, f"cannot read {'a run' if what == 'run' else what} from {kind}", hint, usage=True)
 

@@ -23,7 +23,7 @@ FEW = 10
 """Distinct grades that qrels have at most: the run's values, to be taken for grades."""
 
 HIGHEST = 100
-"""A run's values beyond this are no grades."""
+"""A run's values beyond this are not grades."""
 
 MANY = 10
 """More distinct values than these are taken for scores, where the run has few and whole ones."""

@@ -32,9 +32,7 @@ def fault(url: str, error: Exception, purpose: str = "opened") -> InputError:
     """The error of a library as ours. `purpose`: what the URL was to be, `opened` or `written`."""
     place, extra = url_place(url), EXTRAS.get(url.partition("://")[0], "")
     causes = list(_causes(error))
-    first = next(
-        iter(reason(causes[-1]).strip().splitlines()), ""
-    )  # behind it the whole answer of the server may stand
+    first = reason(causes[-1]).strip().partition("\n")[0]  # the whole answer of the server may follow
     why = redacted(" ".join(first.split())).rstrip(".!")
     kinds = " ".join(type(cause).__name__ for cause in causes).lower()
     if isinstance(error, InputError):

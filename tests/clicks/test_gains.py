@@ -11,8 +11,8 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError, Qrels, clicks
+from gradedeval.clicks import gain_search
 from gradedeval.clicks.click_measures import CLICK_MEASURES, of_lists
-from gradedeval.clicks.gain_search import isotonic
 from gradedeval.clicks.graded_lists import graded_lists, stopping
 from gradedeval.clicks.log import ClickLog
 from support.clicks import COVID, all_judged
@@ -93,8 +93,8 @@ def test_a_higher_grade_clicked_less_shares_a_gain_unless_free() -> None:
 
 
 def test_isotonic_by_hand() -> None:
-    assert isotonic(np.array([1.0, 3, 2, 4]), np.array([1.0, 1, 3, 1])).tolist() == [1, 2.25, 2.25, 4]
-    assert isotonic(np.array([3.0, 2, 1]), np.array([1.0, 1, 2])).tolist() == [1.75] * 3
+    assert gain_search.isotonic(np.array([1.0, 3, 2, 4]), np.array([1.0, 1, 3, 1])).tolist() == [1, 2.25, 2.25, 4]
+    assert gain_search.isotonic(np.array([3.0, 2, 1]), np.array([1.0, 1, 2])).tolist() == [1.75] * 3
 
 
 def test_from_the_correlation_of_err_with_a_click_measure(cascade: ClickLog) -> None:
@@ -159,6 +159,12 @@ LISTS = ["a b c d", "b a d c", "d c b a", "c d a b", "a c b d"]
 FEW = {"q": {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4}}
 
 
+@pytest.fixture
+def one_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches begin once, which is a third of the time."""
+    monkeypatch.setattr(gain_search, "STARTS", gain_search.STARTS[1:2])
+
+
 def few_lists(clicked: list[str]) -> pd.DataFrame:
     return pd.DataFrame({"topic": "q", "clicks": clicked, "shown": LISTS[: len(clicked)]})
 
@@ -181,20 +187,22 @@ def test_clicks_that_teach_no_gains(log: pd.DataFrame, options: Any, message: st
 
 @pytest.mark.parametrize("measure", ["err", "rbp(p=0.8)"])
 @pytest.mark.parametrize("free", [False, True])
+@pytest.mark.usefixtures("one_start")
 def test_a_grade_that_was_not_shown_has_no_gain(measure: str, free: bool) -> None:
-    log = few_lists(["3", "3", "1", "1 2", "-"])
+    log = few_lists(["1", "2", "-", "1 2"]).assign(shown=["a b", "b a", "a", "b c"])
     with pytest.warns(EvaluationWarning):
         learned = clicks.gains(log, FEW, measure, learn_from="correlation", free=free)
     asked = pd.DataFrame({"topic": ["q"], "list_a": ["d a"], "list_b": ["a d"], "sign": [1]})
     with pytest.warns(EvaluationWarning):
         asked_for = clicks.gains(asked, FEW, measure, learn_from="preferences", free=free)
-    assert learned.at == [0, 1, 2, 3]
-    assert any(note.startswith("no document of the grade 4 was shown: add a line for it") for note in learned.notes)
+    assert learned.at == [0, 1, 2]
+    assert any(note.startswith("no document of the grades 3, 4 was shown: add a line") for note in learned.notes)
     assert asked_for.at == [0, 3]
     assert asked_for.notes[-1].startswith("no document of the grades 1, 2, 4 was shown")
     assert asked_for.notes[-2].startswith("these gains agree with every pair, and so do others")
 
 
+@pytest.mark.usefixtures("one_start")
 def test_free_gains_of_a_sum_are_0_or_more() -> None:
     """They are the unconstrained optimum, raised until none is below 0, which changes no correlation of lists that are
     equally long."""
@@ -229,6 +237,8 @@ def test_a_frame_of_preferences_is_read_as_its_file(tmp_path: Any) -> None:
     qrels = {"7": {"a": 0, "b": 1, "c": 2, "d": 3}}
     found = [clicks.gains(source, qrels, learn_from="preferences").values.tolist() for source in (path, frame)]
     assert found[0] == found[1]
+    with pytest.raises(InputError, match="preferences: cannot read preferences from an object of type dict; give a"):
+        clicks.gains({"topic": ["7"]}, qrels, learn_from="preferences")
     with pytest.raises(InputError, match=r"preferences:3: sign '' is not 1, -1 or 0"):
         clicks.gains(frame.assign(sign=[1, 1, None]), qrels, learn_from="preferences")
     with pytest.raises(InputError, match=r"preferences:1: 'd' is twice in list_b; give each document"):
@@ -345,7 +355,7 @@ def test_click_measures_by_hand() -> None:
         ({"model": "dbn ubm"}, "model: 2 click models; name one, such as dbn"),
         ({"top_gain": 0}, "top_gain: 0 is not a number above 0"),
         ({"top_gain": np.inf, "learn_from": "correlation"}, "top_gain: inf is not a number above 0"),
-        ({"prior": np.inf}, "prior: inf is not a number from 0"),
+        ({"prior": np.inf}, "prior: inf is not a number of 0 or more"),
         ({"learn_from": "correlation", "click_measure": "ss", "ss_rel": np.nan}, "ss_rel: nan is not a grade"),
         ({"measure": "err rbp"}, "measures: 2 measures; name one, such as err"),
     ],

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gradedeval import InputError, clicks
+from gradedeval import InputError, Qrels, clicks
 from gradedeval.clicks.log import ClickLog
+from gradedeval.clicks.preferences import read_preferences
 
 HEAD = b"topic\tclicks\tshown\tuser\n"
 LINES = b"q1\t3 1 3\ta b c\tann\nq1\t-\ta b c\tann\nq1\t\tb a c\tbob\nq2\t1\td\t\n"
@@ -284,9 +285,12 @@ def test_what_the_room_offers_it_has() -> None:
 
 @pytest.mark.parametrize("module", ["polars", "pyarrow"])
 def test_frames_are_those_of_others_too(module: str) -> None:
-    make = {"polars": "DataFrame", "pyarrow": "table"}[module]
-    columns = {"topic": ["1", "2"], "clicks": [[1, 2], []], "shown": ["a b", "b a"]}
-    read = clicks.read_log(getattr(pytest.importorskip(module), make)(columns))
+    make = getattr(pytest.importorskip(module), {"polars": "DataFrame", "pyarrow": "table"}[module])
+    read = clicks.read_log(make({"topic": ["1", "2"], "clicks": [[1, 2], []], "shown": ["a b", "b a"]}))
+    nearest = clicks.fit(read, "rbp(p=0.5)", weights=make({"rank": [2, 1], "x": [0.4, 0.6]})).frame
+    assert nearest["measure"].tolist() == ["rbp(p=0.5)", "x"]
+    pairs = {"topic": ["1", "1"], "list_a": ["a b", "b"], "list_b": ["b a", "a"], "sign": [1, -1]}
+    assert read_preferences(make(pairs), Qrels({"1": {"a": 1, "b": 0}})).sign.tolist() == [1, -1]
     assert read.frame()[["clicks", "shown"]].to_numpy().tolist() == [[[1, 2], ["a", "b"]], [[], ["b", "a"]]]
 
 

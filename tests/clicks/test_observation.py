@@ -203,7 +203,7 @@ def test_the_command_writes_what_measures_read(cli: Command, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--mu", "-1"], "--mu: -1 is not a number from 0"),
+        (["--mu", "-1"], "--mu: -1 is not a number of 0 or more"),
         (["--page", "-1"], "--page: '-1' is not a whole number of 0 or more"),
         (["--ranks", "0"], "--ranks: 0 is out of range; give 1 to 1000000"),
         (["--per", "user"], "--per user: log.tsv has no users; add the column user"),

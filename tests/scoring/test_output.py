@@ -609,6 +609,9 @@ def test_f_beats_the_extension(files: Path, cli: Command) -> None:
 def test_o_minus_is_standard_output(files: Path, cli: Command) -> None:
     assert cli(*ONE, "-o", "-") == cli(*ONE)
     assert cli(*ONE, "-o", "-", "-f", "csv") == cli(*ONE, "-f", "csv")
+    (files / "topics").write_text("301\n")
+    from_stdin = cli(*ONE, "--topics-from", "-", "-o", "-", stdin=b"301\n")  # two streams of one name
+    assert succeed(from_stdin) == succeed(cli(*ONE, "--topics-from", "topics"))
 
 
 def test_an_existing_file_is_replaced_whole_and_its_readers_keep_the_old_one(files: Path, cli: Command) -> None:

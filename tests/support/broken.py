@@ -295,6 +295,8 @@ PLACES = [
               list=b"*.csv\n", a_csv=RUN),
     bad_words("output over the file of an option", ("--topics-from", "list", "-o", "list"),
         "-o: 'list' is also the file of --topics-from; …", list=b"1\n"),
+    bad_words("a reference over a run", ("--save-reference", "run.txt"),
+        "--save-reference: 'run.txt' is also an input file; …"),
     bad_words("output over the gains of an option", ("--gain", "@list", "-o", "list"),
         "-o: 'list' is also the file of --gain; …", list=b"grade,gain\n0,0\n1,1\n"),
     bad_command("a folder for the qrels", ("run.txt", "folder"), "folder: is a directory; …", code=1),

@@ -12,7 +12,7 @@ from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from
 from gradedeval.cli.clicks.qrels_options import QRELS_OPTIONS, qrels_from
 from gradedeval.cli.options import command_line, option, output_options
 from gradedeval.cli.output import warn, write
-from gradedeval.clicks.click_models import ITERATIONS, ClickModel, fit_models
+from gradedeval.clicks.click_models import ITERATIONS, ClickModel, fit_models, pair
 from gradedeval.clicks.items import TIES
 from gradedeval.clicks.kinds import FIT, KINDS, read_models
 from gradedeval.clicks.model_files import model_text
@@ -82,7 +82,7 @@ def command(
         raise InputError("--write-relevance", "is of documents, not of grades", hint, usage=True)
     if min_seen is not None and not write_relevance:
         raise InputError("--min-seen", "applies to --write-relevance", "add it", usage=True)
-    keywords["prior"] = _prior(keywords["prior"])
+    keywords["prior"] = pair(keywords["prior"])
     reading = {name: keywords[name] for name in ("clicks_as", "depth", "idle", "lenient")}
     qrels = qrels_from(files[1:], keywords)
     log = log_from(files[0], keywords)
@@ -104,15 +104,3 @@ def _too_few(model: ClickModel, least: int, place: str) -> list[str]:
     if few == documents:
         raise InputError(place, what, "give a lower --min-seen", usage=True)
     return [f"{place}: {what}, and are left out; --min-seen says how many it takes"] if few else []
-
-
-def _prior(text: str) -> tuple[float, float]:
-    """The two numbers of --prior."""
-    words = text.split(",")
-    try:
-        numbers = [float(word) for word in words]
-    except ValueError:
-        numbers = []
-    if len(numbers) not in (1, 2):
-        raise InputError("--prior", f"'{text}' is not a number or pair of numbers", "as in 1, 0 or 1,1", usage=True)
-    return numbers[0], numbers[-1]

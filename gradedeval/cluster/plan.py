@@ -11,7 +11,7 @@ from gradedeval.measures.definition import AnyMeasure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OptionKwargs, lists_options
 from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.executors import keep_freed_memory
+from gradedeval.parallel.memory import keep_freed_memory
 from gradedeval.parallel.workers import FAR, Workers
 from gradedeval.scoring import tasks
 from gradedeval.scoring.evaluate import scorer_of, scores_of

@@ -16,7 +16,7 @@ from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gain_schemes import GainTable, Grades
 from gradedeval.measures.on_arrays import check_finite, check_measure, gains_of, numbers
 from gradedeval.measures.parse import parse_measures
-from gradedeval.parallel.executors import raise_malloc_threshold
+from gradedeval.parallel.memory import raise_malloc_threshold
 from gradedeval.scoring.evaluate_arrays import topic_sizes, topics_of
 
 CELLS = 1 << 17

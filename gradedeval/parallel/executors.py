@@ -14,7 +14,9 @@ from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from gradedeval.errors import InputError
 from gradedeval.parallel.main_guard import STARTED_ANEW, check_script, start_method
+from gradedeval.parallel.memory import keep_freed_memory
 
 if TYPE_CHECKING:  # most evaluations are done by one process
     from concurrent.futures import Executor, Future
@@ -213,14 +215,20 @@ def spawned(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> I
 @contextmanager
 def lent(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task]) -> Iterator[Submit]:
     """An executor whose workers inherit nothing. Which of them takes a task only the executor knows: so a task goes
-    without the work at first, and again with it where a worker answers that it does not know it."""
+    without the work at first, and again with it where a worker answers that it does not know it.
+
+    Raises CannotShare in a thread of that executor, and InputError where it is shut down."""
     from concurrent.futures import ThreadPoolExecutor
+    from threading import current_thread
     from uuid import uuid4
 
     from gradedeval.parallel.versions import own_versions
 
     if isinstance(executor, ThreadPoolExecutor):
-        yield lambda number, with_work=False: executor.submit(work, tasks[number])
+        # Such a thread would wait for itself. Its name tells: it may be at work before the executor lists it.
+        if current_thread().name.rpartition("_")[0] == getattr(executor, "_thread_name_prefix", ""):
+            raise CannotShare
+        yield lambda number, with_work=False: _lent_to(executor, work, tasks[number])
         return
     if start_method(executor) in STARTED_ANEW:
         check_script("--jobs")
@@ -229,11 +237,31 @@ def lent(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task])
     def submit(number: int, with_work: bool = False) -> Future[Any]:
         nonlocal packed
         if not with_work:
-            return executor.submit(sent_task, name, b"", tasks[number])
+            return _lent_to(executor, sent_task, name, b"", tasks[number])
         packed = packed or pickle.dumps(work, protocol=5)
-        return executor.submit(checked_task, ours, name, packed, tasks[number])
+        return _lent_to(executor, checked_task, ours, name, packed, tasks[number])
 
     yield submit
+
+
+def _lent_to(executor: Executor, task: Callable[..., Any], *given: Any) -> Future[Any]:
+    from concurrent.futures import BrokenExecutor
+
+    try:
+        return executor.submit(task, *given)
+    except BrokenExecutor:  # a worker died, which `Workers` looks into
+        raise
+    except RuntimeError:
+        check_takes_tasks(executor)
+        raise
+
+
+def check_takes_tasks(executor: Executor) -> None:
+    """Raise InputError where an executor takes no tasks: it is shut down, or broken by a worker that died."""
+    try:
+        executor.submit(int)
+    except RuntimeError as error:
+        raise InputError("executor", f"takes no more tasks ({error})", "give a new one", usage=True) from None
 
 
 SENT: dict[str, Work] = {}
@@ -261,34 +289,3 @@ def checked_task(ours: dict[str, str], name: str, packed: bytes, task: Any) -> A
     if fault := different(ours, own_versions(), f"a worker on {platform.node()}", "executor"):
         raise fault
     return sent_task(name, packed, task)
-
-
-# Memory
-
-LARGEST = 31 << 20
-"""Just below the most that glibc lets the threshold grow to."""
-
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-"""glibc: what mallopt sets; from malloc.h."""
-
-
-def raise_malloc_threshold() -> None:
-    """Make the C library keep freed memory for what is read next.
-
-    It returns what is above a threshold to the system, which hands it out again page by page: a third of the time of
-    many small runs, and of qrels. glibc raises that threshold to the largest array that was ever freed, up to 32 MiB.
-    """
-    import numpy as np
-
-    np.empty(LARGEST, dtype=np.uint8)
-
-
-def keep_freed_memory() -> None:
-    """The same where a setting of the process forbids it to grow, as MALLOC_TRIM_THRESHOLD_ of dask's workers does:
-    every array that is freed would go back to the system, and its work take four times as long."""
-    import ctypes
-
-    with suppress(OSError, AttributeError, TypeError):  # another C library
-        library = ctypes.CDLL(None)
-        library.mallopt(M_TRIM_THRESHOLD, 1 << 30)
-        library.mallopt(M_MMAP_THRESHOLD, 1 << 30)

@@ -12,6 +12,7 @@ from gradedeval.parallel.executors import (
     CannotShare,
     Submit,
     can_fork,
+    check_takes_tasks,
     completed,
     cores,
     forked,
@@ -209,6 +210,8 @@ class Workers:
                         yield number, future.result() if error is None else _Raised(error)
             if died and at_once > 1 and (unguarded := guard_fault("--jobs", self._start_method)):
                 raise unguarded
+            if died and self.executor is not None and not is_client(self.executor):
+                check_takes_tasks(self.executor)
             # Of several that were with workers when one died, nobody knows which did it: then each goes alone.
             lost = died[:1] if at_once == 1 else [number for number in died if once(tasks[number])]
             fault = WorkerDied("--cluster", MORE_MEMORY) if is_client(self.executor) else WorkerDied()

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints, distinct
 from gradedeval.options import Duplicates
-from gradedeval.parallel.executors import can_fork, raise_malloc_threshold, shared_array
+from gradedeval.parallel.executors import can_fork, shared_array
+from gradedeval.parallel.memory import raise_malloc_threshold
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.docno_index import TOGETHER, Index, surely_distinct
 from gradedeval.rankings.topic_codes import TopicCodes

@@ -93,7 +93,7 @@ def _workers(jobs: int, executor: Executor | Client | str | None) -> Iterator[Wo
         with connected(executor, many) as client:
             yield Workers.of(executor=client)
         return
-    if executor is not None and not hasattr(executor, "submit"):
+    if executor is not None and (isinstance(executor, type) or not hasattr(executor, "submit")):
         what = f"{type(executor).__name__} is not an Executor"
         hint = "give a concurrent.futures.Executor, which has submit(), a Client of dask or an address"
         raise InputError("executor", what, hint, usage=True)

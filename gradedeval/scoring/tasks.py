@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from gradedeval.errors import InputError
-from gradedeval.parallel.executors import keep_freed_memory, raise_malloc_threshold
+from gradedeval.parallel.memory import keep_freed_memory, raise_malloc_threshold
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.parallel.workers import WorkerDied, Workers
 from gradedeval.rankings.grade import PartResult, RunPart

@@ -155,6 +155,51 @@ def test_a_task_that_always_kills_is_named_and_no_other_is_lost() -> None:
     assert nobody_is_left()
 
 
+def closed_threads() -> Executor:
+    pool = ThreadPoolExecutor(2)
+    pool.shutdown()
+    return pool
+
+
+def broken_threads() -> Executor:
+    return ThreadPoolExecutor(2, initializer=os.fspath, initargs=(None,))
+
+
+def closed_processes() -> Executor:
+    pool = ProcessPoolExecutor(2)
+    pool.shutdown()
+    return pool
+
+
+@pytest.mark.parametrize("made", [closed_threads, broken_threads, closed_processes], ids=lambda made: made.__name__)
+def test_an_executor_that_takes_no_tasks_is_told_and_not_the_run(made: Callable[[], Executor]) -> None:
+    with pytest.raises(InputError, match=r"^executor: takes no more tasks \(.*\); give a new one$"):
+        list(Workers.of(executor=made()).imap_unordered(squared, range(3)))
+
+
+@linux
+def test_no_task_is_blamed_for_a_pool_of_the_caller_that_broke() -> None:
+    """Nobody knows which of those that it had."""
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(2, context) as pool:
+        results = Workers.of(executor=pool).imap_unordered(dies_of_three, range(300))
+        told = (result for task, result in results if result != task)
+        with pytest.raises(InputError, match=r"^executor: takes no more tasks"):
+            next(told)
+
+
+def dies_of_three(number: int) -> int:
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_a_thread_does_not_wait_for_its_own_pool() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(lambda: list(Workers.of(executor=pool).imap(abs, range(3))))
+        assert done.result(timeout=10) == [0, 1, 2]
+
+
 @linux
 def test_a_task_that_can_be_begun_only_once_is_not_begun_again(tmp_path: Path) -> None:
     def work(number: int) -> int:

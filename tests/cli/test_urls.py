@@ -68,7 +68,7 @@ pr {runs/a.run} {qrels}
 trec_eval -Z {norms} -m map {qrels} {runs/a.run}
 clicks observe {log}
 clicks fit {log} --weights {weights.csv}
-clicks models {log} -m sdbn --test {log} --write-model {model.json} --write-relevance {relevance.csv}
+clicks models {log} -m sdbn --test {log} --write-model {model.json} --write-relevance {relevance.csv} --min-seen 0
 clicks simulate {runs/a.run} --model {model.json} --sessions 5
 clicks simulate {qrels} --as rr --lists {log} --sessions 5
 """

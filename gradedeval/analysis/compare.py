@@ -158,7 +158,7 @@ def compare_matrix(
     notes = [*_unattainable_notes(measures, len(first), settings), *_interval_notes(frame, settings.alpha)]
     chosen = matrix.scores.options.topics_judged_later if matrix.scores else ""
     if chosen and frame["conclusive"].notna().any():
-        notes.append(f"whether an order is conclusive is told of the {chosen}")
+        notes.append(f"'conclusive' refers to the {chosen}")
     return frame, notes
 
 

@@ -167,7 +167,7 @@ class Options:
         """What is said where topics are chosen by what is judged; empty where they are not."""
         chosen = {"--topics relevant": self.topics == "relevant", "--max-residual": self.max_residual is not None}
         by = " and ".join(option for option, given in chosen.items() if given)
-        return by and f"topics that are now chosen by {by}; judging documents may bring in others, and leave out some"
+        return by and f"topics that {by} selects now; further judgments may add topics or remove some"
 
     @property
     def bounded_by_residuals(self) -> bool:
@@ -226,16 +226,15 @@ OF_RUNS = ("ties", "order", "scores", "run_format", "costs", "topics", "topics_f
 """What says how runs are read and ranked, and over which topics: lists that were shown to users are not runs."""
 OF_SCORES = tuple(name for name, described in OPTIONS.items() if described.section in (RESIDUALS, OUTPUT))
 """What asks for more than scores: residuals, bounds and intervals."""
-
-
 OF_MEASURES = tuple(name for name, described in OPTIONS.items() if described.section == GAINS and name != "negative")
-"""The options that say what a grade means to a measure."""
+"""What says how much a document is worth to a measure."""
 
 
 def refuse_options(given: Mapping[str, object], names: Iterable[str], command: str) -> None:
     """Raise InputError (usage) for options that are given, and that mean nothing to a command."""
     for name in names:
-        if given.get(name) not in (None, False):
+        value = given.get(name)
+        if value is not None and value is not False:  # not by ==, which frames and arrays take cell by cell
             raise OPTIONS[name].error(f"does not apply to {command}", "leave it out")
 
 

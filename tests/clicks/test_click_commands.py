@@ -85,7 +85,7 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
     [
         (("models", "{log}", "--tie", "grade"), "--tie grade: needs the grades of documents; add QRELS"),
         (("models", "{log}", "-m", "cm ubm", "--write-model", "x.json"), "--write-model: 2 models; name one with -m"),
-        (("models", "{log}", RIVERS, "--tie", "grade", "--write-relevance", "x"), "--write-relevance: is of documents"),
+        (("models", "{log}", RIVERS, "--tie", "grade", "--write-relevance", "x"), "to documents, not to grades"),
         (("models", "{log}", "--write-relevance", "x", "--min-seen", "9999999"), "sessions; give a lower --min-seen"),
         (("simulate", "--lists", "{log}", RIVERS, "--as", "err", "-o", "{log}"), "is also the file of --lists; choose"),
         (("models", "{log}", "--test", RUNS[0], "--write-model", RUNS[0]), "is also the file of --test; choose"),

@@ -105,12 +105,12 @@ def test_notes_name_what_has_no_bounds_what_is_safe_and_what_is_taken_for_grante
     averaged = said("ap nerr err(rel=1)", ties="average", unseen=0)
     assert averaged == ['bounds: low and high are blank with ties="average" for nerr']
     assert said("err(rel=1)", fill={"1": {"v": 0.5}}) == ["bounds: the gains of fill count as known"]
-    other = "judging documents may bring in others, and leave out some"
+    other = "further judgments may add topics or remove some"
     assert said("err", topics="relevant") == [
-        f'bounds: means are over the topics that are now chosen by topics="relevant"; {other}'
+        f'bounds: means are over the topics that topics="relevant" selects now; {other}'
     ]
     assert said("err", max_residual=0.0) == [
-        f"bounds: means are over the topics that are now chosen by max_residual; {other}"
+        f"bounds: means are over the topics that max_residual selects now; {other}"
     ]
 
 

@@ -194,6 +194,9 @@ def test_commands_of_pools_and_lists_take_a_fill(tmp_path: Path, cli: Command) -
         assert one.text != other.text, words
     as_err = ("clicks", "simulate", "run", "qrels", "--as", "err(gain=linear)", "--sessions", "1000")
     assert cli(*as_err, *fill[:2]).text != cli(*as_err).text
+    frame = pd.DataFrame({"topic": ["1"], "docno": ["u"], "gain": [0.5]})
+    with pytest.raises(InputError, match=r"^fill: does not apply to users of a click model; leave it out$"):
+        clicks.simulate(clicks.models(LOG, "ctr")["ctr"], RUN, fill=frame)
     message = "--fill: does not apply to users of a click model; leave it out"
     assert cli("clicks", "simulate", "run", "--model", "ctr.json", *fill[:2]).messages == [message]
     assert cli("pool", "run", "qrels", *fill).messages == ["--fill: does not apply to pool; leave it out"]

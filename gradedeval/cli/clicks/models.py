@@ -79,7 +79,7 @@ def command(
             raise InputError(flag, f"{len(chosen)} models", "name one with -m", usage=True)
     if write_relevance and keywords["tie"] == "grade":
         hint = "`gradedeval clicks gains` writes the gains of grades"
-        raise InputError("--write-relevance", "is of documents, not of grades", hint, usage=True)
+        raise InputError("--write-relevance", "applies to documents, not to grades", hint, usage=True)
     if min_seen is not None and not write_relevance:
         raise InputError("--min-seen", "applies to --write-relevance", "add it", usage=True)
     keywords["prior"] = pair(keywords["prior"])

@@ -62,6 +62,8 @@ def command(
         raise InputError("--as" if user else "", what, "give either --as MEASURE or --model FILE", usage=True)
     if model is not None:
         refuse_options(keywords, OF_MEASURES, OF_MODEL)
+        if measures_from:
+            raise InputError("--measures-from", f"does not apply to {OF_MODEL}", "leave it out", usage=True)
     users = read_model(model) if model else one_measure("--as", user, measure_table(measures_from))
     shown = None if lists is None else read_log(lists, depth=keywords["depth"] or DEPTH)
     if lists is not None:

@@ -16,6 +16,7 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OPTIONS
 from gradedeval.options.definition import Option
 from gradedeval.options.presets import resolve_options
+from gradedeval.trec.in_use import will_read
 from gradedeval.trec.source import Source, is_url
 
 Place = Callable[..., str]
@@ -85,6 +86,7 @@ def read_settings(
 
 def _text(path: str) -> str:
     if not is_url(path):
+        will_read(path)
         return Path(path).read_text(encoding="utf-8")
     try:
         return Source(path).stored().decode()

@@ -20,6 +20,7 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.signature import Signature, without_interval
 from gradedeval.scoring.summaries import summarize
+from gradedeval.trec.in_use import check_written
 from gradedeval.trec.lines import decode
 from gradedeval.trec.source import Source, is_named, is_url
 
@@ -153,6 +154,7 @@ def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
     """Append lines to a file, each by one write at its end, so that two writers lose nothing (a URL is written anew).
     Behind a line that was cut short a new one begins. Raises InputError where the file cannot be written."""
     place = os.fsdecode(path)
+    check_written(place)
     if is_url(place):
         from gradedeval.trec.remote import appended
 

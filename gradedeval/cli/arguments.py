@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import closing
@@ -11,7 +10,7 @@ from typing import Any
 import click
 
 from gradedeval.cli.options import files_named, given
-from gradedeval.cli.output import STDOUT, asked_for, warn, write
+from gradedeval.cli.output import asked_for, warn, write
 from gradedeval.errors import InputError, ProblemList, url_place
 from gradedeval.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
 from gradedeval.measures.definition import Measure
@@ -24,7 +23,7 @@ from gradedeval.rankings.qrels import IR_DATASETS
 from gradedeval.trec.file_formats import WholeFile
 from gradedeval.trec.layouts import QRELS, RUN, STRATA
 from gradedeval.trec.lines import looks_like
-from gradedeval.trec.paths import files_of, same_file
+from gradedeval.trec.paths import files_of
 from gradedeval.trec.recognition import format_of, is_certain_run
 from gradedeval.trec.source import Source, extension_of, is_named, is_url
 from gradedeval.trec.stream import Stream, first_bytes
@@ -170,43 +169,8 @@ def form_of(output: str | None, forms: Collection[str], default: str = "table") 
     return form if form in forms else default
 
 
-def check_output(output: str | None, files: Collection[str], flag: str = "-o") -> None:
-    """Raise InputError where the output would overwrite an input file or what another option names, or its folder is
-    not there."""
-    if output and any(same_file(output, file) for file in files if file):
-        raise InputError(flag, f"'{output}' is also an input file", "choose another output file", usage=True)
-    if output not in STDOUT and (other := _also_named(output, flag)):
-        raise InputError(flag, f"'{output}' is also the file of {other}", "choose another output file", usage=True)
-    if output and not is_url(output) and not os.path.exists(os.path.dirname(output) or "."):
-        raise InputError(output, f"cannot be written ({os.strerror(errno.ENOENT)})", "nothing was written")
-
-
-_OF_FILES = ("FILE", "LOG", "RUN", "QRELS")
-"""In what stands for the value of an option: it names a file."""
-
-
-def _also_named(output: str, flag: str) -> str | None:
-    """The other option of the command that runs whose file this is too; None where there is none."""
-    context = click.get_current_context(silent=True)
-    if context is None:
-        return None
-    for option in context.command.params:
-        if not isinstance(option, click.Option) or flag in option.opts:
-            continue
-        value = context.params.get(option.name or "")
-        metavar = option.metavar or ""
-        of_files = any(word in metavar for word in _OF_FILES)
-        for text in value if isinstance(value, tuple) else (value,):
-            if isinstance(text, str) and (of_files or text.startswith("@")):
-                file = text if of_files else text[1:]
-                new = "FILE" in metavar and not os.path.exists(output) and not is_url(output)  # both write it
-                if same_file(output, file) or (new and os.path.abspath(file) == os.path.abspath(output)):
-                    return max(option.opts, key=len)
-    return None
-
-
-def check_history(history: str | None, flag: str, keywords: Mapping[str, Any], files: Collection[str]) -> None:
-    """Raise InputError (usage) where the options of a line in a history go with none, or the history is an input."""
+def check_history(history: str | None, flag: str, keywords: Mapping[str, Any]) -> None:
+    """Raise InputError (usage) where the options of a line in a history go with none."""
     for name in ("label", "time") if history is None else ():
         if keywords[name] is not None:
             raise InputError(f"--{name}", "there is no history to write to", f"add {flag} FILE", usage=True)
@@ -216,20 +180,16 @@ def check_history(history: str | None, flag: str, keywords: Mapping[str, Any], f
         as_time(keywords["time"])
     if history == "-":
         raise InputError(flag, "'-' is not a file that can be appended to", "name one, as in history.jsonl", usage=True)
-    if history is not None and any(same_file(file, history) for file in files):
-        raise InputError(flag, f"'{history}' is also an input file", "choose another file", usage=True)
 
 
 class Destination:
     """Where a result goes: -f, -o and --digits.
 
-    Takes these options out of all options. Raises InputError (usage) where -o would overwrite an input file, or no
-    format has its extension.
+    Takes these options out of all options. Raises InputError (usage) where no format has the extension of -o.
     """
 
     def __init__(self, keywords: dict[str, Any], default: str = "table") -> None:
         self.output, self.digits = keywords.pop("output"), keywords.pop("digits", None)
-        check_output(self.output, (*keywords["files"], *keywords.get("from_scores", ())))
         self.form: str = keywords.pop("form") or form_of(self.output, formats_for(), default)
 
     def deliver(self, make: Maker, settings: str = "") -> None:

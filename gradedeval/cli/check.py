@@ -13,9 +13,19 @@ from gradedeval.analysis.check_report import FAULTS, FORMATS, format_of, render
 from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.history import append_lines, as_time, lines_of
 from gradedeval.analysis.significance import PAIR_TESTS
-from gradedeval.cli.arguments import check_history, check_output, measure_table, run_and_qrels
+from gradedeval.cli.arguments import check_history, measure_table, run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, warn_of, with_baseline
-from gradedeval.cli.options import command_line, history_options, is_given, measure_option, mismatch_option, option
+from gradedeval.cli.options import (
+    GROWS,
+    READS,
+    WRITES,
+    command_line,
+    history_options,
+    is_given,
+    measure_option,
+    mismatch_option,
+    option,
+)
 from gradedeval.cli.output import asked_for, say, warn, write
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
@@ -27,7 +37,8 @@ from gradedeval.scoring.run_names import named_runs
 KEYWORDS = {"min": "minimum", "max": "maximum"}
 """The parameters of options whose names Python needs itself."""
 OPTIONS = [
-    option("--baseline", metavar="RUN|SCORES.csv", help="Measure drops against this run or these saved scores."),
+    option("--baseline", metavar="RUN|SCORES.csv", file=READS, help="Measure drops against this run or these saved "
+           "scores."),
     mismatch_option(),
     option("--min", "minimum", multiple=True, metavar="[MEASURE=]X", help="The mean (or total, or geometric "
            "mean) must be at least X."),
@@ -43,11 +54,11 @@ OPTIONS = [
     option("--min-topics", multiple=True, metavar="[MEASURE=]N", help="The mean must be over N topics or more "
            "for which the run has documents; with a baseline, over N that both have. "
            "Without MEASURE: each measure, as for --significant."),
-    option("--history", metavar="FILE", help="Append the summaries to a history: a line for each run. See `gradedeval "
-           "history`."),
+    option("--history", metavar="FILE", file=GROWS, help="Append the summaries to a history: a line for each run. See "
+           "`gradedeval history`."),
     *history_options(),
-    option("--config", metavar="FILE.toml", help="Read bounds and options from a file. Default: gradedeval.toml, or "
-           "[tool.gradedeval] in pyproject.toml, if present."),
+    option("--config", metavar="FILE.toml", file=READS, help="Read bounds and options from a file. Default: "
+           "gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present."),
     option("--test", type=click.Choice(PAIR_TESTS),
            help="Significance test of --significant. Default: randomization."),
     option("--draws", type=int, metavar="N", help=f"Number of permutations. Default: {TestSettings.draws}."),
@@ -55,8 +66,8 @@ OPTIONS = [
     measure_option("Measure of the bounds that name none.", default=()),
     option("-f", "--format", "form", section=OUTPUT, type=click.Choice(FORMATS), metavar="FORMAT", help="Output "
            f"format: {', '.join(FORMATS)}. Default: text, or by the extension of -o (.md, .json, .xml for junit)."),
-    option("-o", "--output", section=OUTPUT, metavar="FILE", help="Write the report to FILE; failed bounds are also "
-           "printed to stderr."),
+    option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write the report to FILE; failed "
+           "bounds are also printed to stderr."),
 ]  # fmt: skip
 
 
@@ -68,9 +79,8 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
     MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min
     0.25.
     """
-    check_output(output, files)
     history, label, time = (keywords.pop(name) for name in ("history", "label", "time"))
-    check_history(history, "--history", {"label": label, "time": time}, files)
+    check_history(history, "--history", {"label": label, "time": time})
     form = form or format_of(output)
     table = measure_table(keywords["measures_from"])
     file, specs, settings = find_settings(config, table)

@@ -14,13 +14,13 @@ from gradedeval.analysis.significance import Correction, Test
 from gradedeval.analysis.topic_table import topic_table, topic_table_document
 from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, TEST_OPTIONS, matrix_from
-from gradedeval.cli.options import command_line, option
+from gradedeval.cli.options import READS, command_line, option
 from gradedeval.cli.output import warn
 from gradedeval.errors import InputError
 from gradedeval.parallel.progress import with_progress
 
-BASELINE = option("--baseline", metavar="RUN|SCORES.csv", help="Compare every run with this one: one of RUN, another "
-    "file, or saved scores. Default: compare all pairs.")  # fmt: skip
+BASELINE = option("--baseline", metavar="RUN|SCORES.csv", file=READS, help="Compare every run with this one: one of "
+    "RUN, another file, or saved scores. Default: compare all pairs.")  # fmt: skip
 OPTIONS = [
     option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, best and "
            "worst, in place of comparisons."),

@@ -17,6 +17,7 @@ from gradedeval.analysis.explain import DEFAULT
 from gradedeval.cli.arguments import Destination, check_without_qrels, measure_table, runs_and_qrels_if_any
 from gradedeval.cli.options import (
     MEASURES_FROM,
+    READS,
     command_line,
     given,
     is_given,
@@ -43,8 +44,8 @@ OPTIONS = [
            "Default: 10 in tables, all elsewhere."),
     option("--only", type=click.Choice(get_args(Only)), help="Only topics that got worse or better, or whose order "
            "judging could still turn around."),
-    option("--reproduce", nargs=2, metavar="BASE ADVANCED", help="How well A and B reproduce these two original runs: "
-           "KTU and RBO of the rankings, with qrels RMSE, effect ratio and ΔRI too."),
+    option("--reproduce", nargs=2, metavar="BASE ADVANCED", file=READS, help="How well A and B reproduce these two "
+           "original runs: KTU and RBO of the rankings, with qrels RMSE, effect ratio and ΔRI too."),
     option("--persistence", type=float, metavar="P", help="Of rank-biased overlap: the probability of going on from "
            f"rank to rank. Default: {PERSISTENCE}."),
     option("--at", type=click.IntRange(min=1), metavar="N", help=f"Depth of the overlap column. Default: {AT}."),

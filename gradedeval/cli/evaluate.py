@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.arguments import check_history, check_output, form_of, measure_table, one_measure, run_and_qrels
+from gradedeval.cli.arguments import check_history, form_of, measure_table, one_measure, run_and_qrels
 from gradedeval.cli.options import (
+    GROWS,
     JOBS,
     MANY_RUNS,
     MEASURES_FROM,
+    READS,
     STANDARDIZATION,
     command_line,
     history_options,
@@ -47,12 +49,12 @@ OPTIONS = [
     option("--ranks", section=OUTPUT, is_flag=True, help="Number the runs of --sort; equal runs share a rank."),
     option("--run-name", section=OUTPUT, type=click.Choice(["file", "tag"]), default="file", help="Name runs after "
            "their file or their tag. Default: file."),
-    option("--runs-from", section=MANY_RUNS, metavar="FILE", help="Also evaluate the runs listed in FILE, one per "
-           "line; - is standard input."),
+    option("--runs-from", section=MANY_RUNS, metavar="FILE", file=READS, help="Also evaluate the runs listed in FILE, "
+           "one per line; - is standard input."),
     JOBS,
     CLUSTER,
-    option("--append-to", metavar="FILE", help="Append the summaries to a history, a line for each run: see "
-           "`gradedeval history`."),
+    option("--append-to", metavar="FILE", file=GROWS, help="Append the summaries to a history, a line for each run: "
+           "see `gradedeval history`."),
     *history_options("\\label of a LaTeX table with --caption, and the name of the line that --append-to writes."),
     option("--keep-going", section=MANY_RUNS, is_flag=True, help="Write -o even if some runs fail, without them."),
 ]  # fmt: skip
@@ -81,7 +83,6 @@ def command(
     (gz, bz2, xz, zst), and one of them may be - for standard input. RUN may also be a folder of runs or a quoted
     pattern. `gradedeval measures` lists the measures.
     """
-    saved = keywords["save_reference"]
     table, standardized = measure_table(measures_from), standardization(keywords, allow_mismatch)
     shown = {name: keywords.pop(name) for name in ("by_topic", "cwl", "digits")}
     chosen = parse_measures(measures or (CWL_DEFAULT if shown["cwl"] else DEFAULT), table)
@@ -92,11 +93,9 @@ def command(
         raise InputError("--ranks", "there is no order to number", "add --sort MEASURE", usage=True)
     form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, keywords, runs_from)
-    for flag, file in (("-o", output), ("--save-reference", saved)):
-        check_output(file, (*runs, qrels), flag)
     tags, history = run_name == "tag", kept["append_to"] is not None
     published = published_table(keywords, form, shown, None if tags else runs, kept["label"], history)
-    check_history(kept["append_to"], "--append-to", kept if history else {**kept, "label": None}, (*runs, qrels))
+    check_history(kept["append_to"], "--append-to", kept if history else {**kept, "label": None})
     options, by_topic = resolve_options(**keywords), shown["by_topic"] or history or standardized is not None
     how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or bool(published) or options.interval is not None}
     scores = evaluate_runs(named_runs(runs), qrels, chosen, options, **how, workers=sharing(jobs))

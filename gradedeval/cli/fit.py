@@ -12,9 +12,9 @@ from gradedeval.analysis.fit import FitResult, fit_ranges, other, read_collectio
 from gradedeval.analysis.fit_weights import fit_weights
 from gradedeval.analysis.parameter_search import MeasureRange, read_ranges
 from gradedeval.analysis.tables import fit_document
-from gradedeval.cli.arguments import Destination, check_output, measure_table, one_measure, run_and_qrels
+from gradedeval.cli.arguments import Destination, measure_table, one_measure, run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, TABLE_OPTIONS, curve_form, write_curve
-from gradedeval.cli.options import command_line, measure_option, option
+from gradedeval.cli.options import READS, WRITES, command_line, measure_option, option
 from gradedeval.cli.output import warn
 from gradedeval.cli.sharing import sharing
 from gradedeval.errors import InputError
@@ -30,19 +30,21 @@ OPTIONS = [
            "where its residual is larger."),
     option("--by", "kinds", type=click.Choice(KINDS), multiple=True, help="Correlation to maximize; if repeated, each "
            "is fitted separately. Default: pearson and spearman."),
-    option("--weights", metavar="FILE.csv", help="Instead of runs: fit to weights of ranks, given as lines of "
-           "rank,weight, by Kullback-Leibler divergence."),
+    option("--weights", metavar="FILE.csv", file=READS, help="Instead of runs: fit to weights of ranks, given as lines "
+           "of rank,weight, by Kullback-Leibler divergence."),
     option("--ranks", type=int, metavar="N", help="Use only the first N ranks of --weights. Default: all."),
     option("--renormalize", is_flag=True, help="Also scale the measure's weights over those ranks to sum to 1."),
     option("--precision", type=float, default=0.001, metavar="X", help="Precision of the fitted value. Default: "
            "0.001."),
-    option("--validate", multiple=True, metavar="RUN", help="Evaluate the fitted values on this run. May be repeated."),
-    option("--validate-qrels", metavar="QRELS", help="Qrels for --validate."),
-    option("--validate-topics", metavar="FILE", help="Evaluate the fitted values on the topics listed in FILE."),
+    option("--validate", multiple=True, metavar="RUN", file=READS, help="Evaluate the fitted values on this run. May "
+           "be repeated."),
+    option("--validate-qrels", metavar="QRELS", file=READS, help="Qrels for --validate."),
+    option("--validate-topics", metavar="FILE", file=READS, help="Evaluate the fitted values on the topics listed in "
+           "FILE."),
 ]  # fmt: skip
 
 
-CURVE = option("--curve", metavar="FILE.csv", help="Write every value tried, with its correlation.")
+CURVE = option("--curve", metavar="FILE.csv", file=WRITES, help="Write every value tried, with its correlation.")
 
 
 @command_line("fit", "RUN... QRELS", OPTIONS, [CURVE], SCORING_OPTIONS, TABLE_OPTIONS)
@@ -54,7 +56,6 @@ def command(curve: str | None, **keywords: Any) -> None:
     """
     destination = Destination(keywords)
     curve_form(curve)
-    check_output(curve, keywords["files"], "--curve")
     result = fitted(keywords)
     warn(result.notes)
     write_curve(result.curve, curve, result.settings)

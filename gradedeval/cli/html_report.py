@@ -13,9 +13,9 @@ from gradedeval.analysis.pool.statistics import AT
 from gradedeval.analysis.report.findings import SHOW, ReportSettings, find
 from gradedeval.analysis.report.markup import template_of
 from gradedeval.analysis.report.page import page
-from gradedeval.cli.arguments import check_output, run_and_qrels
+from gradedeval.cli.arguments import run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, TEST_OPTIONS, prepared
-from gradedeval.cli.options import command_line, measure_option, option
+from gradedeval.cli.options import READS, WRITES, command_line, measure_option, option
 from gradedeval.cli.output import warn, write
 from gradedeval.cli.sharing import sharing
 from gradedeval.errors import InputError, redacted
@@ -26,15 +26,15 @@ from gradedeval.trec.source import extension_of
 EXTENSIONS = (".html", ".htm")
 
 OPTIONS = [
-    option("--baseline", metavar="RUN", help="Compare every run with this one: one of RUN, or another file. Default: "
-           "the first."),
+    option("--baseline", metavar="RUN", file=READS, help="Compare every run with this one: one of RUN, or another "
+           "file. Default: the first."),
     *TEST_OPTIONS,
     option("--at", type=click.IntRange(min=1), default=AT, metavar="N", help="Count unjudged documents beside the "
            f"scores down to rank N. Default: {AT}."),
     option("--show", type=click.IntRange(min=1), default=SHOW, metavar="N", help="Show N ranks of each ranking. "
            f"Default: {SHOW}."),
-    option("-o", "--output", section=OUTPUT, required=True, metavar="FILE.html", help="Write to FILE.html, completely "
-           "or not at all; - is standard output."),
+    option("-o", "--output", section=OUTPUT, required=True, metavar="FILE.html", file=WRITES, help="Write to "
+           "FILE.html, completely or not at all; - is standard output."),
 ]  # fmt: skip
 
 
@@ -66,7 +66,6 @@ def command(
         raise InputError("--baseline", what, "give the baseline as a run", usage=True)
     another = [compared.path] if compared.path is not None else []
     runs, qrels = run_and_qrels((*files[:-1], *another, *files[-1:]), keywords)
-    check_output(output, (*runs, qrels))
     chosen, options = prepared(measures, keywords)
     named = named_runs(runs)
     found = find(named, qrels, chosen, options, compared.name, settings, sharing())

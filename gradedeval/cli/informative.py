@@ -10,11 +10,12 @@ import click
 from gradedeval.analysis.informative.informativeness import MEASURED, Informativeness, informativeness_of
 from gradedeval.analysis.informative.run_curves import Sparse
 from gradedeval.analysis.informative.tables import informative_document
-from gradedeval.cli.arguments import Destination, check_output, measure_table, run_and_qrels
+from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
 from gradedeval.cli.many_runs import curve_form, write_curve
 from gradedeval.cli.options import (
     JOBS,
     MEASURES_FROM,
+    WRITES,
     Decorator,
     command_line,
     measure_option,
@@ -42,8 +43,8 @@ OPTIONS: list[Decorator] = [
 ]  # fmt: skip
 BY_TOPIC = option("-q", "--by-topic", section=OUTPUT, is_flag=True, help="Print a row per run and topic, then the "
     "means over them.")  # fmt: skip
-CURVE = option("--curve", metavar="FILE.csv", help="Write the actual and the inferred precision at 20 levels of "
-    "recall, means over lists.")  # fmt: skip
+CURVE = option("--curve", metavar="FILE.csv", file=WRITES, help="Write the actual and the inferred precision at 20 "
+    "levels of recall, means over lists.")  # fmt: skip
 
 
 @command_line("informative", "RUN... QRELS", OPTIONS, [CURVE, BY_TOPIC], output_options(formats_for(), digits="4"),
@@ -62,7 +63,6 @@ def command(curve: str | None, by_topic: bool, **keywords: Any) -> None:
     """
     destination = Destination(keywords)
     curve_form(curve)
-    check_output(curve, keywords["files"], "--curve")
     found = found_of(keywords)
     write_curve(found.curves, curve, found.signature)
     destination.deliver(partial(informative_document, found, by_topic=by_topic))

@@ -10,7 +10,15 @@ import click
 from gradedeval.analysis.lint.lint import lint
 from gradedeval.analysis.lint.report import lint_document
 from gradedeval.cli.arguments import check_standard_input, measure_table, usage
-from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, one_registered, option
+from gradedeval.cli.options import (
+    MEASURES_FROM,
+    OUTPUT_FILE,
+    READS,
+    command_line,
+    measure_option,
+    one_registered,
+    option,
+)
 from gradedeval.cli.output import write
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for, render
@@ -22,8 +30,8 @@ from gradedeval.scoring.run_names import named_runs
 from gradedeval.trec.paths import files_of
 
 OPTIONS = [
-    option("--qrels", metavar="QRELS", help="Also check against these qrels: missing and extra topics, the share of "
-           "unjudged documents, and how much ties could change scores."),
+    option("--qrels", metavar="QRELS", file=READS, help="Also check against these qrels: missing and extra topics, the "
+           "share of unjudged documents, and how much ties could change scores."),
     measure_option("Measure to check for the effect of ties."),
     MEASURES_FROM,
     option("--max-depth", type=click.IntRange(min=1), metavar="N", help="Report topics with more than N documents as "
@@ -35,7 +43,7 @@ OPTIONS = [
     *(one_registered(name) for name in ("run_format", "qrels_format", "labels")),
     option("-f", "--format", "form", section=OUTPUT, type=click.Choice(formats_for()), default="table",
            metavar="FORMAT", help=f"Output format: {', '.join(formats_for())}. Default: table."),
-    option("-o", "--output", section=OUTPUT, metavar="FILE", help="Write to FILE, completely or not at all."),
+    OUTPUT_FILE,
 ]  # fmt: skip
 
 

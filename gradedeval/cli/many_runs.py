@@ -19,6 +19,7 @@ from gradedeval.analysis.tables import curve_document
 from gradedeval.cli.arguments import check_standard_input, form_of, measure_table, run_and_qrels
 from gradedeval.cli.options import (
     MEASURES_FROM,
+    READS,
     Decorator,
     files_named,
     given,
@@ -42,8 +43,8 @@ from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scores import Scores
 
 SCORING_OPTIONS: list[Decorator] = [MEASURES_FROM, CLUSTER, *registered("scoring")]
-FROM_SCORES: Decorator = option("--from-scores", multiple=True, metavar="FILE", help="Read scores saved with "
-    "`gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.")  # fmt: skip
+FROM_SCORES: Decorator = option("--from-scores", multiple=True, metavar="FILE", file=READS, help="Read scores saved "
+    "with `gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.")  # fmt: skip
 SAVED_OPTIONS: list[Decorator] = [FROM_SCORES, mismatch_option()]
 MATRIX_OPTIONS: list[Decorator] = [*SAVED_OPTIONS, measure_option(), *SCORING_OPTIONS, *STANDARD_OPTIONS]
 TABLE_OPTIONS = output_options(formats_for())

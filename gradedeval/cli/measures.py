@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gradedeval.cli.arguments import measure_table, usage
-from gradedeval.cli.options import MEASURES_FROM, command_line, option
+from gradedeval.cli.options import MEASURES_FROM, NAME, command_line, option
 from gradedeval.cli.output import write
 from gradedeval.errors import InputError
 from gradedeval.formats import Column, Document, Table, formats_for, render
@@ -30,7 +30,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@command_line("measures", "[NAME]", OPTIONS)
+@command_line("measures", NAME, OPTIONS)
 def command(files: tuple[str, ...], measures_from: tuple[str, ...], form: str) -> None:
     """List the measures, or describe the one called NAME: formula, parameters, defaults, source."""
     table = {**measure_table(measures_from), **offered()}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import click
 
-from gradedeval.cli.output import ask_for
+from gradedeval.cli.output import STDOUT, ask_for, check_folder
 from gradedeval.errors import InputError, check_choice
 from gradedeval.measures.parse import DEFAULT
 from gradedeval.options import OPTIONS
 from gradedeval.options.definition import GAINS, OUTPUT, READING, RESIDUALS, Commands, Option
+from gradedeval.trec.in_use import files_in_use
 
 Decorator = Callable[[Any], Any]
 
@@ -21,17 +22,20 @@ HELP = "Help"
 SECTIONS = (THIS_COMMAND, PLANNING, GAINS, RESIDUALS, STANDARDIZATION, OUTPUT, PUBLISHED, MANY_RUNS, READING, HELP)
 """The sections of a help page, in order."""
 
+READS, WRITES, GROWS = "reads", "writes", "appends to"
+"""What a command does with the file that an option names: it reads it, replaces it, or adds lines at its end."""
+
 BARE = ""
 """What stands for the value of an option that is given without one."""
 
 
 class SectionedOption(click.Option):
-    """An option that says in which section of a help page it stands, and what is wrong with its value as the options
-    of the registry do."""
+    """An option that says in which section of a help page it stands, what is done with the file that it names, if it
+    names one, and what is wrong with its value as the options of the registry do."""
 
-    def __init__(self, *names: Any, section: str, **settings: Any) -> None:
+    def __init__(self, *names: Any, section: str, file: str = "", **settings: Any) -> None:
         super().__init__(*names, **settings)
-        self.section = section
+        self.section, self.file = section, file
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
         try:
@@ -80,6 +84,36 @@ class Command(click.Command):
             error.ctx = ctx  # which the parser leaves out at times
             raise
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. Its outputs are known before it reads anything: see `trec.in_use`."""
+        named = [one for param in self.params for one in _files_of(param, ctx.params.get(param.name or ""))]
+        with files_in_use() as files:
+            for flag, file in ((flag, file) for flag, file, does in named if does != READS):
+                check_folder(file)
+                files.will_write(file, flag)
+            for flag, file in ((flag, file) for flag, file, does in named if does == READS):
+                files.will_read(file, flag)
+            return super().invoke(ctx)
+
+
+def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, str]]:
+    """The files that an argument or an option names: the flag, if any, the file, and what is done with it."""
+    flag = min(param.opts, key=len) if isinstance(param, click.Option) else ""
+    does: str = getattr(param, "file", "")
+    for value in values if isinstance(values, tuple) else (values,):
+        if not isinstance(value, str) or not value:
+            continue
+        if flag and value.startswith("@"):
+            yield flag, value[1:], READS
+        elif does and (does == READS or value not in STDOUT):
+            yield flag, value, does
+
+
+class Files(click.Argument):
+    """The arguments of a command, all of them files that it reads."""
+
+    file = READS
+
 
 def registered(commands: Commands) -> list[Decorator]:
     """The options of the registry that such commands take."""
@@ -97,6 +131,7 @@ def _click_option(described: Option) -> Decorator:
     return option(
         described.flag,
         section=described.section,
+        file=READS if described.names_file else "",
         metavar=described.metavar or f"[{'|'.join(described.choices)}]",
         help=described.text,
         # Not a type: click would take an InputError, which is a ValueError, for its own.
@@ -126,7 +161,7 @@ def _remembered(name: str, section: str, help: str) -> Decorator:
 
 
 _MEASURES_FROM = option(
-    "--measures-from", multiple=True, section=GAINS, metavar="FILE.py", help="Load measures of your own."
+    "--measures-from", multiple=True, section=GAINS, metavar="FILE.py", file=READS, help="Load measures of your own."
 )
 _DEBUG = _remembered("--debug", GAINS, "Print the traceback where a measure of your own fails.")
 QUIET = _remembered("--quiet", OUTPUT, "Print results and errors only: no notes, and no signature line below a table.")
@@ -167,17 +202,26 @@ def history_options(label: str = "What the line in the history is called: a comm
     ]  # fmt: skip
 
 
+OUTPUT_FILE = option(
+    "-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write to FILE, completely or not at all."
+)
+
+
 def output_options(formats: Collection[str], default: str = "table", digits: str = "") -> list[Decorator]:
     """-f and -o, and where `digits` says what is the default there, --digits."""
     options = [
         option("-f", "--format", "form", section=OUTPUT, type=click.Choice(list(formats)), metavar="FORMAT", help=
                f"Output format: {', '.join(formats)}. Default: {default}, or by the extension of -o."),
-        option("-o", "--output", section=OUTPUT, metavar="FILE", help="Write to FILE, completely or not at all."),
+        OUTPUT_FILE,
     ]  # fmt: skip
     if digits:
         help = f"Round to N digits. Default: {digits} in tables."
         options.append(option("--digits", section=OUTPUT, type=click.IntRange(0, 17), metavar="N", help=help))
     return options
+
+
+NAME = "[NAME]"
+"""What the arguments of a command are called where they are no files."""
 
 
 def command_line(name: str, files: str, *groups: list[Decorator], **settings: Any) -> Decorator:
@@ -187,7 +231,8 @@ def command_line(name: str, files: str, *groups: list[Decorator], **settings: An
     def decorate(function: Any) -> click.Command:
         for decorator in reversed([*(decorator for group in groups for decorator in group), QUIET]):
             function = decorator(function)
-        function = click.argument("files", nargs=-1, metavar=files)(function)
+        kind = click.Argument if files == NAME else Files
+        function = click.argument("files", cls=kind, nargs=-1, metavar=files)(function)
         return click.command(name, cls=Command, **settings)(function)
 
     return decorate

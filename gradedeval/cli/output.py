@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterable
@@ -10,6 +11,7 @@ import click
 
 from gradedeval.errors import InputError, visible
 from gradedeval.trec.lines import encode
+from gradedeval.trec.source import is_url
 
 STDOUT = (None, "-", "/dev/stdout")
 """What names standard output, which several outputs may go to, one after the other."""
@@ -34,6 +36,12 @@ def write_bytes(content: bytes, target: str | None = None) -> None:
     from gradedeval.trec.written import write_file  # only for files
 
     write_file(content, target)
+
+
+def check_folder(target: str) -> None:
+    """Raise InputError where a file cannot be written, as its folder is not there."""
+    if not is_url(target) and not os.path.exists(os.path.dirname(target) or "."):
+        raise InputError(target, f"cannot be written ({os.strerror(errno.ENOENT)})", "nothing was written")
 
 
 def say(text: str) -> None:

@@ -30,6 +30,7 @@ from gradedeval.cli.arguments import (
 )
 from gradedeval.cli.options import (
     MEASURES_FROM,
+    READS,
     command_line,
     is_given,
     measure_option,
@@ -63,9 +64,9 @@ OPTIONS = [
            f"rank to rank. Default: {judging.PERSISTENCE}."),
     option("--leave-one-out", is_flag=True, help="Score each run without the judgments that it, or its group, alone "
            "gave: is the collection reusable?"),
-    option("--agreement", metavar="QRELS2", help="Compare the judgments with a second qrels file: confusion of grades, "
-           "kappa, alpha, and the order of runs."),
-    option("--groups", metavar="FILE", help="Lines of run and group: which runs are of one team."),
+    option("--agreement", metavar="QRELS2", file=READS, help="Compare the judgments with a second qrels file: "
+           "confusion of grades, kappa, alpha, and the order of runs."),
+    option("--groups", metavar="FILE", file=READS, help="Lines of run and group: which runs are of one team."),
     option("--pool-depth", type=click.IntRange(min=1), metavar="N", help="Documents below rank N are no part of what a "
            "run gives the pool. Default: all are."),
     option("--at", type=click.IntRange(min=1), metavar="N", help=f"Depth of judged@ and overlap@. Default: {AT}."),
@@ -93,7 +94,6 @@ def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
     """
     own = {name: keywords.pop(name) for name in dict.fromkeys([*MODES, *(one for of in TAKES.values() for one in of)])}
     mode = _mode(own)
-    second = [own["agreement"]] if own["agreement"] else []
     alone = mode == "agreement" and len(keywords["files"]) == 1 and is_qrels(keywords["files"][0])
     runs, qrels = ([], keywords["files"][0]) if alone else runs_and_qrels_if_any(keywords["files"], keywords)
     if qrels is None:
@@ -102,9 +102,8 @@ def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
         if keywords["form"] is not None:
             raise InputError("-f", "does not apply to --as-qrels", "leave one of them out", usage=True)
         keywords["form"] = "table"
-    destination = Destination(keywords | {"files": (*keywords["files"], *second)})
-    for name in ("files", "form", "output"):
-        keywords.pop(name)
+    destination = Destination(keywords)
+    keywords.pop("files")
     if mode in ("leave_one_out", "agreement") and qrels is None:
         raise InputError(_flag(mode), "needs qrels", "add QRELS", usage=True)
     options, table, named = resolve_options(**keywords), measure_table(measures_from), named_runs(runs) if runs else {}

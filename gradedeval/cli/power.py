@@ -11,7 +11,7 @@ from gradedeval.analysis.power import Power, power
 from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.tables import plan_document, plan_settings, power_document
 from gradedeval.analysis.topic_plan import BETA, DIFFERENCE, Aim, plan_topics
-from gradedeval.cli.arguments import Destination, check_output, usage
+from gradedeval.cli.arguments import Destination, usage
 from gradedeval.cli.many_runs import (
     ALPHA,
     MATRIX_OPTIONS,
@@ -21,7 +21,7 @@ from gradedeval.cli.many_runs import (
     matrix_from,
     write_curve,
 )
-from gradedeval.cli.options import PLANNING, command_line, given, option
+from gradedeval.cli.options import PLANNING, WRITES, command_line, given, option
 from gradedeval.errors import InputError
 from gradedeval.parallel.progress import with_progress
 
@@ -31,8 +31,8 @@ OPTIONS = [
     *draw_options(1000, "Number of bootstrap samples."),
     option("--best", type=int, metavar="N", help="Use only the N best runs by the mean of each measure."),
 ]  # fmt: skip
-CURVE = option("--curve", metavar="FILE.csv", help="Write the achieved significance level of every pair, from the "
-    "highest to the lowest.")  # fmt: skip
+CURVE = option("--curve", metavar="FILE.csv", file=WRITES, help="Write the achieved significance level of every pair, "
+    "from the highest to the lowest.")  # fmt: skip
 PLAN_OPTIONS = [
     option("--plan", section=PLANNING, is_flag=True, help="Print how many topics are needed to detect a difference."),
     option("--difference", section=PLANNING, type=float, default=DIFFERENCE, metavar="D", help="Difference of means to "
@@ -64,7 +64,6 @@ def command(plan: bool, alpha: float, **keywords: Any) -> None:
         _plan(destination, alpha, keywords, **of_plan)
         return
     curve_form(curve)
-    check_output(curve, keywords["files"], "--curve")
     result, matrix = power_of(alpha, keywords)
     write_curve(result.curve, curve, result.settings)
     destination.deliver(partial(power_document, result, signature=matrix.signature), result.settings)

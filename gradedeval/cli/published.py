@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.cli.options import PUBLISHED, is_given, option
+from gradedeval.cli.options import PUBLISHED, READS, is_given, option
 from gradedeval.cli.output import warn
 from gradedeval.errors import InputError
 from gradedeval.scoring.score_tables import PLAIN, Style
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 PUBLISHED_OPTIONS = [
     option("--best", section=PUBLISHED, is_flag=True, help="Mark the best of each column in bold and the second best "
            "underlined; equal as printed is equal."),
-    option("--baseline", "baselines", section=PUBLISHED, multiple=True, metavar="RUN", help="Mark what differs "
-           "significantly from RUN, one of the runs: † and ‡ for two levels. Repeat it for a letter for each."),
+    option("--baseline", "baselines", section=PUBLISHED, multiple=True, metavar="RUN", file=READS, help="Mark what "
+           "differs significantly from RUN, one of the runs: † and ‡ for two levels. Repeat it for a letter for each."),
     option("--test", section=PUBLISHED, metavar="TEST", help="Significance test, as of `gradedeval compare`, bayes "
            "aside. Default: randomization."),
     option("--correction", section=PUBLISHED, metavar="NAME", help="Correction for multiple comparisons, over the "

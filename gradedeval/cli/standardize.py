@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradedeval.cli.options import STANDARDIZATION, Decorator, given, option
+from gradedeval.cli.options import READS, STANDARDIZATION, WRITES, Decorator, given, option
 from gradedeval.cli.output import write
 from gradedeval.errors import InputError
 from gradedeval.scoring.scores import Scores
@@ -13,10 +13,10 @@ from gradedeval.scoring.scores import Scores
 STANDARD_OPTIONS: list[Decorator] = [
     option("--standardize", section=STANDARDIZATION, is_flag=True, help="Standardize scores as Φ(z) over the runs, "
            "topic by topic. `-m sp --standardize` is sSP."),
-    option("--reference", section=STANDARDIZATION, metavar="FILE", help="Standardize with the means and standard "
-           "deviations in FILE."),
-    option("--save-reference", section=STANDARDIZATION, metavar="FILE", help="Standardize, and save the means and "
-           "standard deviations as CSV."),
+    option("--reference", section=STANDARDIZATION, metavar="FILE", file=READS, help="Standardize with the means and "
+           "standard deviations in FILE."),
+    option("--save-reference", section=STANDARDIZATION, metavar="FILE", file=WRITES, help="Standardize, and save the "
+           "means and standard deviations as CSV."),
 ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import click
 
 from gradedeval import __version__
 from gradedeval.cli.arguments import check_standard_input, usage
-from gradedeval.cli.options import HELP, command_line, option
+from gradedeval.cli.options import HELP, READS, command_line, option
 from gradedeval.cli.output import warn, write
 from gradedeval.errors import InputError
 from gradedeval.interop.trec_eval.evaluate import drop_in_options, evaluate_drop_in
@@ -36,8 +36,8 @@ OPTIONS = [
     option("-m", "--measure", "measures", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure, a set of "
            "measures (official, all_trec, set), or a measure in gradedeval's notation, such as err@20. May be "
            "repeated. Default: official."),
-    option("-Z", "--Zscore", "norms", metavar="FILE", help="Print z-scores, using the lines of topic, measure, mean "
-           "and standard deviation in FILE."),
+    option("-Z", "--Zscore", "norms", metavar="FILE", file=READS, help="Print z-scores, using the lines of topic, "
+           "measure, mean and standard deviation in FILE."),
     option("--Rel_info_format", "-R", "qrels_format", type=click.Choice(list(QRELS_FORMATS)), default="qrels",
            help="Format of QRELS. Default: qrels."),
     option("--Results_format", "-T", "results_format", type=click.Choice(["trec_results"]), default="trec_results",

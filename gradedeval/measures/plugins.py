@@ -14,6 +14,7 @@ from gradedeval.errors import InputError, url_place
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import IA
 from gradedeval.measures.table import MEASURES
+from gradedeval.trec.in_use import will_read
 from gradedeval.trec.source import is_url
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def failure(error: BaseException, place: str, problem: str, hint: str = "", *, u
 def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     """The measures of a user's Python file, by name. Raises InputError (usage) where it has none or does not load."""
     place = str(path)
+    will_read(path)
     if is_url(place):
         what = "is a URL, and nothing is executed that comes from one"
         raise InputError(url_place(place), what, "copy the file, read it, and name the copy", usage=True)

@@ -14,6 +14,7 @@ from io import BytesIO
 from typing import IO, Any, TypeGuard
 
 from gradedeval.errors import InputError, reason, url_place
+from gradedeval.trec.in_use import will_read
 
 SLICE = 1 << 16
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4")
@@ -47,6 +48,10 @@ class Source:
     """A named place to read from: `target` is a path, `-` for standard input, or an open file."""
 
     target: str | os.PathLike[str] | IO[Any]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.target, str | os.PathLike):
+            will_read(self.target)
 
     @property
     def place(self) -> str:

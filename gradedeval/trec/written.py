@@ -7,14 +7,16 @@ import os
 from collections.abc import Iterator
 
 from gradedeval.errors import InputError
+from gradedeval.trec.in_use import check_written
 from gradedeval.trec.source import is_url
 
 
 def write_file(content: bytes, target: str) -> None:
     """Write a file: a temporary file beside it is renamed, so that it is never incomplete.
 
-    A pipe or device is written directly. Raises InputError where it cannot be written.
+    A pipe or device is written directly. Raises InputError where it cannot be written, or is an input.
     """
+    check_written(target)
     if is_url(target):
         from gradedeval.trec.remote import stored  # few results go far
 

@@ -19,7 +19,7 @@ import click
 import gradedeval
 from gradedeval.cli import gradedeval as program
 from gradedeval.cli.measures import SHARED_PARAMETERS
-from gradedeval.cli.options import HELP, SECTIONS
+from gradedeval.cli.options import GROWS, HELP, READS, SECTIONS, WRITES
 from gradedeval.formats import FORMATS
 from gradedeval.measures.spellings import ALIASES, DIFFERENT, notation_of
 from gradedeval.measures.table import LINES, MEASURES
@@ -373,6 +373,23 @@ def first_line(content: bytes) -> str:
     return code(shown if len(shown) < 50 else f"{shown[:48]}…")
 
 
+def files_of_commands() -> str:
+    """What each command reads and what it writes, as its options declare it."""
+    rows = ["| command | reads | replaces | appends to |", "|---|---|---|---|"]
+    for name, command in LEAVES.items():
+        columns: dict[str, list[str]] = {READS: [], WRITES: [], GROWS: []}
+        for param in command.params:
+            if does := getattr(param, "file", ""):
+                argument = isinstance(param, click.Argument)
+                columns[does].append(code(str(param.metavar) if argument else min(param.opts, key=len)))
+        if any("--gain" in param.opts for param in command.params):
+            columns[READS].append("`--gain @FILE`")
+        arguments = [one for one in columns[READS] if not one.startswith("`-")]
+        columns[READS] = [*arguments, *sorted(one for one in columns[READS] if one.startswith("`-"))]
+        rows.append(f"| `{name}` | " + " | ".join(", ".join(files) for files in columns.values()) + " |")
+    return "\n" + "\n".join(rows) + "\n\n"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "help pages": help_pages,
     "options": all_options,
@@ -383,6 +400,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "differences": differences,
     "python": python_api,
     "column names": column_names,
+    "files of commands": files_of_commands,
     "file formats": file_formats,
     "written files": written_files,
     "refused files": refused_files,

@@ -10,7 +10,7 @@ import click
 from gradedeval.cli.arguments import Destination, measure_table
 from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from, one_file
 from gradedeval.cli.clicks.observe import OBSERVATION_OPTIONS
-from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, option, output_options
+from gradedeval.cli.options import MEASURES_FROM, READS, command_line, measure_option, option, output_options
 from gradedeval.cli.output import warn
 from gradedeval.clicks.fits import PRECISION, SCALES, Fits, families, fit_observation
 from gradedeval.clicks.observation import observe_log
@@ -22,8 +22,8 @@ OPTIONS = [
                    "log-harmonic weights.", default=()),
     option("--scale", type=click.Choice(SCALES), default="sum", help="Weights of measures: scaled to sum 1 over the "
            "ranks of the observation (sum), as they are (none), or both. Default: sum."),
-    option("--weights", metavar="FILE.csv", help="Compare with these weights too: a column for each measure, as "
-           "`gradedeval weights` writes."),
+    option("--weights", metavar="FILE.csv", file=READS, help="Compare with these weights too: a column for each "
+           "measure, as `gradedeval weights` writes."),
     option("--precision", type=float, default=PRECISION, metavar="X", help="Precision of the fitted values. Default: "
            f"{PRECISION}."),
     *OBSERVATION_OPTIONS,

@@ -83,9 +83,7 @@ def command(
     """
     if len(files) != 2:
         raise InputError("", "expected a click log and qrels", usage(), usage=True)
-    destination = Destination({**keywords, "files": files})
-    for name in ("output", "form", "digits"):
-        keywords.pop(name)
+    destination = Destination(keywords)
     qrels = qrels_from(files[1:], keywords)
     assert qrels is not None  # of two files
     wanted = one_measure("-m", measure, measure_table(measures_from))

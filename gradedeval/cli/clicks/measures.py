@@ -34,7 +34,7 @@ def command(files: tuple[str, ...], ss_rel: float, **keywords: Any) -> None:
     """
     if not 1 <= len(files) <= 2:
         raise InputError("", "expected a click log, and perhaps qrels", usage(), usage=True)
-    destination = Destination({"files": files, **{name: keywords.pop(name) for name in ("output", "form", "digits")}})
+    destination = Destination(keywords)
     qrels = qrels_from(files[1:], keywords)
     found = click_measures(log_from(files[0], keywords), qrels, ss_rel)
     warn(found.notes)

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.arguments import Destination, check_output, usage
+from gradedeval.cli.arguments import Destination, usage
 from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from
 from gradedeval.cli.clicks.qrels_options import QRELS_OPTIONS, qrels_from
-from gradedeval.cli.options import command_line, option, output_options
+from gradedeval.cli.options import READS, WRITES, command_line, option, output_options
 from gradedeval.cli.output import warn, write
 from gradedeval.clicks.click_models import ITERATIONS, ClickModel, fit_models, pair
 from gradedeval.clicks.items import TIES
@@ -26,7 +26,8 @@ OPTIONS = [
     option("-m", "--model", "models", multiple=True, metavar="MODEL", help=f"Click model: {', '.join(KINDS)}; with its "
            f"parameter as in 'dbn(gamma={FIT})' or 'reader(p=0.8)'. Repeat -m, or separate models by spaces. Default: "
            f"{DEFAULT}."),
-    option("--test", metavar="LOG", help="Try the models on this log. Default: on the log that they are fitted to."),
+    option("--test", metavar="LOG", file=READS, help="Try the models on this log. Default: on the log that they are "
+           "fitted to."),
     option("--tie", type=click.Choice(TIES), default="document", help="What has parameters of its own: each document "
            "of a topic, or each grade of the QRELS. Default: document."),
     option("--prior", default="1", metavar="A[,B]", help="Clicks and skips that each document or grade is counted with "
@@ -37,9 +38,10 @@ OPTIONS = [
            "rises by less. Default: 0, all iterations."),
     option("--floor", type=float, default=0.0, metavar="X", help="Raise the probability of what a session did at a "
            "rank to X: the cascade model gives 0 to a second click. Default: 0."),
-    option("--write-model", metavar="FILE.json", help="Write the only model, for `clicks simulate --model`."),
-    option("--write-relevance", metavar="FILE.csv", help="Write the relevance of each document by the only model, as "
-           "lines of topic,docno,gain,seen, for --fill."),
+    option("--write-model", metavar="FILE.json", file=WRITES, help="Write the only model, for `clicks simulate "
+           "--model`."),
+    option("--write-relevance", metavar="FILE.csv", file=WRITES, help="Write the relevance of each document by the "
+           "only model, as lines of topic,docno,gain,seen, for --fill."),
     option("--min-seen", type=click.IntRange(0), metavar="N", help="Leave out of --write-relevance what fewer than N "
            f"sessions showed. Default: {MIN_SEEN}."),
     *output_options(formats_for(), digits="4 or 6"),
@@ -69,12 +71,9 @@ def command(
     """
     if not 1 <= len(files) <= 2:
         raise InputError("", "expected a click log, and perhaps qrels", usage(), usage=True)
-    destination = Destination(keywords | {"files": (*files, *([test] if test else []))})
-    for name in ("output", "form", "digits"):
-        keywords.pop(name, None)
+    destination = Destination(keywords)
     chosen = read_models(models or (DEFAULT,))
     for flag, file in (("--write-model", write_model), ("--write-relevance", write_relevance)):
-        check_output(file, files, flag)
         if file and len(chosen) != 1:
             raise InputError(flag, f"{len(chosen)} models", "name one with -m", usage=True)
     if write_relevance and keywords["tie"] == "grade":

@@ -47,9 +47,7 @@ def command(files: tuple[str, ...], **keywords: Any) -> None:
     gradedeval clicks observe log.tsv --per user -f table
     """
     log = one_file(files)
-    destination = Destination({**keywords, "files": files}, "csv")
-    for name in ("output", "form", "digits"):
-        keywords.pop(name)
+    destination = Destination(keywords, "csv")
     observation = observe_log(log_from(log, keywords), **keywords)
     warn(observation.notes)
     destination.deliver(partial(observation_document, observation), observation.settings)

@@ -6,15 +6,14 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.arguments import check_output, measure_table, one_measure, run_and_qrels, runs_and_qrels_if_any
-from gradedeval.cli.options import MEASURES_FROM, command_line, option, registered
+from gradedeval.cli.arguments import measure_table, one_measure, run_and_qrels, runs_and_qrels_if_any
+from gradedeval.cli.options import MEASURES_FROM, OUTPUT_FILE, READS, command_line, option, registered
 from gradedeval.cli.output import warn, write
 from gradedeval.clicks.model_files import read_model
 from gradedeval.clicks.read import read_log
 from gradedeval.clicks.simulation import DEPTH, OF_MODEL, SEED, SESSIONS, simulated
 from gradedeval.errors import InputError
 from gradedeval.options import OF_MEASURES, refuse_options
-from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
 from gradedeval.scoring.run_names import named_runs
 
@@ -22,15 +21,16 @@ OPTIONS = [
     option("--as", "user", metavar="MEASURE", help="Users are those of a measure: of err, rr or cascade they stop at "
            "the first click, made with the probability of the gain; of a C/W/L measure they go on as it says, and "
            "click with the probability of the gain."),
-    option("--model", metavar="FILE.json", help="Users are those of a click model that `clicks models --write-model` "
-           "wrote."),
+    option("--model", metavar="FILE.json", file=READS, help="Users are those of a click model that `clicks models "
+           "--write-model` wrote."),
     option("--sessions", type=click.IntRange(1), default=SESSIONS, metavar="N", help=f"Default: {SESSIONS}."),
     option("--seed", type=click.IntRange(0), default=SEED, metavar="N", help="The same seed draws the same sessions. "
            f"Default: {SEED}."),
-    option("--lists", metavar="LOG", help="Show the lists of this log, as often as there, and not those of runs."),
+    option("--lists", metavar="LOG", file=READS, help="Show the lists of this log, as often as there, and not those of "
+           "runs."),
     option("--each", is_flag=True, help="Write a line for each session, in the order drawn, not one for identical ones "
            "with their count."),
-    option("-o", "--output", section=OUTPUT, metavar="FILE", help="Write to FILE, completely or not at all."),
+    OUTPUT_FILE,
 ]  # fmt: skip
 
 
@@ -73,7 +73,6 @@ def command(
     else:
         found, qrels = (run_and_qrels if user else runs_and_qrels_if_any)(files, keywords)
         runs = named_runs(found)
-    check_output(output, files)
     options = resolve_options(**keywords)
     log = simulated(users, runs, qrels, options, lists=shown, sessions=sessions, seed=seed, each=each)
     warn(log.notes)

@@ -7,8 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from gradedeval.cli.arguments import check_output
-from gradedeval.cli.options import option
+from gradedeval.cli.options import WRITES, option
 from gradedeval.cli.output import warn, write_bytes
 from gradedeval.errors import InputError, shorten
 from gradedeval.options.definition import OUTPUT
@@ -16,8 +15,8 @@ from gradedeval.plot.appearance import WIDTH, need_matplotlib
 from gradedeval.plot.figure import DPI, EXTENSIONS, Panel, as_bytes, check_size, extension, figure, no_room
 
 PICTURE_OPTIONS = [
-    option("-o", "--output", section=OUTPUT, metavar="FILE", help="Write the picture to FILE, completely or not at "
-           f"all; its extension is the format: {', '.join(EXTENSIONS)}."),
+    option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write the picture to FILE, completely "
+           f"or not at all; its extension is the format: {', '.join(EXTENSIONS)}."),
     option("--width", section=OUTPUT, type=float, default=WIDTH, metavar="INCHES", help=f"Default: {WIDTH}, a column "
            "of a paper."),
     option("--height", section=OUTPUT, type=float, metavar="INCHES", help="Default: what the picture needs."),
@@ -31,8 +30,8 @@ PICTURE_OPTIONS = [
 class Canvas:
     """Where a picture goes: -o, --width, --height, --dpi and --signature.
 
-    Takes these options out of all options. Raises InputError (usage) where -o is missing, would overwrite an input
-    file or has another extension, where a size is none, and where matplotlib is not installed.
+    Takes these options out of all options. Raises InputError (usage) where -o is missing or has another extension,
+    where a size is none, and where matplotlib is not installed.
     """
 
     def __init__(self, keywords: dict[str, Any]) -> None:
@@ -41,7 +40,6 @@ class Canvas:
             raise InputError("-o", "missing file name", "for example -o picture.svg", usage=True)
         self.output: str = taken["output"]
         self.form = extension(self.output, "-o")
-        check_output(self.output, (*keywords["files"], *keywords.get("from_scores", ())))
         check_size(taken["width"], taken["height"], taken["dpi"])
         self.size, self.dpi, self.signed = (taken["width"], taken["height"]), taken["dpi"], taken["signed"]
         need_matplotlib()

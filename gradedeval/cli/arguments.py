@@ -24,10 +24,11 @@ from gradedeval.rankings.qrels import IR_DATASETS
 from gradedeval.trec.file_formats import WholeFile
 from gradedeval.trec.layouts import QRELS, RUN, STRATA
 from gradedeval.trec.lines import looks_like
-from gradedeval.trec.paths import files_of, same_file
+from gradedeval.trec.paths import check_listed, files_of, same_file
 from gradedeval.trec.recognition import format_of, is_certain_run
 from gradedeval.trec.source import Source, extension_of, is_named, is_url
 from gradedeval.trec.stream import Stream, first_bytes
+from gradedeval.trec.urls import check_url
 
 ABOUT_QRELS = ["topics", "judged_only", "subtopics", "strata", "qrels_format", "labels"]
 """Options about judgments, beside those about gains."""
@@ -139,6 +140,8 @@ def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
         if not word or word.startswith("#"):
             continue
         try:
+            if is_url(list_of_runs):
+                check_listed(word, list_of_runs)
             files = files_of(word, leave_out)
         except InputError as error:
             problems.add(number, f"'{url_place(word)}' {error.problem}", error.hint)
@@ -171,8 +174,10 @@ def form_of(output: str | None, forms: Collection[str], default: str = "table") 
 
 
 def check_output(output: str | None, files: Collection[str], flag: str = "-o") -> None:
-    """Raise InputError where the output would overwrite an input file or what another option names, or its folder is
-    not there."""
+    """Raise InputError where the output would overwrite an input file or what another option names, its folder is not
+    there, or it is a URL that is not allowed."""
+    if is_url(output):
+        check_url(str(output))
     if output and any(same_file(output, file) for file in files if file):
         raise InputError(flag, f"'{output}' is also an input file", "choose another output file", usage=True)
     if output not in STDOUT and (other := _also_named(output, flag)):
@@ -214,6 +219,8 @@ def check_history(history: str | None, flag: str, keywords: Mapping[str, Any], f
         from gradedeval.analysis.history import as_time  # few evaluations are kept
 
         as_time(keywords["time"])
+    if is_url(history):
+        check_url(str(history))
     if history == "-":
         raise InputError(flag, "'-' is not a file that can be appended to", "name one, as in history.jsonl", usage=True)
     if history is not None and any(same_file(file, history) for file in files):

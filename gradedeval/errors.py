@@ -20,7 +20,7 @@ _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]
 
 
 _URL = re.compile(
-    r"(?P<protocol>\b[a-z][a-z0-9+.-]*)://(?P<user>[^\s/@'\"]*@)?(?P<path>[^\s?'\"]*)(?P<query>\?[^\s'\"]*)?"
+    r"(?P<protocol>(?<![\w+.-])[\w+.-]+)://(?P<user>[^\s/'\"]*@)?(?P<path>[^\s?'\"]*)(?P<query>\?[^\s'\"]*)?"
 )
 _SECRET: dict[str, str] = {}
 """URL that says something of a user -> the same without it."""

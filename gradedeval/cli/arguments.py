@@ -23,7 +23,7 @@ from gradedeval.rankings.qrels import IR_DATASETS
 from gradedeval.trec.file_formats import WholeFile
 from gradedeval.trec.layouts import QRELS, RUN, STRATA
 from gradedeval.trec.lines import looks_like
-from gradedeval.trec.paths import files_of
+from gradedeval.trec.paths import check_listed, files_of
 from gradedeval.trec.recognition import format_of, is_certain_run
 from gradedeval.trec.source import Source, extension_of, is_named, is_url
 from gradedeval.trec.stream import Stream, first_bytes
@@ -138,6 +138,8 @@ def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
         if not word or word.startswith("#"):
             continue
         try:
+            if is_url(list_of_runs):
+                check_listed(word, list_of_runs)
             files = files_of(word, leave_out)
         except InputError as error:
             problems.add(number, f"'{url_place(word)}' {error.problem}", error.hint)

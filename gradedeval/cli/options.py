@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.output import STDOUT, ask_for, check_folder
+from gradedeval.cli.output import STDOUT, ask_for, check_target
 from gradedeval.errors import InputError, check_choice
 from gradedeval.measures.parse import DEFAULT
 from gradedeval.options import OPTIONS
@@ -89,7 +89,7 @@ class Command(click.Command):
         named = [one for param in self.params for one in _files_of(param, ctx.params.get(param.name or ""))]
         with files_in_use() as files:
             for flag, file in ((flag, file) for flag, file, does in named if does != READS):
-                check_folder(file)
+                check_target(file)
                 files.will_write(file, flag)
             for flag, file in ((flag, file) for flag, file, does in named if does == READS):
                 files.will_read(file, flag)

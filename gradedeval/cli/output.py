@@ -12,6 +12,7 @@ import click
 from gradedeval.errors import InputError, visible
 from gradedeval.trec.lines import encode
 from gradedeval.trec.source import is_url
+from gradedeval.trec.urls import check_url
 
 STDOUT = (None, "-", "/dev/stdout")
 """What names standard output, which several outputs may go to, one after the other."""
@@ -38,9 +39,11 @@ def write_bytes(content: bytes, target: str | None = None) -> None:
     write_file(content, target)
 
 
-def check_folder(target: str) -> None:
-    """Raise InputError where a file cannot be written, as its folder is not there."""
-    if not is_url(target) and not os.path.exists(os.path.dirname(target) or "."):
+def check_target(target: str) -> None:
+    """Raise InputError where a file cannot be written: its folder is not there, or it is a URL that is not allowed."""
+    if is_url(target):
+        check_url(target)
+    elif not os.path.exists(os.path.dirname(target) or "."):
         raise InputError(target, f"cannot be written ({os.strerror(errno.ENOENT)})", "nothing was written")
 
 

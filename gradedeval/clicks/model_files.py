@@ -45,8 +45,9 @@ def read_model(path: str | os.PathLike[str]) -> ClickModel:
     import json  # not before it is needed
 
     source = Source(path)
+    content = source.read()
     try:
-        kept = json.loads(source.read())
+        kept = json.loads(content)
     except ValueError:
         raise InputError(source.place, "is not JSON", HINT) from None
     if not isinstance(kept, dict) or not isinstance(kept.get("model"), str):

@@ -12,7 +12,6 @@ from gradedeval.errors import InputError, url_place
 
 Identity = tuple[int, int] | str
 
-_LOCAL = ("file", "local")
 _SAME = {"az": "abfs"}
 """Protocols of one storage that has two names."""
 
@@ -95,8 +94,7 @@ def identity(path: str, new: bool = False) -> Identity | None:
     such as a pipe, and of what is not there, unless it is `new`. `-` is standard input."""
     protocol, separator, name = path.partition("://")
     if separator and not os.path.exists(path):
-        protocol = protocol.lower()
-        if protocol not in _LOCAL:
+        if protocol != "file":
             return f"{_SAME.get(protocol, protocol)}://{name.lstrip('/')}"
         path = name
     try:

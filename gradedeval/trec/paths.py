@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from gradedeval.errors import InputError, url_place
 from gradedeval.trec.source import file_errors, is_url
+from gradedeval.trec.urls import check_url, storage_of
 
 
 def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
@@ -15,11 +16,12 @@ def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
 
     leave_out  files that are not runs, such as the qrels in the same folder
 
-    Raises InputError where a folder holds no file, or none matches.
+    Raises InputError where a folder holds no file, or none matches, and for a URL that is not allowed.
     """
     if is_url(word):
         from gradedeval.trec.remote import is_pattern, matching  # few evaluations read a URL
 
+        check_url(word)
         if not is_pattern(word):
             return [word]
         if not (found := [url for url in matching(word) if url not in leave_out]):
@@ -40,6 +42,20 @@ def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
     if not files:
         raise InputError(word, problem, hint)
     return files
+
+
+def check_listed(word: str, source: str) -> None:
+    """Raise InputError where a line of a list that came from a URL, `source`, names a file here, or one of another
+    protocol, host or bucket: whoever wrote the list would choose what is read with the rights of this user."""
+    there = storage_of(source)
+    if not is_url(word):
+        what = "is not a URL"
+    elif there is None or storage_of(word) != there or ".." in word.split("/"):
+        what = "lies elsewhere than the list"
+    else:
+        return
+    where = there or "its own storage"
+    raise InputError(url_place(word), what, f"a list from a URL may name URLs of {where} alone; copy it to name others")
 
 
 def same_file(path: str, other: str) -> bool:

@@ -75,8 +75,17 @@ def _in_turn(url: str) -> Iterator[bytes]:
     """The bytes of a file by one request, for servers that may know no ranges."""
     files, name = file_system(url)
     with asked(url, files.open, name, "rb", block_size=0) as remote:
-        while piece := asked(url, remote.read, WINDOW):
+        while piece := asked(url, _next_window, remote):
             yield piece
+
+
+def _next_window(remote: Any) -> bytes:
+    """The next bytes, as many as one request gives elsewhere, however few the server sends at a time: the time limit is
+    for all of them."""
+    got = bytearray()
+    while len(got) < WINDOW and (some := remote.read(WINDOW - len(got))):
+        got += some
+    return bytes(got)
 
 
 def size_of(url: str) -> int | None:

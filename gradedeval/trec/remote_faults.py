@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from gradedeval.errors import InputError, reason, redacted, url_place
 
-EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs", "az": "az", "abfs": "az", "abfss": "az", "hf": "hf",
-          "http": "remote", "https": "remote"}  # fmt: skip
+EXTRAS = {"s3": "s3", "gs": "gs", "az": "az", "abfs": "az", "hf": "hf", "http": "remote", "https": "remote"}
 """Protocol -> the extra that installs what opens it."""
 
 _CREDENTIALS = {
@@ -40,11 +39,11 @@ def fault(url: str, error: Exception, purpose: str = "opened") -> InputError:
     if isinstance(error, ImportError):
         needed = f"pip install 'gradedeval[{extra}]'" if extra else str(error)
         return InputError(place, "needs a package that is not installed", needed)
-    if isinstance(error, ValueError) and "Protocol not known" in why:
-        what = f"no protocol is called '{url.partition('://')[0]}'"
-        return InputError(place, what, "as in s3://, gs://, az://, hf:// or https://")
     if any(word in kinds for word in _CHANGED):
         return changed(place)
+    if "redirect" in kinds:
+        what = "too often" if "toomany" in kinds else "to what is neither http nor https"
+        return InputError(place, f"the server redirects {what}", "name the file itself")
     if any(word in kinds for word in _CUT_OFF):
         return InputError(place, "the connection ended before all of the file had come", "try again")
     if isinstance(error, IsADirectoryError):
@@ -75,7 +74,7 @@ def changed(place: str) -> InputError:
 def timed_out(place: str, seconds: float, variable: str) -> InputError:
     """A storage took too long for one request."""
     return InputError(
-        place, f"no answer within {seconds:g} seconds", f"try again, or wait longer, as with {variable}=300"
+        place, f"no complete answer within {seconds:g} seconds", f"try again, or wait longer, as with {variable}=300"
     )
 
 

@@ -1,7 +1,8 @@
 """A file that a URL names, read through fsspec in ranges, and asked for with patience that ends.
 
-Each of the libraries behind fsspec fails in its own way, and only here: a fault becomes one line. None of them is
-waited for longer than GRADEDEVAL_TIMEOUT says. What a URL says of a user is for fsspec alone, and in no message.
+Each of the libraries behind fsspec fails in its own way, and only here: a fault becomes one line. GRADEDEVAL_TIMEOUT
+limits a request as a whole, and a window of bytes where a request brings more: a server that sends a byte now and then
+answers, but would be waited for without end. What a URL says of a user is for fsspec alone, and in no message.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 from gradedeval.errors import InputError, url_place
 from gradedeval.trec.remote_faults import changed, fault, timed_out
+from gradedeval.trec.urls import check_url
 
 WINDOW = 1 << 22
 """Bytes of one request. The next window is asked for while this one is worked on."""
@@ -23,7 +25,8 @@ HEAD = 1 << 16
 """Bytes of the first request, which tell the format of a file."""
 
 TIMEOUT, SECONDS = "GRADEDEVAL_TIMEOUT", 60.0
-"""The variable that says how many seconds a storage may take for a request, and how many they are without it."""
+"""The variable that says how many seconds a storage may take for a request or a window of bytes, and how many they are
+without it."""
 
 _MARKS = ("ETag", "etag", "blob_id", "mtime", "LastModified", "Last-Modified", "last_modified", "updated", "created")
 """What file systems call that by which a changed file is known; the first that there is counts."""
@@ -35,8 +38,9 @@ State = tuple[int, str]
 class _Call:
     """A call of fsspec in a thread of its own: one that does not come back is left there."""
 
-    def __init__(self, url: str, call: Callable[[], Any], purpose: str) -> None:
+    def __init__(self, url: str, call: Callable[[], Any], purpose: str, windows: int = 1) -> None:
         self._url, self._call, self._purpose, self._done = url, call, purpose, Event()
+        self._windows = windows
         self._answer: Any = None
         self._error: BaseException | None = None
         Thread(target=self._run, daemon=True).start()
@@ -50,7 +54,7 @@ class _Call:
 
     def answer(self) -> Any:
         """What the call gives. Raises InputError where it fails or takes too long."""
-        if not self._done.wait(seconds := _seconds()):
+        if not self._done.wait(seconds := _seconds() * self._windows):
             raise timed_out(url_place(self._url), seconds, TIMEOUT)
         if isinstance(self._error, Exception):
             raise fault(self._url, self._error, self._purpose) from None
@@ -64,9 +68,9 @@ def asked(url: str, call: Callable[..., Any], *given: Any, **named: Any) -> Any:
     return _Call(url, lambda: call(*given, **named), "opened").answer()
 
 
-def asked_to_write(url: str, call: Callable[..., Any], *given: Any) -> None:
-    """As `asked`, for a call that writes."""
-    _Call(url, lambda: call(*given), "written").answer()
+def asked_to_write(url: str, call: Callable[..., Any], name: str, content: bytes) -> None:
+    """As `asked`, for a call that writes, which may take as long as all its windows."""
+    _Call(url, lambda: call(name, content), "written", -(-len(content) // WINDOW) or 1).answer()
 
 
 def _seconds() -> float:
@@ -88,9 +92,19 @@ def _fsspec(url: str) -> Any:
 
 
 def file_system(url: str) -> tuple[Any, str]:
-    """The file system of a URL, which fsspec makes once, and the path there."""
-    found: tuple[Any, str] = asked(url, _fsspec(url).core.url_to_fs, url)
+    """The file system of a URL, which fsspec makes once, and the path there. Whatever is read, listed or written passes
+    here: raises InputError for a URL that is not allowed."""
+    check_url(url)
+    found: tuple[Any, str] = asked(url, _found, url, _fsspec(url))
     return found
+
+
+def _found(url: str, fsspec: Any) -> Any:
+    if not url.startswith(("http://", "https://")):
+        return fsspec.core.url_to_fs(url)
+    from gradedeval.trec.web import Client  # other protocols have no use for it
+
+    return fsspec.core.url_to_fs(url, get_client=Client.of(url))
 
 
 def state_of(info: dict[str, Any]) -> State:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -98,7 +99,12 @@ def said(outcome: Outcome) -> tuple[int, list[bytes], list[bytes]]:
     return outcome.code, out.split(), err.split()
 
 
-@pytest.mark.parametrize("lines", [LINES[: LINES.index("history")], pytest.param(LINES, marks=pytest.mark.exhaustive)])
+QUICK_AND_ALL = pytest.mark.parametrize(
+    "lines", [LINES[: LINES.index("history")], pytest.param(LINES, marks=pytest.mark.exhaustive)]
+)
+
+
+@QUICK_AND_ALL
 def test_every_place_takes_urls(lines: str, cli: Command, files: None, tmp_path: Path) -> None:
     import fsspec
 
@@ -113,6 +119,22 @@ def test_every_place_takes_urls(lines: str, cli: Command, files: None, tmp_path:
     for path in written:
         text = memory.cat(f"/files/{path.relative_to(tmp_path)}")
         assert text.replace(FOLDER.encode(), b"") == path.read_bytes()
+
+
+@QUICK_AND_ALL
+def test_no_place_takes_a_protocol_that_is_not_allowed(
+    lines: str, cli: Command, files: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    for line in lines.strip().split("\n"):
+        here = line.replace("{", "").replace("}", "")
+        assert cli(*shlex.split(here)).code == 0
+        for name in re.findall(r"\{(.*?)\}", line):
+            hostile = line.replace(f"{{{name}}}", f"reference://{name}").replace("{", "").replace("}", "")
+            done = cli(*shlex.split(hostile))
+            found = (tmp_path / "lint.json").read_bytes() if line.startswith("lint") else b""  # which is what it is for
+            assert b"has the protocol 'reference', which is not allowed" in done.err + found, hostile
+            assert (done.code, done.out) in ((1, b""), (2, b"")), hostile
 
 
 def commands(group: click.Group, context: click.Context) -> Iterator[click.Command]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -105,3 +106,11 @@ def test_results_of_another_plan_are_refused(folder: Path) -> None:
         with pytest.raises(InputError, match=r"^merge: a result is not of this plan; give what work"):
             merge(one, results)
     assert merge(pickle.loads(pickle.dumps(one)), done(one)).runs[0].run == "a"
+
+
+def test_a_worker_opens_no_url_that_is_not_allowed(folder: Path) -> None:
+    planned = plan({"a": folder / "runs" / "a"}, folder / "qrels.txt", MEASURES)
+    (task,) = planned.tasks
+    result = work(planned.scorer, replace(task, runs=((0, "a", "reference://a"),)))
+    with pytest.raises(InputError, match=r"^reference://a: has the protocol 'reference', which is not allowed"):
+        merge(planned, [result])

@@ -1,0 +1,93 @@
+"""A web server on the loopback that keeps what it is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import NamedTuple
+
+
+class Asked(NamedTuple):
+    """What a server was asked."""
+
+    method: str
+    path: str
+    headers: str
+    body: bytes
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers requests by the pages of their paths."""
+
+    server: _Server
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.web.asked.append(Asked(self.command, self.path, str(self.headers), body))
+        page = self.server.web.pages.get(self.path)
+        if callable(page):
+            page(self)
+        elif page is None:
+            self.answer(404)
+        else:
+            part = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+            begin, end = (int(part[1]), int(part[2]) + 1) if part else (0, len(page))
+            self.answer(206 if part else 200, page[begin:end])
+
+    do_HEAD = do_PUT = do_GET
+
+    def answer(self, status: int, content: bytes = b"", size: int | None = None, **headers: str) -> None:
+        """Send a status, headers and content; `size` where it is another than that of the content."""
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(content) if size is None else size)}.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+    def log_message(self, format: str, *given: object) -> None:
+        pass
+
+
+Page = bytes | Callable[[Handler], None]
+
+
+def redirect(status: int, to: str) -> Callable[[Handler], None]:
+    """A page that lies elsewhere."""
+    return lambda request: request.answer(status, Location=to)
+
+
+@dataclass
+class Web:
+    """A server: its address, as `http://127.0.0.1:8080`, its pages by path, and what it was asked."""
+
+    address: str
+    pages: dict[str, Page]
+    asked: list[Asked] = field(default_factory=list)
+
+    def heard(self, word: str) -> list[str]:
+        """The methods of the requests with a word in their headers."""
+        return [asked.method for asked in self.asked if word in asked.headers]
+
+
+class _Server(ThreadingHTTPServer):
+    web: Web
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        pass  # who asked has gone
+
+
+@contextmanager
+def web_of(pages: Mapping[str, Page]) -> Iterator[Web]:
+    """A server of pages."""
+    server = _Server(("127.0.0.1", 0), Handler)
+    server.web = Web(f"http://127.0.0.1:{server.server_port}", dict(pages))
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    yield server.web
+    server.shutdown()
+    server.server_close()

@@ -12,6 +12,7 @@ from gradedeval.analysis.check_config import find_settings
 from gradedeval.analysis.check_report import FAULTS, FORMATS, format_of, render
 from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.history import append_lines, as_time, lines_of
+from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.significance import PAIR_TESTS
 from gradedeval.cli.arguments import check_history, measure_table, run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, warn_of, with_baseline
@@ -27,7 +28,7 @@ from gradedeval.cli.options import (
     option,
 )
 from gradedeval.cli.output import asked_for, say, warn, write
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, Note
 from gradedeval.formats import formats_for
 from gradedeval.measures.parse import each_once
 from gradedeval.options.definition import OUTPUT
@@ -100,6 +101,7 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
         warn([f"settings from {file}"])
     try:
         matrix, baseline = with_baseline(files, baseline, needed, options)
+        _check_order(matrix)
         warn_of(matrix, allow, paired=baseline is not None)
         warn([*baseline_notes(matrix, baseline), *direction_notes(matrix, bounds)])
         results = verdicts(matrix, bounds, baseline, TestSettings(test, draws=draws, seed=seed))
@@ -121,3 +123,11 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
             say(f"FAIL  {verdict.line}")
     if broken:
         click.get_current_context().exit(1)
+
+
+def _check_order(matrix: Matrix) -> None:
+    """Raise InputError for a run whose scores rise with the rank: a gate that lets it pass guards nothing."""
+    for note in matrix.notes:
+        if isinstance(note, Note) and note.kind == "rising-scores":
+            place, _, what = note.text.partition(": ")
+            raise InputError(place, what, note.hint, kind=note.kind)

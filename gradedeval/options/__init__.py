@@ -30,7 +30,7 @@ Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval"]
 Ties = Literal["docno-desc", "docno-asc", "file", "rank", "best", "worst", "average"]
 TIES_BY_GRADE: tuple[Ties, ...] = ("best", "worst")
 """Orders in which a document that is judged later would change places, so that no residual bounds a score."""
-Order = Literal["score", "file"]
+Order = Literal["score", "rank", "file"]
 Precision = Literal["float64", "float32"]
 Topics = Literal["qrels", "both", "run", "relevant"]
 Negative = Literal["judged", "unjudged"]
@@ -52,8 +52,8 @@ class Options:
     ties: Ties = option("docno-desc", "Order of documents with equal scores: by docno, descending or ascending; as in "
         "the file; by the rank column; so that the score is the best or the worst; or the average over all "
         "orders.", signature=elsewhere)
-    order: Order = option("score", "Rank documents by score, or keep the order of the file and ignore the scores.",
-        signature=elsewhere)
+    order: Order = option("score", "Rank documents by score; by the rank column, as where scores are distances; or as "
+        "in the file. The last two ignore the scores.", signature=elsewhere)
     scores: Precision = option("float64", "Floating-point precision in which scores are compared.")
     depth: int | None = option(None, "Keep only the N highest-ranked documents of each topic.", metavar="N", minimum=1)
     topics: Topics = option("qrels", "Topics to average over: all in the qrels (one that is missing from the run "
@@ -125,6 +125,8 @@ class Options:
         accepts="a file or a list of topics", read=read_topics, names_file=True, signature=chosen_topics)
     extra_fields: bool = option(False, "Ignore what a line of a run has beyond its six fields, as trec_eval does.",
         commands="none", signature=elsewhere)
+    given: frozenset[str] = option(frozenset(), "Which of `order` and `ties` the user has chosen.", commands="none",
+        accepts="a set of names", signature=elsewhere)
     # fmt: on
 
     def __post_init__(self) -> None:

@@ -84,4 +84,5 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
     if explicit.get("residuals") is True:
         bound = like is None or explicit.keys() & {"residual_depth", "max_residual"}
         explicit["residuals"] = "total" if bound else PRESETS[str(like)].residuals
-    return Options(**{**(PRESETS[like].options if like else {}), **explicit, "like": like})
+    chosen = frozenset({"order", "ties"} & explicit.keys())
+    return Options(**{**(PRESETS[like].options if like else {}), **explicit, "like": like, "given": chosen})

@@ -26,6 +26,25 @@ EVERY_TOPIC = _EveryTopic()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Ties:
+    """What equal scores leave open in a batch.
+
+    tied   topics × ranks: whether another document has the same score
+    rows   the topics in which documents of different grades are tied
+    codes  2 × these topics × ranks: their codes in the order that is worst, and in the best; the unjudged stand below
+           every grade
+    """
+
+    tied: Bools
+    rows: Ints
+    codes: NDArray[Any]
+
+    def down_to(self, rank: int) -> Ties:
+        """The same of the first ranks."""
+        return replace(self, tied=self.tied[:, :rank], codes=self.codes[:, :, :rank])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """Some topics of a run, joined with their judgments. No string but the topics' names from here on.
 
@@ -38,6 +57,7 @@ class Batch:
     kinds      topics × ranks: index into `types`, −1 beyond the end; None where it was not asked for
     first      topics × ranks: the column where the documents tied with each one begin, for `--ties average`
     below      topics: how many documents that nobody judged stand below these ranks; None: none, or nobody asked
+    ties       what equal scores leave open; None: nothing, or nobody asked
     """
 
     topics: list[bytes]
@@ -49,6 +69,7 @@ class Batch:
     kinds: Ints | None = None
     first: Ints | None = None
     below: Ints | None = None
+    ties: Ties | None = None
 
     @property
     def unjudged(self) -> int:
@@ -179,4 +200,22 @@ def _concatenate(batches: list[Batch]) -> Batch:
         {topic: docnos for batch in batches for topic, docnos in batch.docnos.items()},
         first=first,
         below=None if batches[0].below is None else np.concatenate([batch.below for batch in batches]),
+        ties=_concatenate_ties(batches, width),
     )
+
+
+def _concatenate_ties(batches: list[Batch], width: int) -> Ties | None:
+    """What equal scores leave open in several batches, of at most so many ranks."""
+    if not any(batch.ties for batch in batches):
+        return None
+    tied = np.zeros((sum(len(batch.topics) for batch in batches), width), bool)
+    rows, codes, begin = [np.empty(0, np.int64)], [np.empty((2, 0, width), batches[0].codes.dtype)], 0
+    for batch in batches:
+        if batch.ties is not None:
+            own = batch.ties.tied.shape[1]
+            tied[begin : begin + len(batch.topics), :own] = batch.ties.tied
+            rows.append(begin + batch.ties.rows)
+            beyond = [(0, 0), (0, 0), (0, width - own)]
+            codes.append(np.pad(batch.ties.codes, beyond, constant_values=batch.beyond))
+        begin += len(batch.topics)
+    return Ties(tied, np.concatenate(rows), np.concatenate(codes, axis=1))

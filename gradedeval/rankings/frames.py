@@ -193,13 +193,15 @@ def usual_run(source: Any, what: str = "run") -> Listed | None:
     return usual_columns(topics, docnos, column(source, SCORE, what) if numbers is None else numbers)
 
 
-def frame_ranking(frame: Any, ranks: bool, types: bool = False, what: str = "run") -> dict[bytes, Ranking]:
-    """The documents of a DataFrame with a topic, a docno and a score column, or a rank column in its place; with
-    `ranks` a rank column, with `types` a column of types."""
+def frame_ranking(
+    frame: Any, ranks: bool, types: bool = False, what: str = "run", by_rank: bool = False
+) -> dict[bytes, Ranking]:
+    """The documents of a DataFrame with columns topic, docno and score or rank; ranks and types where asked for."""
     if not len(frame):
         raise InputError(what, "is empty", "expected a row for each document")
     docnos: list[Any] = column(frame, DOCNO, what)
-    if by_rank := ordered_by_rank(frame):
+    if ordered_by_rank(frame):
+        by_rank = True
         check_no_score({name: _values(frame, name) for name in frame.columns}, what)
     topics = _ids(frame, TOPIC, what)
     try:

@@ -17,6 +17,7 @@ from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits
 from gradedeval.rankings.batch import Batch, Documents, by_width, count_unjudged, judged_codes
 from gradedeval.rankings.frames import NONE
+from gradedeval.rankings.listing import NOT_LOOKED, Listing
 from gradedeval.rankings.order import to_batch
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, TopicResults
@@ -35,6 +36,7 @@ class PartResult(Generic[Made]):
     dropped      topic -> how many of its documents were dropped because they repeat
     tag          the sixth column of its first line
     interleaved  whether topics take turns line by line: then nothing is made of the part
+    listing      what a look at its order says
     """
 
     batches: list[Made]
@@ -42,10 +44,11 @@ class PartResult(Generic[Made]):
     dropped: dict[bytes, int] = field(default_factory=dict)
     tag: str = ""
     interleaved: bool = False
+    listing: Listing = NOT_LOOKED
 
     def with_batches(self, batches: list[Other]) -> PartResult[Other]:
         """The same with something else made of its batches."""
-        return PartResult(batches, self.topics, self.dropped, self.tag, self.interleaved)
+        return PartResult(batches, self.topics, self.dropped, self.tag, self.interleaved, self.listing)
 
 
 class RunPart(Protocol):
@@ -90,12 +93,15 @@ class Grader:
         pool = self.qrels._pool_of(documents.topics)
         for rows in by_width(np.maximum(documents.counts, pool.sum(1)), self.limits.cells):
             some = documents if len(rows) == len(documents.topics) else documents.select(rows)
-            batch = to_batch(some, pool[rows], self.judged, self.options, self.keep_docnos_for, self.keep_ties)
+            batch = to_batch(
+                some, pool[rows], self.judged, self.options, self.keep_docnos_for, self.keep_ties, self.last_rank
+            )
             if self.last_rank is not None:
                 kinds = batch.kinds[:, : self.last_rank] if batch.kinds is not None else None
                 deeper = batch.codes[:, self.last_rank :]
                 below = count_unjudged(deeper, self.judged) if self.options.bounds else None
-                batch = replace(batch, codes=batch.codes[:, : self.last_rank], kinds=kinds, below=below)
+                ties = batch.ties and batch.ties.down_to(self.last_rank)
+                batch = replace(batch, codes=batch.codes[:, : self.last_rank], kinds=kinds, below=below, ties=ties)
             yield batch
 
     def countable(self, documents: Documents) -> Documents:
@@ -143,7 +149,7 @@ class ListedTopics:
     ) -> Documents:
         """The documents with the codes of their grades, their scores, and the ranks that the run states."""
         options = grader.options
-        by_score = options.order == "score"
+        by_score = options.order != "file"
         every: list[Any] = []  # few runs have ties that matter
 
         def docno(position: int) -> bytes:

@@ -46,6 +46,7 @@ class BlocksPart:
                 whole.dropped | graded.dropped,
                 whole.tag or graded.tag,
                 graded.interleaved,
+                whole.listing + graded.listing,
             )
             if graded.interleaved:
                 break
@@ -83,7 +84,7 @@ def _grade_block(block: Block, grader: Grader, is_large: bool) -> PartResult[Bat
     rows = read_rows(block, grader, numbers)
     if is_large and len(rows.topic) > FEW_TOPICS + 2 * len(rows.topics):
         # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
-        return PartResult([], rows.topics, tag=rows.tag, interleaved=True)
+        return PartResult([], rows.topics, tag=rows.tag, interleaved=True, listing=rows.listing)
     return grade_whole_topics(rows, numbers, grader)
 
 

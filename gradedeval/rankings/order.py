@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Ints
 from gradedeval.options import Options
-from gradedeval.rankings.batch import Batch, Documents, ranks
+from gradedeval.rankings.batch import Batch, Documents, Ties, ranks
 
 
 def to_batch(
@@ -20,16 +20,18 @@ def to_batch(
     options: Options,
     keep_docnos_for: Container[bytes],
     keep_ties: bool = False,
+    last_rank: int | None = None,
 ) -> Batch:
     """A batch of these topics: their documents ordered and cut by the options.
 
     pool       topics × labels
     judged     code: whether it is judged
     keep_ties  say which documents are tied, though no score is averaged over ties
+    last_rank  the last rank that is looked at; None: all are
     """
     topics, code, retrieved, kind = documents.topics, documents.code, documents.counts, documents.kind
     row = np.repeat(np.arange(len(topics)), retrieved)
-    order = _order(documents, row, pool.shape[1], options, keep_docnos_for) if options.order == "score" else None
+    order = _order(documents, row, pool.shape[1], options, keep_docnos_for) if options.order != "file" else None
     if options.judged_only:
         order = np.arange(len(row)) if order is None else order
         included = judged[code[order]]
@@ -55,7 +57,53 @@ def to_batch(
         documents.types,
         _to_matrix(kind, retrieved, -1) if kind is not None else None,
         _ties(documents, order, retrieved, options) if options.ties == "average" or keep_ties else None,
+        ties=_open_ties(documents, order, code, retrieved, pool.shape[1], options, last_rank),
     )
+
+
+def _open_ties(
+    documents: Documents,
+    order: Ints | None,
+    code: NDArray[Any],
+    retrieved: Ints,
+    unjudged: int,
+    options: Options,
+    last_rank: int | None,
+) -> Ties | None:
+    """What equal scores leave open, where the user has not chosen an order of ties.
+
+    code  documents in rank order
+    """
+    if documents.score is None or "ties" in options.given or not len(code):
+        return None
+    score = documents.score if order is None else documents.score[order]
+    if options.scores == "float32":
+        score = _falling(score, options)
+    same = score[1:] == score[:-1]
+    if not same.any():
+        return None
+    last = np.cumsum(retrieved) - 1
+    same[last[(last >= 0) & (last < len(same))]] = False  # where one topic follows another
+    if not same.any():
+        return None
+    first = np.append(True, ~same)
+    tied = np.append(False, same) | np.append(same, False)
+    begin = np.maximum.accumulate(np.where(first, np.arange(len(first)), 0))
+    matters = same & (code[1:] != code[:-1])
+    if last_rank is not None:
+        matters &= ranks(retrieved)[begin[1:]] < last_rank
+    rows = np.unique(np.repeat(np.arange(len(retrieved)), retrieved)[1:][matters])
+    if not len(rows):
+        none = np.empty((2, 0, int(retrieved.max(initial=0))), code.dtype)
+        return Ties(_to_matrix(tied, retrieved, False), rows, none)
+    some = np.isin(np.repeat(np.arange(len(retrieved)), retrieved), rows)
+    grade = np.where(code == unjudged, -1, code.astype(np.int64))[some]
+    counts, begin, code = retrieved[rows], begin[some], code[some]
+    codes = [_to_matrix(code[np.lexsort((up * grade, begin))], counts, unjudged + 1) for up in (1, -1)]
+    width = int(retrieved.max(initial=0))
+    beyond = [(0, 0), (0, 0), (0, width - codes[0].shape[1])]
+    stacked = np.pad(np.array(codes), beyond, constant_values=unjudged + 1)
+    return Ties(_to_matrix(tied, retrieved, False), rows, stacked)
 
 
 def _ties(documents: Documents, order: Ints | None, retrieved: Ints, options: Options) -> Ints:

@@ -23,6 +23,7 @@ from gradedeval.rankings.frames import (
     ordered_by_rank,
     usual_run,
 )
+from gradedeval.rankings.listing import NOT_LOOKED, ROWS, Listing, listing_of, listing_of_frame
 from gradedeval.rankings.objects import readable
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
 from gradedeval.trec.layouts import RUN, LineLayout
@@ -64,6 +65,7 @@ class Run:
     tag    the sixth column
     notes  what was skipped or assumed
     lines  the line (or row) of each document of columns; none: they count within topics
+    listing  what a look at its order says
     """
 
     place: str
@@ -71,6 +73,7 @@ class Run:
     tag: str = ""
     notes: list[str] = field(default_factory=list)
     lines: Sequence[int] = ()
+    listing: Listing = NOT_LOOKED
 
     @cached_property
     def topics(self) -> dict[bytes, TopicResults]:
@@ -104,18 +107,24 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
 
     Raises InputError where the source is not a run, and for duplicate documents unless the options keep one.
     """
-    ranks = options.ties == "rank" and options.order == "score"
+    by_rank = options.order == "rank"
+    ranks = options.ties == "rank" and options.order != "file"
     source = readable(source, "run", place)
-    if not (ranks or types) and (usual := usual_run(source, place)) is not None:
-        return Run(place, usual, lines=() if isinstance(source, Mapping) else lines_of(source))
+    listing = NOT_LOOKED
+    if hasattr(source, "columns") and options.order == "score":
+        listing = listing_of_frame(source)
+    if not (ranks or types or by_rank) and (usual := usual_run(source, place)) is not None:
+        return Run(place, usual, lines=() if isinstance(source, Mapping) else lines_of(source), listing=listing)
     if isinstance(source, Mapping):
+        if by_rank:
+            raise InputError(place, "a dict has no ranks", "--order rank needs a column of them", usage=True)
         if types:
             hint = "costs need a file, or a DataFrame with a column 'type'"
             raise InputError(place, "a dict has no document types", hint, usage=True)
         rankings = dict_ranking(source, ranks, place)
     else:
-        rankings = frame_ranking(source, ranks, types, place)
-    run = Run(place, {topic: TopicResults(*columns) for topic, columns in rankings.items()})
+        rankings = frame_ranking(source, ranks, types, place, by_rank)
+    run = Run(place, {topic: TopicResults(*columns) for topic, columns in rankings.items()}, listing=listing)
     if hasattr(source, "columns") and options.order == "score" and ordered_by_rank(source):
         run.notes.append(by_rank_note(run.place))
     _drop_duplicates(run, options)
@@ -127,10 +136,11 @@ def check_layout(place: str, layout: LineLayout, options: Options, types: bool =
     """Raise InputError where the lines of a run lack what its options need, such as ranks for `--ties rank`."""
     if types and "type" not in layout.columns:
         raise InputError(place, "has no types of documents", "costs need a column of them", usage=True)
-    if options.order != "score":
+    if options.order == "file":
         return
-    if options.ties == "rank" and "rank" not in layout.columns:
-        raise InputError(place, "has no ranks", "--ties rank needs a column of them", usage=True)
+    if "rank" in (options.ties, options.order) and "rank" not in layout.columns:
+        flag = "--order rank" if options.order == "rank" else "--ties rank"
+        raise InputError(place, "has no ranks", f"{flag} needs a column of them", usage=True)
     if "score" not in layout.columns and not layout.by_rank:
         hint = "--order file keeps the order of its lines"
         raise InputError(place, "has neither scores nor ranks", hint, usage=True)
@@ -146,8 +156,10 @@ def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False,
     topics: dict[bytes, TopicResults] = {}
     tags: dict[bytes, None] = {}
     kinds: dict[bytes, bytes] = {}
-    by_score, by_rank = options.order == "score" and not layout.by_rank, options.order == "score" and layout.by_rank
-    keeps_ranks = options.order == "score" and options.ties == "rank"
+    by_rank = options.order == "rank" or (options.order == "score" and layout.by_rank)
+    by_score = options.order == "score" and not by_rank
+    keeps_ranks = options.order != "file" and options.ties == "rank"
+    looked: list[tuple[bytes, bytes, float]] = []
     current, results = None, TopicResults()
     at_topic, at_docno, at_score, at_rank, at_type, at_tag = (
         layout.columns.index(column) if column in layout.columns else -1
@@ -164,7 +176,8 @@ def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False,
         if keeps_ranks or by_rank:
             rank = decimal(fields[at_rank])
             if rank != rank:
-                hint = "ranks order this run, which has no scores" if by_rank else "--ties rank needs ranks"
+                hint = "ranks order this run, which has no scores" if layout.by_rank else "--ties rank needs ranks"
+                hint = "--order rank needs ranks" if options.order == "rank" else hint
                 problems.add(number, f"rank '{decode(fields[at_rank])}' is not a number", hint)
                 continue
             if abs(rank) > LAST_RANK:
@@ -173,8 +186,10 @@ def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False,
             if keeps_ranks:
                 results.ranks.append(rank)  # type: ignore[union-attr]
             score = -rank if by_rank else score
-        if options.order == "score":
+        if options.order != "file":
             results.scores.append(score)  # type: ignore[union-attr]
+        if by_score and at_rank >= 0 and len(looked) < ROWS:
+            looked.append((topic, fields[at_rank], score))
         if types:
             results.types.append(kinds.setdefault(fields[at_type], fields[at_type]))
         results.docnos.append(fields[at_docno])
@@ -182,6 +197,7 @@ def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False,
     run = Run(
         place, {topic: results for topic, results in topics.items() if results.docnos}, decode(next(iter(tags), b""))
     )
+    run.listing = listing_of(*zip(*looked, strict=True)) if looked else NOT_LOOKED
     check_read("documents", bool(run.topics), data, layout, problems, options.lenient, run.notes)
     _drop_duplicates(run, options)
     _check_costs(run, options)

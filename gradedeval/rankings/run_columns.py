@@ -16,6 +16,7 @@ from gradedeval.rankings.batch import Batch, Documents
 from gradedeval.rankings.docno_index import TopicBuckets, duplicate_candidates, hash_join, surely_distinct
 from gradedeval.rankings.frames import LAST_RANK
 from gradedeval.rankings.grade import Grader, PartResult
+from gradedeval.rankings.listing import NOT_LOOKED, Listing, listing_of, sample
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.trec.layouts import LineLayout
@@ -41,6 +42,7 @@ class Rows:
     token   the bytes from a place on, so many
     tag     the sixth column of the first line
     buffer  the text in which docnos stand, where it is at hand
+    listing what a look at the order says
     """
 
     topics: list[bytes]
@@ -55,6 +57,7 @@ class Rows:
     token: Callable[[int, int], bytes]
     tag: str = ""
     buffer: Bytes | None = None
+    listing: Listing = NOT_LOOKED
 
     def __len__(self) -> int:
         return len(self.code)
@@ -141,7 +144,8 @@ def grade_by_block(rows: Rows, topics: TopicCodes, grader: Grader) -> tuple[Rows
 def grade_whole_topics(rows: Rows, topics: TopicCodes, grader: Grader) -> PartResult[Batch]:
     """The batches of a block. Raises NeedsLineReader as `grade_by_block`."""
     rows, dropped = grade_by_block(rows, topics, grader)
-    return PartResult(list(grader.batches(grader.countable(rows.documents()))), rows.topics, dropped, rows.tag)
+    batches = list(grader.batches(grader.countable(rows.documents())))
+    return PartResult(batches, rows.topics, dropped, rows.tag, listing=rows.listing)
 
 
 def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough: bool = True) -> Rows:
@@ -170,22 +174,33 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
         lambda start, length: block.buffer[start : start + length].tobytes(),
         decode(*lines.tokens(tag, np.zeros(1, dtype=np.int64))) if some and tag is not None else "",
         block.buffer,
+        _listing(lines, layout, codes, size, score) if options.order == "score" and score is not None else NOT_LOOKED,
     )
+
+
+def _listing(lines: Lines, layout: LineLayout, topic: Ints, size: Ints, score: Floats | Ints) -> Listing:
+    """What a look at some lines says of the order of a run that has both ranks and scores."""
+    column = layout.position("rank")
+    if column is None or layout.by_rank:
+        return NOT_LOOKED
+    rows = sample(size)
+    of_topic = topic[np.searchsorted(np.cumsum(size), rows, side="right")]
+    return listing_of(of_topic.tolist(), lines.tokens(column, rows), score[rows].tolist())
 
 
 def _order(
     lines: Lines, layout: LineLayout, options: Options, order_is_enough: bool
 ) -> tuple[Floats | Ints | None, Floats | None]:
     """The scores of documents, or of a run without scores their ranks, negated; and their ranks, where these matter."""
-    if options.order != "score":
+    if options.order == "file":
         return None, None
-    rank = None
-    if options.ties == "rank" or layout.by_rank:
+    rank, by_rank = None, layout.by_rank or options.order == "rank"
+    if options.ties == "rank" or by_rank:
         rank = lines.numbers(layout.columns.index("rank"))
         if np.abs(rank).max(initial=0) > LAST_RANK:
             raise NeedsLineReader
     stated = rank if options.ties == "rank" else None
-    if layout.by_rank and rank is not None:
+    if by_rank and rank is not None:
         return -rank, stated
     score = layout.columns.index("score")
     return lines.sort_keys(score) if order_is_enough and options.scores != "float32" else lines.numbers(score), stated

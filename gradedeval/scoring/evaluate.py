@@ -15,6 +15,7 @@ from gradedeval.options import OPTIONS, OptionKwargs, Options, lists_options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.doubts import few_topics, united
 from gradedeval.scoring.intents import check_intents
 from gradedeval.scoring.relevance import relevance_notes
 from gradedeval.scoring.run_names import named_runs
@@ -151,8 +152,8 @@ def scores_of(
     errors = [result.error for result in results.values() if result.error]
     if errors and (not keep_going or (not scored and len({error.at_prompt for error in errors}) == 1)):
         raise errors[0]  # or it is of the only run, or of no run in particular
-    notes = [*scorer.notes, *(note for result in results.values() for note in result.notes)]
-    notes += relevance_notes(scorer, scored)
+    notes = [*scorer.notes, *united([(result.place, result.notes) for result in results.values()])]
+    notes += [*relevance_notes(scorer, scored), *few_topics(scored, len(scorer.measures))]
     if len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored}.values()}) > 1:
         what = "the means are over different topics for different runs"
         notes.append(f"{what}; use --topics qrels to average over the same ones")

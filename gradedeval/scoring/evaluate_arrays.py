@@ -77,6 +77,8 @@ def _check_options(keywords: Mapping[str, Any]) -> None:
     for name, described in OPTIONS.items():
         if described.needs_ids and keywords.get(name):
             raise described.error("arrays have nothing that it could mean", "leave it out")
+    if keywords.get("order") == "rank":
+        raise InputError("--order", "rank: arrays have no ranks", "give negated ranks as scores", usage=True)
     if (ties := keywords.get("ties")) is not None and ties not in TIES:
         hint = f"choose from {', '.join(TIES)}"
         raise InputError("--ties", f"{ties}: arrays have no docnos or ranks", hint, usage=True)

@@ -13,6 +13,7 @@ from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader, ListedTopics, Made, PartResult, RunPart
 from gradedeval.rankings.grade_file import RunFile, SegmentPart
 from gradedeval.rankings.interleaved import gather_topics
+from gradedeval.rankings.listing import NOT_LOOKED, Listing
 from gradedeval.rankings.run import Run, by_rank_note, check_layout, dropped_notes, read_run, run_of_bytes
 from gradedeval.rankings.topics import choose_topics
 from gradedeval.trec.file_formats import WholeFile
@@ -57,6 +58,7 @@ class FileContents(Generic[Made]):
     topics   all topics, in order of appearance
     divided  those whose lines were met in several blocks
     dropped  topic -> how many of its documents were dropped because they repeat
+    listing  what a look at their order says
     """
 
     batches: list[Made] = field(default_factory=list)
@@ -65,6 +67,7 @@ class FileContents(Generic[Made]):
     dropped: dict[bytes, int] = field(default_factory=dict)
     tag: str = ""
     interleaved: bool = False
+    listing: Listing = NOT_LOOKED
 
     @property
     def is_partial(self) -> bool:
@@ -80,6 +83,7 @@ class FileContents(Generic[Made]):
             self.topics[topic] = None
         self.dropped |= part.dropped
         self.batches += part.batches
+        self.listing += part.listing
         self.interleaved = part.interleaved or len(self.divided) > max(FEW_TOPICS, len(self.topics) // 2)
 
 
@@ -163,7 +167,8 @@ def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Gra
     """`work` of a run in lists, as one part."""
     chosen = choose_topics(run.names, run.place, grader.qrels, grader.options)
     part = work(ListedTopics(run, chosen.topics))
-    return GradedRun(run.place, run.tag, part.batches, chosen.topics, chosen.missing, [*run.notes, *chosen.notes])
+    notes = [*run.notes, *run.listing.notes(run.place, grader.options), *chosen.notes]
+    return GradedRun(run.place, run.tag, part.batches, chosen.topics, chosen.missing, notes)
 
 
 def _map_file(
@@ -206,5 +211,6 @@ def _settled(
     missing = [topic for topic in chosen.topics if topic not in whole.topics]
     if missing:
         whole.batches += work(ListedTopics(Run(place, {}), missing)).batches
-    notes = [*dropped_notes(place, sum(whole.dropped.values()), grader.options), *chosen.notes]
+    dropped = dropped_notes(place, sum(whole.dropped.values()), grader.options)
+    notes = [*dropped, *whole.listing.notes(place, grader.options), *chosen.notes]
     return GradedRun(place, whole.tag, whole.batches, chosen.topics, chosen.missing, notes)

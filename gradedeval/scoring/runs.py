@@ -7,6 +7,7 @@ from typing import Any
 
 from gradedeval.errors import InputError, Note
 from gradedeval.parallel.workers import Workers
+from gradedeval.scoring.doubts import doubts
 from gradedeval.scoring.run_parts import FileContents, GradedRun, map_run
 from gradedeval.scoring.run_scores import RunScores
 from gradedeval.scoring.scorer import BatchScores, Scorer
@@ -36,6 +37,7 @@ def score_run(
         run = map_run(scorer.score_part, source, scorer.grader, workers or Workers(), found)
         scores = scorer.merge(name, run.batches, run.topics, run.missing, run.format)
         notes = [*run.notes, *scorer.type_notes(run.place, run.batches), *_unjudged_note(run, scorer)]
+        notes += doubts(run.place, run.batches, scores, scorer)
         return RunResult(run.place, scores, run.tag, notes)
     except InputError as error:
         return RunResult(Source(source).place if is_file(source) else name, error=error)

@@ -25,6 +25,7 @@ from gradedeval.rankings.grade import Grader, PartResult, RunPart
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.batch_gains import GainsCache
 from gradedeval.scoring.by_measure import with_defaults
+from gradedeval.scoring.doubts import ties_of
 from gradedeval.scoring.intents import ByIntent, check_intents
 from gradedeval.scoring.measure_notes import bounds_notes, name_notes, worth_notes
 from gradedeval.scoring.run_scores import RunScores
@@ -61,14 +62,18 @@ class BatchScores:
     types   what column 2 of the run calls its documents, where that was asked for
     judged  whether any of the documents is judged; None where there is no document
     empty   the topics without a document
+    retrieved  topics: how many documents
+    ties    4 × topics × measures: as `doubts.ties_of` says; None where no order of ties was left open
     """
 
     topics: list[bytes]
     values: Floats
     types: list[bytes]
     judged: bool | None
-    empty: Sequence[bytes] = ()
+    empty: Sequence[bytes]
+    retrieved: Ints
     bounds: Floats | None = None
+    ties: Floats | None = None
 
 
 class Scorer:
@@ -237,7 +242,8 @@ class Scorer:
         lowest = batch.codes.min(initial=batch.beyond)
         judged = None if lowest == batch.beyond else bool(lowest < len(self.qrels.labels))
         empty = [batch.topics[row] for row in np.flatnonzero(batch.retrieved == 0).tolist()]
-        return BatchScores(batch.topics, values, batch.types, judged, empty, bounds)
+        ties = ties_of(self, batch, values[0])
+        return BatchScores(batch.topics, values, batch.types, judged, empty, batch.retrieved, bounds, ties)
 
     def _difference(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
         """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""

@@ -184,6 +184,7 @@ def signature(
         f"gradedeval {__version__}",
         f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {top:g}{intents}{strata}",
         f"topics {_range([scored for scored, _ in counts])} of {len(qrels)}" + (f" ({most})" if any(missing) else ""),
+        *(["order rank"] if options.order == "rank" else []),
         "order file" if options.order == "file" else f"ties {options.ties}",
         *_formats("qrels", [qrels.format]),
         *_formats("run", formats),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, Note
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, read_run, run_of_bytes
@@ -57,12 +57,14 @@ def _is_document(source: Source) -> bool:
 
 
 def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
-    """Raise InputError where the numbers of the qrels are such as scores are, and those of the run such as grades are.
+    """Raise InputError where the numbers of the qrels are such as scores are, and those of the run such as grades are;
+    of few numbers, a note of the qrels.
 
     Only of what looks the same as a run and as qrels: dicts, JSON, columns called `score`. Grades may be fractions, and
     scores whole: both together are suspect, unless the run counts down in each topic as ranks do.
     """
-    if len(qrels.labels) <= MANY or not qrels.could_be_run:
+    fractions = bool((qrels.labels % 1).any())
+    if not qrels.could_be_run or not (fractions or len(qrels.labels) > MANY):
         return
     if options.qrels_format or options.labels or options.subtopics or options.strata:
         return
@@ -71,9 +73,14 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
         return
     distinct = np.unique(np.concatenate(found))
     count = sum(map(len, found))
+    counts = all(len(set(values.tolist())) == len(values) == np.ptp(values) + 1 for values in found)
+    if fractions and not counts and not (distinct % 1).any():
+        what = f"{qrels.place}: grades are fractions, and the run's scores whole numbers"
+        qrels.notes.append(Note(what, "are the two swapped? the run comes first", kind="swapped"))
+    if len(qrels.labels) <= MANY:
+        return
     if np.abs(distinct).max() > HIGHEST or count < max(MANY, 2 * len(distinct)):
         return  # too large, or too few of each, to be grades
-    counts = all(len(set(values.tolist())) == len(values) == np.ptp(values) + 1 for values in found)
     if (distinct % 1).any() or len(distinct) > min(FEW, len(qrels.labels)) or counts:
         return
     low, high = f"{qrels.labels[0]:g}", f"{qrels.labels[-1]:g}"

@@ -180,9 +180,9 @@ def test_a_pipe_that_is_closed_half_way_is_silence_and_success(tmp_path: Path) -
     topics = range(20_000)
     (tmp_path / "run.txt").write_text("".join(f"{topic} Q0 d 1 1 t\n" for topic in topics))
     (tmp_path / "qrels.txt").write_text("".join(f"{topic} 0 d 1\n" for topic in topics))
-    outcome = shell("gradedeval run.txt qrels.txt -m rr -q -f csv | head -n 1", tmp_path)
+    outcome = shell("gradedeval run.txt qrels.txt -m rr@1 -q -f csv | head -n 1", tmp_path)
     assert outcome == Outcome(0, b"run,topic,measure,score,signature\n", b"")
-    assert shell("gradedeval run.txt qrels.txt -m rr -q -f csv | head -n 0", tmp_path) == Outcome(0, b"", b"")
+    assert shell("gradedeval run.txt qrels.txt -m rr@1 -q -f csv | head -n 0", tmp_path) == Outcome(0, b"", b"")
 
 
 @pytest.mark.parametrize("words", [("run.txt", "qrels.txt"), ("measures",), ("--help",)])

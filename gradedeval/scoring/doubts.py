@@ -1,0 +1,135 @@
+"""What makes a score mislead though nothing is wrong with a file: ties that decide it, lists cut short, few topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradedeval.arrays import Floats, Ints
+from gradedeval.errors import Note, plural, shorten
+from gradedeval.measures.applied import last_rank, scores_of
+from gradedeval.measures.definition import Measure
+from gradedeval.rankings.batch import Batch
+from gradedeval.scoring.summaries import summarize
+from gradedeval.trec.lines import decode
+
+if TYPE_CHECKING:
+    from gradedeval.scoring.run_scores import RunScores
+    from gradedeval.scoring.scorer import BatchScores, Scorer
+
+TIED, RANGE = 0.1, 0.01
+"""Ties are worth a note where they hold more than this share of the documents that a measure looks at, and the means of
+the best and the worst order are further apart than that."""
+
+SHORT, FEW = 100, 10
+"""Lists of fewer documents may have been cut short; means over fewer topics say little."""
+
+
+def ties_of(scorer: Scorer, batch: Batch, score: Floats) -> Floats | None:
+    """4 × topics × measures: the score in the worst order of tied documents, and in the best; how many documents that
+    the measure looks at are tied, and of how many. None where no order of ties was left open.
+
+    score  topics × measures
+    """
+    ties = batch.ties
+    if ties is None or batch.kinds is not None:
+        return None
+    found = np.empty((4, *score.shape))
+    found[:2] = score
+    if len(ties.rows):
+        topics = [batch.topics[row] for row in ties.rows.tolist()]
+        below = None if batch.below is None else batch.below[ties.rows]
+        some = replace(batch, topics=topics, retrieved=batch.retrieved[ties.rows], pool=batch.pool[ties.rows])
+        for at, codes in enumerate(ties.codes):
+            gains_of = scorer.gains_cache(replace(some, codes=codes, below=below, docnos={}, ties=None))
+            for column, (measure, table) in enumerate(zip(scorer.measures, scorer.tables, strict=True)):
+                found[at, ties.rows, column] = scores_of(measure, gains_of(table, measure))
+    found[:2] = found[:2].min(axis=0), found[:2].max(axis=0)  # of some measures lower is better
+    for column, measure in enumerate(scorer.measures):
+        rank = last_rank(measure)
+        found[2, :, column] = np.count_nonzero(ties.tied[:, :rank], axis=1)
+        found[3, :, column] = _looked_at(batch.retrieved, measure)
+    return found
+
+
+def doubts(place: str, batches: Sequence[BatchScores], scores: RunScores, scorer: Scorer) -> list[Note]:
+    """What is said of a run whose scores may mislead, once."""
+    return _of_ties(place, batches, scores, scorer) + _of_short_lists(place, batches, scorer)
+
+
+def _of_ties(place: str, batches: Sequence[BatchScores], scores: RunScores, scorer: Scorer) -> list[Note]:
+    """A note where the order of ties decides a score."""
+    if all(batch.ties is None for batch in batches):
+        return []
+    row_of = {topic: row for row, topic in enumerate(scores.topics)}
+    found = np.zeros((4, *scores.score.shape))
+    for batch in batches:  # of a topic in several of them the last counts
+        rows = np.array([row_of.get(decode(topic), -1) for topic in batch.topics])
+        found[:2, rows[rows >= 0]] = scores.score[rows[rows >= 0]]
+        found[2, rows[rows >= 0]] = 0
+        if batch.ties is not None:
+            found[:, rows[rows >= 0]] = batch.ties[:, rows >= 0]
+        for column, measure in enumerate(scorer.measures):
+            found[3, rows[rows >= 0], column] = _looked_at(batch.retrieved[rows >= 0], measure)
+    ranges = []
+    for column, measure in enumerate(scorer.measures):
+        worst, best, tied, of = found[:, scores.included[:, column], column]
+        low, high = (float(summarize(values, measure.definition.summary)) for values in (worst, best))
+        if tied.sum() > TIED * of.sum() and high - low > RANGE:
+            ranges.append(f"{measure.label} between {low:.4f} and {high:.4f}")
+    if not ranges:
+        return []
+    what = f"{place}: many documents have equal scores: {shorten(ranges, 3)}, by the order of ties"
+    return [Note(what, "break the ties in the run, or choose an order with --ties", kind="ties")]
+
+
+def _looked_at(retrieved: Ints, measure: Measure) -> Ints:
+    """topics: how many documents a measure looks at."""
+    rank = last_rank(measure)
+    return retrieved if rank is None else np.minimum(retrieved, rank)
+
+
+def _of_short_lists(place: str, batches: Sequence[BatchScores], scorer: Scorer) -> list[Note]:
+    """A note where all topics are cut at the same length, and a measure looks further."""
+    length_of = {  # of a topic in several batches the last counts
+        topic: length for batch in batches for topic, length in zip(batch.topics, batch.retrieved.tolist(), strict=True)
+    }
+    lengths = list(filter(None, length_of.values()))
+    if len(lengths) < FEW or lengths[0] >= SHORT or len(set(lengths)) > 1:
+        return []
+    if scorer.options.depth is not None or scorer.options.judged_only:
+        return []
+    uncut = [one.label for one in scorer.measures if last_rank(one) is None and one.definition.summary != "total"]
+    if not uncut:
+        return []
+    what = f"{place}: each topic has {lengths[0]} {plural(lengths[0], 'document')}, and {', '.join(uncut)} "
+    hint = f"give longer lists, or cut the {plural(len(uncut), 'measure')}, as in {uncut[0].partition('@')[0]}@10"
+    return [Note(f"{what}{'looks' if len(uncut) == 1 else 'look'} at all ranks", hint, kind="short-lists")]
+
+
+def united(notes: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """What is said of several runs, each with what messages call it; the same of lists cut short is said once."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for place, said in notes:
+        for note in said:
+            if isinstance(note, Note) and note.kind == "short-lists":
+                alike.setdefault((note.text.removeprefix(place), note.hint), []).append(place)
+    kept: list[str] = [
+        note for _, said in notes for note in said if not (isinstance(note, Note) and note.kind == "short-lists")
+    ]
+    for (text, hint), places in alike.items():
+        named = places[0] if len(places) == 1 else f"{len(places)} runs ({shorten(places, 2)})"
+        kept.append(Note(f"{named}{text}", hint, kind="short-lists"))
+    return kept
+
+
+def few_topics(scored: Sequence[RunScores], measures: int) -> list[Note]:
+    """A note where means are over few topics."""
+    most = max((run.count(column) for run in scored for column in range(measures)), default=FEW)
+    if not 0 < most < FEW:
+        return []
+    what = f"the means are over {most} {plural(most, 'topic')}" if most > 1 else "there is one topic"
+    return [Note(what, "too few to tell systems apart", kind="few-topics")]

@@ -1,0 +1,225 @@
+"""What makes a score mislead is said: scores that rise with the rank, ties, short lists, few topics, swapped dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval import EvaluationWarning
+from gradedeval.errors import Note
+from support.commands import Command
+from support.paths import DATA, ROOT, shared
+
+SAMPLES = ROOT / "qrels_samples"
+QRELS = str(SAMPLES / "rivers.qrels")
+COVID_QRELS = DATA / "covid-round1" / "qrels.txt"
+SAID = "scores rise with the rank, as distances do, so the document ranked last comes first"
+CURE = "use --order rank or --order file, or negate the scores; --order score if they are right"
+
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+
+
+def changed(name: str, folder: Path, change: Callable[[list[str]], list[str]], new: str = "run") -> str:
+    """A sample run with its lines changed."""
+    lines = [change(line.split()) for line in (SAMPLES / name).read_text().splitlines()]
+    (folder / new).write_text("".join(" ".join(fields) + "\n" for fields in lines))
+    return str(folder / new)
+
+
+def ranks_as_scores(fields: list[str]) -> list[str]:
+    return [*fields[:4], fields[3], fields[5]]
+
+
+def notes(kind: str, *given: Any, **options: Any) -> list[str]:
+    """What is said of one kind."""
+    found = gradedeval.evaluate(*given, **options).notes
+    return [note for note in found if isinstance(note, Note) and note.kind == kind]
+
+
+def test_scores_that_rise_with_the_rank_are_told_and_the_stated_ranks_order_the_run(
+    cli: Command, tmp_path: Path
+) -> None:
+    run = changed("rivers-neural.run", tmp_path, ranks_as_scores)
+    right = gradedeval.evaluate(str(SAMPLES / "rivers-neural.run"), QRELS, "ndcg@20").means["ndcg@20"]
+    told = cli(run, QRELS, "-m", "ndcg@20")
+    assert told.messages[0] == f"{run}: {SAID}; {CURE}"
+    assert gradedeval.evaluate(run, QRELS, "ndcg@20").means["ndcg@20"] < right / 2
+    for order in ("rank", "file"):
+        mended = cli(run, QRELS, "-m", "ndcg@20", "--order", order)
+        assert SAID not in mended.err.decode()
+        assert f"{right:.4f}" in mended.text
+    assert "order rank" in cli(run, QRELS, "-m", "ndcg@20", "--order", "rank").text
+    assert SAID not in cli(run, QRELS, "-m", "ndcg@20", "--order", "score").err.decode()
+
+
+@pytest.mark.parametrize(
+    "words", [("compare",), ("diff",), ("pool",), ("explain", "--topic", "301"), ("pr",), ("lint",)]
+)
+def test_every_command_says_that_scores_rise(words: tuple[str, ...], cli: Command, tmp_path: Path) -> None:
+    run = changed("rivers-neural.run", tmp_path, ranks_as_scores)
+    others = [str(SAMPLES / "rivers-bm25.run")] if words[0] in ("compare", "diff") else []
+    qrels = [] if words[0] == "lint" else [QRELS]
+    told = cli(words[0], run, *others, *qrels, *words[1:])
+    rises = "scores increase with the rank" if words[0] == "lint" else SAID
+    assert rises in (told.out + told.err).decode().replace("\n", " ")
+
+
+def test_a_check_of_a_run_whose_scores_rise_ends_with_3_unless_the_order_is_given(cli: Command, tmp_path: Path) -> None:
+    run = changed("rivers-neural.run", tmp_path, ranks_as_scores)
+    bound = (run, QRELS, "--min", "ndcg@20=0.001")
+    refused = cli("check", *bound)
+    assert (refused.code, refused.out, refused.messages) == (3, b"", [f"{run}: {SAID}; {CURE}"])
+    assert cli("check", *bound, "--order", "rank").code == 0
+    assert cli("check", *bound, "--order", "score").code == 0
+    (tmp_path / "gradedeval.toml").write_text('order = "rank"\n')
+    assert cli("check", *bound).code == 0
+
+
+def test_a_file_that_is_not_in_order_is_mended_by_its_ranks_alone(tmp_path: Path) -> None:
+    run = Path(changed("rivers-neural.run", tmp_path, ranks_as_scores))
+    run.write_text("".join(reversed(run.read_text().splitlines(keepends=True))))
+    (told,) = notes("rising-scores", str(run), QRELS, "ap")
+    assert 'use order="rank", or negate the scores; order="score" if they are right' in told
+
+
+@pytest.mark.parametrize("form", ["frame", "rows", "csv", "costs", "interleaved", "gz"])
+def test_scores_rise_in_whatever_form_a_run_comes(form: str, tmp_path: Path) -> None:
+    rows = [
+        (str(topic), f"d{rank}", float(rank), rank) for rank in range(1, 9) for topic in range(3)
+    ]  # topics take turns
+    if form != "interleaved":
+        rows.sort(key=lambda row: row[0])
+    qrels = {str(topic): {"d1": 2, "d5": 1} for topic in range(3)}
+    options: dict[str, Any] = {}
+    run: Any = pd.DataFrame(rows, columns=["topic", "docno", "score", "rank"])
+    if form == "csv":
+        run.to_csv(tmp_path / "run.csv", index=False)
+        run = str(tmp_path / "run.csv")
+    elif form == "rows":
+        run = run.to_dict("records")
+    elif form in ("costs", "interleaved", "gz"):
+        text = "".join(f"{topic} Q0 {docno} {rank} {score} t\n" for topic, docno, score, rank in rows)
+        run = tmp_path / "run"
+        run.write_text(text)
+        options = {"costs": {"Q0": 1.0}} if form == "costs" else {}
+    assert len(notes("rising-scores", run, qrels, "rbp", **options)) == 1
+    right = gradedeval.evaluate(run, qrels, "rr", order="rank", **options)
+    assert right.means["rr"] == 1.0
+    assert not notes("rising-scores", run, qrels, "rbp", order="rank", **options)
+
+
+def test_ranks_order_only_what_has_ranks(cli: Command, tmp_path: Path) -> None:
+    with pytest.raises(gradedeval.InputError, match="a dict has no ranks"):
+        gradedeval.evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, "rr", order="rank")
+    with pytest.raises(gradedeval.InputError, match="rank: arrays have no ranks"):
+        gradedeval.evaluate_arrays([1, 0], [0.5, 0.1], "rr", order="rank")
+    (tmp_path / "run").write_text("1 Q0 a x 1 t\n")
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    told = cli("run", "qrels", "--order", "rank")
+    assert (told.code, told.messages) == (1, ["run:1: rank 'x' is not a number; --order rank needs ranks"])
+
+
+@shared
+def test_real_runs_are_told_where_they_are_reversed_and_nowhere_else() -> None:
+    # Two submissions state rank 1000 beside score 1000, and so on down to 1 and 1: by their ranks they score more.
+    told = gradedeval.evaluate(str(DATA / "covid-round1" / "runs"), str(COVID_QRELS), "ndcg@20 ap p@5").notes
+    kinds = [note.kind for note in told if isinstance(note, Note)]
+    reversed_ = [Path(note.partition(":")[0]).name for note in told if SAID in note]
+    assert reversed_ == ["ERST_PROSE.gz", "yn-r1-concepttext.gz"]
+    assert not {"ties", "short-lists", "few-topics"} & set(kinds)
+
+
+def test_ties_that_decide_a_score_are_told_with_its_range(cli: Command, tmp_path: Path) -> None:
+    run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
+    worst, best = (gradedeval.evaluate(run, QRELS, "ndcg@20", ties=ties).means["ndcg@20"] for ties in ("worst", "best"))
+    said = (
+        f"{run}: many documents have equal scores: ndcg@20 between {worst:.4f} and {best:.4f}, by the order of ties; "
+    )
+    said += "break the ties in the run, or choose an order with --ties"
+    for words in (("eval",), ("compare", str(SAMPLES / "rivers-bm25.run")), ("check", "--min", "ndcg@20=0.001")):
+        told = cli(words[0], run, *(words[1:] if words[0] == "compare" else ()), QRELS, "-m", "ndcg@20",
+                   *(words[1:] if words[0] == "check" else ()))  # fmt: skip
+        assert told.code == 0
+        assert said in told.messages
+    assert said not in cli(run, QRELS, "-m", "ndcg@20", "--ties", "docno-desc").messages
+
+
+def test_the_range_of_ties_is_that_of_the_best_and_the_worst_order(tmp_path: Path) -> None:
+    run = changed("rivers-bm25.run", tmp_path, lambda fields: [*fields[:4], str(round(float(fields[4]))), fields[5]])
+    measures = "ndcg@5 ap err@20 rbp q gap bpref rprec p@5 recall@10"
+    told = notes("ties", run, QRELS, "ap")
+    orders = {ties: gradedeval.evaluate(run, QRELS, measures, ties=ties).means for ties in ("worst", "best")}
+    assert told
+    assert f"ap between {orders['worst']['ap']:.4f} and {orders['best']['ap']:.4f}" in told[0]
+    for name in orders["best"]:
+        low, high = orders["worst"][name], orders["best"][name]
+        said = notes("ties", run, QRELS, name)
+        assert bool(said) == (high - low > 0.01), name
+        assert not said or f"between {low:.4f} and {high:.4f}" in said[0]
+
+
+def test_a_constant_scorer_in_a_dict_is_told() -> None:
+    run = {str(topic): {f"d{number}": 1.0 for number in range(10)} for topic in range(12)}
+    qrels = {topic: {"d9": 1, "d3": 0} for topic in run}
+    assert gradedeval.evaluate(run, qrels, "map").means["map"] == 1.0
+    (told,) = notes("ties", run, qrels, "map")
+    assert "map between 0.1000 and 1.0000" in told
+    assert not notes("ties", run, qrels, "map", ties="docno-desc")
+
+
+def test_few_ties_and_ties_of_equal_grades_are_not_told() -> None:
+    qrels = {str(topic): {"d1": 1, "d0": 1} for topic in range(12)}
+    alike = {topic: {"d0": 5.0, "d1": 5.0, "d2": 1.0} for topic in qrels}
+    assert not notes("ties", alike, qrels, "ap")
+    few = {topic: {f"d{number}": 30.0 - number for number in range(30)} | {"d3": 30.0, "d0": 30.0} for topic in qrels}
+    assert not notes("ties", few, qrels, "ap")  # 2 of 30
+
+
+def test_lists_cut_short_are_told_where_a_measure_looks_further(cli: Command) -> None:
+    run = str(SAMPLES / "rivers-neural.run")
+    (told,) = notes("short-lists", run, QRELS, "ap err ndcg@20")
+    assert told.startswith(f"{run}: each topic has 80 documents, and ap, err look at all ranks; give longer lists, ")
+    assert told.endswith("or cut the measures, as in ap@10")
+    assert not notes("short-lists", run, QRELS, "ap@10 err@20 num_ret")
+    assert not notes("short-lists", run, QRELS, "ap", depth=10)
+    both = cli(run, str(SAMPLES / "rivers-dense.run"), QRELS, "-m", "ap", "--depth", "20")
+    assert not [line for line in both.messages if "look" in line]
+
+
+def test_what_is_said_of_several_runs_alike_is_said_once(cli: Command, tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        changed("rivers-neural.run", tmp_path, lambda fields: fields, name)
+    told = [line for line in cli("a", "b", "c", QRELS, "-m", "ap").messages if "looks at all ranks" in line]
+    (told,) = told
+    assert told.startswith("3 runs (a, b, …): each topic has 80 documents, and ap looks at all ranks; ")
+
+
+def test_means_over_few_topics_are_told(process: Command, tmp_path: Path) -> None:
+    run, qrels = {str(topic): {"a": 1.0} for topic in range(9)}, {str(topic): {"a": 1} for topic in range(9)}
+    assert notes("few-topics", run, qrels, "rr") == ["the means are over 9 topics; too few to tell systems apart"]
+    run["9"], qrels["9"] = {"a": 1.0}, {"a": 1}
+    assert not notes("few-topics", run, qrels, "rr")
+    assert notes("few-topics", run, qrels, "rr", topics_from=["1"]) == [
+        "there is one topic; too few to tell systems apart"
+    ]
+
+
+def test_swapped_dicts_of_a_tutorial_are_told() -> None:
+    run = {"q1": {"a": 0.9, "b": 0.5, "c": 0.4, "d": 0.3, "e": 0.1}, "q2": {"a": 0.8, "b": 0.7, "f": 0.2, "g": 0.1}}
+    qrels = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"f": 1, "b": 0, "a": 0}}
+    said = ["qrels: grades are fractions, and the run's scores whole numbers; are the two swapped? the run comes first"]
+    assert notes("swapped", qrels, run, "ndcg@10") == said
+    assert not notes("swapped", run, qrels, "ndcg@10")
+    assert not notes("swapped", qrels, gradedeval.Qrels(run), "ndcg@10")
+    counting = {topic: {docno: 9 - place for place, docno in enumerate(documents)} for topic, documents in run.items()}
+    assert not notes("swapped", counting, run, "ndcg@10")
+
+
+def test_notes_are_warnings_of_python() -> None:
+    with pytest.warns(EvaluationWarning, match="the means are over 2 topics"):
+        gradedeval.evaluate({"1": {"a": 1.0}, "2": {"a": 1.0}}, {"1": {"a": 1}, "2": {"a": 1}}, "rr")

@@ -14,6 +14,7 @@ from gradedeval.analysis.score_matrix import Matrix, comparable, shared_topics
 from gradedeval.analysis.significance import scipy_stats
 from gradedeval.arrays import TOLERANCE, Floats
 from gradedeval.errors import InputError
+from gradedeval.formats.frames import to_frame
 from gradedeval.scoring.bootstrap import chunks
 from gradedeval.scoring.scores import Scores
 
@@ -64,8 +65,6 @@ def anova(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch
     matrix = comparable(scores, allow_mismatch)
     if len(matrix.runs) < 2:
         raise InputError("", "an analysis of variance needs at least two runs", "add a run", usage=True)
-    import pandas as pd  # not before it is needed
-
     stats, rows = scipy_stats(), []
     for measure in matrix.comparable_measures():
         two_way = TwoWay.of(shared_topics(matrix, measure).values)
@@ -75,7 +74,7 @@ def anova(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch
                 f = np.nan if source == "residual" else square / error if square else 0.0
             p = stats.f.sf(f, df, two_way.df[2])
             rows.append((measure, source, squares, df, square, f, p))
-    return pd.DataFrame(rows, columns=["measure", "source", "squares", "df", "mean_square", "f", "p"])
+    return to_frame(rows, columns=["measure", "source", "squares", "df", "mean_square", "f", "p"])
 
 
 def tukey(score: Floats, differences: Floats, alpha: float) -> tuple[Floats, float]:

@@ -20,6 +20,7 @@ from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, Test, p_va
 from gradedeval.analysis.verdict import ALONE, FELL, HIGHEST, LOWEST, OPEN, ROSE, Verdict
 from gradedeval.arrays import TOLERANCE, Bools, Floats
 from gradedeval.errors import InputError, Note, plural, warn_caller
+from gradedeval.formats.frames import to_frame
 from gradedeval.scoring.summaries import summarize_rises
 
 if TYPE_CHECKING:
@@ -64,12 +65,10 @@ def check(
     the class `gradedeval.EvaluationWarning`. Raises InputError (usage) if a bound needs a baseline and there is none,
     or a residual that its measure does not have, or if no drop could be significant at its level.
     """
-    import pandas as pd  # not before it is needed
-
     settings, bounds = TestSettings(test, draws=draws, seed=seed), list(bounds)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)
     warn_caller([*baseline_notes(matrix, name), *direction_notes(matrix, bounds)])
-    return pd.DataFrame([verdict.row for verdict in verdicts(matrix, bounds, name, settings)])
+    return to_frame([verdict.row for verdict in verdicts(matrix, bounds, name, settings)])
 
 
 def baseline_notes(matrix: Matrix, baseline: str | None) -> list[str]:

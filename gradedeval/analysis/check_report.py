@@ -118,10 +118,10 @@ def _json_fault(error: InputError) -> str:
 
 
 def _quote(text: str) -> str:
-    """An attribute's value; what XML cannot hold becomes a question mark."""
+    """An attribute's value; a character that XML cannot hold becomes a question mark."""
     legal = (
         character if character in "\t\n" or (character >= " " and not "\ud800" <= character <= "\udfff") else "?"
-        for character in text
+        for character in formats.in_utf8(text)
     )
     return quoteattr("".join(legal), {"\n": "&#10;"})
 

@@ -22,6 +22,7 @@ from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, shared_t
 from gradedeval.analysis.significance import CORRECTIONS, NOT_BY_PAIR, TESTS, Correction, Test
 from gradedeval.arrays import TOLERANCE, Floats, Ints
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
+from gradedeval.formats.frames import joined, to_frame
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.bootstrap import studentized_interval
 from gradedeval.scoring.summaries import of_mean, summarize
@@ -145,12 +146,10 @@ def compare_matrix(
     if len(matrix.runs) < 2:
         raise InputError("", "compare needs at least two runs", "add a run or --baseline", usage=True)
     first, second = run_pairs(len(matrix.runs), [] if baseline is None else [matrix.run_index(baseline)])
-    import pandas as pd  # not before it is needed
-
     measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
     reread = Reread.of(matrix.scores)
-    frames = [pd.DataFrame(_columns(paired, first, second, settings, reread, progress)) for paired in measures]
-    frame = pd.concat(frames, ignore_index=True)
+    frames = [to_frame(_columns(paired, first, second, settings, reread, progress)) for paired in measures]
+    frame = joined(frames)
     frame = frame.assign(**flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
     frame["tested"] = frame.pop("tested")  # the last column
     whole = ("wins", "losses", "flip", "unjudged", "flip_rank")
@@ -196,15 +195,13 @@ def significance_matrix(
     Raises InputError as `compare` does. The test is none that gives no p.
     """
     first, second = run_pairs(len(matrix.runs), [matrix.run_index(name) for name in baselines])
-    import pandas as pd  # not before it is needed
-
     measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
     names, frames = np.array(matrix.runs, dtype=object), []
     for paired in measures:
         p = _p_values(paired, topic_differences(paired.values, first, second), settings, progress)
         own = {"measure": paired.measure, "run": names[second], "baseline": names[first], "topics": len(paired.topics)}
-        frames.append(pd.DataFrame({**own, **p}))
-    return pd.concat(frames, ignore_index=True), _unattainable_notes(measures, len(first), settings)
+        frames.append(to_frame({**own, **p}))
+    return joined(frames), _unattainable_notes(measures, len(first), settings)
 
 
 def run_pairs(runs: int, baselines: Sequence[int] = ()) -> tuple[Ints, Ints]:

@@ -13,6 +13,7 @@ from gradedeval.analysis.score_matrix import Matrix, comparable
 from gradedeval.analysis.significance import scipy_stats
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close
 from gradedeval.errors import InputError, check_choice
+from gradedeval.formats.frames import to_frame
 from gradedeval.measures.properties import Reading
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.summaries import tested
@@ -62,8 +63,6 @@ def correlate(
     if len(matrix.runs) < 2 and not {above, below} <= set(BY_TOPIC):
         hint = "add a run, or use --above pearson --below spearman"
         raise InputError("", "rank correlation needs at least two runs", hint, usage=True)
-    import pandas as pd  # not before it is needed
-
     rows = []
     for row, measure in enumerate(matrix.measures):
         for column, other in enumerate(matrix.measures):
@@ -73,7 +72,7 @@ def correlate(
                 truth, judged = matrix.score[:, :, row], matrix.score[:, :, column]
                 readings = matrix.reading(row), matrix.reading(column)
                 rows.append((measure, other, kind, *scores_agreement(kind, truth, judged, included, readings)))
-    frame = pd.DataFrame(rows, columns=["measure", "other", "kind", "agreement", "n"])
+    frame = to_frame(rows, columns=["measure", "other", "kind", "agreement", "n"])
     if frame["agreement"].isna().all():
         raise _undefined(matrix, {above, below})
     return frame

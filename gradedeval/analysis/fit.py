@@ -15,6 +15,7 @@ from gradedeval.analysis.parameter_search import MeasureRange, Values, best, bes
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.arrays import Bools
 from gradedeval.errors import InputError, check_choice, plural
+from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
@@ -214,12 +215,10 @@ def fit_ranges(
             rows.append({**row, "step": range_.resolution(precision)})
             notes += [f"{range_.text} by {kind}: {note}"] if note else []
             curve += _curve(head, values, values_there)
-    import pandas as pd  # not before it is needed
-
     signature = here.matrix.signature + (f"\nvalidated on {second.matrix.signature}" if second else "")
     count = f"{int(here.included.sum())} of {here.included.size} (run, topic) pairs"
     settings = f"agreement with {here.matrix.measures[0]}, {count} | {resolution(ranges, precision)}"
-    return FitResult(pd.DataFrame(rows), pd.DataFrame(curve), settings, signature, notes)
+    return FitResult(to_frame(rows), to_frame(curve), settings, signature, notes)
 
 
 def _validation(range_: MeasureRange, kind: Kind, value: float, values: Values, there: Target) -> dict[str, float]:

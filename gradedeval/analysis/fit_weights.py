@@ -13,6 +13,7 @@ from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.analysis.parameter_search import MeasureRange, best_of, read_ranges, resolution, search
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
+from gradedeval.formats.frames import to_frame
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.weighting_models import rank_weights
 
@@ -78,11 +79,9 @@ def fit_weights(
         rows.append({**head, **found, **scaled, "step": range_.resolution(precision)})
         curve += [{**head, "value": tried, "divergence": -values[tried]} for tried in sorted(values)]
         notes += [f"{range_.text}: {note}"] if note else []
-    import pandas as pd  # not before it is needed
-
     scaling = "the measures' scaled to 1 too" if renormalize else "the measures' as they are"
     settings = f"{depth} ranks | the vector scaled to sum 1, {scaling} | {resolution(ranges, precision)}"
-    return FitResult(pd.DataFrame(rows), pd.DataFrame(curve), settings, "", notes)
+    return FitResult(to_frame(rows), to_frame(curve), settings, "", notes)
 
 
 def _static(measures: str | Sequence[str] | Sequence[MeasureRange], depth: int) -> list[MeasureRange]:

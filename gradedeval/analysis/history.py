@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.errors import InputError, ProblemList, plural, reason, shorten, warn_caller
 from gradedeval.formats import json_text
+from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
@@ -195,8 +196,6 @@ def read_history(path: str | os.PathLike[str]) -> History:
     Returns `History`: `.frame`, `.notes`. A line that was cut short is skipped, with a note. Raises
     `gradedeval.InputError` for any other line that is none of a history, or one of a later version.
     """
-    import pandas as pd  # not before it is needed
-
     source = Source(path)
     entries, notes = _entries(source.place, source.read())
     entries.sort(key=lambda entry: as_time(entry["time"]) or datetime.min.replace(tzinfo=UTC))
@@ -229,7 +228,7 @@ def read_history(path: str | os.PathLike[str]) -> History:
                 }
             )
             last[key] = entry
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    frame = to_frame(rows, columns=list(COLUMNS))
     numbers = ["score", "low", "high", "change", "from_best"]
     return History(frame.astype(dict.fromkeys(numbers, float)), source.place, notes)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.analysis.frames import frame_rows, frame_table
 from gradedeval.analysis.history import LEVEL, History
 from gradedeval.errors import visible
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import frame_rows, frame_table
 
 LAST = 20
 MARK = "≠: not comparable with the line above, because of what has changed; change and best begin again"

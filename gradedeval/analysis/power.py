@@ -16,6 +16,7 @@ from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_
 from gradedeval.analysis.significance import check_draws
 from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import InputError
+from gradedeval.formats.frames import joined, to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.scores import Scores
@@ -75,18 +76,16 @@ def power(
         raise InputError("--best", f"{best} is too few", "give 2 or more", usage=True)
     if len(matrix.runs) < 2:
         raise InputError("", "power needs at least two runs", "add a run", usage=True)
-    import pandas as pd  # not before it is needed
-
     rows, curves = [], []
     for measure in matrix.comparable_measures():
         paired = shared_topics(matrix, measure)
         paired = matrix.select(runs=_best(paired, best)).paired(measure)
-        curve = pd.DataFrame(_levels(paired, draws, alpha, seed, progress))
+        curve = to_frame(_levels(paired, draws, alpha, seed, progress))
         curves.append(curve)
         rows.append(_row(paired, curve, alpha))
     settings = f"paired bootstrap, studentized, {draws} draws, alpha {alpha:g}, seed {seed}"
     settings += "" if best is None else f" | the best {min(best, len(matrix.runs))} runs by each measure"
-    return Power(pd.DataFrame(rows), pd.concat(curves, ignore_index=True), settings)
+    return Power(to_frame(rows), joined(curves), settings)
 
 
 def _best(paired: Paired, best: int | None) -> Sequence[str]:

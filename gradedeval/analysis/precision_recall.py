@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 import numpy as np
 
 from gradedeval.analysis.background_weights import settled_batches
-from gradedeval.analysis.frames import frame_table
 from gradedeval.arrays import TOLERANCE, Floats
 from gradedeval.errors import InputError, plural, shorten, warn_caller
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import frame_table, joined, to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gain_schemes import thresholds
@@ -101,8 +101,6 @@ def precision_recall_of(
     workers: Workers | None = None,
 ) -> PrecisionRecall:
     """As `precision_recall`, for runs by name, a measure and options that are settled."""
-    import pandas as pd  # not before it is needed
-
     _check(measure, options, points)
     workers, judged = workers or Workers(), qrels_for(runs, qrels, options)
     graded = Scorer(judged, [measure], options)
@@ -122,15 +120,14 @@ def precision_recall_of(
         for own, one in zip(curves, scorer.measures, strict=True):
             recall, precision = _mean_curve(own, points)
             head = {"measure": one.label, "rel": np.nan if one == graded.measures[0] else one.rel, "run": name}
-            frames.append(pd.DataFrame({**head, "recall": recall, "precision": precision, "topics": len(own)}))
+            frames.append(to_frame({**head, "recall": recall, "precision": precision, "topics": len(own)}))
         counts.append((len(run.topics), run.missing))
         formats.append(run.format)
         notes += run.notes
-    frame = pd.concat(frames, ignore_index=True)
-    order = frame["measure"].map({one.label: number for number, one in enumerate(scorer.measures)})
+    count = len(scorer.measures)
     under = signature(judged, options, scorer.measures, counts, formats)
     return PrecisionRecall(
-        frame.iloc[np.argsort(order.to_numpy(), kind="stable")].reset_index(drop=True),
+        joined([frame for column in range(count) for frame in frames[column::count]]),
         points,
         f"{under} | interpolated at {points} levels of recall",
         [*notes, *_barren_notes(barren)],

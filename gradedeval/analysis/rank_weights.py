@@ -14,6 +14,7 @@ from gradedeval.analysis.fixed_weights import check_ranks, fixed_weights
 from gradedeval.arrays import TOLERANCE, Floats
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import exact_label, parse_measures
@@ -72,9 +73,7 @@ class Weights(InNotebook, document="analysis.rank_weights.weights_document"):
     @property
     def frame(self) -> pd.DataFrame:
         """The table as a DataFrame: rank, and a column for each measure."""
-        import pandas as pd  # slow to import
-
-        return pd.DataFrame(self.rows, columns=self.columns)
+        return to_frame(self.rows, columns=self.columns)
 
     @property
     def remarks(self) -> list[str]:

@@ -12,6 +12,7 @@ from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, shared_t
 from gradedeval.analysis.significance import effect_size
 from gradedeval.arrays import TOLERANCE, Floats
 from gradedeval.errors import InputError, shorten, warn_caller
+from gradedeval.formats.frames import joined, to_frame
 from gradedeval.scoring.summaries import of_mean
 
 if TYPE_CHECKING:
@@ -57,14 +58,12 @@ def risk_matrix(matrix: Matrix, baseline: str | None, alpha: float) -> tuple[pd.
     if len(matrix.runs) < 2:
         raise InputError("", "risk needs at least two runs", "add a run or --baseline", usage=True)
     of = None if baseline is None else matrix.run_index(baseline)
-    import pandas as pd  # not before it is needed
-
     measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
     usable = [paired for paired in measures if paired.reading.better != "neither"]
     if not usable:
         what = f"by {shorten([paired.measure for paired in measures])} neither run is better"
         raise InputError("", what, "name a measure such as -m ap", usage=True)
-    frame = pd.concat([pd.DataFrame(_columns(paired, of, alpha)) for paired in usable], ignore_index=True)
+    frame = joined([to_frame(_columns(paired, of, alpha)) for paired in usable])
     left_out = [paired.measure for paired in measures if paired.reading.better == "neither"]
     blank = list(dict.fromkeys(frame["measure"][frame["geo_risk"].isna()]))
     notes = [f"{', '.join(left_out)}: left out: neither more nor less is better"] if left_out else []

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, comparable
 from gradedeval.errors import InputError
+from gradedeval.formats.frames import to_frame
 from gradedeval.measures.parse import parse_measures
 from gradedeval.scoring.intervals import Scale, summary_intervals
 from gradedeval.scoring.summaries import summarize, summarize_rises
@@ -28,8 +29,6 @@ def run_summaries(scores: AnyScores, level: float = LEVEL, *, allow_mismatch: bo
     −1 where less is). What is not known is nan. Raises InputError (usage) unless the level is between 0 and 1.
     """
     check_level(level)
-    import pandas as pd  # not before it is needed
-
     matrix = comparable(scores, allow_mismatch)
     scales = [_scale(matrix, column) for column in range(len(matrix.measures))]
     cells = [(matrix.score[row], matrix.included[row]) for row in range(len(matrix.runs))]
@@ -60,7 +59,7 @@ def run_summaries(scores: AnyScores, level: float = LEVEL, *, allow_mismatch: bo
                     "sign": reading.sign,
                 }
             )
-    return pd.DataFrame(rows)
+    return to_frame(rows)
 
 
 def check_level(level: float) -> None:

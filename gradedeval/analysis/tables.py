@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.correlate import BY_TOPIC, NAMES
 from gradedeval.analysis.fit import FitResult
-from gradedeval.analysis.frames import frame_rows, frame_table
 from gradedeval.analysis.power import Power
 from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.topic_plan import Aim
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import frame_rows, frame_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,6 +13,7 @@ from gradedeval.analysis.completions.settled import settled
 from gradedeval.analysis.score_matrix import AnyScores, Paired
 from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import InputError, plural
+from gradedeval.formats.frames import joined, to_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +34,6 @@ def topic_differences(
     the order of the two around; blank without residuals), sign (1 where more is better or neither is, −1 where less
     is). Raises InputError (usage) unless there are two runs.
     """
-    import pandas as pd  # not before it is needed
-
     matrix, name = with_baseline(scores, baseline, allow_mismatch)
     if len(matrix.runs) != 2:
         what = f"{len(matrix.runs)} {plural(len(matrix.runs), 'run')} given, and two are compared topic by topic"
@@ -42,13 +41,11 @@ def topic_differences(
     first = matrix.run_index(name) if name is not None else 0
     reread = Reread.of(matrix.scores)
     frames = [_by_topic(matrix.paired(measure), first, reread) for measure in matrix.comparable_measures()]
-    return pd.concat(frames, ignore_index=True)
+    return joined(frames)
 
 
 def _by_topic(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame:
     """The rows of one measure, the largest gain first."""
-    import pandas as pd
-
     before, after = paired.score[[first, 1 - first]]
     old, new = paired.residual[[first, 1 - first]]
     difference = after - before
@@ -69,8 +66,8 @@ def _by_topic(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame
         "residual": new,
         "low": np.minimum(low, difference),  # but for the last bits they are
         "high": np.maximum(high, difference),
-        "settled": pd.array(settled(difference, (old, new), (lowest, highest), rises), dtype="boolean"),
+        "settled": settled(difference, (old, new), (lowest, highest), rises),
         "sign": paired.reading.sign,
     }
     order = np.argsort(-paired.reading.sign * difference, kind="stable")
-    return pd.DataFrame(columns).iloc[order]
+    return to_frame(columns).astype({"settled": "boolean"}).iloc[order]

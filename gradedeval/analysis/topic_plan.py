@@ -13,6 +13,7 @@ from gradedeval.analysis.anova import TwoWay
 from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
 from gradedeval.analysis.significance import check_draws, scipy_stats
 from gradedeval.errors import InputError
+from gradedeval.formats.frames import to_frame
 from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
@@ -91,20 +92,18 @@ def plan_topics(
         raise InputError("--variance", what, "give either --variance or RUN... QRELS", usage=True)
     if systems is not None and systems < 2:
         raise InputError("--systems", f"{systems} is too few", "give 2 or more", usage=True)
-    import pandas as pd  # not before it is needed
-
     if variance is not None:
         if not 0 < variance < math.inf:
             what = f"{variance:g} is not a variance"
             raise InputError("--variance", what, "give a number above 0, such as 0.05", usage=True)
-        return pd.DataFrame(_rows(aim, systems or 2, variance, variance, None, None))
+        return to_frame(_rows(aim, systems or 2, variance, variance, None, None))
     matrix = comparable(scores, allow_mismatch)  # type: ignore[arg-type]  # there are scores
     if len(matrix.runs) < 2:
         raise InputError("", "a plan needs at least two runs", "add a run, or give --variance", usage=True)
     rows = []
     for paired in (shared_topics(matrix, name) for name in matrix.comparable_measures()):
         rows += _rows(aim, systems or len(matrix.runs), *_variances(paired), paired.measure, len(paired.topics))
-    return pd.DataFrame(rows)
+    return to_frame(rows)
 
 
 def _variances(paired: Paired) -> tuple[float, float]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradedeval.analysis.frames import frame_table
 from gradedeval.analysis.score_matrix import Matrix, comparable
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import frame_table, joined, to_frame
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.summaries import summarize
 
@@ -29,8 +29,6 @@ def topic_table(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mi
     lower is better the best is the lowest; the topic `all` has the means (or totals, or geometric means) of each
     column.
     """
-    import pandas as pd  # not before it is needed
-
     matrix = comparable(scores, allow_mismatch)
     frames = []
     for column, name in enumerate(matrix.measures):
@@ -41,7 +39,7 @@ def topic_table(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mi
         whole = np.column_stack([rows, [float(summarize(row, reading.summary)) for row in rows]])
         topics = [*paired.topics, "all"]
         frames.append(
-            pd.DataFrame(
+            to_frame(
                 {
                     "measure": name,
                     "topic": np.repeat(topics, len(matrix.runs)),
@@ -54,7 +52,7 @@ def topic_table(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mi
                 }
             )
         )
-    return pd.concat(frames, ignore_index=True)
+    return joined(frames)
 
 
 def topic_table_document(frame: pd.DataFrame, matrix: Matrix, layout: Layout) -> Document:

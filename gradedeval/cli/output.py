@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import click
 
 from gradedeval.errors import InputError, visible
-from gradedeval.trec.lines import encode
+from gradedeval.formats.tables import as_bytes
 from gradedeval.trec.source import is_url
 from gradedeval.trec.urls import check_url
 
@@ -20,7 +20,7 @@ STDOUT = (None, "-", "/dev/stdout")
 
 def write(text: str, target: str | None = None) -> None:
     """Write text to standard output, or to a file, as `write_bytes` does."""
-    write_bytes(encode(text), target)
+    write_bytes(as_bytes(text), target)
 
 
 def write_bytes(content: bytes, target: str | None = None) -> None:
@@ -51,7 +51,7 @@ def say(text: str) -> None:
     """A message for the user on stderr; a closed stderr is not an error."""
     shown = "\n".join(map(visible, text.split("\n")))
     try:
-        sys.stderr.buffer.write(encode(shown) + b"\n")
+        sys.stderr.buffer.write(as_bytes(shown) + b"\n")
         sys.stderr.buffer.flush()
     except OSError:
         _silence(2)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
-from gradedeval.analysis.frames import text_column
 from gradedeval.analysis.significance import check_seed
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.clicks.click_measures import CLICK_MEASURES, SS_REL, by_configuration, only, relevant_shown, with_lists
@@ -18,6 +17,7 @@ from gradedeval.clicks.lists import batch_of
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.read import read_log
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
+from gradedeval.formats.frames import joined, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OF_RUNS, OF_SCORES, OptionKwargs, Options, refuse_options
@@ -126,9 +126,9 @@ def correlate_log(
         raise InputError(f"'{types[0]}'", "a click log has no types of documents", "leave it out", usage=True)
     scores = scorer.score_batch(batch_of(log, scorer.grader.qrels)).values[0]
     relevant = relevant_shown(log, qrels, settings.ss_rel)
-    import pandas as pd  # not before it is needed
 
-    rows, lists, alone = list[tuple[Any, ...]](), list[pd.DataFrame](), 0
+    rows: list[tuple[Any, ...]] = []
+    lists, alone = [], 0
     labels = [measure.label for measure in scorer.measures]
     for part, some in _parts(log, settings.by):
         sessions, clicked = by_configuration(some, relevant)
@@ -141,19 +141,11 @@ def correlate_log(
         counts = len(set(topics)), len(here), int(sessions[here].sum())
         for label, row in zip(labels, found.tolist(), strict=True):
             rows += [(part, label, *cell, *counts) for cell in zip(CLICK_MEASURES, row, strict=True)]
-        known = {
-            name: text_column(column)
-            for name, column in (
-                ("by", [part] * len(here)),
-                ("topic", topics),
-                ("shown", [" ".join(docnos) for docnos in shown]),
-            )
-        }
+        known = {"by": [part] * len(here), "topic": topics, "shown": [" ".join(docnos) for docnos in shown]}
         values = dict(zip([*labels, *CLICK_MEASURES], [*scores[here].T, *clicked[here].T], strict=True))
-        lists.append(pd.DataFrame({**known, "sessions": sessions[here], **values}))
+        lists.append(to_frame({**known, "sessions": sessions[here], **values}))
     columns: dict[str, Any] = dict(zip(["by", *COLUMNS], zip(*rows, strict=True), strict=True))
-    columns["by"] = text_column(columns["by"])
-    frame, each = pd.DataFrame(columns), pd.concat(lists, ignore_index=True)
+    frame, each = to_frame(columns), joined(lists)
     counted = [(len(set(log.topics)), 0)]
     said = "\n".join([_said(settings, each), str(signature(qrels, options, scorer.measures, counted))])
     if not settings.by:

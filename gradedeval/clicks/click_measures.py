@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradedeval.analysis.frames import text_column
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.clicks.items import NO_LIST
 from gradedeval.clicks.lists import batch_of
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.read import read_log
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
+from gradedeval.formats.frames import to_frame
 from gradedeval.rankings.qrels import Qrels
 
 if TYPE_CHECKING:
@@ -76,15 +76,13 @@ def click_measures(log: ClickLog, qrels: Qrels | None, ss_rel: float) -> ClickMe
                 "misses to ss"
             )
     sessions, values = by_configuration(log, None if qrels is None else relevant_shown(log, qrels, ss_rel))
-    import pandas as pd  # not before it is needed
-
     shown: dict[str, Any] = {
-        "topic": text_column(log.topics),
-        "shown": text_column([" ".join(docnos) for docnos in log.shown]),
+        "topic": log.topics,
+        "shown": [" ".join(docnos) for docnos in log.shown],
         "sessions": sessions,
     }
     names = [name for name in CLICK_MEASURES if name != "ss" or qrels is not None]
-    frame = pd.DataFrame(shown | {name: values[:, list(CLICK_MEASURES).index(name)] for name in names})
+    frame = to_frame(shown | {name: values[:, list(CLICK_MEASURES).index(name)] for name in names})
     return ClickMeasures(frame, " | ".join(said), notes)
 
 

@@ -18,6 +18,7 @@ from gradedeval.clicks.kinds import Chosen, read_models
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.read import read_log
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
+from gradedeval.formats.frames import to_frame
 from gradedeval.rankings.qrels import Qrels
 
 if TYPE_CHECKING:
@@ -110,12 +111,10 @@ class ClickModels:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """A row for each model, measure and rank: model, measure, rank (0: of all), value."""
-        import pandas as pd  # not before it is needed
-
         from gradedeval.clicks.model_tables import prediction_rows
 
         rows = [(name, *row) for name in self.models for row in prediction_rows(self, name)]
-        return pd.DataFrame(rows, columns=["model", "measure", "rank", "value"])
+        return to_frame(rows, columns=["model", "measure", "rank", "value"])
 
     def relevance(self, name: str | None = None, min_seen: int = 0) -> pd.DataFrame:
         """The estimated relevance of documents by a model (the only one, unless named): topic, docno, gain, seen; or of

@@ -11,13 +11,13 @@ import numpy as np
 from gradedeval.analysis.fit import FitResult
 from gradedeval.analysis.fit_weights import check_total, divergence, fit_weights
 from gradedeval.analysis.fixed_weights import static_weights
-from gradedeval.analysis.frames import frame_rows
 from gradedeval.analysis.parameter_search import MeasureRange, read_ranges
 from gradedeval.arrays import Floats
 from gradedeval.clicks.blocks import small_table_of
 from gradedeval.clicks.observation import Observation, observe_log
 from gradedeval.clicks.read import read_log
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
+from gradedeval.formats.frames import frame_rows, to_frame
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import split
 from gradedeval.measures.parse import parse_measures
@@ -124,10 +124,8 @@ def fit_observation(
     rows += [(_row(name, vector, looked, True, notes), vector) for name, vector in _vectors(weights, len(looked))]
     if not rows:
         raise InputError("", "no measure and no weights given", "for example -m 'rbp(p=0.05..0.99)'", usage=True)
-    import pandas as pd  # not before it is needed
-
     rows.sort(key=lambda row: float(row[0]["divergence"]))
-    frame = pd.DataFrame([row for row, _ in rows], columns=list(COLUMNS))
+    frame = to_frame([row for row, _ in rows], columns=list(COLUMNS))
     curves = {"rank": np.arange(1, len(looked) + 1), "observation": looked}
     for row, vector in rows:
         as_it_is = " as it is" if scale == "both" and not row["scaled"] else ""
@@ -138,7 +136,7 @@ def fit_observation(
         "none": f"the observation scaled to sum 1 {over}, weights as they are",
         "both": f"the observation scaled to sum 1 {over}, weights scaled and as they are",
     }
-    return Fits(frame, pd.DataFrame(curves), f"{said[scale]}\n{observation.settings}", notes)
+    return Fits(frame, to_frame(curves), f"{said[scale]}\n{observation.settings}", notes)
 
 
 COLUMNS = ("measure", "parameter", "value", "divergence", "low", "high", "scaled", "covered")

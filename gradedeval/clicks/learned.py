@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from gradedeval.analysis.frames import frame_table
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import frame_table, to_frame
 from gradedeval.measures.notation import write_value
 
 if TYPE_CHECKING:
@@ -41,10 +41,8 @@ class Learned:
     @property
     def frame(self) -> pd.DataFrame:
         """A row for each grade or rank: what --gain @FILE or cascade(utility=FILE) reads."""
-        import pandas as pd  # not before it is needed
-
         at = [int(one) if float(one).is_integer() else one for one in self.at]
-        return pd.DataFrame({"rank" if self.what == "phi" else "grade": at, self.what: self.values})
+        return to_frame({"rank" if self.what == "phi" else "grade": at, self.what: self.values})
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.analysis.frames import text_column
 from gradedeval.arrays import Bools, Ints
 from gradedeval.errors import InputError, plural
+from gradedeval.formats.frames import to_frame
 from gradedeval.trec.lines import encode
 
 if TYPE_CHECKING:
@@ -133,18 +133,16 @@ class ClickLog:
     def frame(self) -> pd.DataFrame:
         """A row for each kind of session: topic, clicks (a list of ranks), shown (a list of docnos), user (None where
         each session is a user of its own), the other columns, count."""
-        import pandas as pd  # not before it is needed
-
         found: dict[str, Any] = {
-            "topic": text_column([self.topics[code] for code in self.configuration.tolist()]),
+            "topic": [self.topics[code] for code in self.configuration.tolist()],
             "clicks": [list(self.patterns[code]) for code in self.pattern.tolist()],
             "shown": [list(self.shown[code]) for code in self.configuration.tolist()],
         }
         if self.user is not None:
-            found["user"] = text_column([self.users[code] if code >= 0 else None for code in self.user.tolist()])
+            found["user"] = [self.users[code] if code >= 0 else None for code in self.user.tolist()]
         for name, (values, codes) in self.columns.items():
-            found[name] = text_column([values[code] for code in codes.tolist()])
-        return pd.DataFrame(found | {"count": self.count})
+            found[name] = [values[code] for code in codes.tolist()]
+        return to_frame(found | {"count": self.count})
 
     def lines(self) -> Iterator[str]:
         """The log as text, a header and a line for each row, which `read_log` reads.

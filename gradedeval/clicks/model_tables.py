@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.analysis.frames import frame_table, text_column
 from gradedeval.clicks.held_out import MEANS
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import frame_table, to_frame
 
 MIN_SEEN = 10
 """Sessions that must have shown a document for its relevance to be written."""
@@ -87,16 +87,12 @@ def _grade(grade: float | None) -> str:
 
 def relevance_frame(model: ClickModel, min_seen: int = 0) -> pd.DataFrame:
     """The estimated relevance of each item that enough sessions showed."""
-    import pandas as pd  # not before it is needed
-
     if model.items.tie == "grade":
-        columns = {"grade": text_column(list(map(_grade, model.items.names)))}
+        columns = {"grade": list(map(_grade, model.items.names))}
     else:
-        columns = {
-            "topic": text_column([topic for topic, _ in model.items.names]),
-            "docno": text_column([docno for _, docno in model.items.names]),
-        }
-    frame = pd.DataFrame({**columns, "gain": model.relevance, "seen": model.seen})
+        topics, docnos = ([name[part] for name in model.items.names] for part in (0, 1))
+        columns = {"topic": topics, "docno": docnos}
+    frame = to_frame({**columns, "gain": model.relevance, "seen": model.seen})
     return frame[frame["seen"] >= min_seen].reset_index(drop=True)
 
 

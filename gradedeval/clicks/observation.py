@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from gradedeval.analysis.frames import text_column
 from gradedeval.arrays import Floats, Ints
 from gradedeval.clicks.log import ClickLog, collapse
 from gradedeval.clicks.read import LAST_RANK, read_log
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
+from gradedeval.formats.frames import to_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -276,17 +276,13 @@ def _pages(last: Ints, sessions: Ints, page: int) -> Pages:
 
 
 def _frame(observed: Floats, names: list[str], per: str | None) -> pd.DataFrame:
-    import pandas as pd  # not before it is needed
-
     depth = observed.shape[1]
     weight = observed / observed.sum(axis=1, keepdims=True)
-    columns: dict[str, Any] = (
-        {}
-        if per is None
-        else {"topic" if per == "query" else "user": text_column([name for name in names for _ in range(depth)])}
-    )
+    columns: dict[str, Any] = {}
+    if per is not None:
+        columns["topic" if per == "query" else "user"] = [name for name in names for _ in range(depth)]
     columns["rank"] = np.tile(np.arange(1, depth + 1), len(names))
-    return pd.DataFrame({**columns, "weight": weight.ravel(), "observed": observed.ravel()})
+    return to_frame({**columns, "weight": weight.ravel(), "observed": observed.ravel()})
 
 
 def _settings(log: ClickLog, mu: float, page: int, gaps: str, clickless: str, depth: int) -> str:

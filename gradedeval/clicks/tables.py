@@ -5,13 +5,13 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.analysis.frames import frame_rows, frame_table
 from gradedeval.analysis.tables import Shown, frame_document, near_best, same
 from gradedeval.clicks.agreement import ClickCorrelations
 from gradedeval.clicks.click_measures import CLICK_MEASURES
 from gradedeval.clicks.fits import Fits
 from gradedeval.clicks.observation import Observation
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import frame_rows, frame_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,6 +21,7 @@ from gradedeval.formats.tables import Layout as Layout
 from gradedeval.formats.tables import Mark as Mark
 from gradedeval.formats.tables import Marked as Marked
 from gradedeval.formats.tables import Table as Table
+from gradedeval.formats.tables import in_utf8 as in_utf8
 
 Maker = Callable[[Layout], Document]
 """Makes the document of a result in the layout that a format needs, so that no other is made."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
 from gradedeval.errors import visible
-from gradedeval.formats.tables import Document, Mark, Markup, Table
+from gradedeval.formats.tables import Document, Mark, Markup, Table, in_utf8
 
 # An underscore within a word is one.
 _MARKDOWN = re.compile(r"[\\`*~$\[\]]|(?<![^\W_])_|_(?![^\W_])")
@@ -57,7 +57,7 @@ def as_html(document: Document, digits: int | None) -> str:
         for block in document.blocks
     ]
     blocks += [f"<p>{part}</p>" for part in (HTML.paragraph(document.legend), escape(document.signature)) if part]
-    return "\n".join(blocks) + "\n"
+    return in_utf8("\n".join(blocks) + "\n")
 
 
 def _html_table(table: Table, digits: int | None, caption: str) -> str:
@@ -78,14 +78,12 @@ _LATEX = {
 # Two hyphens are a dash, two commas or apostrophes quotation marks; a bracket or an asterisk at the beginning of a row
 # belongs to the command before it.
 _LIGATURES = re.compile(r"(?<=([-',]))(?=\1)|(?=^[\[*])")
-_RAW_BYTE = re.compile("[\udc80-\udcff]")
 _OF_T1, _BEYOND_T1 = re.compile(r"[^\0-\x7f]|\\char34\b"), re.compile("[^\0-\u017f–—‘’“”„…•™€]")
 
 
 def _plain_latex(text: str) -> str:
-    """Text that LaTeX prints as it is. A byte that is not a letter stands as its number."""
-    text = _RAW_BYTE.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:02x}", text)
-    return "".join(_LATEX.get(sign, sign) for sign in _LIGATURES.sub("\0", text)).replace("\0", "{}")
+    """Text that LaTeX prints as it is."""
+    return "".join(_LATEX.get(sign, sign) for sign in _LIGATURES.sub("\0", in_utf8(text))).replace("\0", "{}")
 
 
 def _raised_latex(signs: str) -> str:
@@ -121,7 +119,7 @@ def _needed(text: str) -> str:
 
 
 def _comment(text: str) -> str:
-    return "% " + text.replace("\n", "\n% ")
+    return "% " + in_utf8(text).replace("\n", "\n% ")
 
 
 def _latex_table(table: Table, digits: int | None, document: Document) -> str:

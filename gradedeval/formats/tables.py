@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -22,6 +23,24 @@ _SPECIFICATIONS: dict[Kind, str] = {
     "percent": "+z.1%",
     "number": ".6g",
 }
+
+
+_HALF = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+
+
+def in_utf8(text: str) -> str:
+    r"""Text for people in a form that is UTF-8, as HTML, XML, LaTeX and pictures are: a byte of a name that is not
+    stands as its number, `\xe9`."""
+    return as_bytes(text).decode("utf-8", "backslashreplace")
+
+
+def as_bytes(text: str) -> bytes:
+    r"""Text as it is written. Half of a character, which JSON can escape and nothing can write, stays its escape,
+    `\ud800`."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return _HALF.sub(lambda half: repr(half[0])[1:-1], text).encode("utf-8", "surrogateescape")
 
 
 class Mark(NamedTuple):

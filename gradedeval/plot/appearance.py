@@ -8,6 +8,7 @@ from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import InputError, visible
+from gradedeval.formats import in_utf8
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -141,7 +142,7 @@ LONGEST = 30
 
 def shown(name: str, longest: int = LONGEST) -> str:
     """A name of the user's as text in a picture: in one line, not too long, and never as a formula."""
-    text = visible(name)
+    text = in_utf8(visible(name))
     if len(text) > longest:
         head = (longest - 1) * 2 // 3
         text = f"{text[:head]}…{text[len(text) - (longest - 1 - head) :]}"

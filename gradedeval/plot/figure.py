@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradedeval import __version__
 from gradedeval.errors import InputError
+from gradedeval.formats import in_utf8
 from gradedeval.plot.appearance import WIDTH, need_matplotlib, style
 from gradedeval.trec.source import extension_of
 from gradedeval.trec.written import write_file
@@ -69,7 +70,7 @@ def figure(panels: Sequence[Panel], width: float = WIDTH, height: float | None =
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    heights, lines = [panel.height for panel in panels], _wrapped(signature, width)
+    heights, lines = [panel.height for panel in panels], _wrapped(in_utf8(signature), width)
     below = len(lines) * SMALL * 1.25 / 72 + (0.06 if lines else 0)
     with style():
         made = Figure(figsize=(width, height or sum(heights) + below))
@@ -106,6 +107,7 @@ def as_bytes(figure: Figure, form: str, signature: str = "", dpi: float | None =
     import matplotlib
 
     target, maker = io.BytesIO(), f"gradedeval {__version__}, matplotlib {matplotlib.__version__}"
+    signature = in_utf8(signature)
     metadata: dict[str, dict[str, Any]] = {
         "png": {"Software": maker, "Description": signature},
         "svg": {"Creator": maker, "Description": signature, "Date": None},

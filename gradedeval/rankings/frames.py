@@ -166,12 +166,7 @@ def _dict_topic(topic: Any, documents: Mapping[Any, Any], what: str) -> Ranking:
     if not math.isfinite(values.sum()) and not np.isfinite(values).all():
         docno = list(documents)[int(np.flatnonzero(~np.isfinite(values))[0])]
         raise InputError(f"{what}['{topic}']['{docno}']", "the score is not finite", "expected a finite number")
-    # Text stays text: encoding every docno would take longer than the evaluation.
-    docnos: list[Any] = list(documents)
-    try:
-        "".join(docnos)
-    except TypeError:
-        docnos = [ident(docno, what) for docno in documents]
+    docnos = _docnos(list(documents), what)
     return docnos, values, NONE, range(1, len(docnos) + 1), []
 
 
@@ -199,16 +194,12 @@ def frame_ranking(
     """The documents of a DataFrame with columns topic, docno and score or rank; ranks and types where asked for."""
     if not len(frame):
         raise InputError(what, "is empty", "expected a row for each document")
-    docnos: list[Any] = column(frame, DOCNO, what)
+    docnos = column(frame, DOCNO, what)
     if ordered_by_rank(frame):
         by_rank = True
         check_no_score({name: _values(frame, name) for name in frame.columns}, what)
     topics = _ids(frame, TOPIC, what)
-    try:
-        "".join(docnos)  # text stays text, as in dicts
-    except TypeError:
-        docnos = _ids(frame, DOCNO, what)
-    lines = lines_of(frame)
+    docnos, lines = _docnos(docnos, what), lines_of(frame)
     places = _numbers(column(frame, RANK, what), "rank", what, lines) if ranks or by_rank else NONE
     scores = -places if by_rank else _numbers(column(frame, SCORE, what), "score", what, lines)
     if (large := np.flatnonzero(np.abs(places) > LAST_RANK)).size:
@@ -227,6 +218,15 @@ def frame_ranking(
         )
         for topic, positions in rows.items()
     }
+
+
+def _docnos(docnos: list[Any], what: str) -> list[Any]:
+    """Docnos as ids. Text stays text: encoding each would take longer than the evaluation."""
+    try:
+        encode("".join(docnos))
+    except (TypeError, UnicodeEncodeError):
+        return [ident(docno, what) for docno in docnos]
+    return docnos
 
 
 def _numbers(values: list[Any], what: str, place: str, lines: Sequence[int]) -> Floats:

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradedeval.arrays import Floats, merge_close
 from gradedeval.errors import InputError
+from gradedeval.formats import in_utf8
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.options import Options
@@ -73,7 +74,7 @@ class Scores(InNotebook, document="scoring.score_tables.document"):
 
     def __repr__(self) -> str:
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
-        return f"<Scores of {runs}: {', '.join(self.labels)}; {self.signature}>"
+        return in_utf8(f"<Scores of {runs}: {', '.join(self.labels)}; {self.signature}>")
 
     def rows(self, by_topic: bool = True) -> Iterator[Row]:
         """The tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary."""
@@ -159,11 +160,11 @@ class Scores(InNotebook, document="scoring.score_tables.document"):
     def frame(self) -> pd.DataFrame:
         """The tidy table as a DataFrame: run, topic, measure, score[, se, low, high][, low, high][, residual]
         [, unjudged, beyond][, topics], signature (of the summaries; None elsewhere)."""
-        import pandas as pd  # not for a plain evaluation: it takes longer to import than a run takes to score
+        from gradedeval.formats.frames import to_frame  # few evaluations come here
 
         rows = list(self.rows())
         columns = {name: [getattr(row, name) for row in rows] for name in self.columns}
-        return pd.DataFrame({**columns, "signature": row_signatures(self, rows)})
+        return to_frame({**columns, "signature": row_signatures(self, rows)})
 
     @property
     def labels(self) -> list[str]:

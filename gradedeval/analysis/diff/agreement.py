@@ -15,6 +15,8 @@ from gradedeval.analysis.diff.overlap import TIES, Ties, lists_of, rank_biased_o
 from gradedeval.analysis.ranked_runs import RankedRuns, rank_runs
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, warn_caller
+from gradedeval.formats import in_utf8
+from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
@@ -69,7 +71,7 @@ class Agreement(InNotebook, document="analysis.diff.agreement_tables.agreement_d
     notes: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        return f"<Agreement of {shorten(self.runs)}>"
+        return in_utf8(f"<Agreement of {shorten(self.runs)}>")
 
     def of_topic(self, topic: str | None) -> Agreement:
         """The same, for one topic alone. Raises InputError (usage) where it is not among them."""
@@ -130,8 +132,6 @@ def agreement_of(
     workers: Workers | None = None,
 ) -> Agreement:
     """As `agreement`, for runs by name."""
-    import pandas as pd  # not before it is needed
-
     if len(runs) < 2:
         what, hint = f"{len(runs)} {plural(len(runs), 'run')} given", "agreement is between two or more"
         raise InputError("", what, hint, usage=True)
@@ -140,7 +140,7 @@ def agreement_of(
     pairs = [(one, other) for other in range(len(runs)) for one in range(other)]
     found = _of_pairs(ranked, pairs, settings, workers)
     names = np.array(ranked.names, dtype=object)
-    frame = pd.DataFrame(
+    frame = to_frame(
         {
             "run": np.repeat([ranked.runs[one].name for one, _ in pairs], [len(rows) for rows, _ in found]),
             "other": np.repeat([ranked.runs[other].name for _, other in pairs], [len(rows) for rows, _ in found]),

@@ -7,9 +7,9 @@ from typing import Any
 
 from gradedeval.analysis.diff.agreement import Agreement
 from gradedeval.analysis.diff.reproduce import Reproduction
-from gradedeval.analysis.frames import frame_rows, frame_table
 from gradedeval.errors import plural, visible
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import frame_rows, frame_table
 
 TOPICS = 10
 

@@ -18,6 +18,8 @@ from gradedeval.analysis.ranked_terms import RankedTerms, terms_by_run
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import Ints
 from gradedeval.errors import InputError, check_choice, did_you_mean, shorten, warn_caller
+from gradedeval.formats import in_utf8
+from gradedeval.formats.frames import joined
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
@@ -63,7 +65,8 @@ class Diff(InNotebook, document="analysis.diff.tables.own_document"):
     notes: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        return f"<Diff from {self.baseline} to {self.run}: {', '.join(measure.label for measure in self.measures)}>"
+        measures = ", ".join(measure.label for measure in self.measures)
+        return in_utf8(f"<Diff from {self.baseline} to {self.run}: {measures}>")
 
     @cached_property
     def by_topic(self) -> dict[tuple[str, str], pd.DataFrame]:
@@ -80,8 +83,8 @@ class Diff(InNotebook, document="analysis.diff.tables.own_document"):
         rows = np.ones(len(self.topics), dtype=bool)
         if kind is not None:
             check_choice(kind, ONLY, "--only")
-            better = self.topics["measure"].map({measure.label: measure.reading.sign for measure in self.measures})
-            change = self.topics["difference"] * better
+            better = {measure.label: measure.reading.sign for measure in self.measures}
+            change = self.topics["difference"] * [better[label] for label in self.topics["measure"]]
             settled = self.topics["settled"]
             if kind == "unsettled" and settled.isna().all() and len(settled):
                 what = "what judging could turn is not known here"
@@ -143,8 +146,6 @@ def diff_runs(
     workers: Workers | None = None,
 ) -> Diff:
     """As `diff`, for two runs by name, the baseline first. Raises InputError as `diff` does."""
-    import pandas as pd  # not before it is needed
-
     judged = qrels_for(runs, qrels, options)
     known = options.bounded_by_residuals and not options.judged_only
     scorer = Scorer(judged, list(measures), replace(options, residuals="total" if known else None))
@@ -156,19 +157,16 @@ def diff_runs(
     if scorer.grader.types:
         raise InputError("--costs", "diff does not read the types of documents", "leave it out", usage=True)
     terms, reread = terms_by_run(ranked, scorer), Reread.of_runs(scorer, runs)
-    topics, documents = [], []
-    for column, measure in enumerate(scorer.measures):
-        rows, found = _of_measure(ranked, scorer, column, shared, terms, reread)
-        topics.append(rows.assign(measure=measure.label))
-        documents.append(found.assign(measure=measure.label))
+    columns = range(len(scorer.measures))
+    topics, documents = zip(
+        *(_of_measure(ranked, scorer, column, shared, terms, reread) for column in columns), strict=True
+    )
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
-    columns = ["measure", *(name for name in topics[0].columns if name != "measure")]
-    of_documents = ["measure", *(name for name in documents[0].columns if name != "measure")]
     return Diff(
         old.name,
         new.name,
-        pd.concat(topics, ignore_index=True)[columns],
-        pd.concat(documents, ignore_index=True)[of_documents],
+        joined(topics),
+        joined(documents),
         scorer.measures,
         str(signature(judged, options, scorer.measures, counts)),
         [*scorer.notes, *ranked.notes],
@@ -192,7 +190,7 @@ def _of_measure(
     of_documents, of_topics = (added[0], added[1]), (terms.rest[column, 0], terms.rest[column, 1])
     scores = terms.scores[:, :, :, column]
     last = NOWHERE - 1 if measure.cutoff is None or measure.definition.cutoff == "sums_to_k" else measure.cutoff
-    change = Change(ranked, shared, old, new, of_documents, of_topics, last)
+    change = Change(ranked, shared, old, new, of_documents, of_topics, last, measure.label)
     names, (score, residual) = [run.name for run in ranked.runs], scores[[0, 2]][:, :, shared]
     paired = Paired(measure.label, measure.reading, names, [ranked.names[topic] for topic in shared], score, residual)
     bounds = topic_bounds(paired, np.array([0]), np.array([1]), reread)[:, 0]

@@ -12,6 +12,7 @@ from gradedeval.analysis.completions.settled import settled
 from gradedeval.analysis.explain import BEYOND, DOCUMENT
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
+from gradedeval.formats.frames import joined, to_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,7 @@ class Change:
     terms         of each run: documents, what each adds to the score of its topic
     rest          of each run: topics, what else does
     last          the last rank that the measure looks at
+    measure       what the measure is called
     """
 
     ranked: RankedRuns
@@ -37,6 +39,7 @@ class Change:
     terms: tuple[Floats, Floats]
     rest: tuple[Floats, Floats]
     last: int
+    measure: str
 
     @cached_property
     def explains(self) -> Floats:
@@ -60,8 +63,6 @@ def topic_rows(change: Change, scores: Floats, residuals: Floats, bounds: Floats
     bounds             topics, twice: how low and how high the difference can come; nan where that is not known
     rises              whether no judging lowers a score
     """
-    import pandas as pd
-
     ranked, shared, (before, after), (old, new) = change.ranked, change.shared, scores, residuals
     with np.errstate(invalid="ignore"):
         difference = np.where(before == after, 0.0, after - before)
@@ -69,18 +70,19 @@ def topic_rows(change: Change, scores: Floats, residuals: Floats, bounds: Floats
     changed = np.bincount(ranked.topic[change.chosen], minlength=len(ranked.topics))[shared]
     same = (changed == 0) & (difference == 0)
     known = settled(difference, (old, new), (bounds[0], bounds[1]), rises, same)
-    return pd.DataFrame(
+    return to_frame(
         {
+            "measure": change.measure,
             "topic": np.array(ranked.names, dtype=object)[shared],
             "baseline_score": before,
             "score": after,
             "difference": difference,
             "baseline_residual": old,
             "residual": new,
-            "settled": pd.array(known, dtype="boolean"),
+            "settled": known,
             "changed": changed,
         }
-    )
+    ).astype({"settled": "boolean"})
 
 
 def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
@@ -90,31 +92,30 @@ def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
     place  topics: where each stands in the order of topics
     above  of the documents chosen: the relevant one that an unjudged one moved above, −1 where there is none
     """
-    import pandas as pd
-
     ranked, chosen = change.ranked, change.chosen
     names, (before, after) = np.array(ranked.names, dtype=object), (change.old[chosen], change.new[chosen])
     kinds = [before == NOWHERE, after == NOWHERE, after < before, after > before]
-    documents = pd.DataFrame(
+    documents = to_frame(
         {
+            "measure": change.measure,
             "topic": names[ranked.topic[chosen]],
             "part": DOCUMENT,
             "docno": ranked.docnos[chosen],
             "grade": ranked.grades(chosen),
             "change": np.select(kinds, [ENTERED, LEFT, ROSE, FELL], STAYED).astype(object),
-            "baseline_rank": pd.Series(before, dtype="Int64").mask(before == NOWHERE),
-            "rank": pd.Series(after, dtype="Int64").mask(after == NOWHERE),
+            "baseline_rank": np.where(before == NOWHERE, np.nan, before),
+            "rank": np.where(after == NOWHERE, np.nan, after),
             "baseline_contribution": np.where(before == NOWHERE, np.nan, change.terms[0][chosen]),
             "contribution": np.where(after == NOWHERE, np.nan, change.terms[1][chosen]),
             "explains": change.explains[chosen],
             "above": np.append(ranked.docnos, [None])[above],
         }
-    )
+    ).astype({"baseline_rank": "Int64", "rank": "Int64"})
     more = change.rest[1] - change.rest[0]
     others = change.shared[np.abs(more[change.shared]) > TOLERANCE]
-    rest = pd.DataFrame({"topic": names[others], "part": BEYOND, "explains": more[others]})
+    rest = to_frame({"measure": change.measure, "topic": names[others], "part": BEYOND, "explains": more[others]})
     rest["baseline_contribution"], rest["contribution"] = change.rest[0][others], change.rest[1][others]
-    found = pd.concat([documents, rest], ignore_index=True) if len(others) else documents
+    found = joined([documents, rest]) if len(others) else documents
     of_topic = np.append(ranked.topic[chosen], others)
     nearest = np.append(np.minimum(before, after), np.full(len(others), NOWHERE))
     return found.iloc[np.lexsort((nearest, -found["explains"].abs().to_numpy(dtype=float), place[of_topic]))]

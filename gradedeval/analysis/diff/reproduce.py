@@ -16,6 +16,7 @@ from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, warn_caller
+from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
@@ -89,8 +90,6 @@ def reproduction_of(
     workers: Workers | None = None,
 ) -> Reproduction:
     """As `reproduction`, for runs with their names."""
-    import pandas as pd  # not before it is needed
-
     if len(runs) != 2 or len(originals) != 2:
         what = f"{len(runs)} runs and {len(originals)} originals given"
         raise InputError("", what, "give a baseline and an advanced run, and the originals of both", usage=True)
@@ -108,7 +107,7 @@ def reproduction_of(
         found, notes, signature = _scores(keyed, [name for name, _ in runs], [name for name, _ in originals],
                                           qrels, measures, options, workers)  # fmt: skip
         rows += found
-    frame = pd.DataFrame(rows, columns=["what", "run", "original", "measure", "value"])
+    frame = to_frame(rows, columns=["what", "run", "original", "measure", "value"])
     return Reproduction(frame, [name for name, _ in (*runs, *originals)], settings, signature, notes)
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from gradedeval.analysis.diff.by_topic import Diff
 from gradedeval.analysis.diff.changes import ENTERED, LEFT
 from gradedeval.analysis.explain import DOCUMENT
-from gradedeval.analysis.frames import frame_rows, frame_table
 from gradedeval.errors import plural, visible
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import frame_rows, frame_table, merged
 from gradedeval.measures.definition import Measure
 from gradedeval.scoring.summaries import summarize
 
@@ -64,7 +64,7 @@ def _long(shown: Diff, top: int | None) -> Document:
     topics = shown.topics.drop(columns="changed")
     if top is not None:
         topics = topics.groupby("measure", sort=False).head(top)
-    rows = topics.merge(shown.documents, on=["measure", "topic"], how="inner")
+    rows = merged(topics, shown.documents, on=["measure", "topic"])
     rows.insert(0, "run", shown.run)
     rows.insert(1, "baseline", shown.baseline)
     return Document([frame_table(rows)], shown.signature)

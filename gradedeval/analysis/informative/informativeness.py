@@ -13,6 +13,7 @@ from gradedeval.analysis.informative.expected_scores import check_expected
 from gradedeval.analysis.informative.run_curves import MEAN, RunCurves, Solver, Sparse
 from gradedeval.arrays import distinct
 from gradedeval.errors import InputError, plural, shorten, warn_caller
+from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
@@ -146,8 +147,6 @@ def _check(measures: Sequence[Measure], options: Options) -> None:
 
 def _frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
     """A row for each measure, run, topic and curve."""
-    import pandas as pd  # not before it is needed
-
     rows = [
         (measure, run.name, topic, curve, rms[row, column], bool(own[row, 2]), own[row, 0], own[row, 1], ranks)
         for row, measure in enumerate(solver.measures)
@@ -156,13 +155,11 @@ def _frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
         for column, curve in enumerate(solver.curves)
     ]
     columns = ["measure", "run", "topic", "curve", "rms", "converged", "score", "entropy", "ranks"]
-    return pd.DataFrame(rows, columns=columns)
+    return to_frame(rows, columns=columns)
 
 
 def _curve_frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
     """A row for each measure, curve and level of recall; the mean of curves has none."""
-    import pandas as pd  # not before it is needed
-
     converged = np.sum([own[:, 2] for run in solved for own in run.numbers], axis=0)
     means = sum(run.precision for run in solved) / np.maximum(converged, 1)[:, None, None, None]
     rows = [
@@ -172,7 +169,7 @@ def _curve_frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
         if curve != MEAN
         for at, level in enumerate(LEVELS.tolist())
     ]
-    return pd.DataFrame(rows, columns=["measure", "curve", "recall", "actual", "inferred", "lists"])
+    return to_frame(rows, columns=["measure", "curve", "recall", "actual", "inferred", "lists"])
 
 
 def _notes(solver: Solver, solved: Sequence[RunCurves]) -> list[str]:

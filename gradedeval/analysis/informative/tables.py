@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.analysis.frames import frame_rows, frame_table
 from gradedeval.analysis.informative.informativeness import Informativeness
 from gradedeval.analysis.informative.run_curves import GRADED, MEAN
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import frame_rows, frame_table, joined
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,14 +32,12 @@ def informative_document(found: Informativeness, layout: Layout, *, by_topic: bo
 
 def _long(found: Informativeness, by_topic: bool) -> pd.DataFrame:
     """A row for each measure and curve, over all lists; `by_topic` before them those of lists."""
-    import pandas as pd  # not before it is needed
-
     means = found.frame.assign(run=ALL, topic=ALL)
     columns = ["measure", "run", "topic", "curve", "rms", "lists", "converged"]
     if not by_topic:
         return means[columns]
     lists = found.lists.assign(lists=1, converged=found.lists["converged"].astype(int))
-    return pd.concat([lists, means], ignore_index=True)[[*columns, "score", "entropy", "ranks"]]
+    return joined([lists, means])[[*columns, "score", "entropy", "ranks"]]
 
 
 def _by_curve(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradedeval.analysis.lint.lint import lint as find_defects
 from gradedeval.analysis.lint.report import lint_document
 from gradedeval.errors import InputError
+from gradedeval.formats.frames import to_frame
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options.presets import resolve_options
@@ -43,8 +44,6 @@ def lint(
     `warning`: it would score it, but not as intended), kind, place, problem, hint. No row: no defect.
     Raises InputError for what is not a file, and where a measure cannot be computed from these qrels.
     """
-    import pandas as pd
-
     named = named_runs(runs, qrels)
     for name, source in [*named.items(), *([("qrels", qrels)] if qrels is not None else [])]:
         if not is_path(source):
@@ -62,4 +61,4 @@ def lint(
         labels=options.labels,
     )
     table = lint_document(report, "long").table
-    return pd.DataFrame(table.rows, columns=list(table.names))
+    return to_frame(table.rows, columns=list(table.names))

@@ -12,6 +12,7 @@ from gradedeval.analysis.explain import DEFAULT
 from gradedeval.analysis.pool.order import agreements, standing
 from gradedeval.arrays import Ints
 from gradedeval.errors import InputError, plural, warn_caller
+from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
@@ -90,8 +91,6 @@ def assessors(
     workers: Workers | None = None,
 ) -> AssessorAgreement:
     """As `assessor_agreement`, for runs by name."""
-    import pandas as pd  # not before it is needed
-
     if options.subtopics or options.strata:
         flag = "--subtopics" if options.subtopics else "--strata"
         raise InputError(flag, "--agreement compares one grade of a document", "leave it out", usage=True)
@@ -112,7 +111,7 @@ def assessors(
         topics,
         sizes[0],
         sizes[1],
-        pd.DataFrame(table, index=pd.Index(names, name=first.place), columns=pd.Index(names, name=second.place)),
+        to_frame(table, names).set_axis(names).rename_axis(index=first.place, columns=second.place),
         float(np.trace(table) / table.sum()),
         cohen_kappa(table),
         cohen_kappa(table, linear=True),
@@ -175,14 +174,12 @@ def _orders(
     workers: Workers | None,
 ) -> tuple[pd.DataFrame, pd.DataFrame, str, list[str]]:
     """The order of runs by either qrels, on the topics of both."""
-    import pandas as pd
-
     of_orders = ["measure", "runs", "tau", "tau_ap"]
     of_runs = ["measure", "run", "score", "other_score", "rank", "other_rank"]
     orders: list[tuple[Any, ...]] = []
     rows: list[tuple[Any, ...]] = []
     if not runs:
-        return pd.DataFrame(columns=of_orders), pd.DataFrame(columns=of_runs), "", []
+        return to_frame([], of_orders), to_frame([], of_runs), "", []
     shared = frozenset(topic for topic in first.topics if topic in second._row)
     notes = []
     left_out = len(first) + len(second) - 2 * len(shared)
@@ -201,4 +198,4 @@ def _orders(
         rows += zip([measure.label] * len(runs), runs, before.tolist(), after.tolist(), *places, strict=True)
     signature = f"{mine.signature}\n{theirs.signature}"
     notes += [*mine.notes, *(note for note in theirs.notes if note not in mine.notes)]
-    return pd.DataFrame(orders, columns=of_orders), pd.DataFrame(rows, columns=of_runs), signature, notes
+    return to_frame(orders, columns=of_orders), to_frame(rows, columns=of_runs), signature, notes

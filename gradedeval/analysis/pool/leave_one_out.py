@@ -15,6 +15,7 @@ from gradedeval.analysis.pool.statistics import check_depth, group_counts
 from gradedeval.analysis.ranked_runs import RankedRuns, rank_runs
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError, plural, warn_caller
+from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
@@ -96,8 +97,6 @@ def leave_out(
     progress: Progress = no_progress,
 ) -> LeftOut:
     """As `leave_one_out`, for runs by name. Files are read once: judgments are masked."""
-    import pandas as pd  # not before it is needed
-
     check_depth("--pool-depth", pool_depth)
     if len(runs) < 2:
         what = f"{len(runs)} {plural(len(runs), 'run')} given"
@@ -117,13 +116,11 @@ def leave_out(
             rows += _of_run(ranked, scorer, run, group, alone, full, without)
     order = {run: number for number, run in enumerate(runs)}
     by_measure = {measure.label: number for number, measure in enumerate(scorer.measures)}
-    frame = pd.DataFrame(rows).sort_values(
-        ["measure", "run"], key=lambda column: column.map(by_measure if column.name == "measure" else order)
-    )
+    frame = to_frame(sorted(rows, key=lambda row: (by_measure[row["measure"]], order[row["run"]])))
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     said = [*scorer.notes, *ranked.notes, *group_notes]
     text = str(signature(judged, scorer.options, scorer.measures, counts))
-    return LeftOut(frame.reset_index(drop=True), _orders(frame, scorer.measures), scorer.measures, text, said)
+    return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, text, said)
 
 
 def masked_scores(ranked: RankedRuns, scorer: Scorer, masked: Bools, known: Floats) -> Floats:
@@ -174,8 +171,6 @@ def _of_run(
 
 
 def _orders(frame: pd.DataFrame, measures: list[Measure]) -> pd.DataFrame:
-    import pandas as pd
-
     rows = []
     for measure in measures:
         own = frame[frame["measure"] == measure.label]
@@ -184,4 +179,4 @@ def _orders(frame: pd.DataFrame, measures: list[Measure]) -> pd.DataFrame:
         drop = int((own["rank_without"] - own["rank"]).max())
         rows.append((measure.label, len(own), float(relative.mean()), float(relative.max()), drop, tau, tau_ap))
     columns = ["measure", "runs", "mean_change", "largest_change", "largest_drop", "tau", "tau_ap"]
-    return pd.DataFrame(rows, columns=columns)
+    return to_frame(rows, columns=columns)

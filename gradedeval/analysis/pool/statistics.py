@@ -12,6 +12,7 @@ from gradedeval.analysis.pool.groups import read_groups
 from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, warn_caller
+from gradedeval.formats.frames import joined, to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
@@ -166,8 +167,6 @@ def group_counts(ranked: RankedRuns, group_of: list[str], depth: int | None) -> 
 def _runs(
     ranked: RankedRuns, group_of: list[str], at: int, pool_depth: int | None, relevant: Bools, shares: Floats
 ) -> pd.DataFrame:
-    import pandas as pd  # not before it is needed
-
     _, by = group_counts(ranked, [run.name for run in ranked.runs], pool_depth)
     known = bool(ranked.grader.qrels.topics)
     rows = []
@@ -189,7 +188,7 @@ def _runs(
                 "overlap": float(np.delete(shares[number], number).mean()) if len(ranked.runs) > 1 else np.nan,
             }
         )
-    return pd.DataFrame(rows)
+    return to_frame(rows)
 
 
 def judged_depths(ranked: RankedRuns, run: RankedRun) -> Ints:
@@ -209,8 +208,6 @@ def _judged_at(ranked: RankedRuns, run: RankedRun, at: int) -> float:
 
 
 def _groups(ranked: RankedRuns, group_of: list[str], pool_depth: int | None, relevant: Bools) -> pd.DataFrame:
-    import pandas as pd
-
     given, by = group_counts(ranked, group_of, pool_depth)
     known = bool(ranked.grader.qrels.topics)
     rows = []
@@ -219,21 +216,19 @@ def _groups(ranked: RankedRuns, group_of: list[str], pool_depth: int | None, rel
         judged = alone & ranked.judged
         numbers = (int(judged.sum()), int((judged & relevant).sum())) if known else (None, None)
         rows.append((group, group_of.count(group), int(alone.sum()), *numbers))
-    return pd.DataFrame(rows, columns=["group", "runs", "unique", "unique_judged", "unique_relevant"])
+    return to_frame(rows, columns=["group", "runs", "unique", "unique_judged", "unique_relevant"])
 
 
 def _topics(ranked: RankedRuns, options: Options, relevant: Bools) -> pd.DataFrame:
-    import pandas as pd
-
     qrels = ranked.grader.qrels
     labels = qrels.labels
     counted = ranked.grader.judged[: len(labels)]
     if not qrels.topics:
-        return pd.DataFrame(columns=["topic", "judged", "relevant", "found"])
+        return to_frame([], ["topic", "judged", "relevant", "found"])
     relevant_label = (labels >= (1 if options.rel is None else options.rel)) & counted
     found = np.unique(np.concatenate([run.document for run in ranked.runs]))
     found = found[relevant[found] & ranked.judged[found]]
-    frame = pd.DataFrame(
+    frame = to_frame(
         {
             "topic": ranked.names,
             "judged": ranked.pool @ counted.astype(np.int64),
@@ -264,32 +259,26 @@ def _shares(ranked: RankedRuns, at: int) -> Floats:
 
 
 def _overlap(ranked: RankedRuns, shares: Floats) -> pd.DataFrame:
-    import pandas as pd
-
     names = [run.name for run in ranked.runs]
     rows = [
         (names[one], names[other], float(shares[one, other])) for other in range(len(names)) for one in range(other)
     ]
-    return pd.DataFrame(rows, columns=["run", "other", "overlap"])
+    return to_frame(rows, columns=["run", "other", "overlap"])
 
 
 def _depths(ranked: RankedRuns) -> pd.DataFrame:
-    import pandas as pd
-
     best = ranked.best_rank
     deepest = max((int(run.counts.max(initial=0)) for run in ranked.runs), default=0)
     depths = [depth for depth in DEPTHS if depth < deepest] + [deepest]
     known = bool(ranked.grader.qrels.topics)
     rows = [(depth, int((best <= depth).sum()), int(((best <= depth) & ranked.judged).sum()) if known else None)
             for depth in depths]  # fmt: skip
-    return pd.DataFrame(rows, columns=["depth", "documents", "judged"])
+    return to_frame(rows, columns=["depth", "documents", "judged"])
 
 
 def unjudged_by_depth(ranked: RankedRuns, at: int = AT) -> pd.DataFrame:
     """How many documents each run retrieved unjudged: run, depth, documents (down to that rank, of all its topics),
     unjudged, per_topic (unjudged, the mean over topics). The depths are 1, 5, 10, … to the deepest rank, and `at`."""
-    import pandas as pd
-
     deepest = max((int(run.counts.max(initial=0)) for run in ranked.runs), default=0)
     depths = sorted({at, deepest, *(depth for depth in DEPTHS if depth < deepest)})
     rows = []
@@ -299,13 +288,11 @@ def unjudged_by_depth(ranked: RankedRuns, at: int = AT) -> pd.DataFrame:
             count = int((unjudged <= depth).sum())
             documents = int(np.minimum(run.counts, depth).sum())
             rows.append((run.name, depth, documents, count, count / int(run.listed.sum())))
-    return pd.DataFrame(rows, columns=["run", "depth", "documents", "unjudged", "per_topic"])
+    return to_frame(rows, columns=["run", "depth", "documents", "unjudged", "per_topic"])
 
 
 def found_alone(ranked: RankedRuns, options: Options) -> pd.DataFrame:
     """The relevant documents that one run alone retrieved: run, topic, docno, grade, rank; the best ranks first."""
-    import pandas as pd
-
     alone = (ranked.retrieved_by == 1) & relevant_of(ranked, options) & ranked.judged
     names, frames = ranked.names, []
     for run in ranked.runs:
@@ -314,5 +301,5 @@ def found_alone(ranked: RankedRuns, options: Options) -> pd.DataFrame:
         document = run.document[which]
         topics = [names[topic] for topic in ranked.topic[document].tolist()]
         columns = {"run": run.name, "topic": topics, "docno": ranked.docnos[document]}
-        frames.append(pd.DataFrame({**columns, "grade": ranked.grades(document), "rank": run.rank[which]}))
-    return pd.concat(frames, ignore_index=True)
+        frames.append(to_frame({**columns, "grade": ranked.grades(document), "rank": run.rank[which]}))
+    return joined(frames)

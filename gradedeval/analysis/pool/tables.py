@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.analysis.frames import frame_rows, frame_table
 from gradedeval.analysis.pool.assessors import AssessorAgreement
 from gradedeval.analysis.pool.leave_one_out import LeftOut
 from gradedeval.analysis.pool.statistics import Pool
 from gradedeval.analysis.pool.to_judge import BY_MEASURE, ToJudge
 from gradedeval.errors import plural
 from gradedeval.formats import Column, Document, Kind, Layout, Table
+from gradedeval.formats.frames import frame_rows, frame_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,6 +17,7 @@ from gradedeval.analysis.pool.weigh_by_rank import choose_by_residual, depth_wei
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, check_choice, warn_caller
+from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
@@ -197,10 +198,8 @@ def _wanted(ranked: RankedRuns, chosen: Ints) -> list[list[str]]:
 
 
 def _frame(ranked: RankedRuns, chosen: Ints, weights: Floats, best: Ints, wanted: list[list[str]]) -> pd.DataFrame:
-    import pandas as pd  # not before it is needed
-
     names = np.array(ranked.names, dtype=object)
-    return pd.DataFrame(
+    return to_frame(
         {
             "topic": names[ranked.topic[chosen]],
             "docno": ranked.docnos[chosen],

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.compare import TestSettings, compare_matrix
 from gradedeval.analysis.comparison_tables import comparison_document, comparison_settings
-from gradedeval.analysis.frames import frame_rows
 from gradedeval.analysis.pool.statistics import AT, Pool, check_depth, found_alone, pool_statistics, unjudged_by_depth
 from gradedeval.analysis.ranked_runs import RankedRuns, rank_runs
 from gradedeval.analysis.ranked_terms import RankedTerms, terms_by_run
@@ -16,6 +15,7 @@ from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.analysis.topic_table import topic_table
 from gradedeval.errors import InputError, visible
 from gradedeval.formats import Table
+from gradedeval.formats.frames import frame_rows
 from gradedeval.measures.definition import Measure
 from gradedeval.options import OPTIONS, Options
 from gradedeval.parallel.progress import Progress

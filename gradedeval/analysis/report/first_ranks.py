@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from gradedeval.analysis.report.findings import Findings
-from gradedeval.analysis.report.markup import as_json
+from gradedeval.analysis.report.markup import as_json, on_page
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import visible
 
 DIGITS = 5
 
@@ -27,7 +26,7 @@ def rankings(found: Findings) -> Iterator[str]:
             _run(found, run, topic, int(begins[run][topic]), number) if ranked.runs[run].listed[topic] else None
             for run in range(len(ranked.runs))
         ]
-        documents = [[visible(docnos[document]), _grade(grades[document])] for document in number]
+        documents = [[on_page(docnos[document]), _grade(grades[document])] for document in number]
         yield as_json([documents, runs])
 
 

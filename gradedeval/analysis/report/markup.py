@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import InputError, visible
-from gradedeval.formats import json_text
+from gradedeval.formats import in_utf8, json_text
 
 if TYPE_CHECKING:
     import jinja2
@@ -31,9 +31,14 @@ def template_of(name: str) -> jinja2.Template:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: visible(value) if type(value) is str else value,
+        finalize=lambda value: on_page(value) if type(value) is str else value,
     )
     return environment.get_template(name)
+
+
+def on_page(text: str) -> str:
+    """Text as the page shows it."""
+    return in_utf8(visible(text))
 
 
 def as_json(value: Any) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradedeval.analysis.compare import TestSettings
-from gradedeval.analysis.frames import frame_rows
 from gradedeval.analysis.report.findings import Findings
 from gradedeval.analysis.significance import p_value
 from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import plural
 from gradedeval.formats import Column
+from gradedeval.formats.frames import frame_rows
 from gradedeval.measures.definition import Measure
 from gradedeval.scoring.scores import Row
 

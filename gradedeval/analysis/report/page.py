@@ -14,9 +14,9 @@ from gradedeval.analysis.pool.statistics import AT
 from gradedeval.analysis.report import judgments, overview, topics
 from gradedeval.analysis.report.findings import SHOW, Findings, ReportSettings, find
 from gradedeval.analysis.report.first_ranks import grade_classes, legend, most_different, rankings, scores_of_topics
-from gradedeval.analysis.report.markup import as_json, inline, template_of
+from gradedeval.analysis.report.markup import as_json, inline, on_page, template_of
 from gradedeval.analysis.significance import Correction, Test
-from gradedeval.errors import InputError, visible, warn_caller
+from gradedeval.errors import InputError, warn_caller
 from gradedeval.formats import Table
 from gradedeval.measures.definition import AnyMeasure
 from gradedeval.measures.parse import DEFAULT, parse_measures
@@ -130,9 +130,9 @@ def _context(found: Findings, command: str) -> dict[str, Any]:
         "pair": pair,
         "scores": as_json(scores_of_topics(found) if len(mapped) == len(matrix.topics) else None),
         "data": {
-            "measures": [visible(measure.label) for measure in found.measures],
-            "runs": list(map(visible, found.runs)),
-            "topics": list(map(visible, matrix.topics)),
+            "measures": [on_page(measure.label) for measure in found.measures],
+            "runs": list(map(on_page, found.runs)),
+            "topics": list(map(on_page, matrix.topics)),
             "show": found.settings.show,
             "grades": grade_classes(found),
             "mapped": mapped,

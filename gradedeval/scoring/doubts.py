@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -110,19 +111,24 @@ def _of_short_lists(place: str, batches: Sequence[BatchScores], scorer: Scorer) 
     return [Note(f"{what}{'looks' if len(uncut) == 1 else 'look'} at all ranks", hint, kind="short-lists")]
 
 
-def united(notes: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-    """What is said of several runs, each with what messages call it; the same of lists cut short is said once."""
-    alike: dict[tuple[str, str], list[str]] = {}
-    for place, said in notes:
-        for note in said:
-            if isinstance(note, Note) and note.kind == "short-lists":
-                alike.setdefault((note.text.removeprefix(place), note.hint), []).append(place)
-    kept: list[str] = [
-        note for _, said in notes for note in said if not (isinstance(note, Note) and note.kind == "short-lists")
-    ]
-    for (text, hint), places in alike.items():
-        named = places[0] if len(places) == 1 else f"{len(places)} runs ({shorten(places, 2)})"
-        kept.append(Note(f"{named}{text}", hint, kind="short-lists"))
+_SHORT = re.compile(r"(?P<place>.*): each topic has (?P<length>\d+) documents?(?P<what>.*)", re.DOTALL)
+
+
+def united(notes: Iterable[str]) -> list[str]:
+    """The notes on several runs; what is said of lists cut short is said once."""
+    kept = list[str]()
+    alike: dict[tuple[str, str], list[re.Match[str]]] = {}
+    for note in notes:
+        if isinstance(note, Note) and note.kind == "short-lists" and (found := _SHORT.fullmatch(note.text)):
+            alike.setdefault((found["what"], note.hint), []).append(found)
+        else:
+            kept.append(note)
+    for (what, hint), several in alike.items():
+        low, high = (end(int(found["length"]) for found in several) for end in (min, max))
+        runs = shorten([found["place"] for found in several], 2)
+        named = runs if len(several) == 1 else f"{len(several)} runs ({runs})"
+        length = f"{low} {plural(low, 'document')}" if low == high else f"{low} to {high} documents"
+        kept.append(Note(f"{named}: each topic has {length}{what}", hint, kind="short-lists"))
     return kept
 
 

@@ -152,7 +152,7 @@ def scores_of(
     errors = [result.error for result in results.values() if result.error]
     if errors and (not keep_going or (not scored and len({error.at_prompt for error in errors}) == 1)):
         raise errors[0]  # or it is of the only run, or of no run in particular
-    notes = [*scorer.notes, *united([(result.place, result.notes) for result in results.values()])]
+    notes = [*scorer.notes, *united(note for result in results.values() for note in result.notes)]
     notes += [*relevance_notes(scorer, scored), *few_topics(scored, len(scorer.measures))]
     if len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored}.values()}) > 1:
         what = "the means are over different topics for different runs"

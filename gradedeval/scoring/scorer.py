@@ -163,7 +163,9 @@ class Scorer:
     def score_part(self, part: RunPart) -> PartResult[BatchScores]:
         """The scores of a part of a run, in the process that reads it."""
         graded = part.grade(self.grader)
-        return graded.with_batches([self.score_batch(batch) for batch in graded.batches])
+        scored = [self.score_batch(batch) for batch in graded.batches]
+        ties = [ties_of(self, batch, one.values[0]) for batch, one in zip(graded.batches, scored, strict=True)]
+        return graded.with_batches([replace(one, ties=own) for one, own in zip(scored, ties, strict=True)])
 
     def merge(
         self, name: str, batches: Sequence[BatchScores], topics: list[bytes], missing: int = 0, format: str = ""
@@ -242,8 +244,7 @@ class Scorer:
         lowest = batch.codes.min(initial=batch.beyond)
         judged = None if lowest == batch.beyond else bool(lowest < len(self.qrels.labels))
         empty = [batch.topics[row] for row in np.flatnonzero(batch.retrieved == 0).tolist()]
-        ties = ties_of(self, batch, values[0])
-        return BatchScores(batch.topics, values, batch.types, judged, empty, batch.retrieved, bounds, ties)
+        return BatchScores(batch.topics, values, batch.types, judged, empty, batch.retrieved, bounds)
 
     def _difference(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
         """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""

@@ -32,14 +32,16 @@ def weights_in_rankings(measure: Measure, g: Gains) -> Floats:
     bpref  1/R − min(k + R, J_i − Σ_{j≤i} r_j) / (min(k + R, N) R), J_i: how many of the first i are judged
     rr     1/i at the first relevant document, 0 elsewhere
 
-    Zhang et al., Information Retrieval 2010, section 3.3. Past the end of a ranking the formulas are taken literally:
-    nothing more is relevant or judged there, and the sums stay as they are. Where R is 0 so is W.
+    With norm=k, R is no more than the cutoff where it divides all. Zhang et al., Information Retrieval 2010, section
+    3.3. Past the end of a ranking the formulas are taken literally: nothing more is relevant or judged there, and the
+    sums stay as they are. Where R is 0 so is W.
     """
     weighting = _weighting(measure)
     weights = weighting.function(g, **measure.arguments)
-    if not weighting.divided_by_r:
+    if weighting.over is None:
         return weights
-    return np.where(g.num_relevant[:, None] > 0, weights / np.maximum(g.num_relevant, 1)[:, None], 0.0)
+    whole = np.reshape(weighting.over(g, **measure.arguments), (-1, 1))
+    return np.where(whole > 0, weights / np.maximum(whole, 1), 0.0)
 
 
 def _weighting(measure: Measure) -> RankingWeights:
@@ -106,7 +108,7 @@ class _Sums:
         self.scorer = scorer
         self.weights = np.zeros((depth, len(scorer.measures)))
         self.barren: dict[Measure, set[bytes]] = {
-            measure: set() for measure in scorer.measures if _weighting(measure).divided_by_r
+            measure: set() for measure in scorer.measures if _weighting(measure).over is not None
         }
         # Weights that have an end, as those of rr: all that a ranking has is its score.
         self.scores = {column: 0.0 for column, measure in enumerate(scorer.measures) if _weighting(measure).finite}

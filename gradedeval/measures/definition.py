@@ -214,9 +214,7 @@ class Measure:
     @property
     def residual(self) -> Residual:
         """What its residual covers. Of the C/W/L quantities only expected utility has one that is a bound."""
-        if self.arguments.get("of", "eu") != "eu":
-            return "none"
-        residual = self.definition.residual
+        residual = self.definition.residual if self.arguments.get("of", "eu") == "eu" else "none"
         return residual(self.arguments) if callable(residual) else residual
 
     @property
@@ -234,7 +232,8 @@ class Measure:
     @property
     def rank_sum(self) -> RankSum | None:
         """Its score as a sum over ranks; None where it is none, as of the C/W/L quantities but expected utility."""
-        return self.definition.rank_sum if self.arguments.get("of", "eu") == "eu" else None
+        rank_sum = self.definition.rank_sum if self.arguments.get("of", "eu") == "eu" else None
+        return rank_sum(self.arguments) if callable(rank_sum) else rank_sum
 
     @property
     def reading(self) -> Reading:
@@ -268,8 +267,8 @@ class Measure:
     @property
     def only_truncates(self) -> bool:
         """Whether the cutoff ends the sum and changes nothing else: without it the score is on the same scale."""
-        truncates = self.definition.cutoff in ("truncates", "sums_to_k")
-        return truncates and self.arguments.get("norm", "none") == "none"
+        plain = self.definition.parameters.get("norm")
+        return self.definition.cutoff in ("truncates", "sums_to_k") and self.arguments.get("norm", plain) == plain
 
     def score(self, gains: Gains) -> Floats:
         """The score of each topic of a batch."""

@@ -57,6 +57,7 @@ ALIASES: dict[str, str] = {
     "ndcg_burges": "ndcg(gain=exp)",
     # others
     "compatibility": "compat",
+    "msndcg": "ndcg",
 }
 """Another tool's name of a measure, in lower case -> the measure, with the parameters that the tool gives it."""
 

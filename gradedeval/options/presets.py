@@ -21,6 +21,7 @@ class Preset:
     digits      digits that are printed
     residuals   the kind of residual, where the user names none
     shared      parameters of all measures that take them
+    cut         measure -> parameters, where it has a cutoff
     """
 
     options: Mapping[str, Any]
@@ -28,6 +29,7 @@ class Preset:
     digits: int = 4
     residuals: Residuals = "total"
     shared: Mapping[str, Value] = field(default_factory=dict)
+    cut: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
 
 
 PRESETS: dict[str, Preset] = {
@@ -49,6 +51,11 @@ PRESETS: dict[str, Preset] = {
         {},
         residuals="difference",
         shared={"horizon": 1000},
+    ),
+    "ntcireval": Preset(
+        {"topics": "qrels", "order": "file"},
+        {"err": {"gain": "ntcir"}, "nerr": {"gain": "ntcir"}, "rbp": {"p": 0.95}},
+        cut={name: {"norm": "k"} for name in ("ap", "gap", "q")},
     ),
 }
 

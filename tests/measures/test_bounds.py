@@ -165,7 +165,8 @@ def test_the_high_end_of_q_with_grades_knows_of_the_documents_that_are_not_relev
 
 def test_any_number_of_documents_that_were_not_retrieved_leave_nothing_but_what_is_cut() -> None:
     topic = Topic((1, None, 2, 0), (3,))
-    measures = parse_measures("ap gap recall ndcg q(rel=1) grecall set_f f1@3 ndcg@2 nerr@3 nerr err set_p")
+    cut = "ap(norm=k)@2 gap(norm=k)@3 q(norm=k)@2 q(norm=k,rel=1)@3"
+    measures = parse_measures(f"ap gap recall ndcg q(rel=1) grecall set_f f1@3 ndcg@2 nerr@3 nerr err set_p {cut}")
     low = scored([topic], measures, bounds=True, unseen=math.inf).bounds[0, 0]
     many = scored([topic], measures, bounds=True, unseen=1000)
     expected = [0.0] * 8 + many.bounds[0, 0, 8:].tolist()

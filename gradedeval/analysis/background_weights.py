@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradedeval.analysis.contributions import check_by_rank
 from gradedeval.arrays import Floats
 from gradedeval.errors import plural, shorten
 from gradedeval.measures.definition import Measure
@@ -80,6 +81,8 @@ def background(
     """
     if options.ties == "average":
         raise OPTIONS["ties"].error("weights in a ranking need one order", "choose an order")
+    for measure in measures:
+        check_by_rank(measure)
     scorer = Scorer(qrels, measures, options, workers.limits)
     grader = replace(scorer.grader, last_rank=None)
     summed = _Sums(scorer, depth)

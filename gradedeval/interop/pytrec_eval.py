@@ -34,6 +34,9 @@ __all__ = [
     "supported_nicknames",
 ]
 
+__version__ = "0.5.11"
+"""The pytrec_eval whose interface this is: libraries look at it."""
+
 supported_measures = frozenset(ENTRIES)
 supported_nicknames = {name: [member for member, entry in ENTRIES.items() if name in entry.sets] for name in EVERY}
 
@@ -73,7 +76,7 @@ class RelevanceEvaluator:
         if not isinstance(measures, Iterable):
             raise InputError("measures", f"{measures!r} is not a list of measures", "as in {'map', 'P_5'}", usage=True)
         words = [measures] if isinstance(measures, str) else list(measures)
-        options = drop_in_options(False, relevance_level, None, judged_docs_only_flag, VERSION)
+        options = drop_in_options(False, relevance_level, None, bool(judged_docs_only_flag), VERSION)
         qrels = query_relevance if isinstance(query_relevance, Qrels) else _read(query_relevance)
         lines = select_lines([_with_dots(word) for word in words], Setting(VERSION))
         # Each topic counts 1 in num_q.

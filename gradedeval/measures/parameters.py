@@ -122,6 +122,15 @@ class Parameters:
         return InputError(self.place, what, f"as in {name}={example}", usage=True)
 
 
+def read_flag(measure: str, name: str, value: Any) -> bool:
+    """Whether a parameter that every measure takes is on. Raises InputError (usage) for anything but True or False."""
+    flag = {"true": True, "false": False}.get(str(value).lower())
+    if flag is None:
+        hint = f"write {name}=True, or leave it out"
+        raise InputError(f"'{measure}'", f"{name}={value} is not True or False", hint, usage=True)
+    return flag
+
+
 def needs_file(name: str, content: str, example: str) -> Callable[[Mapping[str, Value], int | None], None]:
     """A check of a measure's parameters that raises InputError (usage) where `file` is not among them."""
 

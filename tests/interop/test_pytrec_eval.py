@@ -20,7 +20,7 @@ NAMES = {"map", "ndcg_cut", "ndcg_cut.3,7", "P_5", "recall.5,10", "success_1", "
          "iprec_at_recall", "11pt_avg", "bpref", "infAP", "utility", "set_F", "recip_rank", "relative_P_5"}  # fmt: skip
 
 
-@pytest.mark.parametrize(("level", "judged_only"), [(1, False), (2, True)])
+@pytest.mark.parametrize(("level", "judged_only"), [(1, False), (2, True), (1, 1)])
 def test_scores_are_those_of_pytrec_eval(level: int, judged_only: bool) -> None:
     theirs = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
     arguments: tuple[Any, ...] = (QRELS, NAMES, level, judged_only)

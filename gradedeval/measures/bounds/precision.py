@@ -84,10 +84,12 @@ def graded_recall(g: Gains) -> tuple[Floats, Floats]:
 
 def interpolated(g: Gains, *, recall: float | tuple[float, ...], add: float) -> tuple[Floats, Floats]:
     """iprec and iprec_avg. Each document judged relevant may make a level of recall harder to reach; the precisions at
-    the ranks that reach it all the same are no lower."""
+    the ranks that reach it all the same are no lower. Where nothing is relevant yet, the first document that turns out
+    to be reaches every level."""
     levels = np.atleast_1d(recall).tolist()
     further = np.minimum(row_sums(g.unknown) + g.hidden, MANY)
-    few, many = replace(g, further=further), replace(g, gain=np.where(g.unknown, g.levels[-1], g.gain))
+    few, best = replace(g, further=further), np.where(g.unknown, g.levels[-1], g.gain)
+    many = replace(g, gain=best, further=(g.num_relevant == 0).astype(np.float64))
     low, high = (
         sum((interpolated_precision(seen, level, add) for level in levels), start=np.zeros(len(g.gain))) / len(levels)
         for seen in (few, many)

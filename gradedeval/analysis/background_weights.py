@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradedeval.analysis.contributions import check_by_rank
 from gradedeval.arrays import Floats
 from gradedeval.errors import plural, shorten
 from gradedeval.measures.definition import Measure
@@ -32,14 +33,16 @@ def weights_in_rankings(measure: Measure, g: Gains) -> Floats:
     bpref  1/R − min(k + R, J_i − Σ_{j≤i} r_j) / (min(k + R, N) R), J_i: how many of the first i are judged
     rr     1/i at the first relevant document, 0 elsewhere
 
-    Zhang et al., Information Retrieval 2010, section 3.3. Past the end of a ranking the formulas are taken literally:
-    nothing more is relevant or judged there, and the sums stay as they are. Where R is 0 so is W.
+    With norm=k, R is no more than the cutoff where it divides all. Zhang et al., Information Retrieval 2010, section
+    3.3. Past the end of a ranking the formulas are taken literally: nothing more is relevant or judged there, and the
+    sums stay as they are. Where R is 0 so is W.
     """
     weighting = _weighting(measure)
     weights = weighting.function(g, **measure.arguments)
-    if not weighting.divided_by_r:
+    if weighting.over is None:
         return weights
-    return np.where(g.num_relevant[:, None] > 0, weights / np.maximum(g.num_relevant, 1)[:, None], 0.0)
+    whole = np.reshape(weighting.over(g, **measure.arguments), (-1, 1))
+    return np.where(whole > 0, weights / np.maximum(whole, 1), 0.0)
 
 
 def _weighting(measure: Measure) -> RankingWeights:
@@ -78,6 +81,8 @@ def background(
     """
     if options.ties == "average":
         raise OPTIONS["ties"].error("weights in a ranking need one order", "choose an order")
+    for measure in measures:
+        check_by_rank(measure)
     scorer = Scorer(qrels, measures, options, workers.limits)
     grader = replace(scorer.grader, last_rank=None)
     summed = _Sums(scorer, depth)
@@ -106,7 +111,7 @@ class _Sums:
         self.scorer = scorer
         self.weights = np.zeros((depth, len(scorer.measures)))
         self.barren: dict[Measure, set[bytes]] = {
-            measure: set() for measure in scorer.measures if _weighting(measure).divided_by_r
+            measure: set() for measure in scorer.measures if _weighting(measure).over is not None
         }
         # Weights that have an end, as those of rr: all that a ranking has is its score.
         self.scores = {column: 0.0 for column, measure in enumerate(scorer.measures) if _weighting(measure).finite}

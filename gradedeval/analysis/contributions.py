@@ -32,6 +32,13 @@ class Parts:
     details: dict[str, Floats]
 
 
+def check_by_rank(measure: Measure) -> None:
+    """Raise InputError (usage) for a measure whose ranks are not those of the run."""
+    if measure.judged_only:
+        what = "looks at a condensed list, whose ranks are not those of the run"
+        raise InputError(f"'{measure}'", what, "leave out judged_only, and give --judged-only", usage=True)
+
+
 def trimmed(gains: Gains) -> Gains:
     """The gains of one topic, with a column for each document retrieved and no more."""
     width = int(gains.retrieved[0])

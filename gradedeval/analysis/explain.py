@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from gradedeval.analysis.contributions import parts_of, rises, trimmed
+from gradedeval.analysis.contributions import check_by_rank, parts_of, rises, trimmed
 from gradedeval.arrays import Bools
 from gradedeval.errors import InputError, did_you_mean, shorten, warn_caller
 from gradedeval.formats import in_utf8
@@ -246,6 +246,7 @@ def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
 def _explained(scorer: Scorer, batch: Batch, column: int, score: float, residual: float | None) -> Explained:
     """How the measure in that column arrives at its score for the one topic of a batch."""
     measure, table, gains_of = scorer.measures[column], scorer.tables[column], scorer.gains_cache(batch)
+    check_by_rank(measure)
     gains = trimmed(gains_of(table, measure))
     parts, count = parts_of(measure, gains), gains.gain.shape[1]
     columns: dict[str, list[Any]] = {

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.analysis.background_weights import share_past
+from gradedeval.analysis.contributions import check_by_rank
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError
 from gradedeval.measures.applied import last_rank, scores_of
@@ -34,6 +35,7 @@ def static_weights(measure: Measure, depth: int, progress: Progress = no_progres
     unless that was `tried` with another value of a parameter. Raises InputError (usage) where it has no fixed weights.
     """
     check_ranks(depth, DEEPEST + 1)  # one more than is asked for tells whether users go on from the last
+    check_by_rank(measure)
     if measure.types:
         what = "its weights depend on the types of the documents"
         raise InputError(f"'{measure}'", what, "give it a file without types", usage=True)

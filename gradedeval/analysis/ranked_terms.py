@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradedeval.analysis.contributions import rises_of, terms_of
+from gradedeval.analysis.contributions import check_by_rank, rises_of, terms_of
 from gradedeval.analysis.ranked_runs import RankedRuns
 from gradedeval.arrays import Floats
 from gradedeval.scoring.scorer import Scorer
@@ -33,6 +33,8 @@ class RankedTerms:
 def terms_by_run(ranked: RankedRuns, scorer: Scorer, last: int | None = None, could_add: bool = False) -> RankedTerms:
     """The terms of all documents of the runs, or of those down to the rank `last`. Raises InputError where a
     user-defined measure fails."""
+    for measure in scorer.measures:
+        check_by_rank(measure)
     row = {topic: number for number, topic in enumerate(ranked.topics)}
     shape = (len(ranked.runs), len(ranked.topics))
     values = np.full((3, *shape, len(scorer.measures)), np.nan)

@@ -86,7 +86,7 @@ def _meaning(definition: Definition, key: str) -> str:
     own, expected = definition.meanings.get(key), definition.accepted.check(key).expected
     if own is None and key in SHARED_PARAMETERS:
         return SHARED_PARAMETERS[key]
-    said = own is not None and expected in ("a number", "a file", "a formula")
+    said = own is not None and (expected in ("a number", "a file", "a formula") or own.startswith(f"{expected}:"))
     return own if own is not None and said else "; ".join(part for part in (own, expected) if part)
 
 

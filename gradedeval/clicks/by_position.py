@@ -48,6 +48,21 @@ def marginal(parameters: Parameters, cells: Cells) -> Floats:
     return chances
 
 
+def scaled(parameters: Parameters) -> Parameters:
+    """The same model with the examination of rank 1 at 1: only products of attractiveness and examination are known.
+
+    Attractiveness is then the probability of a click at rank 1, and examination that of looking for each look at rank
+    1, which may be above 1; no product of the two is. Where nobody looks at rank 1, all stays as it is.
+    """
+    first = parameters["examination"].flat[0]
+    if not first > 0:
+        return parameters
+    return {
+        "attractiveness": parameters["attractiveness"] * first,
+        "examination": parameters["examination"] / first,
+    }
+
+
 def step(parameters: Parameters, cells: Cells, prior: Prior) -> tuple[Parameters, Floats]:
     """New parameters by EM, and the chances of clicks by the old ones."""
     a, e = cells.at(parameters["attractiveness"]), seen_from(parameters, cells)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.arrays import Floats, Ints
+from gradedeval.clicks import by_position
 from gradedeval.clicks.cells import Cells
 from gradedeval.clicks.going_down import Parameters, Prior
 from gradedeval.clicks.held_out import Prediction, log_chances, predicted
@@ -35,7 +36,8 @@ class ClickModel:
     chosen          which one
     items           the documents or grades that have parameters of their own
     parameters      `attractiveness` and `satisfaction`: of each item, and at the end of those that are none;
-                    `continuation` and `examination`: of ranks; single numbers
+                    `continuation` and `examination`: of ranks; single numbers. Where there is an `examination` it is 1
+                    at rank 1, and attractiveness the probability of a click there: only their products are known
     seen            items: how many sessions showed it
     log_likelihood  of the log it was fitted to: ln P of all sessions, before each iteration and after the last; nothing
                     where it was not fitted
@@ -248,6 +250,8 @@ def fitted_model(
         parameters = following
     else:
         history.append(_log_likelihood(chosen.kind.conditional(parameters, cells), cells))
+    if chosen.kind.transitions is None:
+        parameters = by_position.scaled(parameters)
     return ClickModel(chosen, items, parameters, seen, np.array(history))
 
 
@@ -282,7 +286,7 @@ def _notes(
     unseen, shown = next((one.unseen, one.shown) for one in predictions.values())
     if unseen:
         what = f"{tried.place}: {unseen} of {shown} documents shown are not in {log.place}"
-        notes.append(f"{what}; their parameters are 0.5")
+        notes.append(f"{what}; they have the parameters of a document that was never shown")
     deep = int(tried.lengths[tried.configuration].max())
     if few := [name for name, model in fitted.items() if deep > (model.ranks or deep)]:
         fitted_to = fitted[few[0]].ranks

@@ -202,7 +202,7 @@ def _learned(shown: Bools, grades: Floats, scored: Scored, shape: Shape, place: 
 
 def _up_to_a_factor(grades: Floats, gains: Floats, shape: Shape) -> str:
     """What is said of the gains of a sum."""
-    known = "of a sum of gains only the steps between grades are known, up to a factor"
+    known = "of a sum of gains only the steps between grades are known, so gains up to a shift and a factor"
     least = f"grade {grades[gains.argmin()]:g} gains 0, and " if gains.min() == 0 else ""
     return f"{known}: {least}the largest gain is {shape.top:g}"
 

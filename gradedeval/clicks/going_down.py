@@ -122,6 +122,13 @@ def reader_step(parameters: Parameters, cells: Cells, seen: Examined, prior: Pri
     return {"attractiveness": a, "p": _rate(cells, seen.given[1:], seen.given[:-1]) if free else parameters["p"]}
 
 
+def dependent_step(parameters: Parameters, cells: Cells, seen: Examined, prior: Prior, free: bool) -> Parameters:
+    """The M-step of `dependent`."""
+    a = estimated(cells, attracted(parameters, cells, seen), cells.shown, prior)
+    clicked = cells.weight * cells.goes_on * cells.click
+    return {"attractiveness": a, "continuation": share((clicked * seen.given[1:]).sum(1), clicked.sum(1), prior)}
+
+
 def chain_step(parameters: Parameters, cells: Cells, seen: Examined, prior: Prior, free: bool) -> Parameters:
     """The M-step of `chain`: a is both how often a document attracts and how often it is useful."""
     a, below = cells.at(parameters["attractiveness"]), seen.given[1:]
@@ -156,13 +163,6 @@ def stop_satisfied(cells: Cells, prior: Prior) -> Parameters:
     last = cells.click & ~cells.clicked_below
     satisfaction = estimated(cells, last, cells.click, prior)
     return {"attractiveness": _down_to_last(cells, prior), "satisfaction": satisfaction}
-
-
-def stop_by_rank(cells: Cells, prior: Prior) -> Parameters:
-    """`dependent` in closed form: users stopped at their last click."""
-    on = cells.weight * cells.click
-    continuation = share((on * cells.clicked_below).sum(1), on.sum(1), prior)
-    return {"attractiveness": _down_to_last(cells, prior), "continuation": continuation}
 
 
 def stop_at_first(cells: Cells, prior: Prior) -> Parameters:

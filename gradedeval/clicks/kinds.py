@@ -66,7 +66,7 @@ KINDS: dict[str, Kind] = {
     "cm": Kind("cascade: down to the first click; Craswell et al., WSDM 2008", going_down.cascade,
         closed=going_down.stop_at_first),
     "dcm": Kind("dependent click: down to a click, and on with a chance of the rank; Guo et al., WSDM 2009",
-        going_down.dependent, closed=going_down.stop_by_rank),
+        going_down.dependent, going_down.dependent_step),
     "sdbn": Kind("simplified DBN: down to the document that satisfies; Chapelle & Zhang, WWW 2009",
         going_down.simplified, closed=going_down.stop_satisfied, shares=BOTH),
     "dbn": Kind("dynamic Bayesian network: the same, and on with probability gamma; Chapelle & Zhang, WWW 2009",
@@ -109,8 +109,10 @@ class Chosen:
         parameters |= {name: np.array(value) for name, value in self.kind.start}
         if self.kind.number is not None and not self.free:
             parameters[self.kind.number[0]] = np.array(self.value)
+        ranks = len(cells.click)
+        if self.name == "dcm":
+            parameters["continuation"] = np.full(ranks, 0.5)
         if self.kind.transitions is None:
-            ranks = len(cells.click)
             parameters["examination"] = np.full((ranks, ranks) if self.name == "ubm" else ranks, 0.5)
         return parameters
 

@@ -23,6 +23,7 @@ from gradedeval.clicks.preferences import read_preferences
 from gradedeval.clicks.read import read_log
 from gradedeval.errors import InputError, check_choice, warn_caller
 from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.notation import write_value
 from gradedeval.measures.parse import parse_measures
 from gradedeval.rankings.qrels import Qrels
 
@@ -30,7 +31,7 @@ Source = Literal["model", "correlation", "preferences"]
 SOURCES = ("model", "correlation", "preferences")
 Target = Literal["gain", "utility", "gap"]
 TARGETS = ("gain", "utility", "gap")
-MODEL, CLICK_MEASURE, MEASURE = "reader", "meanrr", "err"
+CLICK_MEASURE, MEASURE = "meanrr", "err"
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Lesson:
 
     learn_from: Source = "model"
     target: Target = "gain"
-    model: str = MODEL
+    model: str | None = None
     by_document: bool = False
     click_measure: str = CLICK_MEASURE
     prior: float = 1.0
@@ -75,6 +76,19 @@ class Lesson:
             )
 
 
+def model_of(measure: Measure) -> str:
+    """The click model of the users that a measure has in mind. Raises InputError (usage) where none is known."""
+    given, rank_sum = measure.arguments, measure.rank_sum
+    if measure.name in ("err", "nerr", "cascade"):
+        gamma = given.get("gamma", 1)
+        return "cm" if gamma == 1 else f"dbn(gamma={write_value(gamma)})"
+    if measure.name == "rbp":
+        return f"reader(p={write_value(given['p'])})" if given.get("p") else "reader"
+    if rank_sum is None or rank_sum.of != "gain":
+        raise InputError(f"'{measure}'", "no click model has its users", "name one with --model", usage=True)
+    return "pbm"
+
+
 def check_applied(what: str, applied: bool, given: Mapping[str, bool]) -> None:
     """Raise InputError (usage) for an option that is given, and of what is not asked for."""
     if name := next((name for name, there in given.items() if there and not applied), None):
@@ -98,7 +112,8 @@ def gains(
     source         a click log, as `read_log` takes it; of preferences a file or DataFrame with the columns topic,
                    list_a, list_b (docnos) and sign: 1 where list_a is wanted, −1 where list_b is, 0 for neither
     qrels          the judgments: a `Qrels`, or what makes one
-    measure        err, cascade, or a sum of gains with fixed weights; for a utility its gain scheme says R
+    measure        err, cascade, or a sum of gains with fixed weights; for a utility its gain scheme says R; of
+                   learn_from="model" its users have the click model, where that is not given
     free           gains may fall with the grade, a utility may rise with the rank
     zero           grade 0 gains 0
     top_gain       the largest gain, where only ratios are known
@@ -107,8 +122,9 @@ def gains(
                    correlate best with a click measure; "preferences": what makes it agree with them
     target         "gain" of each grade; "utility" of each rank, for cascade(utility=FILE), from a correlation;
                    "gap": the share of users whose threshold is each grade, from click rates
-    model          the click model, "reader"; `prior` and `iterations` as in `models`; `by_document`: grades do not
-                   share its parameters, and a gain is the mean over the documents of a grade
+    model          the click model; None: that of the users of the measure, "cm" for err and cascade, "reader" for rbp,
+                   "pbm" for other sums of gains; `prior` and `iterations` as in `models`; `by_document`: grades do
+                   not share its parameters, and a gain is the mean over the documents of a grade
     click_measure  qctr, uctr, maxrr, meanrr, minrr, ss or plc; `ss_rel` is the lowest grade of a success, 2
     share          of gap: shares of clicked documents, not steps between click rates
 
@@ -127,8 +143,9 @@ def learn(
 ) -> Learned:
     """`gains`, of judgments and a measure that are read. Raises InputError as it does."""
     compared = lesson.target != "gap" and lesson.learn_from != "model"
-    asked = {"measure": str(measure) != MEASURE, "top_gain": shape.top != 1}
-    check_applied("--from correlation and preferences", compared, asked)
+    of_measure = lesson.target != "gap" and (compared or lesson.model is None)
+    check_applied("gains without --model", of_measure, {"measure": str(measure) != MEASURE})
+    check_applied("--from correlation and preferences", compared, {"top_gain": shape.top != 1})
     check_applied("gains and utilities", lesson.target != "gap", {"free": shape.free})
     check_applied("gains", lesson.target == "gain", {"zero": shape.zero})
     check_applied("click logs", lesson.learn_from != "preferences", {"depth": depth is not None})
@@ -141,7 +158,7 @@ def learn(
         clicked = of_lists(log, lesson.click_measure, qrels, lesson.ss_rel)
         learner = utility_from_correlation if lesson.target == "utility" else from_correlation
         return learner(log, qrels, clicked, lesson.click_measure, measure, shape)
-    chosen = read_models(lesson.model)
+    chosen = read_models(lesson.model or model_of(measure))
     if len(chosen) != 1:
         raise InputError("--model", f"{len(chosen)} click models", "name one, such as dbn", usage=True)
     prior = (lesson.prior, lesson.prior)

@@ -25,6 +25,8 @@ def model_text(model: ClickModel) -> str:
     kept: dict[str, Any] = {"model": str(model.chosen), "tie": model.items.tie}
     for name, values in model.parameters.items():
         kept[name] = _by_item(model.items, values) if name in model.chosen.kind.shares else np.asarray(values).tolist()
+    if "examination" in model.parameters:
+        kept["unseen"] = float(model.parameters["attractiveness"][-1])
     kept["seen"] = _by_item(model.items, model.seen)
     return json_text(kept, indent=1) + "\n"
 
@@ -81,8 +83,11 @@ def _model(chosen: Chosen, tie: str, kept: dict[str, Any], place: str) -> ClickM
         else:
             parameters[name] = np.asarray(kept[name], dtype=np.float64)
             _check_shape(chosen, name, parameters[name], place)
-        if not ((parameters[name] >= 0) & (parameters[name] <= 1)).all():
+        least, most = parameters[name].min(initial=0), parameters[name].max(initial=0)
+        if not (least >= 0 and most <= (np.inf if name == "examination" else 1)):
             raise InputError(place, f"a value of '{name}' is not from 0 to 1", "they are probabilities")
+    if "examination" in parameters:
+        _check_products(parameters, kept.get("unseen"), place)
     number = chosen.kind.number
     if number and not chosen.free and chosen.value != parameters[number[0]]:
         what = f"its name is {chosen}, and '{number[0]}' is {kept[number[0]]}"
@@ -91,6 +96,18 @@ def _model(chosen: Chosen, tie: str, kept: dict[str, Any], place: str) -> ClickM
     counts = np.array([int(seen.get(item, 0)) for item in names], dtype=np.int64)
     # The grades of documents come from the qrels that it is used with.
     return ClickModel(chosen, Items(list(names), None if tie == "document" else Qrels.none()), parameters, counts)
+
+
+def _check_products(parameters: dict[str, Floats], unseen: float | None, place: str) -> None:
+    """Raise InputError where attractiveness times examination is no probability.
+
+    unseen  the attractiveness of a document that was never shown, which is put in; None: ½, or as much as may be
+    """
+    attractiveness, most = parameters["attractiveness"], parameters["examination"].max(initial=1)
+    attractiveness[-1] = 0.5 / most if unseen is None else unseen
+    if not 0 <= attractiveness.min() <= attractiveness.max() * most <= 1 + 1e-9:
+        what = "attractiveness times examination is not from 0 to 1"
+        raise InputError(place, what, "the product is the probability of a click")
 
 
 def _check_shape(chosen: Chosen, name: str, values: Floats, place: str) -> None:

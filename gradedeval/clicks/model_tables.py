@@ -34,8 +34,8 @@ def prediction_rows(models: ClickModels, name: str) -> Iterator[tuple[str, int, 
     for rank, value in enumerate(model.parameters.get("continuation", ()), 1):
         yield "continuation", rank, float(value)
     examination = model.parameters.get("examination", np.empty(0))
-    if examination.ndim == 1:  # only the product with attractiveness is known
-        yield from (("examination", rank, float(value / examination[0])) for rank, value in enumerate(examination, 1))
+    if examination.ndim == 1:
+        yield from (("examination", rank, float(value)) for rank, value in enumerate(examination, 1))
 
 
 def models_document(models: ClickModels, layout: Layout) -> Document:

@@ -34,6 +34,9 @@ __all__ = [
     "supported_nicknames",
 ]
 
+__version__ = "0.5.11"
+"""The pytrec_eval whose interface this is: libraries look at it."""
+
 supported_measures = frozenset(ENTRIES)
 supported_nicknames = {name: [member for member, entry in ENTRIES.items() if name in entry.sets] for name in EVERY}
 
@@ -41,7 +44,7 @@ _PARAMETERS = re.compile(rf"({'|'.join(map(re.escape, sorted(ENTRIES, key=len, r
 VERSION = "9"
 """The trec_eval inside pytrec_eval: it rounds recall levels its own way, and compares scores as float32."""
 
-_WITHOUT_PARAMETERS = re.compile(r"(set_F|11pt_avg|utility)_(?=[-\d])")
+_WITHOUT_PARAMETERS = re.compile(r"(set_F|11pt_avg|utility|relstring)_(?=[-\d])")
 """Whose scores pytrec_eval returns under the name alone."""
 
 LEAST = 0.00001
@@ -58,8 +61,9 @@ class RelevanceEvaluator:
     judged_docs_only_flag  whether documents that are not judged are dropped from runs
 
     Scores are those of trec_eval 9, which pytrec_eval holds; a gm_ measure is the logarithm that its geometric mean
-    adds up. Where dropping documents leaves none of a topic, iprec_at_recall_ and 11pt_avg are 0 (nan in pytrec_eval).
-    Raises `gradedeval.InputError` (a ValueError) where a measure or the qrels are wrong.
+    adds up, and runid and relstring, which are text, are 0 as there. Where dropping documents leaves none of a topic,
+    iprec_at_recall_ and 11pt_avg are 0 (nan in pytrec_eval). Without a judgment no topic is scored. Raises
+    `gradedeval.InputError` (a ValueError) where a measure or the qrels are wrong.
     """
 
     def __init__(
@@ -72,10 +76,11 @@ class RelevanceEvaluator:
         if not isinstance(measures, Iterable):
             raise InputError("measures", f"{measures!r} is not a list of measures", "as in {'map', 'P_5'}", usage=True)
         words = [measures] if isinstance(measures, str) else list(measures)
-        options = drop_in_options(False, relevance_level, None, judged_docs_only_flag, VERSION)
-        qrels = query_relevance if isinstance(query_relevance, Qrels) else Qrels(query_relevance, duplicates="refuse")
-        lines = _with_numbers(select_lines([_with_dots(word) for word in words], Setting(VERSION)))
-        self._lines = _named(lines)
+        options = drop_in_options(False, relevance_level, None, bool(judged_docs_only_flag), VERSION)
+        qrels = query_relevance if isinstance(query_relevance, Qrels) else _read(query_relevance)
+        lines = select_lines([_with_dots(word) for word in words], Setting(VERSION))
+        # Each topic counts 1 in num_q.
+        self._lines = _named([replace(one, measure=MEASURES["num_q"]) if one.name == "num_q" else one for one in lines])
         self._scorer = Scorer(qrels, needed_measures(self._lines), options)
         self._notes = list(self._scorer.notes)
 
@@ -86,7 +91,7 @@ class RelevanceEvaluator:
 
         What is left out is an `EvaluationWarning`. Raises `gradedeval.InputError` where the run is wrong.
         """
-        if isinstance(scores, Mapping) and not scores:
+        if not self._scorer.qrels.topics or (isinstance(scores, Mapping) and not scores):
             return {}
         result = score_run("run", scores, self._scorer, Workers())
         if result.error and result.error.kind != "no-common-topics":
@@ -99,6 +104,8 @@ class RelevanceEvaluator:
         for column, line in enumerate(self._lines):
             if line.summed == "geometric":
                 values[:, column] = np.log(np.maximum(values[:, column], LEAST))
+            if line.measure is None:
+                values[:, column] = 0
         names = [line.name for line in self._lines]
         rows = zip(result.scores.topics, values.tolist(), strict=True)
         return {topic: dict(zip(names, row, strict=True)) for topic, row in rows}
@@ -114,7 +121,9 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     """The lines of a run as a dict topic -> docno -> score. Raises InputError where a line is none."""
-    run = run_of_bytes("run", _joined(f_run), Options())
+    if not (lines := _joined(f_run)):
+        return {}
+    run = run_of_bytes("run", lines, Options())
     return {
         decode(topic): dict(zip(map(decode, own.docnos), own.scores, strict=True)) for topic, own in run.topics.items()
     }
@@ -122,7 +131,9 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     """The lines of qrels as a dict topic -> docno -> grade. Raises InputError where a line is none."""
-    qrels = Qrels(BytesIO(_joined(f_qrel)), duplicates="refuse")
+    if not (lines := _joined(f_qrel)):
+        return {}
+    qrels = Qrels(BytesIO(lines), duplicates="refuse")
     grades = [int(label) if label == int(label) else label for label in qrels.labels.tolist()]
     return {
         decode(topic): {decode(docno): grades[code] for docno, code in documents.items()}
@@ -132,6 +143,17 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
 
 def _joined(lines: Iterable[str]) -> bytes:
     return b"\n".join(encode(line.rstrip("\n")) for line in lines)
+
+
+def _read(judgments: Any) -> Qrels:
+    """The qrels; none where a dict has no judgment."""
+    if isinstance(judgments, Mapping) and not any(map(_has_any, judgments.values())):
+        return Qrels.none()
+    return Qrels(judgments, duplicates="refuse")
+
+
+def _has_any(documents: Any) -> bool:
+    return not isinstance(documents, Mapping) or len(documents) > 0
 
 
 def _with_dots(word: Any) -> str:
@@ -148,12 +170,3 @@ def _named(lines: list[Line]) -> list[Line]:
     return [
         replace(line, name=name) if short.count(name) == 1 else line for line, name in zip(lines, short, strict=True)
     ]
-
-
-def _with_numbers(lines: list[Line]) -> list[Line]:
-    """The lines that are numbers; each topic counts 1 in num_q."""
-    counted = [replace(line, measure=MEASURES["num_q"]) if line.name == "num_q" else line for line in lines]
-    if lost := [line.name for line in counted if line.measure is None]:
-        what = f"{', '.join(lost)}: text, which has no score; left out"
-        warnings.warn(what, EvaluationWarning, stacklevel=3)
-    return [line for line in counted if line.measure is not None]

@@ -10,8 +10,8 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import EvaluationWarning, Note, warn_caller
 from gradedeval.ltr.libraries import grouped_by_lightgbm, grouped_by_xgboost
 from gradedeval.ltr.lists import Judged, check_better, check_top, finite_scores, judged, one_measure
+from gradedeval.measures.applied import depends_on_top
 from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.on_arrays import depends_on_top
 from gradedeval.scoring.evaluate_arrays import evaluate_arrays
 from gradedeval.scoring.scores import Scores
 

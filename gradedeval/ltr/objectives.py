@@ -25,8 +25,9 @@ from gradedeval.ltr.lists import (
 )
 from gradedeval.ltr.metrics import scores_of_lists
 from gradedeval.ltr.swaps import bands, changes, check_length, pairs
+from gradedeval.measures.applied import depends_on_top
 from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.on_arrays import depends_on_top, numbers
+from gradedeval.measures.on_arrays import numbers
 
 LOWEST_HESSIAN = 1e-12
 """That of documents which nothing moves: libraries divide by sums of them."""

@@ -6,8 +6,8 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
-from gradedeval.measures.parameters import NOT_NEGATIVE
+from gradedeval.measures.gains import Gains, number_to_be_found, row_sums, safe_divide, with_remainder
+from gradedeval.measures.parameters import BY_CUTOFF, NOT_NEGATIVE, needs_cutoff
 from gradedeval.measures.properties import Bounds, RankingWeights, RankSum
 
 
@@ -44,12 +44,12 @@ def _discounts_and_ideal(g: Gains, *, log: float | None = None) -> dict[str, Flo
     return {**_discounts(g, log=log), "ideal": g.ideal_at_ranks(), "ideal_term": terms}
 
 
-def _blend_details(g: Gains, *, beta: float = 1.0) -> dict[str, Floats]:
+def _blend_details(g: Gains, *, beta: float = 1.0, norm: str | None = None) -> dict[str, Floats]:
     gained, ideal = g.gain.cumsum(1), g.ideal_at_ranks().cumsum(1)
     return {"gained": gained, "ideal": ideal, "blended": (g.hits + beta * gained) / (g.rank + beta * ideal)}
 
 
-def _blended_ratio(g: Gains, *, beta: float = 1.0) -> Floats:
+def _blended_ratio(g: Gains, *, beta: float = 1.0, norm: str | None = None) -> Floats:
     """topics × ranks: precision blended with the share of the ideal's cumulated gain."""
     return _blend_details(g, beta=beta)["blended"]
 
@@ -106,17 +106,21 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
     residual="within_run",
     bounds=Bounds("blended.blended", exact="binary", but="exact with gains of 0 and 1", of_scale=True),
     ceiling=1,
-    checks={"beta": NOT_NEGATIVE},
+    checks={"beta": NOT_NEGATIVE, **BY_CUTOFF},
+    validate=needs_cutoff("q"),
     details=_blend_details,
-    weights_in_ranking=RankingWeights(_blended_ratio, divided_by_r=True),
+    weights_in_ranking=RankingWeights(
+        _blended_ratio, over=lambda g, beta=1.0, norm=None: number_to_be_found(g, norm=norm)
+    ),
 )
-def q(g: Gains, *, beta: float = 1.0) -> Floats:
+def q(g: Gains, *, beta: float = 1.0, norm: str | None = None) -> Floats:
     """Q-measure: average precision where precision is blended with the share of the ideal's cumulated gain.
 
     1/R Σ_{i relevant} (C(i) + β cg(i)) / (i + β cg*(i)), C: relevant so far, cg, cg*: gain so far, and in the ideal
 
-    Sakai, AIRS 2004; binary form in Zhang et al., Information Retrieval 2010, section 2.1.
+    Sakai, AIRS 2004; binary form in Zhang et al., Information Retrieval 2010, section 2.1; norm=k as NTCIREVAL's Q@k.
 
     beta  how much the gain counts beside the number of relevant documents; at 0 it is ap
+    norm  k: the sum is divided by the smaller of R and the cutoff; without it by R
     """
-    return safe_divide(row_sums(g.relevant * _blended_ratio(g, beta=beta)), g.num_relevant)
+    return safe_divide(row_sums(g.relevant * _blended_ratio(g, beta=beta)), number_to_be_found(g, norm=norm))

@@ -19,7 +19,7 @@ from gradedeval.errors import InputError, NotImportable, redacted
 from gradedeval.measures.decorator import decorator
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.notation import IA, LAST_CUTOFF, UNIFORM, Spelling, Value, cutoff_too_large
-from gradedeval.measures.parameters import Parameters
+from gradedeval.measures.parameters import Parameters, read_flag
 from gradedeval.measures.properties import Better, CWLProperties, MeasureProperties, RankSum, Reading, Residual, Rule
 
 ArrayTies = Literal["file", "best", "worst", "average"]
@@ -107,8 +107,9 @@ class Measure:
     """A measure with its parameters: `err @ 20`, `ndcg(gain="exp") @ 10`, `rbp(p=0.5)`. Prints as it is written.
 
     Calling it sets parameters, `@` sets the cutoff; both return a new value. `str` of it parses back. With a `prior`,
-    uniform or a file, it is the mean over the intents of a topic: see `intent_aware`. `asked` is how it was written,
-    as in `map` for ap, every way once; measures are equal however they were written.
+    uniform or a file, it is the mean over the intents of a topic: see `intent_aware`. With `judged_only` it looks at
+    rankings without the documents that nobody judged. `asked` is how it was written, as in `map` for ap, every way
+    once; measures are equal however they were written.
 
     Called with arrays it gives scores, as in `(ndcg @ 10)(y_true, y_score)`: a float for one topic (documents), an
     array of one score per topic for several of the same length (topics × documents).
@@ -127,6 +128,7 @@ class Measure:
     parameters: tuple[tuple[str, Value], ...] = ()
     cutoff: int | None = None
     prior: str | None = None
+    judged_only: bool = False
     asked: tuple[str, ...] = field(default=(), compare=False)
 
     @overload
@@ -151,20 +153,15 @@ class Measure:
             hint = f"write {self.name}(y_true, y_score), without names"
             raise InputError(f"'{self}'", f"{array} is given by name", hint, usage=True)
         if arrays:
-            return self._score_arrays(arrays, parameters)
+            return _score_arrays()(self, arrays, parameters)
+        judged_only = read_flag(self.name, "judged_only", parameters.pop("judged_only", self.judged_only))
         accepted = self.definition.accepted
         given = {name: accepted.read(name, value) for name, value in parameters.items()}
         merged = {**dict(self.parameters), **given}
         known = accepted.names
         order = [*(name for name in known if name in merged), *(name for name in merged if name not in known)]
-        return replace(self, parameters=tuple((name, merged[name]) for name in order), asked=())
-
-    def _score_arrays(self, arrays: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        if len(arrays) != 2:
-            what = f"called with {len(arrays)} arrays" if len(arrays) > 2 else "called with one array"
-            raise InputError(f"'{self}'", what, "expected grades and scores: (y_true, y_score)", usage=True)
-        ties, top_grade = keywords.pop("ties", None), keywords.pop("top_grade", None)
-        return _score_arrays()(self(**keywords) if keywords else self, *arrays, ties, top_grade)
+        parts = tuple((name, merged[name]) for name in order)
+        return replace(self, parameters=parts, judged_only=judged_only, asked=())
 
     def __matmul__(self, cutoff: int) -> Measure:
         """The measure cut at rank `cutoff`. Raises InputError (usage) where it takes none."""
@@ -178,7 +175,8 @@ class Measure:
         return replace(self, cutoff=int(cutoff), asked=())
 
     def __str__(self) -> str:
-        spelling = Spelling(self.name, self.parameters, self.cutoff)
+        condensed = (("judged_only", "True"),) if self.judged_only else ()
+        spelling = Spelling(self.name, (*self.parameters, *condensed), self.cutoff)
         if self.prior is None:
             return str(spelling)
         return str(Spelling(IA, () if self.prior == UNIFORM else (("prior", self.prior),), None, spelling))
@@ -213,10 +211,10 @@ class Measure:
 
     @property
     def residual(self) -> Residual:
-        """What its residual covers. Of the C/W/L quantities only expected utility has one that is a bound."""
-        if self.arguments.get("of", "eu") != "eu":
-            return "none"
-        residual = self.definition.residual
+        """What its residual covers. Of the C/W/L quantities only expected utility has one that is a bound, and a
+        condensed list has none: a document judged later could enter above others."""
+        bounded = self.arguments.get("of", "eu") == "eu" and not self.judged_only
+        residual = self.definition.residual if bounded else "none"
         return residual(self.arguments) if callable(residual) else residual
 
     @property
@@ -234,7 +232,8 @@ class Measure:
     @property
     def rank_sum(self) -> RankSum | None:
         """Its score as a sum over ranks; None where it is none, as of the C/W/L quantities but expected utility."""
-        return self.definition.rank_sum if self.arguments.get("of", "eu") == "eu" else None
+        rank_sum = self.definition.rank_sum if self.arguments.get("of", "eu") == "eu" else None
+        return rank_sum(self.arguments) if callable(rank_sum) else rank_sum
 
     @property
     def reading(self) -> Reading:
@@ -268,8 +267,8 @@ class Measure:
     @property
     def only_truncates(self) -> bool:
         """Whether the cutoff ends the sum and changes nothing else: without it the score is on the same scale."""
-        truncates = self.definition.cutoff in ("truncates", "sums_to_k")
-        return truncates and self.arguments.get("norm", "none") == "none"
+        plain = self.definition.parameters.get("norm")
+        return self.definition.cutoff in ("truncates", "sums_to_k") and self.arguments.get("norm", plain) == plain
 
     def score(self, gains: Gains) -> Floats:
         """The score of each topic of a batch."""
@@ -305,7 +304,7 @@ AnyMeasure = str | Measure | ForeignMeasure
 @cache
 def _score_arrays() -> Callable[..., Any]:
     """What scores arrays: it builds on this module, and few evaluations need it."""
-    function: Callable[..., Any] = importlib.import_module("gradedeval.measures.on_arrays").score_arrays
+    function: Callable[..., Any] = importlib.import_module("gradedeval.measures.on_arrays").score_called
     return function
 
 

@@ -190,6 +190,11 @@ class Gains:
         return np.pad(self.ideal[:, :width], ((0, 0), (0, max(0, width - self.ideal.shape[1]))))
 
 
+def number_to_be_found(g: Gains, *, norm: str | None = None) -> Ints | Floats:
+    """topics: R; with norm=k no more than the cutoff, which is as many as can be found."""
+    return g.num_relevant if norm is None else np.minimum(g.num_relevant, g.last_rank)
+
+
 def row_sums(values: Floats | Bools) -> Floats:
     """The sum of each row, added up rank by rank.
 

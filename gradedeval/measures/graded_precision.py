@@ -7,16 +7,17 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
-from gradedeval.measures.precision import summed_precision
+from gradedeval.measures.parameters import BY_CUTOFF, needs_cutoff
+from gradedeval.measures.precision import precision_sum, summed_precision
 from gradedeval.measures.properties import Bounds, RankSum
 
 # Here a gain is the share of users who regard the grade as relevant: Σ_{j ≤ grade} g_j. `gain=` or `g=` settles it
 # before the function runs.
 
 
-def _gap_details(g: Gains) -> dict[str, Floats]:
+def _gap_details(g: Gains, *, norm: str | None = None) -> dict[str, Floats]:
     """The expected precision over users, that over those for whom the document is relevant, and the ideal's terms."""
-    ideal = with_remainder(g.ideal, g.gain.shape[1])
+    ideal = with_remainder(_divided_by(g, norm), g.gain.shape[1])
     return {"precision": g.gain.cumsum(1) / g.rank, "term": _terms(g), "ideal_term": ideal}
 
 
@@ -39,9 +40,14 @@ def precision_at_relevant(g: Gains) -> Floats:
     return safe_divide(_terms(g), g.gain)
 
 
-def _ideal(g: Gains) -> Floats:
-    """topics: the expected number of documents that a user regards as relevant."""
-    return row_sums(g.ideal)
+def _divided_by(g: Gains, norm: str | None) -> Floats:
+    """topics × …: the gains that are to be found; with norm=k those of the ideal ranking down to the cutoff."""
+    return g.ideal if norm is None else g.ideal[:, : g.k]
+
+
+def _ideal(g: Gains, *, norm: str | None = None) -> Floats:
+    """topics: the expected number of documents that a user regards as relevant, and that can be found."""
+    return row_sums(_divided_by(g, norm))
 
 
 @measure(
@@ -51,15 +57,20 @@ def _ideal(g: Gains) -> Floats:
     bounds=Bounds("precision.graded_average", over_ties=True),
     ceiling=1,
     over_ties=True,
+    checks=BY_CUTOFF,
+    validate=needs_cutoff("gap"),
     details=_gap_details,
-    rank_sum=RankSum("precision", over=_ideal, pool="relevant"),
+    rank_sum=precision_sum(_ideal),
 )
-def gap(g: Gains) -> Floats:
+def gap(g: Gains, *, norm: str | None = None) -> Floats:
     """Graded average precision: expected over users with different thresholds; g=1:1:2 weighs the grades.
 
     Σ_n 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j / Σ_i R_i Σ_{j≤i} g_j, with g_j = 1/top unless given
 
     Robertson et al., SIGIR 2010, section 2.2.
+
+    norm  k: of each threshold no more documents than the cutoff are counted in the divisor, which is the sum of the
+          gains of the ideal ranking down to k; without it all of the pool
     """
     # The same sum turned round: for each threshold, its g times the sum of precisions with that threshold.
     steps = np.diff(g.levels, prepend=0)
@@ -67,7 +78,7 @@ def gap(g: Gains) -> Floats:
         (step * summed_precision(g, level) for step, level in zip(steps, g.levels, strict=True)),
         start=np.zeros(len(g.gain)),
     )
-    return safe_divide(precisions, _ideal(g))
+    return safe_divide(precisions, _ideal(g, norm=norm))
 
 
 @measure(

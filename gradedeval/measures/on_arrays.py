@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, distinct
 from gradedeval.errors import EvaluationWarning, InputError, check_choice
-from gradedeval.measures.applied import gain_table, last_rank, scores_of
+from gradedeval.measures.applied import depends_on_top, gain_table, last_rank, scores_of
 from gradedeval.measures.definition import ArrayTies, Measure
 from gradedeval.measures.gain_schemes import GainTable, Grades
 from gradedeval.measures.gains import Gains
@@ -23,6 +23,15 @@ TIED = (
     "documents with equal scores and different grades stay in the order of the arrays; "
     "say ties='file' if that is meant, or 'average', 'worst' or 'best'"
 )
+
+
+def score_called(measure: Measure, arrays: tuple[Any, ...], keywords: dict[str, Any]) -> float | Floats:
+    """What a measure called with arrays gives: see `Measure`. Raises InputError (usage) where these are not two."""
+    if len(arrays) != 2:
+        what = f"called with {len(arrays)} arrays" if len(arrays) > 2 else "called with one array"
+        raise InputError(f"'{measure}'", what, "expected grades and scores: (y_true, y_score)", usage=True)
+    ties, top_grade = keywords.pop("ties", None), keywords.pop("top_grade", None)
+    return score_arrays(measure(**keywords) if keywords else measure, *arrays, ties, top_grade)
 
 
 def score_arrays(
@@ -43,11 +52,15 @@ def score_arrays(
     table = _table(measure, labels, top_grade)
     if grades.ndim == 1 and top_grade is None and depends_on_top(measure):
         what = f"{measure}: the highest grade in y_true is taken for the top of the scale; say top_grade="
-        warnings.warn(what, EvaluationWarning, stacklevel=3)
+        warnings.warn(what, EvaluationWarning, stacklevel=4)
+    lengths = None
+    if measure.judged_only:  # what nobody judged stands below the end
+        scores = np.where(codes == len(labels), -np.inf, scores)
+        lengths = np.count_nonzero(np.atleast_2d(codes) != len(labels), axis=1)
     order, first, tied = ordered(np.atleast_2d(codes), np.atleast_2d(scores), len(labels), ties)
     if tied and ties is None:
-        warnings.warn(f"y_score: {TIED}", EvaluationWarning, stacklevel=3)
-    found = scores_of(measure, gains_of(measure, table, order, labels, first=first))
+        warnings.warn(f"y_score: {TIED}", EvaluationWarning, stacklevel=4)
+    found = scores_of(measure, gains_of(measure, table, order, labels, first=first, lengths=lengths))
     return float(found[0]) if grades.ndim == 1 else found
 
 
@@ -142,12 +155,6 @@ def ordered(
         first[:, 1:] = np.where(same, 0, np.arange(1, codes.shape[1]))
         return ranked, np.maximum.accumulate(first, axis=1), False
     return ranked, None, ties is None and bool((same & (ranked[:, 1:] != ranked[:, :-1])).any())
-
-
-def depends_on_top(measure: Measure) -> bool:
-    """Whether what a grade is worth depends on the top grade of the scale."""
-    scale = measure.definition.scale if measure.rel is None else None
-    return scale == "thresholds" or (scale == "unit" and measure.gain in ("linear", "exp", "ntcir"))
 
 
 def _table(measure: Measure, labels: Floats, top_grade: float | None) -> GainTable:

@@ -49,13 +49,6 @@ def _scale(word: str, name: str, given: dict[str, Value]) -> str | None:
     return None
 
 
-def _judged_only(word: str, name: str, given: dict[str, Value]) -> str | None:
-    if given.pop("judged_only") != "False":
-        what, hint = "judged_only is said for all measures at once", "leave it out and give --judged-only"
-        raise InputError(f"'{word}'", what, hint, usage=True)
-    return None
-
-
 def _relative(word: str, name: str, given: dict[str, Value]) -> str | None:
     return "set_relative_p" if given.pop("relative") == "True" and name == "set_p" else None
 
@@ -85,7 +78,6 @@ PARAMETERS: dict[str, Callable[[str, str, dict[str, Value]], str | None]] = {
     "gains": _gains,
     "min_rel": _scale,
     "max_rel": _scale,
-    "judged_only": _judged_only,
     "relative": _relative,
     "normalize": _normalize,
     "rel": _rel,

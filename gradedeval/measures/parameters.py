@@ -22,11 +22,13 @@ class Check(NamedTuple):
     expected    in words that complete "is not …"
     test        whether a value is that
     names_file  whether a value may name a file, on whose content scores then depend
+    example     a value, where the parameter has no default
     """
 
     expected: str
     test: Callable[[Any], bool]
     names_file: bool = False
+    example: str = "2"
 
 
 Checks = Mapping[str, Check | tuple[str, Callable[[Any], bool]]]
@@ -38,6 +40,7 @@ BELOW_1 = Check("in [0, 1)", lambda value: 0 <= value < 1)
 UP_TO_1 = Check("in (0, 1]", lambda value: 0 < value <= 1)
 SHARE = Check("in [0, 1]", lambda value: 0 <= value <= 1)
 WORD = Check("a word", lambda value: isinstance(value, str))
+BY_CUTOFF = {"norm": Check("k", lambda value: value == "k", example="k")}
 
 # The parameters that say what grades are worth: every measure that reads gains takes some of them.
 GAIN_CHECKS = {
@@ -90,15 +93,15 @@ class Parameters:
             return read_scheme(read_value(value) if isinstance(value, str) else value, self.place)
         if isinstance(self.defaults.get(name), str):
             value = value if isinstance(value, str) else write_value(value)
-        expected, test, names_file = self.check(name)
-        if names_file and isinstance(value, str) and not os.path.exists(value):
+        check = self.check(name)
+        if check.names_file and isinstance(value, str) and not os.path.exists(value):
             value = value.removeprefix("@")  # as gain=@FILE has it
         try:
-            passes = test(value)
+            passes = check.test(value)
         except TypeError:
             passes = False
         if not passes:
-            raise self._wrong(name, value, expected)
+            raise self._wrong(name, value, check.expected)
         return value
 
     def _other(self, name: str, value: Value) -> Value:
@@ -114,9 +117,18 @@ class Parameters:
 
     def _wrong(self, name: str, value: Value, expected: str) -> InputError:
         default = self.defaults.get(name, "1:1:2" if name == "g" else 1)
-        example = "2" if default is None else write_value(default)
+        example = self.check(name).example if default is None else write_value(default)
         what = f"{name}={write_value(value)} is not {expected}"
         return InputError(self.place, what, f"as in {name}={example}", usage=True)
+
+
+def read_flag(measure: str, name: str, value: Any) -> bool:
+    """Whether a parameter that every measure takes is on. Raises InputError (usage) for anything but True or False."""
+    flag = {"true": True, "false": False}.get(str(value).lower())
+    if flag is None:
+        hint = f"write {name}=True, or leave it out"
+        raise InputError(f"'{measure}'", f"{name}={value} is not True or False", hint, usage=True)
+    return flag
 
 
 def needs_file(name: str, content: str, example: str) -> Callable[[Mapping[str, Value], int | None], None]:
@@ -125,6 +137,17 @@ def needs_file(name: str, content: str, example: str) -> Callable[[Mapping[str, 
     def check(arguments: Mapping[str, Value], cutoff: int | None) -> None:
         if not arguments.get("file"):
             raise InputError(f"'{name}'", f"needs a file with {content}", f"as in {name}(file={example})", usage=True)
+
+    return check
+
+
+def needs_cutoff(name: str) -> Callable[[Mapping[str, Value], int | None], None]:
+    """A check of a measure's parameters that raises InputError (usage) where it is divided by a cutoff and has none."""
+
+    def check(arguments: Mapping[str, Value], cutoff: int | None) -> None:
+        if arguments.get("norm") == "k" and cutoff is None:
+            what = "norm=k needs a cutoff: it is divided by the smaller of R and k"
+            raise InputError(f"'{name}'", what, f"as in {name}(norm=k)@10", usage=True)
 
     return check
 

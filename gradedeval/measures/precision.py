@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gains import Gains, row_sums, safe_divide
-from gradedeval.measures.parameters import BELOW_1, NOT_NEGATIVE, POSITIVE, SHARE, Check
-from gradedeval.measures.properties import Bounds, RankingWeights, RankSum
+from gradedeval.measures.gains import Gains, number_to_be_found, row_sums, safe_divide
+from gradedeval.measures.parameters import BY_CUTOFF, NOT_NEGATIVE, POSITIVE, needs_cutoff
+from gradedeval.measures.properties import Arguments, Bounds, RankingWeights, RankSum
 
 
 def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
@@ -31,9 +34,9 @@ def found(g: Gains, depth: Ints | Floats) -> Ints | Floats:
     return counts
 
 
-def average_precision(g: Gains) -> Floats:
+def average_precision(g: Gains, norm: str | None = None) -> Floats:
     """topics: AP."""
-    return safe_divide(summed_precision(g), g.num_relevant)
+    return safe_divide(summed_precision(g), number_to_be_found(g, norm=norm))
 
 
 def preference(g: Gains, above: Floats, k: float = 0) -> Floats:
@@ -51,7 +54,7 @@ def binary_preference(g: Gains, k: float = 0) -> Floats:
     return safe_divide(row_sums(np.where(np.isfinite(g.ranks_of_relevant), preferred, 0.0)), g.num_relevant)
 
 
-def _precision(g: Gains) -> Floats:
+def _precision(g: Gains, *, norm: str | None = None) -> Floats:
     """topics × ranks: P@i."""
     return g.hits / g.rank
 
@@ -61,8 +64,14 @@ def _preferences(g: Gains, *, k: float = 0) -> Floats:
     return preference(g, g.nonrelevant_so_far, k)
 
 
-def _precision_and_ideal(g: Gains) -> dict[str, Floats]:
+def _precision_and_ideal(g: Gains, *, norm: str | None = None) -> dict[str, Floats]:
     return {"precision": _precision(g), "ideal": np.minimum(g.rank, g.num_relevant[:, None]) / g.rank}
+
+
+def precision_sum(over: Callable[..., Any]) -> Callable[[Arguments], RankSum]:
+    """Graded precision over what the pool adds up to, as the arguments have it: all of it, or with norm=k that of the
+    ideal ranking down to the cutoff."""
+    return lambda arguments: RankSum("precision", over=over, pool="ideal" if "norm" in arguments else "relevant")
 
 
 def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
@@ -74,18 +83,22 @@ def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
     bounds=Bounds("precision.graded_average", over_ties=True),
     ceiling=1,
     over_ties=True,
+    checks=BY_CUTOFF,
+    validate=needs_cutoff("ap"),
     details=_precision_and_ideal,
-    weights_in_ranking=RankingWeights(_precision, divided_by_r=True),
-    rank_sum=RankSum("precision", over=lambda g: g.num_relevant, pool="relevant"),
+    weights_in_ranking=RankingWeights(_precision, over=number_to_be_found),
+    rank_sum=precision_sum(number_to_be_found),
 )
-def ap(g: Gains) -> Floats:
+def ap(g: Gains, *, norm: str | None = None) -> Floats:
     """Average precision.
 
-    1/R Σ_{i relevant} P@i; R is never cut
+    1/R Σ_{i relevant} P@i; R is not cut, unless norm=k
 
     Robertson, SIGIR 2008; Zhang et al., Information Retrieval 2010, section 2.1; trec_eval's map.
+
+    norm  k: the sum is divided by the smaller of R and the cutoff; without it by R
     """
-    return average_precision(g)
+    return average_precision(g, norm)
 
 
 @measure(
@@ -161,7 +174,7 @@ def rprec(g: Gains) -> Floats:
     ceiling=1,
     checks={"k": NOT_NEGATIVE},
     details=_preference_details,
-    weights_in_ranking=RankingWeights(_preferences, divided_by_r=True),
+    weights_in_ranking=RankingWeights(_preferences, over=lambda g, k=0: g.num_relevant),
 )
 def bpref(g: Gains, *, k: float = 0) -> Floats:
     """Binary preference: how few documents judged non-relevant stand above the relevant ones.
@@ -208,63 +221,6 @@ def unjudged(g: Gains) -> Floats:
     trec_eval's unj.
     """
     return safe_divide(g.retrieved - row_sums(g.judged), g.effective_depth)
-
-
-INTERPOLATED = Bounds("precision.interpolated", exact=False, but="exact at recall=0")
-ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-
-
-def interpolated(g: Gains, recall: float, add: float) -> Floats:
-    """topics: the highest precision at any rank from the one that reaches `recall` on."""
-    precision = g.ordinal / g.ranks_of_relevant
-    # From the end: the best precision still to come.
-    best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
-    wanted = np.maximum(np.floor(recall * g.num_relevant + add), 1).astype(np.int64)
-    reached = np.append(best, np.zeros((len(best), 1)), axis=1)
-    value = reached[np.arange(len(best)), np.minimum(wanted - 1, best.shape[1])]
-    return safe_divide(value, np.minimum(g.num_relevant, 1))
-
-
-@measure(
-    residual="within_run",
-    bounds=INTERPOLATED,
-    ceiling=1,
-    checks={"recall": SHARE, "add": BELOW_1},
-)
-def iprec(g: Gains, *, recall: float = 0.0, add: float = 0.5) -> Floats:
-    """Interpolated precision: the highest precision at a rank that reaches a level of recall, or at any rank below it.
-
-    max of P@i over the i with hits_i ≥ ⌊recall·R + add⌋
-
-    trec_eval's iprec_at_recall; add=0.5 as version 10, add=0.9 as version 9.
-
-    recall  the level of recall
-    add     what is added to recall · R before it is rounded down
-    """
-    return interpolated(g, recall, add)
-
-
-SHARES = Check("numbers in [0, 1]", lambda shares: all(0 <= share <= 1 for share in np.atleast_1d(shares)))
-
-
-@measure(
-    residual="within_run",
-    bounds=INTERPOLATED,
-    ceiling=1,
-    checks={"recall": SHARES, "add": BELOW_1},
-)
-def iprec_avg(g: Gains, *, recall: tuple[float, ...] = ELEVEN, add: float = 0.5) -> Floats:
-    """Interpolated precision averaged over levels of recall, of which there are eleven by tradition.
-
-    mean of iprec(recall=x) over the levels x
-
-    trec_eval's 11pt_avg; Salton & McGill, Introduction to Modern Information Retrieval, 1983.
-
-    recall  the levels of recall, as in 0:0.5:1
-    add     what is added to recall · R before it is rounded down
-    """
-    levels = np.atleast_1d(recall).tolist()
-    return sum((interpolated(g, level, add) for level in levels), start=np.zeros(len(g.gain))) / len(levels)
 
 
 @measure(cutoff="none", ceiling=1, over_ties=True, checks={"times": POSITIVE})

@@ -38,13 +38,13 @@ class Reading(NamedTuple):
 class RankingWeights:
     """Weights W(i) that depend on the ranking: Σ_i W(i) [gain_i > 0] is the score.
 
-    function      a function of the gains and the parameters: topics × ranks
-    divided_by_r  whether W is what the function gives divided by R; W is 0 where R is 0
-    finite        whether the weights of all ranks sum to the score
+    function  a function of the gains and the parameters: topics × ranks
+    over      what they are divided by, a function of the same: topics; where it is 0, weights are 0
+    finite    whether the weights of all ranks sum to the score
     """
 
     function: Callable[..., Floats]
-    divided_by_r: bool = False
+    over: Callable[..., Any] | None = None
     finite: bool = False
 
 
@@ -177,12 +177,13 @@ class MeasureProperties(Properties):
                         `contribution` is what each rank adds to the score, where that is not the difference that it
                         makes to end the ranking one rank later
     weights_in_ranking  see `RankingWeights`, for `gradedeval weights`
-    rank_sum            see `RankSum`: how the score changes when two documents change places, for `gradedeval.ltr`
+    rank_sum            see `RankSum`: how the score changes when two documents change places, for `gradedeval.ltr`; a
+                        function of the arguments where it depends on them
     """
 
     details: Callable[..., Mapping[str, Floats]] | None = None
     weights_in_ranking: RankingWeights | None = None
-    rank_sum: RankSum | None = None
+    rank_sum: RankSum | Callable[[Arguments], RankSum] | None = None
 
 
 @dataclass(repr=False, eq=False, kw_only=True)

@@ -57,6 +57,7 @@ ALIASES: dict[str, str] = {
     "ndcg_burges": "ndcg(gain=exp)",
     # others
     "compatibility": "compat",
+    "msndcg": "ndcg",
 }
 """Another tool's name of a measure, in lower case -> the measure, with the parameters that the tool gives it."""
 
@@ -276,7 +277,7 @@ def note_of(label: str, lowest: float, top: float) -> str | None:
     lowest, top  the grades: the lowest, 0 where those below count as unjudged, and the top one
     """
     name = re.split(r"(?<=rbp\.)\d|[(@:]", label, maxsplit=1)[0]
-    different = DIFFERENT.get(name)
+    different = DIFFERENT.get("Bpref" if "judged_only=True" in label else name)
     return f"{label}: {different.what}" if different and different.counts(lowest, top) else None
 
 

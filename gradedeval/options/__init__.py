@@ -26,7 +26,7 @@ from gradedeval.options.values import (
 )
 from gradedeval.trec.file_formats import formats_of
 
-Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval"]
+Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval", "ntcireval"]
 Ties = Literal["docno-desc", "docno-asc", "file", "rank", "best", "worst", "average"]
 TIES_BY_GRADE: tuple[Ties, ...] = ("best", "worst")
 """Orders in which a document that is judged later would change places, so that no residual bounds a score."""

@@ -21,6 +21,8 @@ class Preset:
     digits      digits that are printed
     residuals   the kind of residual, where the user names none
     shared      parameters of all measures that take them
+    cut         measure -> parameters, where it has a cutoff
+    top_grade   the top grade of its scale, for measures that look at one; None: the highest in the qrels
     """
 
     options: Mapping[str, Any]
@@ -28,6 +30,8 @@ class Preset:
     digits: int = 4
     residuals: Residuals = "total"
     shared: Mapping[str, Value] = field(default_factory=dict)
+    cut: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    top_grade: float | None = None
 
 
 PRESETS: dict[str, Preset] = {
@@ -36,13 +40,15 @@ PRESETS: dict[str, Preset] = {
         {name: {"gain": "linear"} for name in ("err", "nerr", "cascade", "erria", "nerria")},
     ),
     "gdeval": Preset(
-        {"topics": "relevant", "top_grade": 4},
+        {"topics": "relevant"},
         {"err": {"gain": "exp"}, "nerr": {"gain": "exp"}, "ndcg": {"gain": "exp"}, "dcg": {"gain": "exp"}},
         digits=5,
+        top_grade=4,
     ),
     "ir_measures": Preset(
-        {"topics": "qrels", "top_grade": 4, "scores": "float32"},
+        {"topics": "qrels", "scores": "float32"},
         {"err": {"gain": "exp"}, "ndcg": {"gain": "linear"}, "rbp": {"rel": 1, "p": 0.8}},
+        top_grade=4,
     ),
     "cwl_eval": Preset(
         {"topics": "run", "order": "file", "gain": "grade", "max_gain": 1},
@@ -50,7 +56,22 @@ PRESETS: dict[str, Preset] = {
         residuals="difference",
         shared={"horizon": 1000},
     ),
+    "ntcireval": Preset(
+        {"topics": "qrels", "order": "file"},
+        {"err": {"gain": "ntcir"}, "nerr": {"gain": "ntcir"}, "rbp": {"p": 0.95}},
+        cut={name: {"norm": "k"} for name in ("ap", "gap", "q")},
+    ),
 }
+
+
+def top_grade(options: Options, highest: float) -> float:
+    """The top grade of the scale: as given, or the highest of the qrels and of the preset's.
+
+    highest  the highest grade in the qrels
+    """
+    if options.top_grade is not None:
+        return options.top_grade
+    return max(highest, PRESETS[options.like].top_grade or highest) if options.like else highest
 
 
 @cache

@@ -149,6 +149,26 @@ def count_unjudged(codes: Codes, judged: Bools) -> Ints:
     return counts
 
 
+def condensed(batch: Batch, judged: Bools) -> Batch:
+    """The batch without the documents that nobody judged; its codes are those of full rankings.
+
+    judged  code: whether it is judged
+    """
+    kept = judged[batch.codes]
+    counts = np.count_nonzero(kept, axis=1)
+    width = int(counts.max(initial=0))
+    order = np.argsort(~kept, axis=1, kind="stable")[:, :width]
+    there = np.arange(width) < counts[:, None]
+    codes = np.where(there, np.take_along_axis(batch.codes, order, 1), batch.beyond).astype(batch.codes.dtype)
+    kinds, first = batch.kinds, batch.first
+    if kinds is not None:
+        kinds = np.where(there, np.take_along_axis(kinds, order, 1), -1)
+    if first is not None:  # where the first of those that are kept and tied with it stands now
+        above = np.take_along_axis(kept.cumsum(1) - kept, first, 1)
+        first = np.where(there, np.take_along_axis(above, order, 1), np.arange(width))
+    return replace(batch, codes=codes, retrieved=counts, kinds=kinds, first=first, below=None, docnos={})
+
+
 def by_width(widths: Ints, cells: int) -> Iterator[Ints]:
     """Topics in batches of at most so many cells, or of one topic. Topics of similar width share one, so that a topic
     of a million documents does not widen thousands of ten."""

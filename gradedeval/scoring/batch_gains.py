@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable, Sample
 from gradedeval.measures.gains import Gains
 from gradedeval.options.values import Costs
-from gradedeval.rankings.batch import Batch, count_unjudged
+from gradedeval.rankings.batch import Batch, condensed, count_unjudged
 from gradedeval.rankings.grade import Grader
 from gradedeval.scoring.intents import ByIntent
 
@@ -27,7 +28,7 @@ class GainsCache:
     def __init__(
         self, batch: Batch, grader: Grader, by_intent: Mapping[Measure, ByIntent], missed: Ints | None = None
     ) -> None:
-        self.batch, self.by_intent, self.cells = batch, by_intent, grader.limits.cells
+        self.batch, self.grader, self.by_intent, self.cells = batch, grader, by_intent, grader.limits.cells
         self.unsampled_code = grader.unsampled
         self.strata = grader.qrels.strata
         # The ideal rankings of all topics are those of every run.
@@ -45,6 +46,8 @@ class GainsCache:
         self.seen: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
 
     def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
+        if measure.judged_only:
+            return self._condensed(table, replace(measure, judged_only=False), unjudged, tail)
         last = last_rank(measure)
         key = (table.key, table.top, unjudged, tail, last, measure.cutoff)
         if key not in self.seen:
@@ -61,6 +64,11 @@ class GainsCache:
             best=unjudged > 0 or tail > 0,
         )
         return replace(self.seen[key], intents=intents)
+
+    @cached_property
+    def _condensed(self) -> GainsCache:
+        """The same of the rankings without the documents that nobody judged."""
+        return GainsCache(condensed(self.batch, self.judged_code), self.grader, self.by_intent)
 
     def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
         gain, ideal, first, uncut = self._gain(table, unjudged, last), self._ideal(table), self.batch.first, None

@@ -87,8 +87,10 @@ def _preset(measure: Measure, like: str | None) -> dict[str, Value]:
     """The parameters that a preset gives a measure."""
     if like is None:
         return {}
-    shared = {key: value for key, value in PRESETS[like].shared.items() if key in measure.definition.parameters}
-    return {**shared, **PRESETS[like].parameters.get(measure.name, {})}
+    preset = PRESETS[like]
+    shared = {key: value for key, value in preset.shared.items() if key in measure.definition.parameters}
+    cut = preset.cut.get(measure.name, {}) if measure.cutoff is not None else {}
+    return {**shared, **preset.parameters.get(measure.name, {}), **cut}
 
 
 def _default(measure: Measure, key: str) -> Any:

@@ -55,7 +55,7 @@ def evaluate(
               lists documents alone, they are relevant. With `subtopics=True` also a column subtopic (or iteration), or
               a dict topic -> docno -> subtopic -> grade; with `strata=True` the same with stratum
     measures  notation, as in "err@20 ndcg(gain=exp)@10", a Measure, or several of either
-    like      a preset: trec_eval, gdeval, ir_measures or cwl_eval
+    like      a preset: trec_eval, gdeval, ir_measures, cwl_eval or ntcireval
     jobs      processes that share several runs, or a large one; without it one. They are forked on Linux where no other
               thread is alive, and spawned elsewhere: there a script calls this under `if __name__ == "__main__"`
     executor  who shares the work instead: any `concurrent.futures.Executor`, such as a pool of threads, of processes,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradedeval.errors import Note, redacted
+from gradedeval.errors import Note, redacted, shorten
+from gradedeval.measures.gain_schemes import thresholds
 
 if TYPE_CHECKING:
     from gradedeval.scoring.scorer import Scorer
@@ -43,7 +44,7 @@ def worth_notes(scorer: Scorer) -> list[str]:
 
 def bounds_notes(scorer: Scorer) -> list[str]:
     """Which measures have no bounds or may not reach them, and what the bounds take for granted."""
-    from gradedeval.measures.bounds.of_measure import falls, kept  # few evaluations ask for bounds
+    from gradedeval.measures.bounds.of_measure import depends_on_scale, falls, kept  # few evaluations ask for bounds
 
     averaged = scorer.options.ties == "average"
     labels: dict[str, list[str]] = {"exact": [], "safe": [], "none": []}
@@ -59,6 +60,11 @@ def bounds_notes(scorer: Scorer) -> list[str]:
     if falling and scorer.options.unseen is None:
         what = f"--bounds: {', '.join(falling)}: no further document is relevant that the run did not retrieve"
         notes.append(Note(what, "--unseen N, or inf, allows for more"))
+    known = thresholds(scorer.grades)
+    if not isinstance(known, range) and (apart := [one.label for one in scorer.measures if depends_on_scale(one)]):
+        occurring = shorten([f"{grade:g}" for grade in known])
+        what = f"--bounds: {', '.join(apart)}: a document judged later has grade 0 or one that occurs ({occurring})"
+        notes.append(f"{what}; another grade with a fraction could lead past low or high")
     if scorer.options.fill is not None:
         notes.append("--bounds: the gains of --fill count as known")
     if chosen := scorer.options.topics_judged_later:

@@ -17,6 +17,7 @@ from gradedeval.measures.gain_schemes import GainTable, Grades
 from gradedeval.measures.parse import each_once
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
+from gradedeval.options.presets import top_grade
 from gradedeval.options.values import Fill
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits
@@ -29,6 +30,7 @@ from gradedeval.scoring.doubts import ties_of
 from gradedeval.scoring.intents import ByIntent, check_intents
 from gradedeval.scoring.measure_notes import bounds_notes, name_notes, worth_notes
 from gradedeval.scoring.run_scores import RunScores
+from gradedeval.scoring.scales import grades_of, tables_of
 from gradedeval.trec.lines import decode
 
 REMEMBERED = 16
@@ -84,12 +86,14 @@ class Scorer:
     ) -> None:
         self.qrels, self.options = qrels, options
         self.measures = each_once(with_defaults(measure, options) for measure in measures)
-        self.grades = _grades(qrels, options)
-        self.tables = _tables(self.measures, self.grades)
+        self.grades = Grades(qrels.labels, top_grade(options, float(qrels.labels[-1])), options.max_gain)
+        self.tables = tables_of(self.measures, qrels, options)
         check_intents(self.measures, qrels.subtopics is not None)
         _check_ties(self.measures, options)
         self.by_intent = {
-            replace(measure, cutoff=None): ByIntent(qrels, measure, self.grades, gain_table)
+            replace(measure, cutoff=None, judged_only=False): ByIntent(
+                qrels, measure, grades_of(measure, qrels, options), gain_table
+            )
             for measure in self.measures
             if measure.by_intent
         }
@@ -106,7 +110,7 @@ class Scorer:
         from gradedeval.rankings.filled import filled  # few evaluations fill in
 
         graded, gains, self.fill_notes = filled(self.qrels, fill)
-        takes = [measure.definition.takes_fill and not measure.by_intent for measure in self.measures]
+        takes = [one.definition.takes_fill and not (one.by_intent or one.judged_only) for one in self.measures]
         pairs = zip(self.tables, takes, strict=True)
         self.tables = [replace(table, filled=gains) if taken else table for table, taken in pairs]
         without = [measure.label for measure, taken in zip(self.measures, takes, strict=True) if not taken]
@@ -117,7 +121,7 @@ class Scorer:
     @property
     def last_rank(self) -> int | None:
         """The last rank that any measure looks at; None where one looks at all."""
-        last = [last_rank(measure) for measure in self.measures]
+        last = [None if measure.judged_only else last_rank(measure) for measure in self.measures]
         if self.options.residual_depth == "full" or self.options.ties == "average" or None in last:
             return None
         return max((rank for rank in last if rank), default=None)
@@ -248,7 +252,7 @@ class Scorer:
 
     def _difference(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
         """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""
-        if not measure.definition.cwl or measure.by_intent or table.top <= 0:
+        if not measure.definition.cwl or measure.by_intent or measure.judged_only or table.top <= 0:
             return np.full(len(score), np.nan)
         best = run_measure(measure, gains_of(table, measure, unjudged=table.top, tail=table.top))
         with np.errstate(invalid="ignore"):
@@ -274,8 +278,8 @@ class Scorer:
 
         seen = replace(measure, cutoff=None) if self.options.ties == "average" else measure
         plain, best = gains_of(table, seen), partial(gains_of, table, measure, unjudged=table.top)
-        highest = partial(self._best, measure, table, gains_of)
-        return bounds_of(measure, score, self.grades, plain, best, lambda: highest(to_cutoff=True)[1])
+        highest, grades = partial(self._best, measure, table, gains_of), grades_of(measure, self.qrels, self.options)
+        return bounds_of(measure, score, grades, plain, best, lambda: highest(to_cutoff=True)[1])
 
     def _best(
         self, measure: Measure, table: GainTable, gains_of: GainsCache, to_cutoff: bool = False
@@ -299,24 +303,3 @@ def _check_ties(measures: Sequence[Measure], options: Options) -> None:
             what = f"{measure.name} has no average over ties"
             hint = f"{len(known)} measures have one, such as {shorten(known)}; see `gradedeval measures NAME`"
             raise InputError("--ties average", what, hint, usage=True)
-
-
-def _grades(qrels: Qrels, options: Options) -> Grades:
-    highest = float(qrels.labels[-1])
-    if options.top_grade is not None and highest > options.top_grade:
-        given = "--top-grade" if options.like is None else f"top grade {options.top_grade:g}"
-        what = f"grade {highest:g} is above the top grade {options.top_grade:g}"
-        raise InputError(qrels.place, what, f"raise {given} or correct the grade")
-    top = highest if options.top_grade is None else options.top_grade
-    return Grades(qrels.labels, top, options.max_gain)
-
-
-def _tables(measures: Sequence[Measure], grades: Grades) -> list[GainTable]:
-    """The table of each measure; those that see the same gains share one."""
-    # All of a measure that its gains depend on.
-    seen = [(measure.rel, measure.gain, measure.definition.scale, measure.threshold_shares) for measure in measures]
-    tables: dict[tuple[Any, ...], GainTable] = {}
-    for measure, key in zip(measures, seen, strict=True):
-        if key not in tables:
-            tables[key] = gain_table(measure, grades)
-    return [tables[key] for key in seen]

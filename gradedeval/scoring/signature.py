@@ -18,6 +18,7 @@ from gradedeval.measures.notation import IA, UNIFORM, Spelling, Value, write_val
 from gradedeval.measures.parse import canonical
 from gradedeval.options import OPTIONS, Options
 from gradedeval.options.definition import name_and_value
+from gradedeval.options.presets import top_grade
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.intents import prior_of
 from gradedeval.trec.source import Source, is_named
@@ -173,7 +174,7 @@ def signature(
     counts   for each run, how many topics it is scored on, and how many of those are missing from it
     formats  what their files were read as
     """
-    top = float(qrels.labels[-1]) if options.top_grade is None else options.top_grade
+    top = top_grade(options, float(qrels.labels[-1]))
     missing = [number for _, number in counts]
     most = f"{'up to ' if min(missing) < max(missing) else ''}{max(missing)} missing"
     intents = "" if qrels.subtopics is None else f", intents {_range([*map(len, qrels.subtopics.names.values())])}"

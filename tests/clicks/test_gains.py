@@ -63,8 +63,8 @@ def test_from_a_click_model_whose_parameters_grades_share(cascade: ClickLog, rea
     assert learned.frame.columns.tolist() == ["grade", "gain"]
     assert learned.at == [0, 1, 2]
     assert learned.values == pytest.approx(TRUE, abs=0.01)
-    assert clicks.gains(readers, QRELS).values == pytest.approx(TRUE, abs=0.01)
-    zero = clicks.gains(readers, QRELS, zero=True).values
+    assert clicks.gains(readers, QRELS, "rbp").values == pytest.approx(TRUE, abs=0.01)
+    zero = clicks.gains(readers, QRELS, "rbp", zero=True).values
     assert zero[0] == 0
     assert zero[1:] == pytest.approx(TRUE[1:], abs=0.01)
 
@@ -104,6 +104,27 @@ def test_from_the_correlation_of_err_with_a_click_measure(cascade: ClickLog) -> 
     assert learned.score[0] == "correlation with meanrr"
     assert learned.score[1] > 0.99
     assert clicks.gains(cascade, QRELS, learn_from="correlation", zero=True).values[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("measure", "model"),
+    [
+        ("err", "cm"),
+        ("err@10", "cm"),
+        ("cascade(gamma=0.9)", "dbn(gamma=0.9)"),
+        ("rbp", "reader"),
+        ("rbp(p=0.8)", "reader(p=0.8)"),
+        ("dcg@5", "pbm"),
+    ],
+)
+def test_the_click_model_is_that_of_the_users_of_the_measure(readers: ClickLog, measure: str, model: str) -> None:
+    own, given = clicks.gains(readers, QRELS, measure), clicks.gains(readers, QRELS, model=model)
+    assert own.values.tolist() == given.values.tolist()
+    assert own.settings == given.settings
+
+
+def test_gains_for_err_are_those_of_cascade_users(cascade: ClickLog) -> None:
+    assert clicks.gains(cascade, QRELS).values == pytest.approx(TRUE, abs=0.01)
 
 
 def test_gains_of_a_sum_are_exact_and_known_up_to_a_factor(readers: ClickLog) -> None:
@@ -302,7 +323,7 @@ def test_thresholds_of_graded_average_precision() -> None:
     assert share.sum() == pytest.approx(1)
     assert share[0] < 0.45  # as the documents of grade 2 are clicked by all users
     # A reader model takes the clicks of a session for independent.
-    model = clicks.gains(log, QRELS).values
+    model = clicks.gains(log, QRELS, model="reader").values
     assert model[1] / model[2] > 0.61
 
 

@@ -58,11 +58,13 @@ def known_model(name: str, qrels: Qrels, **parameters: Any) -> clicks.ClickModel
 
 
 A, S = (0.05, 0.3, 0.7, 0.2), (0.1, 0.4, 0.8, 0.5)
+DOWN = (0.7, 0.65, 0.6, 0.55, 0.5, 0.45, 0.4, 0.35, 0.3)
 KNOWN: dict[str, dict[str, Any]] = {
     "dbn(gamma=fit)": {"attractiveness": A, "satisfaction": S, "gamma": 0.9},
     "sdbn": {"attractiveness": A, "satisfaction": S},
     "cm": {"attractiveness": A},
     "reader": {"attractiveness": A, "p": 0.8},
+    "dcm": {"attractiveness": A, "continuation": DOWN},
     "pbm": {"attractiveness": A, "examination": [1, 0.7, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1]},
 }
 
@@ -119,38 +121,70 @@ def test_parameters_of_known_users_come_back(name: str, judged: Qrels, runs: dic
     true = known_model(name, judged, **KNOWN[name])
     log = clicks.simulate(true, runs, judged, sessions=200_000, seed=2)
     found = clicks.models(log, name, qrels=judged, tie="grade", prior=0, iterations=100)[name]
-    scale = found.parameters["examination"][0] if name == "pbm" else 1  # only the product is known
-    assert np.allclose(found.parameters["attractiveness"][:4] * scale, A, rtol=0, atol=0.01)
+    assert np.allclose(found.parameters["attractiveness"][:4], A, rtol=0, atol=0.01)
     if "satisfaction" in true.parameters:
         assert np.allclose(found.parameters["satisfaction"][1:3], S[1:3], rtol=0, atol=0.01)
     if true.chosen.kind.number:
         assert found.number == pytest.approx(true.number, abs=0.005)
     if name == "pbm":
-        shape = found.parameters["examination"] / scale
-        assert np.allclose(shape, true.parameters["examination"], rtol=0, atol=0.007)
+        assert np.allclose(found.parameters["examination"], true.parameters["examination"], rtol=0, atol=0.007)
+    if name == "dcm":  # at rank 9 the list ends
+        assert np.allclose(found.parameters["continuation"][:7], DOWN[:7], rtol=0, atol=0.01)
 
 
 def test_closed_forms_by_hand() -> None:
     log = log_of({("q", "a b c", (2,)): 2, ("q", "a b c", (1, 2)): 1, ("q", "b a", ()): 1})
     with pytest.warns(EvaluationWarning, match="cm: some sessions cannot be"):
-        fitted = clicks.models(log, "ctr cm sdbn dcm", prior=0)
+        fitted = clicks.models(log, "ctr cm sdbn", prior=0)
     of = {name: dict(zip(model.items.names, model.parameters["attractiveness"].tolist(), strict=False))
           for name, model in fitted.models.items()}  # fmt: skip
     a, b, c = (("q", docno) for docno in "abc")
     assert of["ctr"] == {a: 1 / 4, b: 3 / 4, c: 0}
     assert of["cm"] == {a: 1 / 4, b: 2 / 3, c: 0.5}  # c was never reached
-    assert of["sdbn"] == of["dcm"] == {a: 1 / 4, b: 3 / 4, c: 0.5}
+    assert of["sdbn"] == {a: 1 / 4, b: 3 / 4, c: 0.5}
     assert fitted["sdbn"].parameters["satisfaction"].tolist() == [0, 1, 0.5, 0.5]
-    assert fitted["dcm"].parameters["continuation"].tolist() == [1, 0, 0.5]
     assert fitted["sdbn"].relevance.tolist() == [0, 3 / 4, 0.25]
-    assert fitted["dcm"].relevance.tolist() == [1 / 4, 3 / 4, 0.5]  # its users stop by rank, whatever the document
-    assert [sorted(fitted[name].parameters) for name in ("dcm", "sdbn")] == [
-        ["attractiveness", "continuation"], ["attractiveness", "satisfaction"]
-    ]  # fmt: skip
+    assert sorted(fitted["sdbn"].parameters) == ["attractiveness", "satisfaction"]
     assert fitted["sdbn"].ranks is None
     assert fitted["sdbn"].seen.tolist() == [4, 4, 3]
     again = clicks.models(log, "sdbn")["sdbn"].parameters["attractiveness"]
     assert again.tolist() == [2 / 6, 4 / 6, 0.5, 0.5]
+
+
+def test_the_users_of_dcm_stop_by_rank_whatever_the_document() -> None:
+    # By hand: after the click at rank 1 all or nobody goes on, and b is clicked where it is seen.
+    for clicked, goes_on in (((1, 2), 1), ((1,), 0)):
+        model = clicks.models(log_of({("q", "a b", clicked): 4, ("q", "b", (1,)): 4}), "dcm", prior=0)["dcm"]
+        assert sorted(model.parameters) == ["attractiveness", "continuation"]
+        assert model.parameters["continuation"].tolist() == pytest.approx([goes_on, 0.5], abs=0.02)
+        assert model.relevance.tolist() == pytest.approx([1, 1], abs=0.02)
+
+
+def test_of_products_attractiveness_is_that_of_rank_1(judged: Qrels, runs: dict[str, Any], tmp_path: Any) -> None:
+    looks = np.tril(np.random.default_rng(5).uniform(0.2, 0.9, (9, 9)))
+    looks[0, 0] = 1
+    true = known_model("ubm", judged, attractiveness=A, examination=looks)
+    log = clicks.simulate(true, runs, judged, sessions=100_000, seed=3)
+    model = clicks.models(log, "ubm", qrels=judged, tie="grade", prior=0, iterations=100)["ubm"]
+    assert model.parameters["examination"][0, 0] == 1
+    assert np.allclose(model.parameters["attractiveness"][:4], A, rtol=0, atol=0.015)
+    assert np.allclose(model.parameters["examination"][:3, 0], looks[:3, 0], rtol=0, atol=0.05)
+    for name in ("pbm", "ubm"):
+        by_grade = clicks.models(log, name, qrels=judged, tie="grade")
+        expected = by_grade[name].parameters["attractiveness"][:3]
+        assert by_grade.relevance()["gain"].to_numpy()[:3] == pytest.approx(expected)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            learned = clicks.gains(log, judged, model=name)
+        assert learned.values == pytest.approx(expected)
+        by_document = clicks.models(log, name)
+        assert by_document[name].parameters["examination"].flat[0] == 1
+        assert by_document.relevance()["gain"].to_numpy() == pytest.approx(
+            by_document[name].parameters["attractiveness"][:-1]
+        )
+    assert by_document.frame.query("measure == 'examination'").empty  # ubm has one for each last click
+    rows = clicks.models(log, "pbm").frame.query("measure == 'examination'")
+    assert rows["value"].iloc[0] == 1
 
 
 def test_a_second_click_is_impossible_to_the_cascade_model_unless_a_floor_is_given() -> None:
@@ -165,7 +199,7 @@ def test_a_second_click_is_impossible_to_the_cascade_model_unless_a_floor_is_giv
 def test_perplexity_and_likelihood_by_hand() -> None:
     log = log_of({("q", "a b", (1,)): 3, ("q", "a", ()): 1})
     test = log_of({("q", "a z", (2,)): 1, ("q", "a", (1,)): 1})
-    with pytest.warns(EvaluationWarning, match="1 of 3 documents shown are not in <log>; their parameters are 0.5"):
+    with pytest.warns(EvaluationWarning, match="1 of 3 documents shown are not in <log>; they have the parameters of"):
         found = clicks.models(log, "ctr", prior=0, test=test)
     one = found.predictions["ctr"]
     assert one.ll_session == pytest.approx((np.log(1 / 4) + np.log(1 / 2) + np.log(3 / 4)) / 2)
@@ -265,7 +299,7 @@ def test_models_need_lists() -> None:
 FIGURES = {
     "ctr": (-3.4056, 1.422544),
     "pbm": (-2.6312, 1.322640),
-    "dcm": (-3.2322, 1.400625),
+    "dcm": (-3.1804, 1.394050),
     "sdbn": (-3.2207, 1.398951),
     "dbn(gamma=0.9)": (-2.6875, 1.333329),
     "dbn(gamma=fit)": (-2.5834, 1.318515),

@@ -97,7 +97,7 @@ def transformed(case: Case, form: str) -> tuple[Case, Any]:
         content = {name: re.sub(rb"(?m)^(\S+ \S+ )(\S+)", rb"topic-\1x\2", text) for name, text in case.files.items()}
         return replace(case, files=content), lambda topic: f"topic-{topic}"
     keeps = case.options.get("ties") in ("file", "rank") or case.options.get("order") == "file"
-    keeps |= case.options.get("like") == "cwl_eval"
+    keeps |= case.options.get("like") in ("cwl_eval", "ntcireval")
     content = dict(case.files)
     for name in ("qrels",) if keeps or "duplicates" in case.options else ("qrels", "run"):
         lines = content[name].splitlines(keepends=True)

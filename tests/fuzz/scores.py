@@ -191,7 +191,7 @@ def files(dice: random.Random, labels: list[float], deepest: int = 20) -> dict[s
 
 def some_options(dice: random.Random, labels: list[float]) -> dict[str, Any]:
     chances: dict[str, tuple[float, Drawn]] = {
-        "like": (0.25, among("trec_eval", "gdeval", "ir_measures", "cwl_eval")),
+        "like": (0.25, among("trec_eval", "gdeval", "ir_measures", "cwl_eval", "ntcireval")),
         "ties": (0.5, among("docno-desc", "docno-asc", "file", "rank", "best", "worst")),
         "order": (0.1, among("score", "file")),
         "scores": (0.3, among("float32", "float64")),

@@ -53,6 +53,42 @@ def test_ours_are_measures_there() -> None:
     assert by_topic == {(topic, name): score for name in NAMES.split() for topic, score in ours.by_topic(name).items()}
 
 
+@pytest.mark.parametrize("measure", ["P@2", "RR", "AP", "nDCG@2", "R@1", "SetP", "Success@1", "IPrec@0.5"])
+def test_a_condensed_list_for_one_measure_is_that_of_ir_measures(measure: str) -> None:
+    name, _, cutoff = measure.partition("@")
+    asked = ir_measures.parse_measure(f"{name}(judged_only=True)@{cutoff}" if cutoff else f"{name}(judged_only=True)")
+    run = {"1": {"u": 4.0, "b": 3.0, "v": 2.0, "a": 1.0}, "2": {"w": 2.0, "c": 1.0}}
+    try:
+        expected = ir_measures.pytrec_eval.calc_aggregate([asked], QRELS, run)
+    except RuntimeError as error:
+        pytest.skip(str(error))
+    both = [asked, ir_measures.parse_measure(measure)]
+    found = theirs.GradedProvider().calc_aggregate(both, QRELS, run)
+    assert found[asked] == pytest.approx(expected[asked])
+    assert found[asked] > found[both[1]] or measure == "Success@1"
+    own = theirs.as_ir_measures(str(asked))
+    assert ir_measures.calc_aggregate(own, QRELS, run)[own[0]] == pytest.approx(expected[asked])
+
+
+def test_a_preset_s_top_grade_counts_where_a_measure_looks_at_one() -> None:
+    high = {"1": {"a": 50, "b": 0}, "2": {"c": 1}}
+    found = gradedeval.evaluate(RUN, high, [ir_measures.Compat(p=0.8), ir_measures.nDCG @ 5], like="ir_measures")
+    plain = gradedeval.evaluate(RUN, high, [ir_measures.Compat(p=0.8), ir_measures.nDCG @ 5], scores="float32")
+    assert dict(found.means) == dict(plain.means)
+    assert "top 50" in found.signature
+    with pytest.raises(
+        InputError, match=r"grade 50 is above the top grade 4, which ERR@5 takes from like=.ir_measures"
+    ):
+        gradedeval.evaluate(RUN, high, [ir_measures.ERR @ 5, ir_measures.nDCG @ 5], like="ir_measures")
+    assert gradedeval.evaluate(RUN, high, "ERR@5", like="ir_measures", top_grade=50).means["ERR@5"] > 0
+    with pytest.raises(InputError, match="grade 50 is above the top grade 4; raise"):
+        gradedeval.evaluate(RUN, high, [ir_measures.nDCG @ 5], like="ir_measures", top_grade=4)
+    # Gains that are listed say all: no grade above those of the qrels needs one.
+    listed = gradedeval.evaluate(RUN, QRELS, "INST(T=2.0,max_rel=2) gap ERR@5", like="ir_measures")
+    assert listed.means["ERR@5"] == gradedeval.evaluate(RUN, QRELS, "err@5", top_grade=4).means["err@5"]
+    assert listed.means["gap"] == gradedeval.evaluate(RUN, QRELS, "gap", top_grade=4).means["gap"]
+
+
 def test_a_provider_with_options_scores_by_them() -> None:
     tied = {"1": {"a": 1.0, "b": 1.0}, "2": {"c": 1.0}, "3": {}}
     means = theirs.GradedProvider(ties="worst").calc_aggregate([theirs.err @ 5, ir_measures.AP], QRELS, tied)

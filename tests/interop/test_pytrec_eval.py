@@ -20,7 +20,7 @@ NAMES = {"map", "ndcg_cut", "ndcg_cut.3,7", "P_5", "recall.5,10", "success_1", "
          "iprec_at_recall", "11pt_avg", "bpref", "infAP", "utility", "set_F", "recip_rank", "relative_P_5"}  # fmt: skip
 
 
-@pytest.mark.parametrize(("level", "judged_only"), [(1, False), (2, True)])
+@pytest.mark.parametrize(("level", "judged_only"), [(1, False), (2, True), (1, 1)])
 def test_scores_are_those_of_pytrec_eval(level: int, judged_only: bool) -> None:
     theirs = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
     arguments: tuple[Any, ...] = (QRELS, NAMES, level, judged_only)
@@ -62,8 +62,28 @@ def test_topics_in_one_of_both_are_left_out_with_a_warning() -> None:
         assert list(evaluator.evaluate({"q1": RUN["q1"]})) == ["q1"]
     with pytest.warns(EvaluationWarning, match="shares no topics"):
         assert evaluator.evaluate({"x": {"a": 1.0}}) == {}
-    with pytest.warns(EvaluationWarning, match="runid, relstring: text"):
-        assert gradedeval.RelevanceEvaluator(QRELS, ["runid", "map", "relstring"]).evaluate(RUN)["q1"].keys() == {"map"}
+
+
+@pytest.mark.parametrize("nickname", ["all_trec", "official", "set"])
+def test_a_nickname_has_the_keys_and_the_scores_that_it_has_in_pytrec_eval(nickname: str) -> None:
+    theirs = pytest.importorskip("pytrec_eval")
+    expected = theirs.RelevanceEvaluator(QRELS, {nickname}).evaluate(RUN)
+    found = pytrec_eval.RelevanceEvaluator(QRELS, {nickname}).evaluate(RUN)
+    for topic, scores in expected.items():
+        assert found[topic] == pytest.approx(scores, abs=1e-12)
+
+
+def test_text_is_0_as_in_pytrec_eval() -> None:
+    found = pytrec_eval.RelevanceEvaluator(QRELS, ["runid", "relstring.2", "num_q"]).evaluate(RUN)
+    assert found["q1"] == {"runid": 0, "num_q": 1, "relstring": 0}
+
+
+@pytest.mark.parametrize("judgments", [{}, {"q1": {}, "q2": {}}])
+@pytest.mark.parametrize("measures", [{"map", "ndcg"}, set()])
+def test_without_judgments_no_topic_is_scored(judgments: Any, measures: set[str]) -> None:
+    evaluator = pytrec_eval.RelevanceEvaluator(judgments, measures)
+    assert evaluator.evaluate(RUN) == evaluator.evaluate({}) == {}
+    assert pytrec_eval.parse_qrel([]) == pytrec_eval.parse_run([]) == {}
 
 
 def test_files_are_parsed_from_their_lines() -> None:

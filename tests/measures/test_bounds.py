@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gradedeval
 from gradedeval import MEASURES, Measure, measure, parse_measures, row_sums
 from gradedeval.measures.bounds import cascade
 from gradedeval.measures.bounds.of_measure import falls, kept
@@ -165,7 +167,8 @@ def test_the_high_end_of_q_with_grades_knows_of_the_documents_that_are_not_relev
 
 def test_any_number_of_documents_that_were_not_retrieved_leave_nothing_but_what_is_cut() -> None:
     topic = Topic((1, None, 2, 0), (3,))
-    measures = parse_measures("ap gap recall ndcg q(rel=1) grecall set_f f1@3 ndcg@2 nerr@3 nerr err set_p")
+    cut = "ap(norm=k)@2 gap(norm=k)@3 q(norm=k)@2 q(norm=k,rel=1)@3"
+    measures = parse_measures(f"ap gap recall ndcg q(rel=1) grecall set_f f1@3 ndcg@2 nerr@3 nerr err set_p {cut}")
     low = scored([topic], measures, bounds=True, unseen=math.inf).bounds[0, 0]
     many = scored([topic], measures, bounds=True, unseen=1000)
     expected = [0.0] * 8 + many.bounds[0, 0, 8:].tolist()
@@ -182,6 +185,17 @@ def test_documents_beyond_a_cutoff_are_known_beside_a_measure_of_all_ranks_and_w
     beside = scored(topics, [*short, MEASURES["ap"]], bounds=True).bounds[:, :, :3]
     assert np.array_equal(alone, beside)
     assert (alone[0, :, 0] < scored(topics, short).score[:, 0]).all()
+
+
+def test_interpolated_precision_at_recall_0_comes_as_low_and_as_high_as_its_bounds() -> None:
+    measures = parse_measures("iprec iprec@2 iprec(recall=0,add=0.9)")
+    topics = [*TOPICS, Topic((0, None, None)), Topic((0, None), (0,)), Topic((0, 0))]
+    low, high = scored(topics, measures, bounds=True).bounds
+    for row, topic in enumerate(topics):
+        scores = scored(completions(topic), measures, residuals=None).score
+        assert low[row] == pytest.approx(scores.min(0), abs=1e-12)
+        assert high[row] == pytest.approx(scores.max(0), abs=1e-12)
+    assert high[len(TOPICS), 0] == pytest.approx(2 / 3)  # of 0, 1, 1: with R = 0 any score could be
 
 
 def test_dropped_documents_count_as_not_retrieved() -> None:
@@ -214,6 +228,25 @@ def test_a_grade_may_turn_up_that_occurs_nowhere(tmp_path: Path) -> None:
         assert (low <= scores.min(0) + 1e-12).all()
         assert (high >= scores.max(0) - 1e-12).all()
         assert high[[0, 1, 5, 6, 8]] == pytest.approx(scores.max(0)[[0, 1, 5, 6, 8]])
+
+
+def test_a_grade_with_a_fraction_that_occurs_nowhere_is_left_out_and_that_is_said() -> None:
+    def notes(judged: dict[str, float], measures: str = "grecall@2 gap nerr q ap ndcg gap(rel=1)") -> list[str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            gradedeval.evaluate({"1": {"a": 2.0, "u": 1.0}}, {"1": judged}, measures, bounds=True)
+        return [str(one.message) for one in caught if "with a fraction" in str(one.message)]
+
+    known = "a document judged later has grade 0 or one that occurs (0.5, 2); another grade with a fraction could lead"
+    assert notes({"a": 2, "b": 0.5}) == [f"bounds: grecall@2, gap, nerr, q: {known} past low or high"]
+    assert notes({"a": 2, "b": 0.5}, "ap ndcg") == notes({"a": 2, "b": 1}) == []
+    # Found are a and u, both of the top of two thresholds: 2 of 2.5. With grade 1 for u there are three: 5/3 of 2.
+    run, grecall = {"1": {"a": 2.0, "u": 1.0}}, parse_measures("grecall@2")
+    assert evaluated(run, {"1": {"a": 2, "b": 0.5}}, grecall, bounds=True, top_grade=2).bounds[
+        1
+    ].item() == pytest.approx(0.8)
+    later = {"1": {"a": 2, "b": 0.5, "u": 1}}
+    assert evaluated(run, later, grecall, top_grade=2).score.item() == pytest.approx(5 / 6)
 
 
 def test_a_grade_that_a_measure_refuses_cannot_turn_up() -> None:

@@ -131,6 +131,35 @@ def test_the_example_of_four_judged_documents(measure: str, worked: float, print
     assert f"{value:.4f}" == printed
 
 
+@pytest.mark.parametrize(
+    ("measure", "worked"),
+    [
+        ("ap(norm=k)@2", 1 / 2),  # one hit, at rank 1, over min(3, 2)
+        ("ap(norm=k)@3", (1 + 2 / 3) / 3),
+        ("ap(norm=k)@10", (1 + 2 / 3) / 3),  # R is 3
+        ("ap(norm=k,rel=2)@1", 1),
+        ("q(norm=k)@2", 1 / 2),
+        ("q(norm=k)@3", (1 + (2 + 4) / (3 + 6)) / 3),
+        ("q(norm=k,beta=2)@3", (1 + (2 + 8) / (3 + 12)) / 3),
+        # Of thresholds 1, 2 and 3 there are 3, 2 and 1 documents, of which 2, 2 and 1 can be found.
+        ("gap(norm=k)@2", 3 / 5),
+        ("gap(norm=k)@3", (3 + 2 / 3) / 6),
+        ("gap(norm=k,g=1:0:1)@2", 2 / 3),
+    ],
+)
+def test_with_norm_k_no_more_is_to_be_found_than_the_cutoff(measure: str, worked: float) -> None:
+    assert score(measure, "a u c n b", FOUR) == pytest.approx(worked, abs=1e-12)
+    assert score(measure, "a d c", FOUR) == pytest.approx(1, abs=1e-12)  # the ideal ranking
+
+
+@pytest.mark.parametrize("name", ["ap", "gap", "q"])
+def test_norm_k_needs_a_cutoff_and_takes_no_other_word(name: str) -> None:
+    with pytest.raises(InputError, match=rf"norm=k needs a cutoff.*as in {name}\(norm=k\)@10"):
+        gradedeval.parse_measures(f"{name}(norm=k)")
+    with pytest.raises(InputError, match="norm=r is not k; as in norm=k"):
+        gradedeval.parse_measures(f"{name}(norm=r)@10")
+
+
 def test_the_example_of_four_judged_documents_on_a_scale_to_4() -> None:
     # 7/16 + ⅓·1/16·9/16
     value = score("err", "a u c n b", FOUR, top_grade=4)
@@ -1029,6 +1058,25 @@ def test_like_cwl_eval_the_run_s_topics_count() -> None:
     assert dict(zip(found.topics, found.score[:, 0].tolist(), strict=True)) == {"good": 0.5, "none": 0, "extra": 0}
 
 
+def test_like_ntcireval_divides_what_is_cut_by_what_can_be_found_and_takes_the_order_of_the_file() -> None:
+    # Listed a, u, c: gains 1, 0, 3 of 3; b and d are missed. NTCIREVAL prints these, with -g 1:2:3 -cutoffs 2.
+    run = lines("t Q0 a 1 1 x", "t Q0 u 2 3 x", "t Q0 c 3 2 x")
+    qrels = {"t": {"a": 1, "b": 2, "c": 3, "d": 1}, "lacking": {"e": 1}}
+    measures = "ap@2 q@2 gap@2 ap q MSnDCG@2 ndcg(log=2)@2 err nerr@2 rbp p@2 success@2"
+    found = told(run, qrels, measures, like="ntcireval")
+    q = (1 + 1) / (1 + 3)
+    worked = [
+        *(1 / 2, q / 2, 1 / 5, (1 + 2 / 3) / 4, (q + (2 + 4) / (3 + 6)) / 4),
+        *(1 / (3 + 2 / LOG3), 1 / 5),
+        # The chance of stopping is gain / (3 + 1).
+        *(1 / 4 + 1 / 3 * 3 / 4 * 3 / 4, 1 / 4 / (3 / 4 + 1 / 2 * 1 / 4 * 1 / 2)),
+        *(0.05 * (1 / 3 + 0.95**2), 1 / 2, 1),
+    ]
+    assert found.runs[0].topics == ["t", "lacking"]
+    assert found.runs[0].score[0] == pytest.approx(worked, abs=1e-12)
+    assert (found.runs[0].score[1] == 0).all()
+
+
 def test_an_explicit_option_beats_the_other_tool_s() -> None:
     assert list(told(RUN, QRELS, "rr", like="gdeval", topics="qrels").runs[0].topics) == ["good", "none", "lacking"]
     assert score("bpref", "spam a", {"spam": -1, "a": 1}, like="trec_eval", negative="judged") == 0
@@ -1054,7 +1102,7 @@ def test_linear_gains_given_for_all_measures_beat_the_binary_rbp_of_ir_measures(
 
 
 def test_every_preset_is_an_option_of_the_library() -> None:
-    for tool in ("trec_eval", "gdeval", "ir_measures", "cwl_eval"):
+    for tool in ("trec_eval", "gdeval", "ir_measures", "cwl_eval", "ntcireval"):
         assert gradedeval.evaluate({"t": ranked("a")}, {"t": {"a": 1}}, "rr", like=tool).options.like == tool
     with pytest.raises(InputError, match="did you mean 'gdeval'"):
         evaluate({"t": ranked("a")}, {"t": {"a": 1}}, "rr", like="gdevl")

@@ -27,7 +27,7 @@ VALUES: dict[str, list[Any]] = {
     "p": [0.5, 0.95],
     "alpha": [0, 0.9],
     "stop": [0.5],
-    "norm": ["best"],
+    "norm": ["best", "k"],
     "recall": [0.3, 1],
     "add": [0.9],
     "times": [0.4, 2],
@@ -42,6 +42,7 @@ MORE = (
     "err(gain=linear) err(gain=ntcir)@3 err(gain=0.1:0:0.6:0.3) cascade(utility=dcg,gamma=0.5)@3 cascade(gamma=0.5)"
     " cascade(utility=one,gamma=0.9) nerr(gain=0.1:0.3:0.5:1)@3 ndcg(gain=0.5:0:3:1) ndcg(log=3,gain=exp)@10"
     " dcg(log=2.5,gain=exp) q(beta=0) q(beta=0.5,gain=exp)@3 q(gain=0:0:1:5) rbp(p=0) rbp(p=0.5,gain=0:0.5:0.5:0.5)@3"
+    " q(norm=k)@2 q(norm=k,rel=1)@3 q(norm=k,beta=0.5,gain=exp)@3 ap(norm=k,rel=2)@2 gap(norm=k,g=1:2:3)@2"
     " erria(rel=1,stop=0.5,norm=best)@3 alpha_dcg(alpha=0,norm=best)@3 nrbp(alpha=0.9,beta=0.8) nrbp(alpha=1)@3"
     " utility(a=2,b=-0.5,c=-1,d=0.25,docs=100)@3 utility(c=-1) iprec_avg(recall=0.25:0.5:0.75,add=0.9)"
     ' ndcg(gain="2=2.5,3=9")@3 g(gain="2=2.5,3=9")'

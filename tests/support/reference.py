@@ -7,6 +7,7 @@ its cutoff, no more.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -163,7 +164,12 @@ def ndcg(ranking: Gains, pool: list[float], k: int | None, log: float | None = N
     return ratio(dcg(ranking, pool, k, log), dcg(list(ideal(pool)), pool, k, log))
 
 
-def q(ranking: Gains, pool: list[float], k: int | None, beta: float = 1.0) -> float:
+def to_be_found(pool: list[float], k: int | None, norm: str | None) -> int:
+    """R; with norm=k at most k, as NTCIREVAL divides AP@k and Q@k."""
+    return min(relevant(pool), k) if norm == "k" and k is not None else relevant(pool)
+
+
+def q(ranking: Gains, pool: list[float], k: int | None, beta: float = 1.0, norm: str | None = None) -> float:
     """Sakai; binary in Zhang et al., section 2.1."""
     gains, best = filled(ranking[:k]), ideal(pool)
     score = 0.0
@@ -171,7 +177,7 @@ def q(ranking: Gains, pool: list[float], k: int | None, beta: float = 1.0) -> fl
         if gains[i - 1] > 0:
             found = sum(1 for gain in gains[:i] if gain > 0)
             score += (found + beta * sum(gains[:i])) / (i + beta * sum(best[:i]))
-    return ratio(score, relevant(pool))
+    return ratio(score, to_be_found(pool, k, norm))
 
 
 def rbp(ranking: Gains, pool: list[float], k: int | None, p: float = 0.8) -> float:
@@ -225,18 +231,24 @@ def sp(ranking: Gains, pool: list[float], k: int | None) -> float:
     return sum(sum(gains[:i]) / i for i in range(1, len(gains) + 1) if gains[i - 1] > 0)
 
 
-def ap(ranking: Gains, pool: list[float], k: int | None) -> float:
+def ap(ranking: Gains, pool: list[float], k: int | None, norm: str | None = None) -> float:
     """Zhang et al., section 2.1."""
-    return ratio(sp(ranking, pool, k), relevant(pool))
+    return ratio(sp(ranking, pool, k), to_be_found(pool, k, norm))
 
 
-def gap(ranking: Gains, pool: list[float], k: int | None, g: Any = None) -> float:
-    """Robertson et al., section 2.2: a gain is Σ_{j≤i} g_j, so that δ_{m,n} is the smaller of two gains."""
+def gap(ranking: Gains, pool: list[float], k: int | None, g: Any = None, norm: str | None = None) -> float:
+    """Robertson et al., section 2.2: a gain is Σ_{j≤i} g_j, so that δ_{m,n} is the smaller of two gains. With norm=k
+    each threshold divides by min(R_j, k), R_j the documents that reach it."""
     gains = filled(ranking[:k])
     score = 0.0
     for n in range(1, len(gains) + 1):
         score += sum(min(gains[m - 1], gains[n - 1]) for m in range(1, n + 1)) / n
-    return ratio(score, sum(pool))
+    if norm is None or k is None:
+        return ratio(score, sum(pool))
+    levels, whole = [0.0, *sorted({gain for gain in pool if gain > 0})], 0.0
+    for lower, level in itertools.pairwise(levels):
+        whole += (level - lower) * min(k, sum(1 for gain in pool if gain >= level))
+    return ratio(score, whole)
 
 
 def grecall(ranking: Gains, pool: list[float], k: int | None, g: Any = None) -> float:

@@ -53,12 +53,14 @@ PRESETS: dict[str, dict[str, Any]] = {
     "gdeval": {"topics": "relevant", "top_grade": 4},
     "ir_measures": {"topics": "qrels", "top_grade": 4, "scores": "float32"},
     "cwl_eval": {"topics": "run", "order": "file", "gain": "grade", "max_gain": 1},
+    "ntcireval": {"topics": "qrels", "order": "file"},
 }
 PRESET_PARAMETERS: dict[str, dict[str, dict[str, Any]]] = {
     "trec_eval": {name: {"gain": "linear"} for name in ("err", "nerr", "cascade", "erria", "nerria")},
     "gdeval": {name: {"gain": "exp"} for name in ("err", "nerr", "ndcg", "dcg")},
     "ir_measures": {"err": {"gain": "exp"}, "ndcg": {"gain": "linear"}, "rbp": {"rel": 1, "p": 0.8}},
     "cwl_eval": {},
+    "ntcireval": {"err": {"gain": "ntcir"}, "nerr": {"gain": "ntcir"}, "rbp": {"p": 0.95}},
 }
 
 
@@ -98,6 +100,8 @@ def applied(asked: Asked, options: Mapping[str, Any]) -> Asked:
     given = dict(asked.parameters)
     like = options.get("like")
     preset = dict(PRESET_PARAMETERS.get(like or "", {}).get(asked.name, {}))
+    if like == "ntcireval" and asked.cutoff is not None and asked.name in ("ap", "gap", "q"):
+        preset["norm"] = "k"
     if like == "cwl_eval" and is_cwl(asked.name):
         preset["horizon"] = 1000
     says_gain = {"gain", "rel", "g"} & given.keys()

@@ -259,9 +259,10 @@ class Differences:
 
     def _of_precision(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
         counts = np.tile(self.counts, (len(first), 1)).T
+        most = (self.measure.cutoff or np.inf) if self.over == "ideal" else np.inf  # at which the ideal ranking is cut
         hits = [[np.concatenate(one) for one in zip(*(a.hits for a in some), strict=True)] for some in (first, second)]
         levels = [
-            Level(step, own, other, number if self.over else None)
+            Level(step, own, other, number if self.over else None, most)
             for step, own, other, number in zip(self.steps.tolist(), *hits, counts, strict=True)
         ]
         unjudged = (np.concatenate([ranking.unjudged for ranking in some]) for some in (first, second))

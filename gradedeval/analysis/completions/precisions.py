@@ -31,21 +31,23 @@ class Level:
     first   topics × depth: how many such documents the first run has down to each rank
     second  the same of the second run
     counts  topics: how many there are; None where the sums are not divided by them
+    most    no more of them count
     """
 
     step: float
     first: Ints
     second: Ints
     counts: Ints | None
+    most: float = np.inf
 
     def of_topics(self, rows: Ints) -> Level:
         """That of some topics alone."""
         counts = None if self.counts is None else self.counts[rows]
-        return Level(self.step, self.first[rows], self.second[rows], counts)
+        return Level(self.step, self.first[rows], self.second[rows], counts, self.most)
 
     def number(self, more: Ints) -> Floats:
         """topics × …: what its sums are divided by with so many more such documents."""
-        return np.ones(np.shape(more)) if self.counts is None else self.counts[:, None] + more * 1.0
+        return np.ones(np.shape(more)) if self.counts is None else np.minimum(self.counts[:, None] + more, self.most)
 
 
 def rank_weights(depth: int) -> Floats:
@@ -169,14 +171,13 @@ def _tried(levels: list[Level], unknown: Unknown, grades: Ints) -> Floats:
         (unknown.padded(rank, 0)[:, :, None] <= ranks).astype(np.float64) for rank in (unknown.first, unknown.second)
     ]  # topics × documents × depth
     shape = len(unknown.hidden), len(grades)
-    numerator, whole, rest = np.zeros(shape), np.zeros(shape), np.zeros((shape[0], 1))
+    numerator, whole, most = np.zeros((3, *shape))
     for threshold, level in enumerate(levels, 1):
         relevant = (grades >= threshold).astype(np.float64)
         first, second = level.first[:, None] + relevant @ above[0], level.second[:, None] + relevant @ above[1]
         numerator += level.step * ((first * (first + 1) - second * (second + 1)) @ weights)
-        whole += level.step * level.number(relevant.sum(1))
-        if level.counts is not None:
-            rest += level.step * unknown.hidden[:, None]
-    whole = np.where(numerator < 0, whole + rest, whole)
+        whole += level.step * level.number(relevant.sum(1) + np.zeros(shape))
+        most += level.step * level.number(relevant.sum(1) + unknown.hidden[:, None])
+    whole = np.where(numerator < 0, most, whole)
     largest: Floats = np.divide(numerator, whole, out=np.zeros(shape), where=whole > 0).max(1)
     return largest

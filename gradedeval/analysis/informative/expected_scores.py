@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gradedeval.analysis.contributions import check_by_rank
 from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError
@@ -198,6 +199,7 @@ KNOWN: dict[str, Maker] = {
 
 def check_expected(measure: Measure) -> None:
     """Raise InputError (usage) for a measure whose expectation is not known."""
+    check_by_rank(measure)
     if measure.name in KNOWN and not measure.by_intent:
         return
     try:

@@ -22,7 +22,7 @@ from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OPTIONS, OptionKwargs, Options
-from gradedeval.options.presets import resolve_options
+from gradedeval.options.presets import resolve_options, top_grade
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
@@ -150,7 +150,7 @@ def judge_next(
         what = f"does not apply to --strategy {settings.strategy}, which goes by no measure"
         raise OPTIONS["fill"].error(what, "leave it out")
     if qrels is None:
-        judged = Qrels.none((0.0, 1.0 if options.top_grade is None else options.top_grade))
+        judged = Qrels.none((0.0, top_grade(options, 1.0)))
         options = replace(options, topics="run")
     else:
         judged = qrels_for(runs, qrels, options)

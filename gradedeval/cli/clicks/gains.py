@@ -18,7 +18,6 @@ from gradedeval.clicks.learned import Shape, learned_document
 from gradedeval.clicks.learned_gains import (
     CLICK_MEASURE,
     MEASURE,
-    MODEL,
     SOURCES,
     TARGETS,
     Lesson,
@@ -35,7 +34,8 @@ OPTIONS = [
     option("--for", "target", type=click.Choice(TARGETS), default="gain", help="Learn gains, for --gain @FILE; the "
            "utility of ranks, for cascade(utility=FILE), from correlation; or thresholds for gap(g=...), from click "
            "rates. Default: gain."),
-    option("--model", default=MODEL, metavar="MODEL", help=f"Click model of --from model. Default: {MODEL}."),
+    option("--model", metavar="MODEL", help="Click model of --from model. Default: that of the users of the measure, "
+           "cm for err and cascade, reader for rbp, pbm for other sums of gains."),
     option("--by-document", is_flag=True, help="Of --from model: a relevance of each document, and the mean over those "
            "of a grade; the prior pulls it to 0.5. Default: documents of a grade share it."),
     option("--prior", type=float, default=1.0, metavar="X", help="Of --from model: clicks and skips counted beside "
@@ -46,8 +46,8 @@ OPTIONS = [
            f"Default: {CLICK_MEASURE}."),
     option("--ss-rel", type=float, default=SS_REL, metavar="GRADE", help="Lowest grade of a click that is a success, "
            f"of ss. Default: {SS_REL}."),
-    option("-m", "--measure", default=MEASURE, metavar="MEASURE", help="Measure of --from correlation and "
-           f"preferences: err, cascade, or a sum of gains such as rbp(p=0.8). With --for utility its gains say R. "
+    option("-m", "--measure", default=MEASURE, metavar="MEASURE", help="Measure that the gains are for: err, cascade, "
+           "or a sum of gains such as rbp(p=0.8). With --for utility its gains say R. "
            f"Default: {MEASURE}."),
     option("--free", is_flag=True, help="Gains may fall with the grade, and a utility may rise with the rank."),
     option("--zero", is_flag=True, help="Grade 0 gains 0."),
@@ -75,7 +75,7 @@ def command(
     The CSV is what `--gain @FILE`, or `cascade(utility=FILE)`, reads.
 
     \b
-    gradedeval clicks gains log.tsv qrels.txt --model cm -o gains.csv
+    gradedeval clicks gains log.tsv qrels.txt -o gains.csv
     gradedeval run.txt qrels.txt -m err@20 --gain @gains.csv
     gradedeval clicks gains log.tsv qrels.txt --from correlation
     gradedeval clicks gains pairs.tsv qrels.txt --from preferences

@@ -11,23 +11,30 @@ from numpy.lib.stride_tricks import sliding_window_view
 from gradedeval.arrays import Floats, Ints
 from gradedeval.measures.bounds.ratios import from_above, from_below
 from gradedeval.measures.cumulated_gain import q
-from gradedeval.measures.gains import Gains, row_sums, safe_divide
+from gradedeval.measures.gains import Gains, row_sums
 
 
-def blended(g: Gains, *, beta: float) -> tuple[Floats, Floats]:
+def blended(g: Gains, *, beta: float, norm: str | None) -> tuple[Floats, Floats]:
     """q. With gains of 0 and 1 the score is lowest where the deepest unjudged documents are relevant and highest where
     the first are; how many is tried out. With more grades the lowest is a bound: the ideal ranking has that many of
     the top gain, while their own terms, and what they add to others, are those of the lowest gain; and so is the
     highest, as nothing is above score + residual, and no term above what it can come to."""
     if len(g.levels) > 1:
         best = replace(g, gain=np.where(g.unknown, g.levels[-1], g.gain))
-        high = np.minimum(q.definition.function(best, beta=beta), _capped(g, beta))
+        high = np.minimum(q.definition.function(best, beta=beta, norm=norm), _capped(g, beta, norm))
     else:
-        high = _greatest(g, beta)
-    return np.zeros(len(high)) if np.isinf(g.unseen) else _least(g, beta), high
+        high = _greatest(g, beta, norm)
+    return _least(g, beta, norm), high
 
 
-def _capped(g: Gains, beta: float) -> Floats:
+def _counted(g: Gains, number: Floats | Ints, norm: str | None) -> Floats | Ints:
+    """topics × candidates: what the sum of terms is divided by with so many relevant documents beside those of the
+    pool: no more than the cutoff with norm=k, and where all is 0, 1."""
+    whole = g.num_relevant[:, None] + number
+    return np.maximum(whole if norm is None else np.minimum(whole, g.last_rank), 1)
+
+
+def _capped(g: Gains, beta: float, norm: str | None) -> Floats:
     """topics: the highest mean of the most that terms can come to, over so many unjudged documents and those found.
 
     The ideal ranking gains no less than the ranking itself down to any rank, and that at most C times the top gain t:
@@ -37,8 +44,7 @@ def _capped(g: Gains, beta: float) -> Floats:
     term = most * (1 + worth) / (g.rank + worth * most)
     added = from_above(-np.sort(-term * g.unknown, axis=1))
     number = np.minimum(np.arange(added.shape[1]), np.count_nonzero(g.unknown, axis=1)[:, None])
-    whole = g.num_relevant[:, None] + number
-    highest: Floats = safe_divide(row_sums(term * g.relevant)[:, None] + added, whole).max(1)
+    highest: Floats = ((row_sums(term * g.relevant)[:, None] + added) / _counted(g, number, norm)).max(1)
     return highest
 
 
@@ -104,7 +110,7 @@ def _terms(g: Gains, beta: float, *, deepest: bool) -> Terms:
     return Terms(found, adds * above, adds, sees, from_below if deepest else from_above)
 
 
-def _least(g: Gains, beta: float) -> Floats:
+def _least(g: Gains, beta: float, norm: str | None) -> Floats:
     """topics: the lowest score of any number of documents that turn out to be relevant.
 
     No sum of terms falls below that with the shares on their tangents at one number; where no other number may be lower
@@ -112,7 +118,7 @@ def _least(g: Gains, beta: float) -> Floats:
     """
     terms, shares = _terms(g, beta, deepest=True), Shares(g, beta)
     number = g.hidden[:, None] + from_below(g.unknown.astype(np.float64))
-    whole = np.maximum(g.num_relevant[:, None] + number, 1)
+    whole, number = _counted(g, number, norm), np.minimum(number, len(g.rank))  # where the ideal ranking is full
     lowest, limit = np.full(len(whole), np.inf), np.full(whole.shape, -np.inf)
     topics, column = np.arange(len(whole)), np.zeros(len(whole), np.int64)
     while len(topics):
@@ -128,7 +134,7 @@ def _least(g: Gains, beta: float) -> Floats:
     return lowest
 
 
-def _greatest(g: Gains, beta: float) -> Floats:
+def _greatest(g: Gains, beta: float, norm: str | None) -> Floats:
     """topics: the highest score of any number of documents that turn out to be relevant.
 
     Between two numbers no sum of terms rises above that with the shares on their chords; where no number may be higher
@@ -136,7 +142,7 @@ def _greatest(g: Gains, beta: float) -> Floats:
     """
     terms, shares = _terms(g, beta, deepest=False), Shares(g, beta)
     number = from_above(g.unknown.astype(np.float64))
-    whole = np.maximum(g.num_relevant[:, None] + number, 1)
+    whole = _counted(g, number, norm)
     topics = np.arange(len(whole))
     # The nearest numbers worked out on both sides, none and all at first, and the sums with their shares.
     begin, end = np.zeros_like(number), np.repeat(number[:, -1:], number.shape[1], axis=1)

@@ -41,6 +41,15 @@ def falls(measure: Measure) -> bool:
     return measure.bounds not in ("rises", "none") or (measure.prior is not None and measure.bounds == "rises")
 
 
+def depends_on_scale(measure: Measure) -> bool:
+    """Whether its bounds depend on the grades that there are, beside the lowest and the top one: by the thresholds of
+    users, or by the gains between."""
+    rule = measure.bounds
+    return (
+        isinstance(rule, Bounds) and measure.rel is None and (rule.of_scale or measure.definition.scale == "thresholds")
+    )
+
+
 def bounds_of(
     measure: Measure,
     score: Floats,

@@ -9,15 +9,18 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.measures.bounds.ratios import Layer, at_ranks, from_above, from_below, greatest, least, steps
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
-from gradedeval.measures.precision import interpolated as interpolated_precision
+from gradedeval.measures.interpolated_precision import interpolated as interpolated_precision
 from gradedeval.measures.tied import mean_gains, tied_sums
 
 MANY = 1 << 40
 """More relevant documents than any level of recall is reached with."""
 
 
-def graded_average(g: Gains) -> tuple[Floats, Floats]:
-    """gap, and ap as the gap of one threshold."""
+def graded_average(g: Gains, *, norm: str | None = None) -> tuple[Floats, Floats]:
+    """gap, and ap as the gap of one threshold. With norm=k of each threshold no more documents than the cutoff count in
+    the divisor: as in that of nDCG each further document adds no more to it than the one before, and as there what is
+    best and worst is the same."""
+    most = np.inf if norm is None else g.last_rank
     unknown, pairs = g.unknown.astype(np.float64), Pairs(g)
     worse, better, deep, shallow = [], [], from_below(unknown), from_above(unknown)
     deeper_too, before = pairs.below(unknown), pairs.above(unknown)  # which are relevant already
@@ -26,8 +29,8 @@ def graded_average(g: Gains) -> tuple[Floats, Floats]:
         own = pairs.alone + pairs.above(reaches)
         base, one_more = row_sums(reaches * own)[:, None], own + pairs.below(reaches)
         found = base + from_below(unknown * (one_more + deeper_too)), base + from_above(unknown * (one_more + before))
-        worse.append(Layer(step, found[0], relevant[:, None] + g.hidden[:, None] + deep))
-        better.append(Layer(step, found[1], relevant[:, None] + shallow))
+        worse.append(Layer(step, found[0], np.minimum(relevant[:, None] + g.hidden[:, None] + deep, most)))
+        better.append(Layer(step, found[1], np.minimum(relevant[:, None] + shallow, most)))
     return least(worse), greatest(better)
 
 
@@ -81,10 +84,12 @@ def graded_recall(g: Gains) -> tuple[Floats, Floats]:
 
 def interpolated(g: Gains, *, recall: float | tuple[float, ...], add: float) -> tuple[Floats, Floats]:
     """iprec and iprec_avg. Each document judged relevant may make a level of recall harder to reach; the precisions at
-    the ranks that reach it all the same are no lower."""
+    the ranks that reach it all the same are no lower. Where nothing is relevant yet, the first document that turns out
+    to be reaches every level."""
     levels = np.atleast_1d(recall).tolist()
     further = np.minimum(row_sums(g.unknown) + g.hidden, MANY)
-    few, many = replace(g, further=further), replace(g, gain=np.where(g.unknown, g.levels[-1], g.gain))
+    few, best = replace(g, further=further), np.where(g.unknown, g.levels[-1], g.gain)
+    many = replace(g, gain=best, further=(g.num_relevant == 0).astype(np.float64))
     low, high = (
         sum((interpolated_precision(seen, level, add) for level in levels), start=np.zeros(len(g.gain))) / len(levels)
         for seen in (few, many)

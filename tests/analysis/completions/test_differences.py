@@ -17,7 +17,7 @@ from gradedeval.analysis.bounds import Bound
 from gradedeval.analysis.completions import cascades, differences, precisions
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.table import MEASURES
+from support.measures import VARIANTS
 
 Ranking = dict[str, float]
 TOPICS = ("1", "2", "3")
@@ -25,11 +25,12 @@ UNJUDGED = -1
 EXACT = (
     "dcg@3", "p@2", "rbp(p=0.8)@3", "sdcg@3", "zipf@3", "gprecision@2", "sp", "err@2", "err@3", "rr@3",
     "success@2", "cascade(gamma=0.9,gain=linear)@3", "ndcg", "ndcg@2", "ndcg(gain=exp)@3", "ndcg(gain=0.1:0.5:1)",
-    "recall@2", "grecall", "ap", "ap@2", "gap", "gap(g=1:3)@2",
+    "recall@2", "grecall", "ap", "ap@2", "gap", "gap(g=1:3)@2", "ap(norm=k)@2", "gap(norm=k)@1", "gap(norm=k,g=1:3)@2",
 )  # fmt: skip
 SAFE = ("nerr", "nerr@2")
 SEPARATE = (
-    "q", "q@2", "iprec(recall=0.5)", "iprec_avg", "inst", "f1", "set_p", "set_map", "set_recall", "relative_p@2",
+    "q", "q@2", "q(norm=k)@2", "iprec(recall=0.5)", "iprec_avg", "inst", "f1", "set_p", "set_map", "set_recall",
+    "relative_p@2",
 )  # fmt: skip
 """Known by the bounds of each run."""
 
@@ -183,7 +184,7 @@ def test_every_kind_of_sum_over_ranks_is_tried() -> None:
         sums = [measure.rank_sum for measure in measures if measure.residual != "none"]
         return {(each.of, each.pool) for each in sums if each is not None}
 
-    assert kinds(parse_measures(" ".join((*EXACT, *SAFE)))) == kinds(MEASURES.values())
+    assert kinds(parse_measures(" ".join((*EXACT, *SAFE)))) == kinds(VARIANTS)
 
 
 def test_judging_may_turn_an_order_that_the_residual_of_the_lower_run_calls_known() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,6 +31,14 @@ def distinct(values: Values) -> tuple[Values, NDArray[np.int64]]:
     ordered: Any = np.sort(values)
     unique = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
     return unique, np.searchsorted(unique, values)
+
+
+def as_float(number: Any) -> float:
+    """The float of a number, infinite where it is beyond all floats, as an int or a Fraction may be."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 TOLERANCE = 1e-12

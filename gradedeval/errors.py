@@ -19,6 +19,8 @@ SHOWN = 10
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
+# A word of a user's file that fills pages: more than any name of a file has.
+_LONG = re.compile(r"(?<!\S)(\S{100})\S{4000,}")
 _URL = re.compile(
     r"(?P<protocol>(?<![\w+.-])[\w+.-]+)://(?P<user>[^\s/'\"]*@)?(?P<path>[^\s?'\"]*)(?P<query>\?[^\s'\"]*)?"
 )
@@ -124,7 +126,7 @@ class InputError(ValueError):
     @property
     def line(self) -> str:
         head = f"{self.place}: {self.problem}" if self.place else self.problem
-        return visible(f"{head}; {self.hint}" if self.hint else head)
+        return visible(_LONG.sub(r"\1…", f"{head}; {self.hint}" if self.hint else head))
 
     def __str__(self) -> str:
         return in_python(self.at_prompt)

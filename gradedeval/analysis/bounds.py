@@ -11,11 +11,13 @@ from gradedeval.errors import InputError, check_choice
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options
+from gradedeval.options.numbers import Number
 from gradedeval.scoring.by_measure import with_defaults
 
 Kind = Literal["min", "max", "max-drop", "max-topic-drop", "significant", "max-unjudged", "min-topics"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 COMPARED = ("max-drop", "max-topic-drop", "significant")
+LIMIT = Number("the limit")
 EVERY_MEASURE = ("significant", "min-topics")
 """Bounds whose bare value is for each measure."""
 
@@ -158,11 +160,9 @@ def _limit(spec: BoundSpec) -> tuple[float, bool]:
     if relative and spec.kind != "max-drop":
         raise InputError(spec.place, f"'{word}' is a percentage", "only --max-drop takes percentages", usage=True)
     try:
-        limit = math.nan if isinstance(word, bool) else float(str(word).strip().removesuffix("%"))
-    except ValueError:
-        limit = math.nan
-    if not math.isfinite(limit):
-        raise InputError(spec.place, f"'{word}' is not a number", "for example err@20=0.25", usage=True)
+        limit = LIMIT.read(word.strip().removesuffix("%")) if isinstance(word, str) else LIMIT.check(word)
+    except InputError:
+        raise InputError(spec.place, f"'{word}' is not a number", "for example err@20=0.25", usage=True) from None
     if spec.kind == "min-topics" and (limit < 1 or not limit.is_integer()):
         raise InputError(spec.place, f"{word} is not a number of topics", "give 1 or more", usage=True)
     if limit < 0 and spec.kind not in ("min", "max"):

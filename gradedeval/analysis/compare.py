@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from gradedeval.analysis.significance import CORRECTIONS, NOT_BY_PAIR, TESTS, Co
 from gradedeval.arrays import TOLERANCE, Floats, Ints
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.formats.frames import joined, to_frame
+from gradedeval.options import numbers
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.bootstrap import studentized_interval
 from gradedeval.scoring.summaries import of_mean, summarize
@@ -54,9 +54,8 @@ class TestSettings:
         if self.rope is not None and self.test != "bayes":
             what = f"the test {self.test} has no region of practical equivalence"
             raise InputError("--rope", what, "add --test bayes", usage=True)
-        if self.rope is not None and not 0 <= self.rope < math.inf:
-            what = f"{self.rope:g} is not a difference of scores"
-            raise InputError("--rope", what, "give 0 or more, such as 0.01", usage=True)
+        if self.rope is not None:
+            numbers.ROPE.check(self.rope)
 
     @property
     def correction_applied(self) -> Correction:

@@ -15,17 +15,14 @@ from gradedeval.measures.applied import last_rank, scores_of
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.table import MEASURES
+from gradedeval.options.numbers import Number
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.parallel.workers import Limits
 
 DEEPEST = 100_000
 """The work of fixed weights grows with the square of the depth."""
-
-
-def check_ranks(ranks: Any, deepest: int = DEEPEST) -> None:
-    """Raise InputError (usage) for a number of ranks that is none, or too large."""
-    if isinstance(ranks, bool) or not isinstance(ranks, int | np.integer) or not 1 <= ranks <= deepest:
-        raise InputError("--ranks", f"{ranks} is not a whole number from 1 to {DEEPEST}", usage=True)
+RANKS = Number("--ranks", whole=True, minimum=1, maximum=DEEPEST)
+"""Ranks whose fixed weights may be asked for."""
 
 
 def static_weights(measure: Measure, depth: int, progress: Progress = no_progress, tried: bool = False) -> Floats:
@@ -34,7 +31,8 @@ def static_weights(measure: Measure, depth: int, progress: Progress = no_progres
     That these are the measure's weights is tried on other rankings, which differ in length, gains, judgments and pool,
     unless that was `tried` with another value of a parameter. Raises InputError (usage) where it has no fixed weights.
     """
-    check_ranks(depth, DEEPEST + 1)  # one more than is asked for tells whether users go on from the last
+    if depth > DEEPEST + 1:  # one more than is asked for tells whether users go on from the last
+        RANKS.check(depth)
     check_by_rank(measure)
     if measure.types:
         what = "its weights depend on the types of the documents"

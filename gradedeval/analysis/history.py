@@ -22,6 +22,7 @@ from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.signature import Signature, without_interval
 from gradedeval.scoring.summaries import summarize
 from gradedeval.trec.in_use import check_written
+from gradedeval.trec.json_values import TOO_DEEP, TOO_LONG, read_json
 from gradedeval.trec.lines import decode
 from gradedeval.trec.source import Source, is_named, is_url
 
@@ -240,10 +241,11 @@ def _entries(place: str, data: bytes) -> tuple[list[dict[str, Any]], list[str]]:
         if not line.strip():
             continue
         try:
-            entry = json.loads(decode(line))
-        except RecursionError:  # brackets in brackets
-            entry = None
-        except ValueError:
+            entry = read_json(decode(line))
+        except json.JSONDecodeError as fault:
+            if fault.msg in (TOO_DEEP, TOO_LONG):
+                problems.add(number, f"is not valid JSON ({fault.msg})", REMOVE)
+                continue
             if line.lstrip().startswith(b"{"):
                 torn.append(number)
                 continue

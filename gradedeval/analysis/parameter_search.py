@@ -12,6 +12,7 @@ from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import split, write_value
 from gradedeval.measures.parse import parse_measures
+from gradedeval.options import numbers
 
 _NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)"
 _RANGE = re.compile(rf"(?P<low>{_NUMBER})\.\.(?P<high>{_NUMBER})(?:\.\.(?P<step>{_NUMBER}))?")
@@ -142,8 +143,7 @@ def search(ranges: Sequence[MeasureRange], goodness: Search, criteria: int, prec
     Returns, for each measure and criterion, all values tried and how good they are. All measures are tried together, so
     that the runs are read once for each grid.
     """
-    if not precision > 0:
-        raise InputError("--precision", f"{precision:g} is not above 0", "for example 0.001", usage=True)
+    numbers.PRECISION.check(precision)
     results: list[list[Values]] = [[{} for _ in range(criteria)] for _ in ranges]
     steps = [range_.resolution(precision) for range_ in ranges]
     todo: list[list[float]] = [range_.grid(step) for range_, step in zip(ranges, steps, strict=True)]

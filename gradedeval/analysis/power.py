@@ -18,6 +18,7 @@ from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import InputError
 from gradedeval.formats.frames import joined, to_frame
 from gradedeval.formats.notebook import InNotebook
+from gradedeval.options import numbers
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.summaries import of_mean
@@ -72,8 +73,8 @@ def power(
         hint = f"use {math.ceil(1 / alpha - TOLERANCE)} or more for --alpha {alpha:g}"
         raise InputError("--draws", what, hint, usage=True)
     matrix = comparable(scores, allow_mismatch)
-    if best is not None and best < 2:
-        raise InputError("--best", f"{best} is too few", "give 2 or more", usage=True)
+    if best is not None:
+        numbers.BEST.check(best)
     if len(matrix.runs) < 2:
         raise InputError("", "power needs at least two runs", "add a run", usage=True)
     rows, curves = [], []

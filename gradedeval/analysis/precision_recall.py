@@ -19,7 +19,7 @@ from gradedeval.measures.gain_schemes import thresholds
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.graded_precision import precision_at_relevant
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OPTIONS, OptionKwargs, Options
+from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.evaluate import qrels_for
@@ -141,8 +141,7 @@ def _check(measure: Measure, options: Options, points: Points) -> None:
         raise InputError(f"'{measure}'", "has no graded precision and recall", hint, usage=True)
     if options.ties == "average":
         raise OPTIONS["ties"].error("precision at a document needs one order", "choose an order")
-    if points != "all" and (isinstance(points, bool) or not isinstance(points, int) or not 2 <= points <= 10_001):
-        raise InputError("--points", f"'{points}' is neither 'all' nor a number from 2 to 10001", usage=True)
+    numbers.POINTS.check(points)
 
 
 def _binary(graded: Scorer) -> list[Measure]:

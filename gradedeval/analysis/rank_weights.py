@@ -10,7 +10,7 @@ import numpy as np
 
 from gradedeval import __version__
 from gradedeval.analysis.background_weights import background, share_past
-from gradedeval.analysis.fixed_weights import check_ranks, fixed_weights
+from gradedeval.analysis.fixed_weights import RANKS, fixed_weights
 from gradedeval.arrays import TOLERANCE, Floats
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.formats import Column, Document, Layout, Table
@@ -147,7 +147,7 @@ def weights_by(
     workers        processes that may share a large run; their progress is that of runs
     rank_progress  shows how many ranks of fixed weights are done
     """
-    check_ranks(ranks)
+    RANKS.check(ranks)
     check_choice(normalize, NORMALIZE, "--normalize")
     check_choice(quantity, QUANTITIES, "--quantity")
     if quantity != "W" and normalize != "none":

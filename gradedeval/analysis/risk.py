@@ -13,6 +13,7 @@ from gradedeval.analysis.significance import effect_size
 from gradedeval.arrays import TOLERANCE, Floats
 from gradedeval.errors import InputError, shorten, warn_caller
 from gradedeval.formats.frames import joined, to_frame
+from gradedeval.options import numbers
 from gradedeval.scoring.summaries import of_mean
 
 if TYPE_CHECKING:
@@ -53,8 +54,7 @@ def risk(
 
 def risk_matrix(matrix: Matrix, baseline: str | None, alpha: float) -> tuple[pd.DataFrame, list[str]]:
     """As `risk`: the frame, and notes for the user."""
-    if not 0 <= alpha < math.inf:
-        raise InputError("--alpha", f"{alpha:g} cannot weigh losses", "give 0 or more, such as 5", usage=True)
+    numbers.LOSS_ALPHA.check(alpha)
     if len(matrix.runs) < 2:
         raise InputError("", "risk needs at least two runs", "add a run or --baseline", usage=True)
     of = None if baseline is None else matrix.run_index(baseline)

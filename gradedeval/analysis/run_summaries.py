@@ -10,6 +10,7 @@ from gradedeval.analysis.score_matrix import AnyScores, Matrix, comparable
 from gradedeval.errors import InputError
 from gradedeval.formats.frames import to_frame
 from gradedeval.measures.parse import parse_measures
+from gradedeval.options import numbers
 from gradedeval.scoring.intervals import Scale, summary_intervals
 from gradedeval.scoring.summaries import summarize, summarize_rises
 
@@ -28,7 +29,7 @@ def run_summaries(scores: AnyScores, level: float = LEVEL, *, allow_mismatch: bo
     could), residual (both), topics, summary (mean, total or geometric) and sign (1 where more is better or neither is,
     −1 where less is). What is not known is nan. Raises InputError (usage) unless the level is between 0 and 1.
     """
-    check_level(level)
+    numbers.LEVEL.check(level)
     matrix = comparable(scores, allow_mismatch)
     scales = [_scale(matrix, column) for column in range(len(matrix.measures))]
     cells = [(matrix.score[row], matrix.included[row]) for row in range(len(matrix.runs))]
@@ -60,13 +61,6 @@ def run_summaries(scores: AnyScores, level: float = LEVEL, *, allow_mismatch: bo
                 }
             )
     return to_frame(rows)
-
-
-def check_level(level: float) -> None:
-    """Raise InputError (usage) unless a level of an interval is between 0 and 1."""
-    if not 0 < level < 1:
-        hint = "give a number between 0 and 1, such as 0.95"
-        raise InputError("--level", f"{level:g} is not the level of an interval", hint, usage=True)
 
 
 def _scale(matrix: Matrix, column: int) -> Scale:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from gradedeval.arrays import as_float
 from gradedeval.errors import InputError, ProblemList
 from gradedeval.measures.parse import canonical
 from gradedeval.options import TIES_BY_GRADE
@@ -150,7 +151,7 @@ def _scores(rows: Rows, problems: ProblemList) -> tuple[list[tuple[int, SavedSco
 def _number(cell: Any) -> float:
     if cell is None or cell == "":
         return float("nan")
-    value = float(cell) if isinstance(cell, Real) or cell in ("inf", "-inf") else decimal(encode(str(cell)))
+    value = as_float(cell) if isinstance(cell, Real) or cell in ("inf", "-inf") else decimal(encode(str(cell)))
     if np.isnan(value) and not isinstance(cell, Real):
         raise ValueError(f"'{cell}' is not a number")
     return value

@@ -11,6 +11,7 @@ import numpy as np
 from gradedeval.analysis.resampling import is_exact, randomization
 from gradedeval.arrays import TOLERANCE, Floats, merge_close
 from gradedeval.errors import InputError, plural
+from gradedeval.options import numbers
 from gradedeval.parallel.progress import Progress, no_progress
 
 Test = Literal["randomization", "t", "wilcoxon", "sign", "tukey-hsd", "anova", "bayes"]
@@ -37,25 +38,11 @@ def scipy_stats() -> Any:
     return stats
 
 
-def check_draws(draws: int, alpha: float, seed: int = 0) -> None:
-    """Raise InputError (usage) if draws are fewer than 1, the level is not between 0 and 1, or the seed is negative."""
-    if draws < 1:
-        raise InputError("--draws", f"{draws} draws are too few", "give 1 or more, for example 10000", usage=True)
-    check_alpha(alpha)
-    check_seed(seed)
-
-
-def check_seed(seed: int) -> None:
-    """Raise InputError (usage) for a seed below 0."""
-    if seed < 0:
-        raise InputError("--seed", f"{seed} is negative", "give 0 or more", usage=True)
-
-
-def check_alpha(alpha: float) -> None:
-    """Raise InputError (usage) unless a significance level is between 0 and 1."""
-    if not 0 < alpha < 1:
-        hint = "give a number between 0 and 1, such as 0.05"
-        raise InputError("--alpha", f"{alpha:g} is not a significance level", hint, usage=True)
+def check_draws(draws: int, alpha: float, seed: int) -> None:
+    """Raise InputError (usage) for a number of draws, a significance level or a seed that is not allowed."""
+    numbers.DRAWS.check(draws)
+    numbers.ALPHA.check(alpha)
+    numbers.SEED.check(seed)
 
 
 def p_values(differences: Floats, test: Test, draws: int, seed: int, progress: Progress = no_progress) -> Floats:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.anova import TwoWay
 from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
-from gradedeval.analysis.significance import check_draws, scipy_stats
+from gradedeval.analysis.significance import scipy_stats
 from gradedeval.errors import InputError
 from gradedeval.formats.frames import to_frame
+from gradedeval.options import numbers
 from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
@@ -33,13 +34,9 @@ class Aim:
     beta: float = BETA
 
     def __post_init__(self) -> None:
-        check_draws(1, self.alpha)
-        if not 0 < self.beta < 1:
-            what = f"{self.beta:g} is not a probability of missing the difference"
-            raise InputError("--beta", what, "give a number between 0 and 1, such as 0.2", usage=True)
-        if not 0 < self.difference < math.inf:
-            what = f"{self.difference:g} is not a difference to detect"
-            raise InputError("--difference", what, "give a number above 0, such as 0.1", usage=True)
+        numbers.ALPHA.check(self.alpha)
+        numbers.BETA.check(self.beta)
+        numbers.DIFFERENCE.check(self.difference)
 
     def power(self, topics: int, variance: float, df: tuple[int, int]) -> float:
         """The probability that the F test with df finds a range of means as large as the difference, the runs between
@@ -90,12 +87,10 @@ def plan_topics(
     if (scores is None) == (variance is None):
         what = "no runs to estimate the variance from" if scores is None else "takes the place of runs"
         raise InputError("--variance", what, "give either --variance or RUN... QRELS", usage=True)
-    if systems is not None and systems < 2:
-        raise InputError("--systems", f"{systems} is too few", "give 2 or more", usage=True)
+    if systems is not None:
+        numbers.SYSTEMS.check(systems)
     if variance is not None:
-        if not 0 < variance < math.inf:
-            what = f"{variance:g} is not a variance"
-            raise InputError("--variance", what, "give a number above 0, such as 0.05", usage=True)
+        numbers.VARIANCE.check(variance)
         return to_frame(_rows(aim, systems or 2, variance, variance, None, None))
     matrix = comparable(scores, allow_mismatch)  # type: ignore[arg-type]  # there are scores
     if len(matrix.runs) < 2:

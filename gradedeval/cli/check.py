@@ -31,6 +31,7 @@ from gradedeval.cli.output import asked_for, say, warn, write
 from gradedeval.errors import InputError, Note
 from gradedeval.formats import formats_for
 from gradedeval.measures.parse import each_once
+from gradedeval.options import numbers
 from gradedeval.options.definition import OUTPUT
 from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.run_names import named_runs
@@ -62,8 +63,8 @@ OPTIONS = [
            "gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present."),
     option("--test", type=click.Choice(PAIR_TESTS),
            help="Significance test of --significant. Default: randomization."),
-    option("--draws", type=int, metavar="N", help=f"Number of permutations. Default: {TestSettings.draws}."),
-    option("--seed", type=int, metavar="N", help="Random seed. Default: 0."),
+    option(numbers.DRAWS, metavar="N", help=f"Number of permutations. Default: {TestSettings.draws}."),
+    option(numbers.SEED, metavar="N", help="Random seed. Default: 0."),
     measure_option("Measure of the bounds that name none.", default=()),
     option("-f", "--format", "form", section=OUTPUT, type=click.Choice(FORMATS), metavar="FORMAT", help="Output "
            f"format: {', '.join(FORMATS)}. Default: text, or by the extension of -o (.md, .json, .xml for junit)."),

@@ -31,7 +31,7 @@ from gradedeval.errors import InputError, plural
 from gradedeval.formats import formats_for
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import Options
+from gradedeval.options import Options, numbers
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
@@ -40,15 +40,15 @@ from gradedeval.scoring.score_tables import preset_digits
 
 OPTIONS = [
     option("--topic", metavar="ID", help="Show this topic, with qrels document by document."),
-    option("--top", type=click.IntRange(min=1), metavar="N", help="Show the N topics that are worst, or agree least. "
+    option(numbers.TOP, metavar="N", help="Show the N topics that are worst, or agree least. "
            "Default: 10 in tables, all elsewhere."),
     option("--only", type=click.Choice(get_args(Only)), help="Only topics that got worse or better, or whose order "
            "judging could still turn around."),
     option("--reproduce", nargs=2, metavar="BASE ADVANCED", file=READS, help="How well A and B reproduce these two "
            "original runs: KTU and RBO of the rankings, with qrels RMSE, effect ratio and ΔRI too."),
-    option("--persistence", type=float, metavar="P", help="Of rank-biased overlap: the probability of going on from "
+    option(numbers.PERSISTENCE, metavar="P", help="Of rank-biased overlap: the probability of going on from "
            f"rank to rank. Default: {PERSISTENCE}."),
-    option("--at", type=click.IntRange(min=1), metavar="N", help=f"Depth of the overlap column. Default: {AT}."),
+    option(numbers.AT, metavar="N", help=f"Depth of the overlap column. Default: {AT}."),
     option("--rbo-ties", type=click.Choice(TIES), help="Tied documents in rank-biased overlap: the mean over their "
            "orders (a), the same corrected for what ties leave open (b), or a shared rank (w). Default: a, with "
            "--reproduce b."),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import click
-
 from gradedeval.analysis.diff.by_topic import two_runs
 from gradedeval.analysis.explain import DEFAULT, Explanation, explain_topics
 from gradedeval.analysis.explain_tables import beside_document, explanation_document
@@ -23,7 +21,7 @@ from gradedeval.cli.output import warn
 from gradedeval.errors import InputError
 from gradedeval.formats import FORMATS, formats_for
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import Options
+from gradedeval.options import Options, numbers
 from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
@@ -38,7 +36,7 @@ OPTIONS = [
 ]  # fmt: skip
 TABLE_OPTIONS = [
     *output_options(formats_for(), digits="4"),
-    option("--show", "shown", section=OUTPUT, type=click.IntRange(min=1), metavar="N", help="Number of ranks in a "
+    option(numbers.SHOW, "shown", section=OUTPUT, metavar="N", help="Number of ranks in a "
            "table. Default: down to the cutoff, or 20. Other formats list all ranks."),
 ]  # fmt: skip
 

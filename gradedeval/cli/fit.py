@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gradedeval.analysis import fixed_weights
 from gradedeval.analysis.correlate import KINDS, Kind
 from gradedeval.analysis.fit import FitResult, fit_ranges, other, read_collection
 from gradedeval.analysis.fit_weights import fit_weights
@@ -19,6 +20,7 @@ from gradedeval.cli.output import warn
 from gradedeval.cli.sharing import sharing
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
+from gradedeval.options import numbers
 from gradedeval.options.presets import resolve_options
 from gradedeval.options.values import read_topics
 from gradedeval.scoring.run_names import named_runs
@@ -32,9 +34,9 @@ OPTIONS = [
            "is fitted separately. Default: pearson and spearman."),
     option("--weights", metavar="FILE.csv", file=READS, help="Instead of runs: fit to weights of ranks, given as lines "
            "of rank,weight, by Kullback-Leibler divergence."),
-    option("--ranks", type=int, metavar="N", help="Use only the first N ranks of --weights. Default: all."),
+    option(fixed_weights.RANKS, metavar="N", help="Use only the first N ranks of --weights. Default: all."),
     option("--renormalize", is_flag=True, help="Also scale the measure's weights over those ranks to sum to 1."),
-    option("--precision", type=float, default=0.001, metavar="X", help="Precision of the fitted value. Default: "
+    option(numbers.PRECISION, default=0.001, metavar="X", help="Precision of the fitted value. Default: "
            "0.001."),
     option("--validate", multiple=True, metavar="RUN", file=READS, help="Evaluate the fitted values on this run. May "
            "be repeated."),

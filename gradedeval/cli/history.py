@@ -6,8 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import click
-
 from gradedeval.analysis.history import History, read_history
 from gradedeval.analysis.history_tables import LAST, history_document
 from gradedeval.cli.arguments import Destination, usage
@@ -16,12 +14,13 @@ from gradedeval.cli.output import warn
 from gradedeval.errors import InputError, did_you_mean, shorten
 from gradedeval.formats import formats_for
 from gradedeval.measures.parse import parse_measures
+from gradedeval.options import numbers
 
 OPTIONS = [
     option("--run", metavar="NAME", help="Only this run."),
     option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="Only this measure. May be repeated."),
 ]
-LAST_OPTION = option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N evaluations of each. "
+LAST_OPTION = option(numbers.LAST, metavar="N", help="Only the last N evaluations of each. "
     f"Default: {LAST} in tables, all elsewhere.")  # fmt: skip
 
 

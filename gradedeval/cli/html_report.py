@@ -19,6 +19,7 @@ from gradedeval.cli.options import READS, WRITES, command_line, measure_option, 
 from gradedeval.cli.output import warn, write
 from gradedeval.cli.sharing import sharing
 from gradedeval.errors import InputError, redacted
+from gradedeval.options import numbers
 from gradedeval.options.definition import OUTPUT
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.trec.source import extension_of
@@ -29,9 +30,9 @@ OPTIONS = [
     option("--baseline", metavar="RUN", file=READS, help="Compare every run with this one: one of RUN, or another "
            "file. Default: the first."),
     *TEST_OPTIONS,
-    option("--at", type=click.IntRange(min=1), default=AT, metavar="N", help="Count unjudged documents beside the "
+    option(numbers.AT, default=AT, metavar="N", help="Count unjudged documents beside the "
            f"scores down to rank N. Default: {AT}."),
-    option("--show", type=click.IntRange(min=1), default=SHOW, metavar="N", help="Show N ranks of each ranking. "
+    option(numbers.SHOW, default=SHOW, metavar="N", help="Show N ranks of each ranking. "
            f"Default: {SHOW}."),
     option("-o", "--output", section=OUTPUT, required=True, metavar="FILE.html", file=WRITES, help="Write to "
            "FILE.html, completely or not at all; - is standard output."),

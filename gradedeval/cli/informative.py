@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import click
-
 from gradedeval.analysis.informative.informativeness import MEASURED, Informativeness, informativeness_of
 from gradedeval.analysis.informative.run_curves import Sparse
 from gradedeval.analysis.informative.tables import informative_document
@@ -26,6 +24,7 @@ from gradedeval.cli.options import (
 from gradedeval.cli.output import warn
 from gradedeval.formats import formats_for
 from gradedeval.measures.parse import parse_measures
+from gradedeval.options import numbers
 from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import with_progress
@@ -35,9 +34,9 @@ from gradedeval.scoring.run_names import named_runs
 OPTIONS: list[Decorator] = [
     measure_option("Measure, such as 'gap(g=1:1)' or ndcg@20.", default=MEASURED),
     MEASURES_FROM,
-    option("--min-ranks", type=click.IntRange(min=1), default=Sparse.ranks, metavar="N", help="Leave out lists with "
+    option(numbers.MIN_RANKS, default=Sparse.ranks, metavar="N", help="Leave out lists with "
            f"fewer ranks. Default: {Sparse.ranks}."),
-    option("--min-found", type=click.IntRange(min=1), default=Sparse.found, metavar="N", help="Leave out lists with "
+    option(numbers.MIN_FOUND, default=Sparse.found, metavar="N", help="Leave out lists with "
            f"fewer documents of any grade above 0. Default: {Sparse.found}."),
     JOBS,
 ]  # fmt: skip

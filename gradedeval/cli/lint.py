@@ -23,6 +23,7 @@ from gradedeval.cli.output import write
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for, render
 from gradedeval.measures.parse import DEFAULT, parse_measures
+from gradedeval.options import numbers
 from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import with_progress
@@ -34,7 +35,7 @@ OPTIONS = [
            "share of unjudged documents, and how much ties could change scores."),
     measure_option("Measure to check for the effect of ties."),
     MEASURES_FROM,
-    option("--max-depth", type=click.IntRange(min=1), metavar="N", help="Report topics with more than N documents as "
+    option(numbers.MAX_DEPTH, metavar="N", help="Report topics with more than N documents as "
            "errors."),
     option("--tag-is-filename", is_flag=True, help="Report a tag that differs from the file name as an error."),
     option("--strict", is_flag=True, help="Exit with code 1 for warnings too."),

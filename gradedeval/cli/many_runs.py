@@ -36,7 +36,7 @@ from gradedeval.errors import InputError
 from gradedeval.formats import FORMATS, formats_for, render
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import Options
+from gradedeval.options import Options, numbers
 from gradedeval.options.presets import resolve_options
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import named_runs
@@ -48,14 +48,14 @@ FROM_SCORES: Decorator = option("--from-scores", multiple=True, metavar="FILE", 
 SAVED_OPTIONS: list[Decorator] = [FROM_SCORES, mismatch_option()]
 MATRIX_OPTIONS: list[Decorator] = [*SAVED_OPTIONS, measure_option(), *SCORING_OPTIONS, *STANDARD_OPTIONS]
 TABLE_OPTIONS = output_options(formats_for())
-ALPHA: Decorator = option("--alpha", type=float, default=0.05, metavar="P", help="Significance level. Default: 0.05.")
+ALPHA: Decorator = option(numbers.ALPHA, default=0.05, metavar="P", help="Significance level. Default: 0.05.")
 
 
 def draw_options(draws: int, what: str) -> list[Decorator]:
     """--draws, with the number that suits the command, and --seed."""
     return [
-        option("--draws", type=int, default=draws, metavar="N", help=f"{what} Default: {draws}."),
-        option("--seed", type=int, default=0, metavar="N", help="Random seed. Default: 0."),
+        option(numbers.DRAWS, default=draws, metavar="N", help=f"{what} Default: {draws}."),
+        option(numbers.SEED, default=0, metavar="N", help="Random seed. Default: 0."),
     ]
 
 
@@ -65,7 +65,7 @@ TEST_OPTIONS: list[Decorator] = [
            "pairs themselves. bayes gives posterior probabilities instead of p. Default: randomization."),
     option("--correction", type=click.Choice(get_args(Correction)), help="Correction for multiple comparisons, over "
            "the pairs of each measure. Default: holm."),
-    option("--rope", type=float, metavar="D", help="Of --test bayes: means that differ by no more than D are "
+    option(numbers.ROPE, metavar="D", help="Of --test bayes: means that differ by no more than D are "
            f"practically equal. Default: {ROPE}."),
     ALPHA,
     *draw_options(TestSettings.draws, "Number of permutations and of bootstrap samples."),

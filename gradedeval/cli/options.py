@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from gradedeval.cli.output import STDOUT, ask_for, check_target
-from gradedeval.errors import InputError, check_choice
+from gradedeval.errors import check_choice
 from gradedeval.measures.parse import DEFAULT
-from gradedeval.options import OPTIONS
+from gradedeval.options import OPTIONS, numbers
 from gradedeval.options.definition import GAINS, OUTPUT, READING, RESIDUALS, Commands, Option
+from gradedeval.options.numbers import Number
 from gradedeval.trec.in_use import files_in_use
 
 Decorator = Callable[[Any], Any]
@@ -31,29 +32,35 @@ BARE = ""
 
 class SectionedOption(click.Option):
     """An option that says in which section of a help page it stands, what is done with the file that it names, if it
-    names one, and what is wrong with its value as the options of the registry do."""
+    names one, and what is wrong with its value as the options of the registry do. One of a `number` has its limits on
+    the help page."""
 
-    def __init__(self, *names: Any, section: str, file: str = "", **settings: Any) -> None:
+    def __init__(
+        self, *names: Any, section: str, file: str = "", number: Number | None = None, **settings: Any
+    ) -> None:
+        if number is not None:
+            settings |= {"type": str, "help": f"{settings['help']} {number.limits}".rstrip()}
         super().__init__(*names, **settings)
-        self.section, self.file = section, file
+        self.section, self.file, self.number = section, file, number
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        if self.number is not None and value is not None:
+            given = value if self.multiple else (value,)
+            read = tuple(self.number.read(one) if isinstance(one, str) else one for one in given)  # not a default
+            return read if self.multiple else read[0]
         try:
             return super().type_cast_value(ctx, value)
         except click.BadParameter:
-            flag, kind = self.opts[-1], self.type
-            if isinstance(kind, click.Choice):
-                for word in [value] if isinstance(value, str) else value:
-                    check_choice(word, tuple(kind.choices), flag)
-            low, high = getattr(kind, "min", None), getattr(kind, "max", None)
-            limits = "" if low is None else f" of {low} or more" if high is None else f" from {low} to {high}"
-            number = "number" if isinstance(kind, click.types.FloatParamType) else "whole number"
-            raise InputError(flag, f"'{value}' is not a {number}{limits}", usage=True) from None
+            for word in [value] if isinstance(value, str) else value:
+                check_choice(word, tuple(getattr(self.type, "choices", ())), self.opts[-1])
+            raise
 
 
-def option(*names: str, section: str = THIS_COMMAND, **settings: Any) -> Decorator:
-    """`click.option`, in a section of the help page."""
-    return click.option(*names, cls=SectionedOption, section=section, **settings)
+def option(*names: str | Number, section: str = THIS_COMMAND, **settings: Any) -> Decorator:
+    """`click.option`, in a section of the help page; a `Number` stands for the flag of an option that takes numbers."""
+    number = next((name for name in names if isinstance(name, Number)), None)
+    flags = [name.flag if isinstance(name, Number) else name for name in names]
+    return click.option(*flags, cls=SectionedOption, section=section, number=number, **settings)
 
 
 class Command(click.Command):
@@ -168,7 +175,7 @@ QUIET = _remembered("--quiet", OUTPUT, "Print results and errors only: no notes,
 
 
 JOBS = option(
-    "--jobs", section=MANY_RUNS, type=click.IntRange(min=1), metavar="N", help="Number of parallel processes. "
+    numbers.JOBS, section=MANY_RUNS, metavar="N", help="Number of parallel processes. "
     "Default: the number of cores.",
 )  # fmt: skip
 
@@ -216,7 +223,7 @@ def output_options(formats: Collection[str], default: str = "table", digits: str
     ]  # fmt: skip
     if digits:
         help = f"Round to N digits. Default: {digits} in tables."
-        options.append(option("--digits", section=OUTPUT, type=click.IntRange(0, 17), metavar="N", help=help))
+        options.append(option(numbers.DIGITS, section=OUTPUT, metavar="N", help=help))
     return options
 
 

@@ -42,6 +42,7 @@ from gradedeval.cli.output import warn, write
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
 from gradedeval.measures.parse import parse_measures
+from gradedeval.options import numbers
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
@@ -58,18 +59,18 @@ OPTIONS = [
     option("--strategy", type=click.Choice(judging.STRATEGIES), help="How --to-judge weighs documents: by their best "
            "rank (depth), by RBP weight as methods A, B and C of Moffat, Webber & Zobel, by what could rise "
            f"(residual), or by what would settle pairs of runs (pairs). Default: {judging.DEFAULT}."),
-    option("--budget", type=click.IntRange(min=1), metavar="N", help="Judgments that --to-judge asks for at most. "
+    option(numbers.BUDGET, metavar="N", help="Judgments that --to-judge asks for at most. "
            f"Default: {judging.BUDGET}."),
-    option("--persistence", type=float, metavar="P", help="Of the RBP strategies: the probability of going on from "
+    option(numbers.PERSISTENCE, metavar="P", help="Of the RBP strategies: the probability of going on from "
            f"rank to rank. Default: {judging.PERSISTENCE}."),
     option("--leave-one-out", is_flag=True, help="Score each run without the judgments that it, or its group, alone "
            "gave: is the collection reusable?"),
     option("--agreement", metavar="QRELS2", file=READS, help="Compare the judgments with a second qrels file: "
            "confusion of grades, kappa, alpha, and the order of runs."),
     option("--groups", metavar="FILE", file=READS, help="Lines of run and group: which runs are of one team."),
-    option("--pool-depth", type=click.IntRange(min=1), metavar="N", help="Documents below rank N are no part of what a "
+    option(numbers.POOL_DEPTH, metavar="N", help="Documents below rank N are no part of what a "
            "run gives the pool. Default: all are."),
-    option("--at", type=click.IntRange(min=1), metavar="N", help=f"Depth of judged@ and overlap@. Default: {AT}."),
+    option(numbers.AT, metavar="N", help=f"Depth of judged@ and overlap@. Default: {AT}."),
     measure_option(f"Measure of --leave-one-out and --agreement; of --to-judge ({judging.MEASURE}).", default=DEFAULT),
     *output_options(formats_for()),
 ]  # fmt: skip

@@ -23,26 +23,27 @@ from gradedeval.cli.many_runs import (
 )
 from gradedeval.cli.options import PLANNING, WRITES, command_line, given, option
 from gradedeval.errors import InputError
+from gradedeval.options import numbers
 from gradedeval.parallel.progress import with_progress
 
 OF_PAIRS = ("draws", "seed", "best")
 OPTIONS = [
     ALPHA,
     *draw_options(1000, "Number of bootstrap samples."),
-    option("--best", type=int, metavar="N", help="Use only the N best runs by the mean of each measure."),
+    option(numbers.BEST, metavar="N", help="Use only the N best runs by the mean of each measure."),
 ]  # fmt: skip
 CURVE = option("--curve", metavar="FILE.csv", file=WRITES, help="Write the achieved significance level of every pair, "
     "from the highest to the lowest.")  # fmt: skip
 PLAN_OPTIONS = [
     option("--plan", section=PLANNING, is_flag=True, help="Print how many topics are needed to detect a difference."),
-    option("--difference", section=PLANNING, type=float, default=DIFFERENCE, metavar="D", help="Difference of means to "
+    option(numbers.DIFFERENCE, section=PLANNING, default=DIFFERENCE, metavar="D", help="Difference of means to "
            "detect, in an analysis of variance between the best and the worst system, and the width that the interval "
            f"may have. Default: {DIFFERENCE}."),
-    option("--beta", section=PLANNING, type=float, default=BETA, metavar="P", help="Probability of missing it. "
+    option(numbers.BETA, section=PLANNING, default=BETA, metavar="P", help="Probability of missing it. "
            f"Default: {BETA}."),
-    option("--systems", section=PLANNING, type=int, metavar="N", help="Number of systems that an analysis of variance "
+    option(numbers.SYSTEMS, section=PLANNING, metavar="N", help="Number of systems that an analysis of variance "
            "compares. Default: the number of runs, or 2."),
-    option("--variance", section=PLANNING, type=float, metavar="V", help="Variance of the scores of a run, in place of "
+    option(numbers.VARIANCE, section=PLANNING, metavar="V", help="Variance of the scores of a run, in place of "
            "RUN... QRELS."),
 ]  # fmt: skip
 

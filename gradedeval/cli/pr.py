@@ -14,9 +14,9 @@ from gradedeval.analysis.precision_recall import (
 from gradedeval.cli.arguments import Destination, one_measure, run_and_qrels
 from gradedeval.cli.options import command_line, option, output_options, registered
 from gradedeval.cli.output import warn
-from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
 from gradedeval.measures.table import MEASURES
+from gradedeval.options import numbers
 from gradedeval.options.definition import GAINS
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import with_progress
@@ -26,8 +26,8 @@ from gradedeval.scoring.run_names import named_runs
 OPTIONS = [
     option("-m", "--measure", section=GAINS, default="gap", metavar="MEASURE", help="The measure whose thresholds the "
            "graded curve has, such as 'gap(g=1:1:2)' or gap@100. Default: gap."),
-    option("--points", default=str(ELEVEN), metavar="N|all", help="Levels of recall from 0 to 1, or every one that a "
-           f"topic reaches. Default: {ELEVEN}."),
+    option(numbers.POINTS, default=str(ELEVEN), metavar="N|all", help="Levels of recall from 0 to 1, or every one that "
+           f"a topic reaches. Default: {ELEVEN}."),
     option("--graded-only", is_flag=True, help="Leave out the binary curves, one for each threshold."),
 ]  # fmt: skip
 
@@ -48,17 +48,10 @@ def curves(keywords: dict[str, Any]) -> PrecisionRecall:
     runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
     measure = one_measure("--measure", own["measure"], MEASURES)
     workers = Workers.of(None, with_progress)
-    binary, points = not own["graded_only"], points_of(own["points"])
+    binary, points = not own["graded_only"], own["points"]
     options = resolve_options(**keywords)
     found = precision_recall_of(
         named_runs(runs), qrels, measure, options, points=points, binary=binary, workers=workers
     )
     warn(dict.fromkeys(found.notes))
     return found
-
-
-def points_of(text: str) -> Any:
-    """The value of --points. Raises InputError (usage) where it is none."""
-    if text != "all" and not text.isdecimal():
-        raise InputError("--points", f"'{text}' is neither 'all' nor a number from 2 to 10001", usage=True)
-    return "all" if text == "all" else int(text)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gradedeval.cli.options import PUBLISHED, READS, is_given, option
 from gradedeval.cli.output import warn
 from gradedeval.errors import InputError
+from gradedeval.options import numbers
 from gradedeval.scoring.score_tables import PLAIN, Style
 from gradedeval.scoring.scores import Scores
 
@@ -25,10 +26,10 @@ PUBLISHED_OPTIONS = [
            "aside. Default: randomization."),
     option("--correction", section=PUBLISHED, metavar="NAME", help="Correction for multiple comparisons, over the "
            "pairs of each measure, as of `gradedeval compare`. Default: holm."),
-    option("--alpha", "levels", section=PUBLISHED, type=float, multiple=True, metavar="P", help="Level of "
+    option(numbers.ALPHA, "levels", section=PUBLISHED, multiple=True, metavar="P", help="Level of "
            "significance; give it twice for two signs. Default: 0.05 and 0.01; with several baselines 0.05."),
-    option("--draws", section=PUBLISHED, type=int, metavar="N", help="Number of permutations. Default: 10000."),
-    option("--seed", section=PUBLISHED, type=int, metavar="N", help="Random seed. Default: 0."),
+    option(numbers.DRAWS, section=PUBLISHED, metavar="N", help="Number of permutations. Default: 10000."),
+    option(numbers.SEED, section=PUBLISHED, metavar="N", help="Random seed. Default: 0."),
     option("--percent", section=PUBLISHED, is_flag=True, help="Print measures between 0 and 1 times 100."),
     option("--caption", section=PUBLISHED, metavar="TEXT", help="Caption of the table, which makes it a float in "
            "LaTeX. Nothing in TEXT is a command."),

@@ -11,11 +11,12 @@ from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, matrix_from
 from gradedeval.cli.options import READS, command_line, option
 from gradedeval.cli.output import warn
+from gradedeval.options import numbers
 
 OPTIONS = [
     option("--baseline", metavar="RUN|SCORES.csv", file=READS, help="Compare every run with this one: one of RUN, "
            "another file, or saved scores. Default: the mean of all runs on each topic."),
-    option("--alpha", type=float, default=ALPHA, metavar="A", help="A loss counts 1 + A times as much as a win. "
+    option(numbers.LOSS_ALPHA, default=ALPHA, metavar="A", help="A loss counts 1 + A times as much as a win. "
            f"Default: {ALPHA}."),
 ]  # fmt: skip
 

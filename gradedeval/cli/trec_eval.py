@@ -15,6 +15,7 @@ from gradedeval.interop.trec_eval.measures import FORMATS as QRELS_FORMATS
 from gradedeval.interop.trec_eval.measures import select_lines
 from gradedeval.interop.trec_eval.output_lines import VERSIONS, Setting
 from gradedeval.interop.trec_eval.printing import PrintOptions, read_norms
+from gradedeval.options import numbers
 from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
@@ -25,13 +26,13 @@ OPTIONS = [
     option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="Also print the scores of each topic."),
     option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all topics of QRELS; a "
            "topic missing from the run counts as an empty ranking. Default: topics in both files."),
-    option("--level_for_rel", "-l", "level", type=click.IntRange(min=1), metavar="N", help="Lowest relevant grade. "
+    option("--level_for_rel", numbers.LEVEL_FOR_REL, "level", metavar="N", help="Lowest relevant grade. "
            "Default: 1."),
     option("-n", "--nosummary", "no_summary", is_flag=True, help="Do not print the summary over topics."),
-    option("--Max_retrieved_per_topic", "-M", "depth", type=click.IntRange(min=1), metavar="N", help="Keep only the N "
+    option("--Max_retrieved_per_topic", numbers.MAX_RETRIEVED, "depth", metavar="N", help="Keep only the N "
            "highest-ranked documents of each topic."),
     option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Drop unjudged documents."),
-    option("--Number_docs_in_coll", "-N", "documents", type=click.IntRange(min=1), metavar="N", help="Number of "
+    option("--Number_docs_in_coll", numbers.DOCS_IN_COLLECTION, "documents", metavar="N", help="Number of "
            "documents in the collection, for utility. Default: 0."),
     option("-m", "--measure", "measures", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure, a set of "
            "measures (official, all_trec, set), or a measure in gradedeval's notation, such as err@20. May be "

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gradedeval.analysis.fixed_weights import DEEPEST
+from gradedeval.analysis import fixed_weights
 from gradedeval.analysis.rank_weights import DEPTH, NORMALIZE, QUANTITIES, Weights, weights_by, weights_document
 from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
 from gradedeval.cli.options import (
@@ -28,9 +28,8 @@ from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 
-RANK_COUNT = click.IntRange(1, DEEPEST)
 MEASURE = measure_option("Measure, such as 'rbp(p=0.95)' or p@10.", default=())
-RANKS = option("--ranks", type=RANK_COUNT, default=DEPTH, metavar="N", help=f"Print ranks 1 to N. Default: {DEPTH}.")
+RANKS = option(fixed_weights.RANKS, default=DEPTH, metavar="N", help=f"Print ranks 1 to N. Default: {DEPTH}.")
 OPTIONS = [
     option("--normalize", type=click.Choice(NORMALIZE), default="none", help="'sum': scale the weights of ranks 1 to N "
            "to sum to 1; 'max': scale the largest to 1. Default: none."),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
-from gradedeval.analysis.significance import check_seed
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.clicks.click_measures import CLICK_MEASURES, SS_REL, by_configuration, only, relevant_shown, with_lists
 from gradedeval.clicks.correlation import paired_correlation, weighted_correlation
@@ -20,7 +19,7 @@ from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.formats.frames import joined, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import OF_RUNS, OF_SCORES, OptionKwargs, Options, refuse_options
+from gradedeval.options import OF_RUNS, OF_SCORES, OptionKwargs, Options, numbers, refuse_options
 from gradedeval.options.presets import resolve_options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
@@ -109,9 +108,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_choice(self.unjudged, UNJUDGED, "--unjudged")
-        if self.pairs is not None and self.pairs < 2:
-            raise InputError("--pairs", f"{self.pairs} is too small", "it must be at least 2", usage=True)
-        check_seed(self.seed)
+        numbers.SS_REL.check(self.ss_rel)
+        numbers.SEED.check(self.seed)
+        if self.pairs is not None:
+            numbers.PAIRS.check(self.pairs)
         if self.seed and self.pairs is None:
             raise InputError("--seed", "applies to --pairs", "add them", usage=True)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten
 from gradedeval.rankings.objects import refuse, table
+from gradedeval.trec.json_values import read_json
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, check_text, decode, encode
 from gradedeval.trec.small_tables import SmallTable, TableRow, headed_table
 from gradedeval.trec.source import Source, is_file
@@ -155,9 +156,9 @@ def _json_blocks(stream: Stream, wanted: Collection[str], problems: ProblemList)
             if not line.strip():
                 continue
             try:
-                row = json.loads(decode(line))
-            except (ValueError, RecursionError) as error:
-                what = f"is not valid JSON ({getattr(error, 'msg', 'nested too deep')})"
+                row = read_json(decode(line))
+            except json.JSONDecodeError as error:
+                what = f"is not valid JSON ({error.msg})"
                 problems.add(index, what, "write an object a line", "format")
                 continue
             missing = [name for name in NEEDED if not isinstance(row, dict) or name not in row]

@@ -14,6 +14,7 @@ from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.read import read_log
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.formats.frames import to_frame
+from gradedeval.options import numbers
 from gradedeval.rankings.qrels import Qrels
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class ClickMeasures(NamedTuple):
 
 def click_measures(log: ClickLog, qrels: Qrels | None, ss_rel: float) -> ClickMeasures:
     """As `measures`, of what has been read."""
+    numbers.SS_REL.check(ss_rel)
     log = with_lists(log)
     notes, said = list(log.notes), [f"{log.sessions} sessions", f"{len(log.topics)} configurations"]
     if qrels is None:

@@ -20,6 +20,7 @@ from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.read import read_log
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.formats.frames import to_frame
+from gradedeval.options import numbers
 from gradedeval.rankings.qrels import Qrels
 
 if TYPE_CHECKING:
@@ -177,10 +178,10 @@ def models(
 
 def pair(prior: float | Sequence[float] | str) -> Prior:
     """A number twice, or two numbers, between which a text has a comma. Raises InputError (usage) for anything else."""
-    try:
-        values = np.ravel(prior.split(",") if isinstance(prior, str) else prior).astype(np.float64).tolist()
-    except (TypeError, ValueError):
-        values = []
+    if isinstance(prior, str):
+        values = list(map(numbers.PRIOR.read, prior.split(",")))
+    else:
+        values = list(map(numbers.PRIOR.check, np.ravel(prior).tolist()))
     if len(values) not in (1, 2):
         raise InputError("--prior", f"{prior!r} is not a number or pair of numbers", "as in 1, 0 or 1,1", usage=True)
     return values[0], values[-1]
@@ -264,14 +265,11 @@ def _check(chosen: Sequence[Chosen], tie: str, prior: Prior, iterations: int, to
     if not chosen:
         raise InputError("-m", "no click model given", "name one, such as -m dbn", usage=True)
     check_choice(tie, TIES, "--tie")
-    if not all(np.isfinite(part) and part >= 0 for part in prior):
-        raise InputError("--prior", f"{prior[0]:g},{prior[1]:g} is not 0 or more", "give 1, 0 or 1,1", usage=True)
-    if iterations < 1:
-        raise InputError("--iterations", f"{iterations} is too small", "give 1 or more", usage=True)
-    if not tolerance >= 0:
-        raise InputError("--tolerance", f"{tolerance:g} is below 0", "give 0 or more", usage=True)
-    if not 0 <= floor < 0.5:
-        raise InputError("--floor", f"{floor:g} is out of range", "give 0 or more, below 0.5", usage=True)
+    for part in prior:
+        numbers.PRIOR.check(part)
+    numbers.ITERATIONS.check(iterations)
+    numbers.TOLERANCE.check(tolerance)
+    numbers.FLOOR.check(floor)
 
 
 def _notes(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import InputError
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import frame_table, to_frame
 from gradedeval.measures.notation import write_value
+from gradedeval.options import numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,9 +58,7 @@ class Shape:
     top: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.top < math.inf:
-            what = f"{self.top:g} is not a number above 0"
-            raise InputError("--top-gain", what, "as in --top-gain 1", usage=True)
+        numbers.TOP_GAIN.check(self.top)
 
 
 def learned_document(learned: Learned, layout: Layout) -> Document:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
@@ -25,6 +24,7 @@ from gradedeval.errors import InputError, check_choice, warn_caller
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.notation import write_value
 from gradedeval.measures.parse import parse_measures
+from gradedeval.options import numbers
 from gradedeval.rankings.qrels import Qrels
 
 Source = Literal["model", "correlation", "preferences"]
@@ -70,10 +70,9 @@ class Lesson:
         default = {field.name: field.default for field in fields(self)}
         for what, (applied, names) in applies.items():
             check_applied(what, applied, {name: getattr(self, name) != default[name] for name in names})
-        if not 0 <= self.prior < math.inf:
-            raise InputError(
-                "--prior", f"{self.prior:g} is not a number of 0 or more", "give 1, or 0 for none", usage=True
-            )
+        numbers.PRIOR.check(self.prior)
+        numbers.ITERATIONS.check(self.iterations)
+        numbers.SS_REL.check(self.ss_rel)
 
 
 def model_of(measure: Measure) -> str:

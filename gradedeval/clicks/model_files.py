@@ -14,6 +14,8 @@ from gradedeval.clicks.kinds import FIT, Chosen, read_models
 from gradedeval.errors import InputError
 from gradedeval.formats import json_text
 from gradedeval.rankings.qrels import Qrels
+from gradedeval.trec.json_values import read_json
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, decode
 from gradedeval.trec.source import Source
 
 HINT = "write it with `gradedeval clicks models --write-model`"
@@ -49,9 +51,9 @@ def read_model(path: str | os.PathLike[str]) -> ClickModel:
     source = Source(path)
     content = source.read()
     try:
-        kept = json.loads(content)
-    except ValueError:
-        raise InputError(source.place, "is not JSON", HINT) from None
+        kept = read_json(decode(content.removeprefix(BYTE_ORDER_MARKS[0])))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{source.place}:{error.lineno}", f"is not valid JSON ({error.msg})", HINT) from None
     if not isinstance(kept, dict) or not isinstance(kept.get("model"), str):
         raise InputError(source.place, "is not a click model: it has no 'model'", HINT)
     chosen, tie = read_models(kept["model"]), kept.get("tie", "document")
@@ -60,7 +62,7 @@ def read_model(path: str | os.PathLike[str]) -> ClickModel:
         raise InputError(source.place, what, HINT)
     try:
         return _model(chosen[0], tie, kept, source.place)
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(source.place, "its parameters are not numbers by name", HINT) from None

@@ -15,6 +15,8 @@ from gradedeval.clicks.log import ClickLog, collapse
 from gradedeval.clicks.read import LAST_RANK, read_log
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.formats.frames import to_frame
+from gradedeval.options import numbers
+from gradedeval.options.numbers import Number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +25,7 @@ GAPS = ("mean", "pooled")
 CLICKLESS = ("count", "drop")
 PER = ("query", "user")
 MU, PAGE, RANKS = 5, 10, 50
+LOG_RANKS = Number("--ranks", whole=True, minimum=1, maximum=LAST_RANK)
 PAST_THE_LAST_PAGE = 1e-8
 """What a page boundary leaves that no click has been seen beyond."""
 
@@ -127,12 +130,10 @@ def _check(mu: float, page: int, ranks: int | None, gaps: str, clickless: str, p
     check_choice(clickless, CLICKLESS, "--clickless")
     if per is not None:
         check_choice(per, PER, "--per")
-    if not (mu >= 0 and np.isfinite(mu)):
-        raise InputError("--mu", f"{mu:g} is not a number of 0 or more", usage=True)
-    if page < 0:
-        raise InputError("--page", f"{page} is below 0", "0 means that there are no pages", usage=True)
-    if ranks is not None and not 1 <= ranks <= LAST_RANK:
-        raise InputError("--ranks", f"{ranks} is out of range", f"give 1 to {LAST_RANK}", usage=True)
+    numbers.MU.check(mu)
+    numbers.PAGE.check(page)
+    if ranks is not None:
+        LOG_RANKS.check(ranks)
 
 
 class _Rows(NamedTuple):

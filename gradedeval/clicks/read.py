@@ -14,6 +14,7 @@ from gradedeval.arrays import Floats, Ints, distinct
 from gradedeval.clicks.blocks import EXPECTED, Block, file_blocks, frame_blocks
 from gradedeval.clicks.log import ClickLog, collapse
 from gradedeval.errors import InputError, ProblemList, check_choice, plural
+from gradedeval.options import numbers
 from gradedeval.rankings.objects import table
 from gradedeval.trec.lines import decimal, decode
 from gradedeval.trec.source import Source, is_file
@@ -49,8 +50,8 @@ def read_log(
     are bad, where there is none, or a column is missing.
     """
     check_choice(clicks_as, CLICKS_AS, "--clicks-as")
-    if depth is not None and depth < 1:
-        raise InputError("--depth", f"{depth} is too small", "it must be at least 1", usage=True)
+    if depth is not None:
+        numbers.DEPTH.check(depth)
     kept = [columns] if isinstance(columns, str) else list(columns)
     if isinstance(source, ClickLog):
         if missing := [name for name in kept if name not in source.columns]:
@@ -78,15 +79,17 @@ def _blocks(source: Any, wanted: Sequence[str], problems: ProblemList, notes: li
     raise InputError("log", what, "give a file or a DataFrame with the columns topic and clicks", usage=True)
 
 
-_IDLE = re.compile(r"(\d+(?:\.\d+)?)\s*([smh]?)")
+_IDLE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([smh]?)")
 
 
 def idle_seconds(idle: float | str) -> float:
     """Seconds of a time such as "60m", "1h", "90s" or 90. Raises InputError (usage)."""
-    match = _IDLE.fullmatch(str(idle).strip())
-    if not match or not float(match[1]) > 0:
+    if not isinstance(idle, str):
+        return float(numbers.IDLE.check(idle))
+    match = _IDLE.fullmatch(idle.strip())
+    if not match:
         raise InputError("--idle", f"'{idle}' is not a time", "write 60m, 1h or 3600s", usage=True)
-    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+    return float(numbers.IDLE.read(match[1])) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
 class _Interned(dict[Any, int]):

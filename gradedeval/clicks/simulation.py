@@ -9,7 +9,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from gradedeval.analysis.significance import check_seed
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.clicks import by_position
 from gradedeval.clicks.cells import Cells
@@ -21,7 +20,7 @@ from gradedeval.clicks.read import read_log
 from gradedeval.errors import InputError, plural, warn_caller
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OF_MEASURES, OF_SCORES, OptionKwargs, Options, lists_options, refuse_options
+from gradedeval.options import OF_MEASURES, OF_SCORES, OptionKwargs, Options, lists_options, numbers, refuse_options
 from gradedeval.options.presets import resolve_options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
@@ -218,9 +217,8 @@ def simulated(
     """`simulate`, of a model or measure, runs by name and a log that are read."""
     if (runs is None) == (lists is None):
         raise InputError("", "lists to show come from runs or from a log", "give either RUN... or --lists", usage=True)
-    if sessions < 1:
-        raise InputError("--sessions", f"{sessions} is too small", "give 1 or more", usage=True)
-    check_seed(seed)
+    numbers.SESSIONS.check(sessions)
+    numbers.SEED.check(seed)
     needs = isinstance(users, Measure) or users.items.tie == "grade"
     if qrels is None and needs:
         raise InputError("", "the grades of documents are needed", "add QRELS", usage=True)

@@ -10,6 +10,7 @@ from gradedeval.errors import InputError, warn_caller
 from gradedeval.measures.definition import AnyMeasure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OptionKwargs, lists_options
+from gradedeval.options.numbers import Number
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.memory import keep_freed_memory
 from gradedeval.parallel.workers import FAR, Workers
@@ -63,9 +64,9 @@ def plan(
     """
     from uuid import uuid4
 
-    for name, number in (("part", part), ("runs_a_task", runs_a_task)):
-        if number is not None and (not isinstance(number, int) or number < 1):
-            raise InputError(name, f"'{number}' is not a whole number of 1 or more", usage=True)
+    Number("part", whole=True, minimum=1).check(part)
+    if runs_a_task is not None:
+        Number("runs_a_task", whole=True, minimum=1).check(runs_a_task)
     workers = Workers(limits=replace(FAR, segment=part, large_file=min(part, FAR.large_file)))
     named = named_runs(run, qrels)
     scorer = scorer_of(named, qrels, parse_measures(measures), resolve_options(like, **keywords), workers)

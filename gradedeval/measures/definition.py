@@ -18,7 +18,7 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, NotImportable, redacted
 from gradedeval.measures.decorator import decorator
 from gradedeval.measures.gains import Gains
-from gradedeval.measures.notation import IA, LAST_CUTOFF, UNIFORM, Spelling, Value, cutoff_too_large
+from gradedeval.measures.notation import IA, LAST_CUTOFF, UNIFORM, Spelling, Value, cutoff_too_large, plain_value
 from gradedeval.measures.parameters import Parameters, read_flag
 from gradedeval.measures.properties import Better, CWLProperties, MeasureProperties, RankSum, Reading, Residual, Rule
 
@@ -165,13 +165,14 @@ class Measure:
 
     def __matmul__(self, cutoff: int) -> Measure:
         """The measure cut at rank `cutoff`. Raises InputError (usage) where it takes none."""
-        place = f"'{self.name}@{cutoff}'"
+        shown = str(plain_value(cutoff))
+        place = f"'{self.name}@{shown}'"
         if self.definition.cutoff == "none":
             raise InputError(place, f"{self.name} takes no cutoff", f"write {self.name}", usage=True)
         if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
-            raise InputError(place, f"invalid cutoff {cutoff}", "cutoffs start at 1", usage=True)
+            raise InputError(place, f"invalid cutoff {shown}", "cutoffs start at 1", usage=True)
         if cutoff > LAST_CUTOFF:
-            raise cutoff_too_large(place, str(cutoff))
+            raise cutoff_too_large(place, shown)
         return replace(self, cutoff=int(cutoff), asked=())
 
     def __str__(self) -> str:

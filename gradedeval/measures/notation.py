@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+from gradedeval.arrays import as_float
 from gradedeval.errors import InputError, redacted
 from gradedeval.trec.source import is_named
 
 Value = str | int | float | tuple[float, ...]
 
 LAST_CUTOFF = 10**18 - 1
+LONGEST, DEEPEST = 4096, 100
+"""How many characters a measure may have, with the path of a file or the gains of some hundred grades, and how many
+parentheses within each other, with those of a formula."""
 
 IA = "ia"
 """The only name that takes a measure in its parentheses: the mean over intents."""
@@ -19,9 +24,11 @@ IA = "ia"
 UNIFORM = "uniform"
 PRIOR = f"{UNIFORM} or a file as in @prior.txt"
 
-_SHAPE = re.compile(r"(?P<name>\w[\w-]*)(?:\((?P<inside>.*)\)|:(?P<after>.+?))?(?:@(?P<cutoff>\d+))?", re.DOTALL)
-_PARAMETER = re.compile(r"""\s*(?P<key>\w+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|\{[^{}]*\}|[^,"']*?)\s*(?:,|$)""")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_SHAPE = re.compile(r"(?P<name>\w[\w-]*)(?:\((?P<inside>.*)\)|:(?P<after>.+?))?(?:@(?P<cutoff>[0-9]+))?", re.DOTALL)
+_PARAMETER = re.compile(r"""\s*(?P<key>\w+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|\{[^{}]*\}|[^,"']*+)\s*(?:,|\Z)""")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+# What stands between two places where a measure may end: text in quotes, a parenthesis, blanks, or all else.
+_PIECE = re.compile(r"""("[^"]*"?|'[^']*'?|[()]|\s+|[^"'()\s]+)""")
 # What stands in the parentheses of ia(...): a measure, and perhaps where the intents' probabilities come from.
 _INTENTS = re.compile(r"""(?P<inner>.*?)(?:,\s*(?P<prior>prior\s*=\s*("[^"]*"|'[^']*'|[^,"'()]*?)))?\s*""", re.DOTALL)
 _BARE = re.compile(r"[\w.:+/~-]+")
@@ -46,24 +53,30 @@ class Spelling:
 
 
 def split(text: str) -> list[str]:
-    """The measures in one `-m`: split at spaces outside quotes and parentheses."""
-    words, word, depth, quote = [], "", 0, ""
-    for character in text + " ":
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'":
-            quote = character
-        elif character == "(":
-            depth += 1
-        elif character == ")":
-            depth -= 1
-        if character.isspace() and not quote and depth <= 0:
-            if word:
-                words.append(word)
-            word = ""
+    """The measures in one `-m`: split at spaces outside quotes and parentheses.
+
+    Raises InputError (usage) for a measure that is too long, or has too many parentheses within each other.
+    """
+    words, word, size, depth = [], list[str](), 0, 0
+    for found in _PIECE.finditer(text):
+        piece = found[0]
+        depth += {"(": 1, ")": -1}.get(piece, 0)
+        if depth > DEEPEST:
+            raise _too_large("".join(word), f"has parentheses more than {DEEPEST} deep", "leave some of them out")
+        if depth <= 0 and piece.isspace():
+            words.append("".join(word))
+            word, size = [], 0
         else:
-            word += character
-    return words + ([word.strip()] if word.strip() else [])
+            word.append(piece)
+            size += len(piece)
+        if size > LONGEST:
+            hint = "read what is long from a file, as in gain=@gains.csv"
+            raise _too_large("".join(word), f"is longer than {LONGEST:,} characters", hint)
+    return [word for word in (*words, "".join(word).strip()) if word]
+
+
+def _too_large(text: str, what: str, hint: str) -> InputError:
+    return InputError(repr(f"{text[:40]}…"), what, hint, kind="too-large", usage=True)
 
 
 def read(text: str, read_inner: Callable[[str], list[Spelling]] | None = None) -> list[Spelling]:
@@ -90,6 +103,9 @@ def _by_intent(
     match = _INTENTS.fullmatch(inside)
     if not match or not match["inner"].strip():
         raise InputError(repr(text), "has no measure inside", f"as in {IA}(err@20)", usage=True)
+    if re.match(rf"{IA}\s*[(:]", match["inner"].strip(), re.IGNORECASE):
+        inner = match["inner"].strip()
+        raise InputError(f"'{text}'", f"{inner} is already averaged over intents", f"write {inner}", usage=True)
     if re.search(r"""^[\w-]+,\s*\w+\s*=""", match["inner"].strip()):
         hint = f"parameters of the measure go in its own parentheses, as in {IA}(err(rel=2)@20)"
         raise InputError(repr(text), f"the only parameter of {IA} is prior", hint, usage=True)
@@ -112,7 +128,7 @@ def cutoff_too_large(place: str, digits: str) -> InputError:
 
 
 def _parameters(text: str, inside: str) -> list[tuple[str, Value]]:
-    parameters: list[tuple[str, Value]] = []
+    parameters: dict[str, Value] = {}
     position = 0
     while position < len(inside):
         match = _PARAMETER.match(inside, position)
@@ -120,11 +136,24 @@ def _parameters(text: str, inside: str) -> list[tuple[str, Value]]:
             hint = "parameters are key=value, separated by commas"
             raise InputError(repr(text), f"cannot read '{inside[position:]}'", hint, usage=True)
         key = match["key"]
-        if key in dict(parameters):
+        if key in parameters:
             raise InputError(repr(text), f"'{key}' is given twice", "give it once", usage=True)
-        parameters.append((key, read_value(match["value"])))
+        parameters[key] = read_value(match["value"].rstrip())
         position = match.end()
-    return parameters
+    return list(parameters.items())
+
+
+def plain_value(value: Any) -> Any:
+    """A value of Python or NumPy as notation has it: a float where an integer has more digits than any cutoff, a tuple
+    for a list of numbers."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, list | tuple):
+        try:
+            return tuple(map(as_float, value))
+        except (TypeError, ValueError):  # no numbers
+            return str(value)
+    is_large = isinstance(value, int) and abs(value) > LAST_CUTOFF
+    return as_float(value) if is_large else value
 
 
 def read_value(text: str) -> Value:
@@ -132,7 +161,9 @@ def read_value(text: str) -> Value:
     if text[:1] in ('"', "'"):
         return text[1:-1]
     if _NUMBER.fullmatch(text):
-        return float(text) if re.search(r"[.eE]", text) else int(text)
+        is_whole, digits = not re.search(r"[.eE]", text), text.lstrip("+-0")
+        # Arrays have no room for an integer of more digits.
+        return int(text) if is_whole and len(digits) <= len(str(LAST_CUTOFF)) else float(text)
     parts = text.split(":")
     if len(parts) > 1 and all(_NUMBER.fullmatch(part) for part in parts):
         return tuple(float(part) for part in parts)
@@ -149,7 +180,7 @@ def write_value(value: Value) -> str:
         return str(value)
     value = redacted(value)
     plain = _BARE.fullmatch(value.removeprefix("@")) and isinstance(read_value(value), str)
-    return value if plain and not re.search(r"@\d+$", value) else f'"{value}"'
+    return value if plain and not re.search(r"@[0-9]+$", value) else f'"{value}"'
 
 
 def is_prior(value: Value) -> bool:

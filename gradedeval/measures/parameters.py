@@ -12,7 +12,7 @@ import numpy as np
 
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.gain_schemes import read_scheme
-from gradedeval.measures.notation import Value, read_value, write_value
+from gradedeval.measures.notation import Value, plain_value, read_value, write_value
 from gradedeval.trec.source import Source, is_url
 
 
@@ -81,8 +81,7 @@ class Parameters:
 
     def read(self, name: str, value: Value) -> Value:
         """The value as the measure takes it. Raises InputError (usage) for an unknown name or a wrong value."""
-        if isinstance(value, list):
-            value = tuple(float(part) for part in value)
+        value = plain_value(value)
         if name == "g" and isinstance(value, int | float):
             value = (float(value),)
         if isinstance(value, float | tuple) and not np.isfinite(value).all():

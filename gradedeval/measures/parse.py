@@ -48,7 +48,7 @@ def parse_measures(
         hint = "as in 'err@20 ndcg@10'; `gradedeval measures` lists them"
         raise InputError(repr(text), "contains no measure", hint, usage=True)
     known = MEASURES if table is None else table
-    return each_once(measure for word in words for measure in _labelled(word, known))
+    return each_once(measure for word in dict.fromkeys(words) for measure in _labelled(word, known))
 
 
 def each_once(measures: Iterable[Measure]) -> list[Measure]:

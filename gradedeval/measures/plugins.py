@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Iterable
+import sys
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -93,10 +94,16 @@ def offered() -> dict[str, Measure]:
     return {point.name.lower(): _load(point) for point in _entry_points()}
 
 
-def _entry_points() -> Iterable[EntryPoint]:
+def _entry_points() -> tuple[EntryPoint, ...]:
+    return _entry_points_of(tuple(sys.path))
+
+
+@lru_cache(maxsize=1)
+def _entry_points_of(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Those of the packages on a path, read once: saved scores may name thousands of measures that are not known."""
     from importlib.metadata import entry_points  # slow to import, and needed only for a name that is not ours
 
-    return entry_points(group=ENTRY_POINTS)
+    return tuple(entry_points(group=ENTRY_POINTS))
 
 
 def _load(point: EntryPoint) -> Measure:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.notation import Spelling, read, read_cutoff
+from gradedeval.measures.notation import Spelling, read, read_cutoff, read_value
 from gradedeval.measures.parameter_names import PARAMETERS, check_gains
 
 ALIASES: dict[str, str] = {
@@ -92,6 +92,7 @@ DIFFERENT: dict[str, Difference] = {
 """A measure as another tool writes it, where that says something else here."""
 
 _DEPTHS = "5,10,15,20,30,100,200,500,1000"
+MOST_LEVELS = 100
 _TENTHS = ",".join(f"{tenth / 10:.2f}" for tenth in range(11))
 # trec_eval's measures with values behind a dot or an underscore -> how one value is written here.
 _VALUES = {
@@ -144,7 +145,7 @@ _PATTERNS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"(\w+)cwlmetric\(([\d., ]*)\)", lambda found: _of_class(found[1], found[2])),
 ]
 _LISTED = re.compile(rf"({'|'.join(_VALUES)})[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)", re.IGNORECASE)
-_LEVEL = re.compile(r"(?P<before>.+)-l(?P<level>\d+)(?P<cutoff>@\d+)?", re.IGNORECASE)
+_LEVEL = re.compile(r"(?P<before>(?:(?!-l[0-9]).)+)-l(?P<level>[0-9]+)(?P<cutoff>@[0-9]+)?", re.IGNORECASE)
 
 # What only cwl_eval writes; of its names P, AP and RR are trec_eval's too.
 _OF_CWL_EVAL = re.compile(
@@ -195,7 +196,7 @@ def read_spellings(word: str, known: Container[str]) -> list[tuple[str, Spelling
         return [(f"{name}_{value}" if len(each) > 1 else word, _with_value(word, form, value)) for value in each]
     if level := _LEVEL.fullmatch(word):
         (_, spelling), *_ = read_spellings(level["before"] + (level["cutoff"] or ""), known)
-        return [(word, _from_level(word, spelling, int(level["level"])))]
+        return [(word, _from_level(word, spelling, read_value(level["level"])))]
     plain = word.partition("@")[0].lower() in ALIASES  # most words are: they need not wait for the patterns
     for pattern, written in () if plain else _PATTERNS:
         if found := re.fullmatch(pattern, word, re.IGNORECASE):
@@ -227,7 +228,7 @@ def _of_class(name: str, values: str) -> str:
     return measure + (f"({inside})" if inside else "") + (f"@{cutoff}" if cutoff else "")
 
 
-def _from_level(word: str, spelling: Spelling, level: int) -> Spelling:
+def _from_level(word: str, spelling: Spelling, level: Any) -> Spelling:
     """ranx's `-l2`: documents below that grade are not relevant."""
     given = dict(spelling.parameters)
     if spelling.name not in ("dcg", "ndcg"):
@@ -235,6 +236,9 @@ def _from_level(word: str, spelling: Spelling, level: int) -> Spelling:
     if "gain" in given:
         hint = "list the gains, as in ndcg(gain=0:0:3:7)@10"
         raise InputError(f"'{word}'", "exponential gains above a grade have no name here", hint, usage=True)
+    if level > MOST_LEVELS:
+        what = f"a level above {MOST_LEVELS} has too many gains below it"
+        raise InputError(f"'{word}'", what, "list the gains in a file: gain=@gains.csv", usage=True)
     pairs = ",".join(f"{grade}=0" for grade in range(1, level))
     return replace(spelling, parameters=(("gain", pairs),) if pairs else ())
 

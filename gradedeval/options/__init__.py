@@ -11,7 +11,6 @@ from gradedeval.errors import FLAG_VALUES, InputError, plural
 from gradedeval.measures.notation import Value
 from gradedeval.options.definition import GAINS, OUTPUT, RESIDUALS, Commands, Option, elsewhere, name_only, option
 from gradedeval.options.values import (
-    MOST_UNSEEN,
     Costs,
     Fill,
     Labels,
@@ -96,7 +95,7 @@ class Options:
         "be that the run retrieved and nobody judged.", section=RESIDUALS, commands="eval", signature=elsewhere)
     unseen: float | int | None = option(None, "Let N documents that the run did not retrieve be relevant "
         "too in --bounds; inf: any number.", section=RESIDUALS, commands="eval", metavar="N|inf", default_text="0",
-        accepts=f"a whole number from 0 to {MOST_UNSEEN:,}, or inf", read=read_unseen)
+        accepts="a whole number or inf", read=read_unseen)
     interval: float | None = option(None, "Report the standard error and the interval of each summary over topics, "
         "at level 0.95 or as given, by the studentized bootstrap of topics.", section=OUTPUT, commands="eval",
         metavar="[LEVEL]", above=0, below=1, optional_value=True, signature=elsewhere,

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Integral, Real
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from gradedeval.errors import InputError, did_you_mean
+from gradedeval.options.numbers import Number
 
 Commands = Literal["none", "eval", "scoring", "measuring", "reading"]
 """Which commands take an option: none, `eval` alone, all that score whole runs, all that compute a measure,
@@ -99,15 +99,18 @@ class Option:
         return self.type is bool
 
     @cached_property
-    def number(self) -> str:
-        """What kind of number it takes, for a message; empty where it takes none."""
-        return {(int,): "whole number", (float,): "number"}.get(self.types, "")
+    def number(self) -> Number | None:
+        """The numbers that it takes; None where it takes none."""
+        if self.types not in ((int,), (float,)):
+            return None
+        return Number(self.flag, self.types == (int,), minimum=self.minimum, above=self.above, below=self.below)
 
     @property
     def text(self) -> str:
-        """Its help, with the default."""
+        """Its help, with the default and the limits of a number."""
         default = self.default_text if self.default in (None, False) else self.default
-        return self.help if default is None else f"{self.help} Default: {default}."
+        text = self.help if default is None else f"{self.help} Default: {default}."
+        return f"{text} {self.number.limits}".rstrip() if self.number else text
 
     def is_of(self, commands: Commands) -> bool:
         """Whether such commands take it; those that take more take what others do, too."""
@@ -116,16 +119,11 @@ class Option:
 
     def takes(self, word: str) -> bool:
         """Whether a word that may be the value of an option without one is its value."""
-        return word in self.choices or (bool(self.number) and re.fullmatch(r"[\d.]+", word) is not None)
+        return word in self.choices or (self.number is not None and re.fullmatch(r"[\d.]+", word) is not None)
 
     def parse(self, text: Any) -> Any:
         """The number that a text on the command line means; anything else as it is."""
-        if not self.number or not isinstance(text, str):
-            return text
-        try:
-            return int(text) if int in self.types else float(text)
-        except ValueError:
-            raise self.error(f"'{text}' is not a {self.number}") from None
+        return text if self.number is None or not isinstance(text, str) else self.number.read(text)
 
     def check(self, value: Any) -> None:
         """Raise InputError (usage) where the option cannot have that value."""
@@ -135,23 +133,10 @@ class Option:
             if value not in self.choices:
                 hint = did_you_mean(str(value), self.choices) or f"choose from {', '.join(self.choices)}"
                 raise self.error(f"invalid value '{value}'", hint)
-        elif self.number:
-            self._check_number(value)
+        elif self.number is not None:
+            self.number.check(value)
         elif not isinstance(value, tuple(get_origin(kind) or kind for kind in self.types)):
             raise self.error(f"{value!r} is not {self.accepts}")
-
-    def _check_number(self, value: Any) -> None:
-        if isinstance(value, bool) or not isinstance(value, Integral if int in self.types else Real):
-            raise self.error(f"{value!r} is not a {self.number}")
-        number = float(value)
-        if not abs(number) < float("inf"):
-            raise self.error(f"{number} is not a finite number")
-        if self.above is not None and number <= self.above:
-            raise self.error(f"{number:g} is too small", f"it must be above {self.above:g}")
-        if self.minimum is not None and number < self.minimum:
-            raise self.error(f"{number:g} is too small", f"it must be at least {self.minimum:g}")
-        if self.below is not None and number >= self.below:
-            raise self.error(f"{number:g} is too large", f"it must be below {self.below:g}")
 
     def error(self, problem: str, hint: str = "") -> InputError:
         """What is wrong with the value that a user gave."""

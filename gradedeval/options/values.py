@@ -10,7 +10,8 @@ from typing import Any
 
 from gradedeval.errors import InputError, plural
 from gradedeval.measures.gain_schemes import read_scheme
-from gradedeval.measures.notation import read_value
+from gradedeval.measures.notation import plain_value, read_value
+from gradedeval.options import numbers
 from gradedeval.trec.file_formats import format_name
 from gradedeval.trec.lines import check_text, decimal, decode, encode
 from gradedeval.trec.source import Source
@@ -18,12 +19,8 @@ from gradedeval.trec.source import Source
 
 def read_gain(gain: Any) -> Any:
     """A gain scheme from text or a list; anything else as it is."""
-    value = read_value(gain) if isinstance(gain, str) else tuple(gain) if isinstance(gain, list) else gain
+    value = read_value(gain) if isinstance(gain, str) else plain_value(gain)
     return read_scheme(value, "--gain") if isinstance(value, str | tuple | int | float) else value
-
-
-MOST_UNSEEN = 1_000_000
-"""The most documents that a bound supposes to be relevant and not retrieved, one by one."""
 
 
 def read_unseen(value: Any) -> Any:
@@ -31,16 +28,10 @@ def read_unseen(value: Any) -> Any:
 
     Raises InputError (usage) for anything else.
     """
-    try:
-        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else -1.0
-    except ValueError:
-        number = -1.0
-    if number == math.inf:
-        return number
-    if not (0 <= number <= MOST_UNSEEN and number.is_integer()):
-        hint = f"give a whole number from 0 to {MOST_UNSEEN:,}, or inf for any number"
-        raise InputError("--unseen", f"{value!r} is not a number of documents", hint, usage=True)
-    return int(number)
+    if isinstance(value, float) and (value == math.inf or value.is_integer()):
+        value = "inf" if value == math.inf else int(value)
+    number = numbers.UNSEEN.read(value) if isinstance(value, str) else numbers.UNSEEN.check(value)
+    return math.inf if number == numbers.UNSEEN.word else number
 
 
 @dataclass(frozen=True, eq=False, repr=False)

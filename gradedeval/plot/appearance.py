@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import InputError, visible
 from gradedeval.formats import in_utf8
+from gradedeval.options import numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,8 +119,8 @@ def looks(count: int) -> list[dict[str, Any]]:
 
 def check_ranks(ranks: int | None) -> None:
     """Raise InputError (usage) for a number of ranks that is none."""
-    if ranks is not None and not (ranks >= 1 and ranks % 1 == 0):
-        raise InputError("--ranks", f"{ranks} is not a whole number from 1", "for example 20", usage=True)
+    if ranks is not None:
+        numbers.RANKS.check(ranks)
 
 
 def whole_numbers(ax: Axes) -> None:

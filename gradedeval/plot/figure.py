@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gradedeval import __version__
 from gradedeval.errors import InputError
 from gradedeval.formats import in_utf8
+from gradedeval.options import numbers
 from gradedeval.plot.appearance import WIDTH, need_matplotlib, style
 from gradedeval.trec.source import extension_of
 from gradedeval.trec.written import write_file
@@ -45,13 +46,10 @@ def extension(path: str | os.PathLike[str], flag: str = "") -> str:
 
 def check_size(width: float, height: float | None = None, dpi: float = DPI) -> None:
     """Raise InputError (usage) for a size that is none: 100 inches at most, and 2,400 dots each."""
-    for flag, value, low, high in (
-        ("--width", width, 1, 100),
-        ("--height", height, 0.5, 100),
-        ("--dpi", dpi, 20, 2400),
-    ):
-        if value is not None and not low <= value <= high:
-            raise InputError(flag, f"{value:g} is not a number from {low:g} to {high:g}", usage=True)
+    numbers.WIDTH.check(width)
+    numbers.DPI.check(dpi)
+    if height is not None:
+        numbers.HEIGHT.check(height)
 
 
 def no_room(figure: Figure) -> InputError:

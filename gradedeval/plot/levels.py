@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.analysis.significance import check_alpha
 from gradedeval.errors import InputError
+from gradedeval.options import numbers
 from gradedeval.plot.appearance import GREY, LIGHT, drawn, legend, looks, shown, whole_numbers
 from gradedeval.plot.figure import Panel
 from gradedeval.plot.frames import check_numbers, frame_of
@@ -30,7 +30,7 @@ def power(result: Any, *, alpha: float = 0.05, ax: Axes | None = None) -> Axes:
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for an alpha that is not a level.
     """
-    check_alpha(alpha)
+    numbers.ALPHA.check(alpha)
     curve = frame_of(result, ["measure"], "power", SOURCE, "curve")
     level = next((name for name in ("level", "p") if name in curve.columns), None)
     if level is None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gradedeval.errors import InputError, shorten, warn_caller
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import OPTIONS, OptionKwargs, Options, lists_options
+from gradedeval.options import OPTIONS, OptionKwargs, Options, lists_options, numbers
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
@@ -74,8 +73,7 @@ def evaluate(
     chosen = parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
-    if not isinstance(jobs, Integral) or jobs < 1:
-        raise InputError("jobs", f"invalid number of processes {jobs!r}", "give a whole number, 1 or more", usage=True)
+    numbers.JOBS.check(jobs)
     if executor is not None and cluster is not None:
         raise InputError("cluster", "is given beside executor", "give one of the two", usage=True)
     with _workers(jobs, executor if cluster is None else cluster) as workers:

@@ -6,12 +6,14 @@ import io
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from gradedeval.errors import InputError
 from gradedeval.trec.column_names import TOPIC, find_column
 from gradedeval.trec.columns import Columns
 from gradedeval.trec.json_tables import by_column, is_record, records_of_pandas
+from gradedeval.trec.json_values import read_json
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, decode
 from gradedeval.trec.skipped import Skipped
 
@@ -74,13 +76,11 @@ def _json(data: bytes, skipped: Skipped) -> tuple[str, Any]:
     if _begins_with_a_value(data):
         return "jsonl", _json_lines(data, skipped)
     try:
-        document = json.loads(decode(data), object_pairs_hook=_distinct(place))
+        document = read_json(decode(data), _distinct(place))
     except json.JSONDecodeError as error:
         if error.msg != "Extra data":
             raise _invalid(place, error.lineno, error.msg) from None
         return "jsonl", _json_lines(data, skipped)
-    except RecursionError:
-        raise InputError(place, "is nested too deeply", _JSON_HINT, kind="format") from None
     document = records_of_pandas(document)
     if document == []:
         raise InputError(place, "is empty", _JSON_HINT, kind="empty")
@@ -110,8 +110,8 @@ def _begins_with_a_value(data: bytes) -> bool:
     if end < 0 or not _TEXT.search(data, end):
         return False
     try:
-        json.loads(decode(data[:end]))
-    except (json.JSONDecodeError, RecursionError):
+        read_json(decode(data[:end]))
+    except json.JSONDecodeError:
         return False
     return True
 
@@ -124,7 +124,7 @@ def _pieces(data: bytes, skipped: Skipped) -> Iterator[tuple[list[int], list[Any
     """The records of some lines at a time, and their lines. Together they are decoded as one list, in half the time."""
     import json
 
-    load = json.JSONDecoder(object_pairs_hook=_distinct(skipped.place)).decode
+    load = partial(read_json, of_pairs=_distinct(skipped.place))
     begin, number = 0, 1
     while begin < len(data):
         end = data.find(b"\n", begin + PIECE)
@@ -135,7 +135,7 @@ def _pieces(data: bytes, skipped: Skipped) -> Iterator[tuple[list[int], list[Any
         text = [line.strip() for line in text if line and not line.isspace()]
         try:
             records = load(f"[{','.join(text)}]") if all(line[0] == "{" and line[-1] == "}" for line in text) else []
-        except (InputError, json.JSONDecodeError, RecursionError):
+        except (InputError, json.JSONDecodeError):
             records = []
         if len(records) == len(lines):
             yield lines, records
@@ -152,8 +152,8 @@ def _one(load: Callable[[str], Any], line: int, text: str, skipped: Skipped) -> 
         yield [line], [load(text)]
     except InputError as error:
         skipped.add(error.replace(place=f"{skipped.place}:{line}"), line)
-    except (json.JSONDecodeError, RecursionError) as error:
-        skipped.add(_invalid(skipped.place, line, getattr(error, "msg", "nested too deeply")), line)
+    except json.JSONDecodeError as error:
+        skipped.add(_invalid(skipped.place, line, error.msg), line)
 
 
 def _distinct(place: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gradedeval.errors import InputError, ProblemList
+from gradedeval.trec.json_values import read_json
 
 Rows = list[tuple[int, Mapping[str, Any]]]
 
@@ -19,7 +20,7 @@ def json_rows(text: str, place: str, needed: Sequence[str], hint: str) -> tuple[
     """
     problems = ProblemList(place)
     try:
-        document = json.loads(text)
+        document = read_json(text)
     except json.JSONDecodeError as error:
         document = None
         if not _is_object(text.lstrip().partition("\n")[0]):
@@ -44,7 +45,7 @@ def json_rows(text: str, place: str, needed: Sequence[str], hint: str) -> tuple[
 
 def _is_object(text: str) -> bool:
     try:
-        return isinstance(json.loads(text), dict)
+        return isinstance(read_json(text), dict)
     except json.JSONDecodeError:
         return False
 
@@ -71,6 +72,6 @@ def _lines_of(text: str, place: str, hint: str) -> Iterator[tuple[int, Any]]:
     for line, row in enumerate(text.split("\n"), 1):
         if row.strip():
             try:
-                yield line, json.loads(row)
+                yield line, read_json(row)
             except json.JSONDecodeError as error:
                 raise _invalid(error, f"{place}:{line}", hint) from None

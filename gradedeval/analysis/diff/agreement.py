@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -18,7 +17,7 @@ from gradedeval.errors import InputError, check_choice, did_you_mean, plural, sh
 from gradedeval.formats import in_utf8
 from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
-from gradedeval.options import OptionKwargs, Options
+from gradedeval.options import OptionKwargs, Options, numbers
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.grade import Grader
@@ -44,11 +43,8 @@ class AgreementSettings:
 
     def __post_init__(self) -> None:
         check_choice(self.ties, TIES, "--rbo-ties")
-        if not 0 < self.p < 1:
-            hint = "give a number between 0 and 1, such as 0.9"
-            raise InputError("--persistence", f"{self.p:g} is not a probability of going on", hint, usage=True)
-        if not isinstance(self.at, Integral) or self.at < 1:
-            raise InputError("--at", f"{self.at} is not a rank", "give a whole number, 1 or more", usage=True)
+        numbers.PERSISTENCE.check(self.p)
+        numbers.AT.check(self.at)
 
     def __str__(self) -> str:
         how = {"a": "mean over the orders of ties", "b": "corrected for ties", "w": "tied documents share a rank"}

@@ -18,6 +18,7 @@ from gradedeval.measures.applied import gain_table, scores_of
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable
 from gradedeval.measures.table import MEASURES
+from gradedeval.options import numbers
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.scoring.run_parts import grade_run
@@ -42,9 +43,8 @@ class Sparse:
     found: int = 5
 
     def __post_init__(self) -> None:
-        for flag, number in (("--min-ranks", self.ranks), ("--min-found", self.found)):
-            if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-                raise InputError(flag, f"{number} is not a whole number from 1", usage=True)
+        numbers.MIN_RANKS.check(self.ranks)
+        numbers.MIN_FOUND.check(self.found)
 
     def __str__(self) -> str:
         documents = plural(self.found, "document")

@@ -11,7 +11,7 @@ import numpy as np
 from gradedeval.analysis.explain import DEFAULT
 from gradedeval.analysis.pool.groups import read_groups
 from gradedeval.analysis.pool.order import agreements, check_maskable, standing, summaries
-from gradedeval.analysis.pool.statistics import check_depth, group_counts
+from gradedeval.analysis.pool.statistics import group_counts
 from gradedeval.analysis.ranked_runs import RankedRuns, rank_runs
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError, plural, warn_caller
@@ -19,7 +19,7 @@ from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OptionKwargs, Options
+from gradedeval.options import OptionKwargs, Options, numbers
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.parallel.workers import Workers
@@ -97,7 +97,8 @@ def leave_out(
     progress: Progress = no_progress,
 ) -> LeftOut:
     """As `leave_one_out`, for runs by name. Files are read once: judgments are masked."""
-    check_depth("--pool-depth", pool_depth)
+    if pool_depth is not None:
+        numbers.POOL_DEPTH.check(pool_depth)
     if len(runs) < 2:
         what = f"{len(runs)} {plural(len(runs), 'run')} given"
         raise InputError("--leave-one-out", what, "the order of runs needs two or more", usage=True)

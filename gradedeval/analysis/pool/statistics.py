@@ -11,10 +11,10 @@ import numpy as np
 from gradedeval.analysis.pool.groups import read_groups
 from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.errors import InputError, warn_caller
+from gradedeval.errors import warn_caller
 from gradedeval.formats.frames import joined, to_frame
 from gradedeval.formats.notebook import InNotebook
-from gradedeval.options import OptionKwargs, Options
+from gradedeval.options import OptionKwargs, Options, numbers
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.grade import Grader
@@ -101,8 +101,9 @@ def pool_of(
 ) -> Pool:
     """As `pool`, for runs by name."""
     options.check_unscored("pool")
-    check_depth("--at", at)
-    check_depth("--pool-depth", pool_depth)
+    numbers.AT.check(at)
+    if pool_depth is not None:
+        numbers.POOL_DEPTH.check(pool_depth)
     group_of, notes = read_groups(groups, list(runs))
     judged = Qrels.none() if qrels is None else qrels_for(runs, qrels, options)
     ranked = rank_runs(runs, Grader(judged, options), workers)
@@ -131,12 +132,6 @@ def pool_statistics(
         "" if not judged.topics else str(signature(judged, options, [], counts)),
         [*judged._notes_for(options), *ranked.notes, *notes],
     )
-
-
-def check_depth(flag: str, depth: int | None) -> None:
-    """Raise InputError (usage) for a depth that is not a whole number of 1 or more."""
-    if depth is not None and (not isinstance(depth, int) or depth < 1):
-        raise InputError(flag, f"{depth} is not a rank", "give a whole number, 1 or more", usage=True)
 
 
 def relevant_of(ranked: RankedRuns, options: Options) -> Bools:

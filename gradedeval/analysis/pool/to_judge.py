@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import numpy as np
 
 from gradedeval.analysis.pool.order import check_maskable
-from gradedeval.analysis.pool.statistics import check_depth
 from gradedeval.analysis.pool.weigh_by_measure import choose_by_measure
 from gradedeval.analysis.pool.weigh_by_rank import choose_by_residual, depth_weights, rbp_weights
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
@@ -21,7 +19,7 @@ from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OPTIONS, OptionKwargs, Options
+from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
 from gradedeval.options.presets import resolve_options, top_grade
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
@@ -51,14 +49,10 @@ class JudgingSettings:
 
     def __post_init__(self) -> None:
         check_choice(self.strategy, STRATEGIES, "--strategy")
-        if not isinstance(self.budget, Integral) or self.budget < 1:
-            raise InputError(
-                "--budget", f"{self.budget} is not a number of judgments", "give a whole number, 1 or more", usage=True
-            )
-        if not 0 < self.p < 1:
-            hint = "give a number between 0 and 1, such as 0.8"
-            raise InputError("--persistence", f"{self.p:g} is not a probability of going on", hint, usage=True)
-        check_depth("--pool-depth", self.pool_depth)
+        numbers.BUDGET.check(self.budget)
+        numbers.PERSISTENCE.check(self.p)
+        if self.pool_depth is not None:
+            numbers.POOL_DEPTH.check(self.pool_depth)
 
     def words(self, measure: Measure) -> str:
         """The strategy in a line."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.compare import TestSettings, compare_matrix
 from gradedeval.analysis.comparison_tables import comparison_document, comparison_settings
-from gradedeval.analysis.pool.statistics import AT, Pool, check_depth, found_alone, pool_statistics, unjudged_by_depth
+from gradedeval.analysis.pool.statistics import AT, Pool, found_alone, pool_statistics, unjudged_by_depth
 from gradedeval.analysis.ranked_runs import RankedRuns, rank_runs
 from gradedeval.analysis.ranked_terms import RankedTerms, terms_by_run
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
@@ -17,7 +17,7 @@ from gradedeval.errors import InputError, visible
 from gradedeval.formats import Table
 from gradedeval.formats.frames import frame_rows
 from gradedeval.measures.definition import Measure
-from gradedeval.options import OPTIONS, Options
+from gradedeval.options import OPTIONS, Options, numbers
 from gradedeval.parallel.progress import Progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.evaluate import evaluate_runs
@@ -44,8 +44,8 @@ class ReportSettings:
     show: int = SHOW
 
     def __post_init__(self) -> None:
-        check_depth("--at", self.at)
-        check_depth("--show", self.show)
+        numbers.AT.check(self.at)
+        numbers.SHOW.check(self.show)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

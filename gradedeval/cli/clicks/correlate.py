@@ -18,6 +18,7 @@ from gradedeval.clicks.tables import click_correlations_document
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
 from gradedeval.measures.parse import DEFAULT, parse_measures
+from gradedeval.options import numbers
 from gradedeval.options.presets import resolve_options
 from gradedeval.scoring.evaluate import qrels_for
 
@@ -31,9 +32,9 @@ OPTIONS = [
 ]  # fmt: skip
 
 PAIR_OPTIONS = [
-    option("--pairs", type=int, metavar="N", help="Correlate the differences of N pairs of simulated engines instead, "
+    option(numbers.PAIRS, metavar="N", help="Correlate the differences of N pairs of simulated engines instead, "
            "each of which shows a list of each topic that has several. Chapelle et al. draw 1000."),
-    option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Seed of these pairs. Default: 0."),
+    option(numbers.SEED, default=0, metavar="N", help="Seed of these pairs. Default: 0."),
     *output_options(formats_for(), digits="3"),
 ]  # fmt: skip
 

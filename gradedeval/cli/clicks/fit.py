@@ -16,6 +16,7 @@ from gradedeval.clicks.fits import PRECISION, SCALES, Fits, families, fit_observ
 from gradedeval.clicks.observation import observe_log
 from gradedeval.clicks.tables import fits_document
 from gradedeval.formats import formats_for
+from gradedeval.options import numbers
 
 OPTIONS = [
     measure_option("Measure with a range of parameter values, or without one. Default: geometric, Poisson, Zipf and "
@@ -24,7 +25,7 @@ OPTIONS = [
            "ranks of the observation (sum), as they are (none), or both. Default: sum."),
     option("--weights", metavar="FILE.csv", file=READS, help="Compare with these weights too: a column for each "
            "measure, as `gradedeval weights` writes."),
-    option("--precision", type=float, default=PRECISION, metavar="X", help="Precision of the fitted values. Default: "
+    option(numbers.PRECISION, default=PRECISION, metavar="X", help="Precision of the fitted values. Default: "
            f"{PRECISION}."),
     *OBSERVATION_OPTIONS,
 ]  # fmt: skip

@@ -26,6 +26,7 @@ from gradedeval.clicks.learned_gains import (
 )
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
+from gradedeval.options import numbers
 
 OPTIONS = [
     option("--from", "learn_from", type=click.Choice(SOURCES), default="model", help="Learn the relevance of a grade "
@@ -38,20 +39,20 @@ OPTIONS = [
            "cm for err and cascade, reader for rbp, pbm for other sums of gains."),
     option("--by-document", is_flag=True, help="Of --from model: a relevance of each document, and the mean over those "
            "of a grade; the prior pulls it to 0.5. Default: documents of a grade share it."),
-    option("--prior", type=float, default=1.0, metavar="X", help="Of --from model: clicks and skips counted beside "
+    option(numbers.PRIOR, default=1.0, metavar="X", help="Of --from model: clicks and skips counted beside "
            "those of the log. Default: 1."),
-    option("--iterations", type=click.IntRange(1), default=ITERATIONS, metavar="N", help="Of --from model: iterations "
+    option(numbers.ITERATIONS, default=ITERATIONS, metavar="N", help="Of --from model: iterations "
            f"of EM. Default: {ITERATIONS}."),
     option("--click-measure", type=click.Choice(CLICK_MEASURES), default=CLICK_MEASURE, help="Of --from correlation. "
            f"Default: {CLICK_MEASURE}."),
-    option("--ss-rel", type=float, default=SS_REL, metavar="GRADE", help="Lowest grade of a click that is a success, "
+    option(numbers.SS_REL, default=SS_REL, metavar="GRADE", help="Lowest grade of a click that is a success, "
            f"of ss. Default: {SS_REL}."),
     option("-m", "--measure", default=MEASURE, metavar="MEASURE", help="Measure that the gains are for: err, cascade, "
            "or a sum of gains such as rbp(p=0.8). With --for utility its gains say R. "
            f"Default: {MEASURE}."),
     option("--free", is_flag=True, help="Gains may fall with the grade, and a utility may rise with the rank."),
     option("--zero", is_flag=True, help="Grade 0 gains 0."),
-    option("--top-gain", type=float, default=1.0, metavar="X", help="The largest gain, where only ratios are known. "
+    option(numbers.TOP_GAIN, default=1.0, metavar="X", help="The largest gain, where only ratios are known. "
            "Default: 1."),
     option("--share", is_flag=True, help="Of --for gap: shares of the clicked documents, not steps between click "
            "rates."),

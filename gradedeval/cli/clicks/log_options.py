@@ -12,12 +12,13 @@ from gradedeval.cli.options import option
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.read import CLICKS_AS, read_log
 from gradedeval.errors import InputError
+from gradedeval.options import numbers
 from gradedeval.options.definition import READING
 
 LOG_OPTIONS = [
     option("--clicks-as", section=READING, type=click.Choice(CLICKS_AS), default="rank", help="What the column clicks "
            "holds: ranks from 1, or docnos of the shown list. Default: rank."),
-    option("--depth", section=READING, type=click.IntRange(1), metavar="N", help="Cut the shown lists to N documents, "
+    option(numbers.DEPTH, section=READING, metavar="N", help="Cut the shown lists to N documents, "
            "and ignore clicks below."),
     option("--idle", section=READING, metavar="TIME", help="Unite lines of one user, topic and list that follow within "
            "TIME, such as 60m, 1h or 90s, by the column time. Default: each line is a session."),

@@ -14,8 +14,9 @@ from gradedeval.clicks.click_measures import SS_REL, click_measures
 from gradedeval.clicks.tables import click_measures_document
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
+from gradedeval.options import numbers
 
-SS_REL_OPTION = option("--ss-rel", type=float, default=SS_REL, metavar="GRADE", help="Lowest grade that search success "
+SS_REL_OPTION = option(numbers.SS_REL, default=SS_REL, metavar="GRADE", help="Lowest grade that search success "
                        f"counts. Default: {SS_REL}.")  # fmt: skip
 OPTIONS = [SS_REL_OPTION, *output_options(formats_for(), digits="4")]
 

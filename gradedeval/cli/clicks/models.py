@@ -19,6 +19,7 @@ from gradedeval.clicks.model_files import model_text
 from gradedeval.clicks.model_tables import MIN_SEEN, models_document, relevance_document
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for, render
+from gradedeval.options import numbers
 
 DEFAULT = "dbn"
 
@@ -32,17 +33,17 @@ OPTIONS = [
            "of a topic, or each grade of the QRELS. Default: document."),
     option("--prior", default="1", metavar="A[,B]", help="Clicks and skips that each document or grade is counted with "
            "beside those of the log. Default: 1, one of each."),
-    option("--iterations", type=click.IntRange(1), default=ITERATIONS, metavar="N", help="Iterations of EM, at most. "
+    option(numbers.ITERATIONS, default=ITERATIONS, metavar="N", help="Iterations of EM, at most. "
            f"Default: {ITERATIONS}."),
-    option("--tolerance", type=float, default=0.0, metavar="X", help="End EM once the mean log-likelihood of a session "
+    option(numbers.TOLERANCE, default=0.0, metavar="X", help="End EM once the mean log-likelihood of a session "
            "rises by less. Default: 0, all iterations."),
-    option("--floor", type=float, default=0.0, metavar="X", help="Raise the probability of what a session did at a "
+    option(numbers.FLOOR, default=0.0, metavar="X", help="Raise the probability of what a session did at a "
            "rank to X: the cascade model gives 0 to a second click. Default: 0."),
     option("--write-model", metavar="FILE.json", file=WRITES, help="Write the only model, for `clicks simulate "
            "--model`."),
     option("--write-relevance", metavar="FILE.csv", file=WRITES, help="Write the relevance of each document by the "
            "only model, as lines of topic,docno,gain,seen, for --fill."),
-    option("--min-seen", type=click.IntRange(0), metavar="N", help="Leave out of --write-relevance what fewer than N "
+    option(numbers.MIN_SEEN, metavar="N", help="Leave out of --write-relevance what fewer than N "
            f"sessions showed. Default: {MIN_SEEN}."),
     *output_options(formats_for(), digits="4 or 6"),
 ]  # fmt: skip

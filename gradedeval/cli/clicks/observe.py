@@ -11,16 +11,17 @@ from gradedeval.cli.arguments import Destination
 from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from, one_file
 from gradedeval.cli.options import command_line, option, output_options
 from gradedeval.cli.output import warn
-from gradedeval.clicks.observation import CLICKLESS, GAPS, MU, PAGE, PER, RANKS, observe_log
+from gradedeval.clicks.observation import CLICKLESS, GAPS, LOG_RANKS, MU, PAGE, PER, RANKS, observe_log
 from gradedeval.clicks.tables import observation_document
 from gradedeval.formats import formats_for
+from gradedeval.options import numbers
 
 OBSERVATION_OPTIONS = [
-    option("--mu", type=float, default=MU, metavar="X", help="Weight of all users' gaps in those of one user, in "
+    option(numbers.MU, default=MU, metavar="X", help="Weight of all users' gaps in those of one user, in "
            f"clicks (Dirichlet smoothing). Default: {MU}."),
-    option("--page", type=click.IntRange(0), default=PAGE, metavar="N", help="Ranks on a page of results; 0: no pages. "
+    option(numbers.PAGE, default=PAGE, metavar="N", help="Ranks on a page of results; 0: no pages. "
            f"Default: {PAGE}."),
-    option("--ranks", type=int, metavar="N", help="Weigh ranks 1 to N. Default: as many as the longest list, or "
+    option(LOG_RANKS, metavar="N", help="Weigh ranks 1 to N. Default: as many as the longest list, or "
            f"{RANKS} where the log shows none."),
     option("--gaps", type=click.Choice(GAPS), default="mean", help="Whether a user's sessions count alike (mean), or "
            "all of the user's clicks (pooled). Default: mean."),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from gradedeval.cli.arguments import measure_table, one_measure, run_and_qrels, runs_and_qrels_if_any
 from gradedeval.cli.options import MEASURES_FROM, OUTPUT_FILE, READS, command_line, option, registered
 from gradedeval.cli.output import warn, write
@@ -13,7 +11,7 @@ from gradedeval.clicks.model_files import read_model
 from gradedeval.clicks.read import read_log
 from gradedeval.clicks.simulation import DEPTH, OF_MODEL, SEED, SESSIONS, simulated
 from gradedeval.errors import InputError
-from gradedeval.options import OF_MEASURES, refuse_options
+from gradedeval.options import OF_MEASURES, numbers, refuse_options
 from gradedeval.options.presets import resolve_options
 from gradedeval.scoring.run_names import named_runs
 
@@ -23,8 +21,8 @@ OPTIONS = [
            "click with the probability of the gain."),
     option("--model", metavar="FILE.json", file=READS, help="Users are those of a click model that `clicks models "
            "--write-model` wrote."),
-    option("--sessions", type=click.IntRange(1), default=SESSIONS, metavar="N", help=f"Default: {SESSIONS}."),
-    option("--seed", type=click.IntRange(0), default=SEED, metavar="N", help="The same seed draws the same sessions. "
+    option(numbers.SESSIONS, default=SESSIONS, metavar="N", help=f"Default: {SESSIONS}."),
+    option(numbers.SEED, default=SEED, metavar="N", help="The same seed draws the same sessions. "
            f"Default: {SEED}."),
     option("--lists", metavar="LOG", file=READS, help="Show the lists of this log, as often as there, and not those of "
            "runs."),

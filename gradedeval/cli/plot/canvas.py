@@ -10,6 +10,7 @@ from typing import Any
 from gradedeval.cli.options import WRITES, option
 from gradedeval.cli.output import warn, write_bytes
 from gradedeval.errors import InputError, shorten
+from gradedeval.options import numbers
 from gradedeval.options.definition import OUTPUT
 from gradedeval.plot.appearance import WIDTH, need_matplotlib
 from gradedeval.plot.figure import DPI, EXTENSIONS, Panel, as_bytes, check_size, extension, figure, no_room
@@ -17,10 +18,10 @@ from gradedeval.plot.figure import DPI, EXTENSIONS, Panel, as_bytes, check_size,
 PICTURE_OPTIONS = [
     option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write the picture to FILE, completely "
            f"or not at all; its extension is the format: {', '.join(EXTENSIONS)}."),
-    option("--width", section=OUTPUT, type=float, default=WIDTH, metavar="INCHES", help=f"Default: {WIDTH}, a column "
+    option(numbers.WIDTH, section=OUTPUT, default=WIDTH, metavar="INCHES", help=f"Default: {WIDTH}, a column "
            "of a paper."),
-    option("--height", section=OUTPUT, type=float, metavar="INCHES", help="Default: what the picture needs."),
-    option("--dpi", section=OUTPUT, type=float, default=DPI, metavar="N", help=f"Dots per inch of a png. Default: "
+    option(numbers.HEIGHT, section=OUTPUT, metavar="INCHES", help="Default: what the picture needs."),
+    option(numbers.DPI, section=OUTPUT, default=DPI, metavar="N", help=f"Dots per inch of a png. Default: "
            f"{DPI}."),
     option("--signature", "signed", section=OUTPUT, is_flag=True, help="Print below the picture what its numbers "
            "depend on. It always stands in the metadata of the file."),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from gradedeval.cli.explain import OPTIONS, explained_runs
 from gradedeval.cli.options import MEASURES_FROM, command_line, option, registered
 from gradedeval.cli.plot.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.options import numbers
 from gradedeval.plot.ranks import RANKS, explanation_panels
 
-SHOW = option("--show", "shown", type=click.IntRange(min=1), metavar="N", help="Number of ranks. Default: down to the "
+SHOW = option(numbers.SHOW, "shown", metavar="N", help="Number of ranks. Default: down to the "
     f"cutoff, or {RANKS}.")  # fmt: skip
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.analysis.run_summaries import LEVEL, check_level, run_summaries
+from gradedeval.analysis.run_summaries import LEVEL, run_summaries
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, matrix_from
 from gradedeval.cli.options import command_line, option
 from gradedeval.cli.output import warn
 from gradedeval.cli.plot.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.options import numbers
 from gradedeval.plot.run_bars import run_notes, run_panel
 
 OPTIONS = [
-    option("--level", type=float, default=LEVEL, metavar="P", help=f"Level of the bootstrap interval. Default: "
+    option(numbers.LEVEL, default=LEVEL, metavar="P", help=f"Level of the bootstrap interval. Default: "
            f"{LEVEL}."),
 ]  # fmt: skip
 
@@ -25,7 +26,6 @@ def command(level: float, **keywords: Any) -> None:
     Several measures are drawn below each other.
     """
     canvas = Canvas(keywords)
-    check_level(level)
     matrix, _ = matrix_from(keywords, paired=False)
     summaries = run_summaries(matrix, level)
     frames = [frame for _, frame in summaries.groupby("measure", sort=False)]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradedeval.analysis import fixed_weights
 from gradedeval.analysis.rank_weights import DEPTH
 from gradedeval.cli.options import MEASURES_FROM, command_line, option, registered
 from gradedeval.cli.output import warn
 from gradedeval.cli.plot.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.weights import MEASURE, OPTIONS, RANK_COUNT, weights_of
+from gradedeval.cli.weights import MEASURE, OPTIONS, weights_of
 from gradedeval.plot.rank_lines import RANKS, weight_panel
 
-RANK_OPTION = option("--ranks", type=RANK_COUNT, metavar="N", help=f"Draw ranks 1 to N. Default: {RANKS}; with --log "
+RANK_OPTION = option(fixed_weights.RANKS, metavar="N", help=f"Draw ranks 1 to N. Default: {RANKS}; with --log "
                      f"{DEPTH}.")  # fmt: skip
 LOG = option("--log", is_flag=True, help="Logarithmic axes, down to a millionth of the largest weight of each measure.")
 

@@ -12,7 +12,7 @@ from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.gains import Gains, row_sums
 
 LONGEST = 1 << 23
-"""The longest ideal ranking that is added up rank by rank: the deepest of runs, and `MOST_UNSEEN` documents."""
+"""The longest ideal ranking that is added up rank by rank: the deepest of runs, and the documents of --unseen."""
 
 
 @lru_cache(maxsize=4)

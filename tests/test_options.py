@@ -74,7 +74,7 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
     levels |= dict.fromkeys(("compare", "check", "correlate", "fit", "power", "report", "risk"), "scoring")
     levels |= dict.fromkeys(("explain", "diff", "pool", "clicks simulate"), "measuring")
     levels |= dict.fromkeys(("plot runs", "plot topics"), "scoring")
-    for name in LEAVES.keys() - {"trec_eval"}:
+    for name in LEAVES:
         level = levels.get(
             name.removeprefix("plot "), levels.get(name)
         )  # a command that reads no run, or reads it in its own way, takes none of them
@@ -86,6 +86,7 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         with_qrels = {f"clicks {verb}" for verb in ("measures", "correlate", "gains", "models")}
         wanted |= judged if of_logs in with_qrels else set()
         wanted |= {"--gain", "--top-grade", "--negative", "--fill"} if of_logs == "clicks correlate" else set()
+        wanted |= {described.flag for described in OPTIONS.values() if described.commands == "all"}
         offered = {flag for param in parameters(name) for flag in param.opts}
         assert {described.flag for described in OPTIONS.values()} & offered == wanted
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -17,12 +18,14 @@ from gradedeval.options import OPTIONS
 from gradedeval.options.definition import Option
 from gradedeval.options.presets import resolve_options
 from gradedeval.trec.in_use import will_read
-from gradedeval.trec.source import Source, is_url
+from gradedeval.trec.source import is_url, remote
 
 Place = Callable[..., str]
 """Keys -> file and line of the statement that sets them."""
 _UNQUOTED = re.compile(r"""(?:^|[{,.])\s*(?P<key>[A-Za-z]\w*(?:\([^)"']*\)(?:@\d+)?|@\d+))\s*=""")
 """A measure for a key, without the quotes that its signs need."""
+LARGEST = 1 << 20
+"""Characters of a file of settings, at most."""
 SETTINGS = ("baseline", "allow-mismatch", "measures", "test", "draws", "seed")
 # The options of `gradedeval check`, as on the command line but without `--`.
 OPTION_KEYS = {described.flag[2:]: described for described in OPTIONS.values() if described.is_of("scoring")}
@@ -85,13 +88,16 @@ def read_settings(
 
 
 def _text(path: str) -> str:
-    if not is_url(path):
-        will_read(path)
-        return Path(path).read_text(encoding="utf-8")
+    will_read(path)
     try:
-        return Source(path).stored().decode()
+        with io.TextIOWrapper(remote(path) if is_url(path) else open(path, "rb"), encoding="utf-8") as file:
+            content = file.read(LARGEST + 1)
     except InputError as error:
         raise error.replace(usage=True) from None
+    if len(content) > LARGEST:
+        what = f"has more than {LARGEST:,} characters"
+        raise InputError(path, what, "--config takes a file of settings", usage=True)
+    return content
 
 
 def line_of(content: str, keys: tuple[str, ...]) -> int:

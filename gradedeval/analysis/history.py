@@ -7,6 +7,7 @@ import math
 import os
 import time as clock
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
+from gradedeval.options.values import allowed_growth
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.signature import Signature, without_interval
 from gradedeval.scoring.summaries import summarize
@@ -25,6 +27,8 @@ from gradedeval.trec.in_use import check_written
 from gradedeval.trec.json_values import TOO_DEEP, TOO_LONG, read_json
 from gradedeval.trec.lines import decode
 from gradedeval.trec.source import Source, is_named, is_url
+from gradedeval.trec.stream import Stream
+from gradedeval.trec.whole_lines import numbered_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,15 +194,15 @@ def _is_torn(handle: int) -> bool:
     return True
 
 
-def read_history(path: str | os.PathLike[str]) -> History:
+def read_history(path: str | os.PathLike[str], *, max_growth: float | str | None = None) -> History:
     """The course of every run and measure in a file that `append_history`, `gradedeval eval --append-to` or `check
-    --history` wrote.
+    --history` wrote. A compressed file may unpack to `max_growth` times its size: a number, or "inf"; None: 1000.
 
     Returns `History`: `.frame`, `.notes`. A line that was cut short is skipped, with a note. Raises
     `gradedeval.InputError` for any other line that is none of a history, or one of a later version.
     """
-    source = Source(path)
-    entries, notes = _entries(source.place, source.read())
+    with allowed_growth(max_growth), closing(Stream(Source(path))) as stream:
+        entries, notes = _entries(stream)
     entries.sort(key=lambda entry: as_time(entry["time"]) or datetime.min.replace(tzinfo=UTC))
     last: dict[tuple[str, str], dict[str, Any]] = {}
     best: dict[tuple[str, str], float] = {}
@@ -211,9 +215,8 @@ def read_history(path: str | os.PathLike[str]) -> History:
             if changed:
                 best.pop(key, None)
             before = last[key]["scores"][measure]["score"] if key in last and not changed else None
-            sign = _sign(measure)
             if score is not None:
-                best[key] = score if key not in best else (max if sign > 0 else min)(best[key], score)
+                best[key] = score if key not in best else (max if _sign(measure) > 0 else min)(best[key], score)
             rows.append(
                 {
                     "run": entry["run"],
@@ -231,15 +234,13 @@ def read_history(path: str | os.PathLike[str]) -> History:
             last[key] = entry
     frame = to_frame(rows, columns=list(COLUMNS))
     numbers = ["score", "low", "high", "change", "from_best"]
-    return History(frame.astype(dict.fromkeys(numbers, float)), source.place, notes)
+    return History(frame.astype(dict.fromkeys(numbers, float)), stream.place, notes)
 
 
-def _entries(place: str, data: bytes) -> tuple[list[dict[str, Any]], list[str]]:
+def _entries(stream: Stream) -> tuple[list[dict[str, Any]], list[str]]:
     """The evaluations in a file, and notes about lines that were cut short."""
-    problems, entries, torn, foreign = ProblemList(place), [], [], []
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if not line.strip():
-            continue
+    problems, entries, torn, foreign = ProblemList(place := stream.place), [], list[int](), 0
+    for number, line in numbered_lines(stream, longest=None):
         try:
             entry = read_json(decode(line))
         except json.JSONDecodeError as fault:
@@ -247,18 +248,18 @@ def _entries(place: str, data: bytes) -> tuple[list[dict[str, Any]], list[str]]:
                 problems.add(number, f"is not valid JSON ({fault.msg})", REMOVE)
                 continue
             if line.lstrip().startswith(b"{"):
-                torn.append(number)
+                torn = [*torn, number][:6]  # of which five are named
                 continue
             entry = None
         if not isinstance(entry, dict) or KEY not in entry:
-            foreign.append(number)
+            foreign = foreign or number
             problems.add(number, *FOREIGN)
         elif error := _fault(entry):
             problems.add(number, *error)
         else:
             entries.append(entry)
     if foreign and not entries:  # another file: one line is enough
-        raise InputError(f"{place}:{foreign[0]}", *FOREIGN)
+        raise InputError(f"{place}:{foreign}", *FOREIGN)
     problems.check()
     which = f"{plural(len(torn), 'line')} {shorten(map(str, torn))} cut short while being written" if torn else ""
     if not entries:

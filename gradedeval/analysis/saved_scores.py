@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
@@ -18,10 +19,11 @@ from gradedeval.scoring.scores import ALL
 from gradedeval.scoring.signature import Signature
 from gradedeval.trec.duplicates import duplicate, settle_duplicates
 from gradedeval.trec.json_rows import Rows, json_rows
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, decimal, decode, encode
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
 from gradedeval.trec.small_tables import headed_table
-from gradedeval.trec.source import Source, file_errors, is_named
-from gradedeval.trec.stream import first_bytes
+from gradedeval.trec.source import Source, is_named
+from gradedeval.trec.stream import Stream, first_bytes
+from gradedeval.trec.whole_lines import whole_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,11 +73,7 @@ def holds_scores(path: str) -> bool:
     whatever it is called. Raises InputError where it cannot be read."""
     if not is_named(path):
         return False
-    try:
-        with file_errors(Source(path).place):
-            head = first_bytes(Source(path), HEAD).removeprefix(BYTE_ORDER_MARKS[0])
-    except NeedsLineReader:  # broken compressed data, which the reader of runs reports
-        return False
+    head = first_bytes(Source(path), HEAD).removeprefix(BYTE_ORDER_MARKS[0])
     if head.lstrip().startswith((b"{", b"[")):
         return all(re.search(rb'"%b"\s*:' % name.encode(), head) for name in NEEDED)
     lines = (line.strip() for line in head.split(b"\n"))
@@ -119,12 +117,12 @@ def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
 
 def _of_file(file: Source) -> tuple[str, ProblemList, Rows, str]:
     """The name of a file, a list for its problems, its rows, and the signature of all of them, if it has one."""
-    data = file.read()
-    text = data.removeprefix(BYTE_ORDER_MARKS[0]).lstrip()
-    if text.startswith((b"{", b"[")):
-        head, rows = json_rows(decode(data.removeprefix(BYTE_ORDER_MARKS[0])), file.place, NEEDED, HINT)
-        return file.place, ProblemList(file.place), rows, str(head.get("signature"))
-    table = headed_table(file.target, NEEDED, HINT, data)
+    with closing(Stream(file)) as stream:
+        if stream.peek(HEAD).removeprefix(BYTE_ORDER_MARKS[0]).lstrip()[:1] in (b"{", b"["):
+            data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
+            head, rows = json_rows(decode(data), file.place, NEEDED, HINT)
+            return file.place, ProblemList(file.place), rows, str(head.get("signature"))
+        table = headed_table(file.target, NEEDED, HINT, whole_lines(stream))
     return table.place, table.problems, [(row.line, row.cells) for row in table.rows], ""
 
 

@@ -22,11 +22,12 @@ from gradedeval.options.definition import GAINS
 from gradedeval.rankings.qrels import IR_DATASETS
 from gradedeval.trec.file_formats import WholeFile
 from gradedeval.trec.layouts import QRELS, RUN, STRATA
-from gradedeval.trec.lines import looks_like
+from gradedeval.trec.lines import HEAD, looks_like
 from gradedeval.trec.paths import check_listed, files_of
 from gradedeval.trec.recognition import format_of, is_certain_run
 from gradedeval.trec.source import Source, extension_of, is_named, is_url
 from gradedeval.trec.stream import Stream, first_bytes
+from gradedeval.trec.whole_lines import numbered_lines
 
 ABOUT_QRELS = ["topics", "judged_only", "subtopics", "strata", "qrels_format", "labels"]
 """Options about judgments, beside those about gains."""
@@ -129,27 +130,27 @@ def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
 
     Raises InputError where the list is empty or names missing files, with the first ten lines.
     """
-    source = Source(list_of_runs)
-    data = source.read()
-    problems = ProblemList(source.place)
-    listed: list[str] = []
-    for number, line in enumerate(data.split(b"\0" if b"\0" in data else b"\n"), 1):
-        word = os.fsdecode(line.strip(b"\r\n") if b"\0" in data else line.strip())
-        if not word or word.startswith("#"):
-            continue
-        try:
-            if is_url(list_of_runs):
-                check_listed(word, list_of_runs)
-            files = files_of(word, leave_out)
-        except InputError as error:
-            problems.add(number, f"'{url_place(word)}' {error.problem}", error.hint)
-            continue
-        if files == ["-"] or not (os.path.exists(files[0]) or is_url(files[0])):
-            problems.add(number, f"{word}: no such file", "paths are relative to the current folder")
-        listed += files
+    with closing(Stream(Source(list_of_runs))) as stream:
+        problems = ProblemList(stream.place)
+        listed: list[str] = []
+        zeros = b"\0" in stream.peek(HEAD)
+        for number, line in numbered_lines(stream, longest=None, end=b"\0") if zeros else numbered_lines(stream):
+            word = os.fsdecode(line.strip(b"\r\n") if zeros else line.strip())
+            if not word or word.startswith("#"):
+                continue
+            try:
+                if is_url(list_of_runs):
+                    check_listed(word, list_of_runs)
+                files = files_of(word, leave_out)
+            except InputError as error:
+                problems.add(number, f"'{url_place(word)}' {error.problem}", error.hint)
+                continue
+            if files == ["-"] or not (os.path.exists(files[0]) or is_url(files[0])):
+                problems.add(number, f"{word}: no such file", "paths are relative to the current folder")
+            listed += files
     problems.check()
     if not listed:
-        raise InputError(source.place, "names no run", "expected one file per line")
+        raise InputError(problems.place, "names no run", "expected one file per line")
     return listed
 
 

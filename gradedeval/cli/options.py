@@ -132,17 +132,24 @@ def one_registered(name: str) -> Decorator:
     return _click_option(OPTIONS[name])
 
 
-def _click_option(described: Option) -> Decorator:
+def _click_option(described: Option, **settings: Any) -> Decorator:
     if described.is_flag:
         return option(described.flag, section=described.section, is_flag=True, help=described.text)
+
+    def parsed(context: click.Context, _: click.Parameter, text: str | None) -> Any:
+        value = True if text == BARE and described.optional_value else described.parse(text)
+        if described.within is not None and value is not None:
+            context.with_resource(described.within(described.read(value)))
+        return value
+
     return option(
         described.flag,
         section=described.section,
         file=READS if described.names_file else "",
         metavar=described.metavar or f"[{'|'.join(described.choices)}]",
         help=described.text,
-        # Not a type: click would take an InputError, which is a ValueError, for its own.
-        callback=lambda _, __, value: True if value == BARE and described.optional_value else described.parse(value),
+        callback=parsed,  # not a type: click would take an InputError, which is a ValueError, for its own
+        **settings,
     )
 
 
@@ -233,11 +240,15 @@ NAME = "[NAME]"
 
 def command_line(name: str, files: str, *groups: list[Decorator], **settings: Any) -> Decorator:
     """Makes a function a command: its name, what its help calls its `files`, and groups of options in the order
-    written."""
+    written. Options that all commands take, and that are not among those, it need not know."""
 
     def decorate(function: Any) -> click.Command:
         for decorator in reversed([*(decorator for group in groups for decorator in group), QUIET]):
             function = decorator(function)
+        known = {param.name for param in function.__click_params__}
+        for described in OPTIONS.values():
+            if described.commands == "all" and described.name not in known:
+                function = _click_option(described, expose_value=False)(function)
         kind = click.Argument if files == NAME else Files
         function = click.argument("files", cls=kind, nargs=-1, metavar=files)(function)
         return click.command(name, cls=Command, **settings)(function)

@@ -10,10 +10,11 @@ from typing import Any
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten
 from gradedeval.rankings.objects import refuse, table
 from gradedeval.trec.json_values import read_json
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, check_text, decode, encode
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, check_text, decode, encode
 from gradedeval.trec.small_tables import SmallTable, TableRow, headed_table
 from gradedeval.trec.source import Source, is_file
 from gradedeval.trec.stream import Stream
+from gradedeval.trec.whole_lines import Pieces, whole_lines
 
 NEEDED = ("topic", "clicks")
 COLUMNS = (*NEEDED, "shown", "user", "session", "time", "count")
@@ -21,8 +22,6 @@ COLUMNS = (*NEEDED, "shown", "user", "session", "time", "count")
 
 EXPECTED = "expected a header such as topic, clicks, shown between tabs, or JSON Lines with these keys"
 MARK = BYTE_ORDER_MARKS[0]
-SIZE = 1 << 22
-"""Bytes that are read at a time."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,37 +45,18 @@ def file_blocks(source: Source, wanted: Collection[str], problems: ProblemList, 
     Raises InputError where it cannot be read, or lacks a column.
     """
     with closing(Stream(source)) as stream:
-        try:
-            if stream.peek(len(MARK)) == MARK:
-                stream.read_into(memoryview(bytearray(len(MARK))))
-                notes.append(f"{source.place}: starts with a byte order mark, which is skipped")
-            if stream.peek(64).lstrip()[:1] == b"{":
-                yield from _json_blocks(stream, wanted, problems)
-            else:
-                yield from _tab_blocks(stream, wanted, problems)
-        except NeedsLineReader:
-            stream.whole()  # which says what is broken
-            raise
-
-
-def _pieces(stream: Stream, problems: ProblemList) -> Iterator[tuple[int, list[bytes]]]:
-    """Whole lines of the stream, in pieces, and the number of the first; a line with bytes that no text holds is
-    blank, and a problem."""
-    number, rest = 1, b""
-    buffer = bytearray(SIZE)
-    while size := stream.read_into(memoryview(buffer)):
-        whole, newline, rest_of = bytes(memoryview(buffer)[:size]).rpartition(b"\n")
-        if not newline:
-            rest += rest_of
-            continue
-        lines = _text_lines(rest + whole, number, problems)
-        yield number, lines
-        number, rest = number + len(lines), rest_of
-    if rest:
-        yield number, _text_lines(rest, number, problems)
+        marked = stream.peek(len(MARK)) == MARK
+        if marked:
+            notes.append(f"{source.place}: starts with a byte order mark, which is skipped")
+        skip = len(MARK) if marked else 0
+        if stream.peek(64)[skip:].lstrip()[:1] == b"{":
+            yield from _json_blocks(whole_lines(stream, longest=None, skip=skip), wanted, problems)
+        else:
+            yield from _tab_blocks(whole_lines(stream, skip=skip), wanted, problems)
 
 
 def _text_lines(data: bytes, number: int, problems: ProblemList) -> list[bytes]:
+    """The lines of a piece; one with bytes that no text holds is blank, and a problem."""
     if number == 1:
         check_text(data[:4], problems.place)  # the header, or no text at all
     lines = data.split(b"\n")
@@ -94,17 +74,21 @@ def _text_lines(data: bytes, number: int, problems: ProblemList) -> list[bytes]:
     return lines
 
 
-def _tab_blocks(stream: Stream, wanted: Collection[str], problems: ProblemList) -> Iterator[Block]:
+def _tab_blocks(pieces: Pieces, wanted: Collection[str], problems: ProblemList) -> Iterator[Block]:
     names: list[str] = []
     width, chosen = 0, {}
-    for number, lines in _pieces(stream, problems):
-        rows, numbers = [line.split(b"\t") for line in lines], range(number, number + len(lines))
+    for number, text in pieces:
+        lines = _text_lines(text, number, problems)
+        numbers: Sequence[int] = range(number, number + len(lines))
+        if b"" in lines:
+            numbers, lines = [at for at, line in zip(numbers, lines, strict=True) if line], list(filter(None, lines))
+        rows = [line.split(b"\t") for line in lines]
         if not names:
             header = next((index for index, line in enumerate(lines) if line.strip()), None)
             if header is None:
                 continue
             names = [decode(cell.strip()) for cell in rows[header]]
-            check_header(names, wanted, f"{problems.place}:{number + header}")
+            check_header(names, wanted, f"{problems.place}:{numbers[header]}")
             width, chosen = len(names), {name: names.index(name) for name in (*COLUMNS, *wanted) if name in names}
             rows, numbers = rows[header + 1 :], numbers[header + 1 :]
         yield _tab_block(numbers, rows, width, chosen, names, problems)
@@ -146,13 +130,13 @@ def check_header(names: Sequence[str], wanted: Collection[str], place: str) -> N
             raise InputError(place, f"two columns '{name}'", "give each column a name of its own", kind="fields")
 
 
-def _json_blocks(stream: Stream, wanted: Collection[str], problems: ProblemList) -> Iterator[Block]:
+def _json_blocks(pieces: Pieces, wanted: Collection[str], problems: ProblemList) -> Iterator[Block]:
     import json  # few logs are
 
     seen: set[str] = set()
-    for number, lines in _pieces(stream, problems):
+    for number, text in pieces:
         rows: list[tuple[int, Mapping[str, Any]]] = []
-        for index, line in enumerate(lines, number):
+        for index, line in enumerate(_text_lines(text, number, problems), number):
             if not line.strip():
                 continue
             try:

@@ -15,6 +15,7 @@ from gradedeval.clicks.blocks import EXPECTED, Block, file_blocks, frame_blocks
 from gradedeval.clicks.log import ClickLog, collapse
 from gradedeval.errors import InputError, ProblemList, check_choice, plural
 from gradedeval.options import numbers
+from gradedeval.options.values import allowed_growth
 from gradedeval.rankings.objects import table
 from gradedeval.trec.lines import decimal, decode
 from gradedeval.trec.source import Source, is_file
@@ -33,12 +34,13 @@ def read_log(
     idle: float | str | None = None,
     columns: str | Sequence[str] = (),
     lenient: bool = False,
+    max_growth: float | str | None = None,
 ) -> ClickLog:
     """A click log, of which a line or a row is a session: one user's one query.
 
     source     a path, `-`, an open file or a DataFrame with the columns topic and clicks, and if they are there shown,
                user, session, time (seconds) and count. A file has them between tabs under a header, or is JSON Lines;
-               it may be packed
+               it may be packed, and grow `max_growth` times: a number, or "inf"; None: 1000
     clicks_as  "rank": clicks are ranks from 1; "docno": they are docnos of the shown list
     depth      lists are cut to it, and clicks below it ignored
     idle       lines of one user, topic and list are one session as long as each follows within so many seconds, or as
@@ -59,12 +61,11 @@ def read_log(
         if idle is not None or clicks_as == "docno" or lenient:
             raise InputError(source.place, "is read already", "leave out idle, clicks_as and lenient", usage=True)
         return source if depth is None else source.cut(depth)
-    seconds = None if idle is None else idle_seconds(idle)
     problems, notes = ProblemList(Source(source).place if is_file(source) else "log"), list[str]()
     wanted = [*kept, *(["user", "time"] if idle is not None else []), *(["shown"] if clicks_as == "docno" else [])]
-    reader = _Reader(problems, kept, clicks_as == "docno", seconds)
-    for block in _blocks(source, wanted, problems, notes):
-        if block.lines:
+    reader = _Reader(problems, kept, clicks_as == "docno", None if idle is None else idle_seconds(idle))
+    with allowed_growth(max_growth):
+        for block in filter(lambda block: block.lines, _blocks(source, wanted, problems, notes)):
             reader.add(block)
     log = reader.log(lenient, notes)
     return log if depth is None else log.cut(depth)
@@ -311,9 +312,8 @@ def _positions(words: Sequence[bytes], docnos: tuple[str, ...]) -> list[int]:
     try:
         return [rank_of[decode(word)] for word in words]
     except KeyError as error:
-        raise InputError(
-            "", f"'{error.args[0]}' is clicked and not shown", "clicks are on documents of the list"
-        ) from None
+        what = f"'{error.args[0]}' is clicked and not shown"
+        raise InputError("", what, "clicks are on documents of the list") from None
 
 
 def _count(word: bytes) -> int:

@@ -20,10 +20,12 @@ from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.run import run_of_bytes
+from gradedeval.rankings.run import run_of_lines
 from gradedeval.scoring.runs import score_run
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.trec.lines import decode, encode
+from gradedeval.trec.source import Source
+from gradedeval.trec.stream import Stream
 
 __all__ = [
     "RelevanceEvaluator",
@@ -121,9 +123,11 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     """The lines of a run as a dict topic -> docno -> score. Raises InputError where a line is none."""
-    if not (lines := _joined(f_run)):
+    if not (joined := _joined(f_run)):
         return {}
-    run = run_of_bytes("run", lines, Options())
+    lines = BytesIO(joined)
+    lines.name = "run"
+    run = run_of_lines(Stream(Source(lines)), Options())
     return {
         decode(topic): dict(zip(map(decode, own.docnos), own.scores, strict=True)) for topic, own in run.topics.items()
     }

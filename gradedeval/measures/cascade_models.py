@@ -9,7 +9,7 @@ from gradedeval.errors import InputError
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
-from gradedeval.measures.parameters import UP_TO_1, Check, of_file
+from gradedeval.measures.parameters import UP_TO_1, Check, Lines, of_file
 from gradedeval.measures.properties import Bounds, RankingWeights, RankSum
 
 # The best case past the last column is summed until at most this probability is left, or over this many ranks.
@@ -19,12 +19,12 @@ SMALL = 3e-5
 
 
 @of_file
-def _from_file(name: str, data: bytes) -> Floats:
+def _from_file(name: str, lines: Lines) -> Floats:
     """φ(1), φ(2), …: the numbers of a file, one per line; 0 after the last."""
     from gradedeval.trec.small_tables import small_table  # few evaluations need a table
 
     hint = "expected one number per line, for ranks 1, 2, …, none larger than the one before"
-    table = small_table(name, ("phi",), ("rank", "phi"), hint=hint, usage=True, data=data)
+    table = small_table(name, ("phi",), ("rank", "phi"), hint=hint, usage=True, pieces=lines)
     width = len(table.rows[0].cells) if table.rows else 1
     for row in table.rows:
         if len(row.cells) != width:

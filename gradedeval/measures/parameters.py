@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, update_wrapper
 from typing import Any, NamedTuple, TypeVar
@@ -14,6 +15,8 @@ from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.gain_schemes import read_scheme
 from gradedeval.measures.notation import Value, plain_value, read_value, write_value
 from gradedeval.trec.source import Source, is_url
+from gradedeval.trec.stream import Stream
+from gradedeval.trec.whole_lines import numbered_lines
 
 
 class Check(NamedTuple):
@@ -154,10 +157,14 @@ def needs_cutoff(name: str) -> Callable[[Mapping[str, Value], int | None], None]
 Content = TypeVar("Content")
 
 
-def of_file(read: Callable[[str, bytes], Content]) -> Callable[[str], Content]:
-    """Make a function of a file's name of one of its name and bytes. It raises InputError (usage) for no such file.
+Lines = tuple[tuple[int, bytes], ...]
+"""The lines of a file that are not blank, and their numbers."""
 
-    The file is read each time the measure needs it, so that an edited one counts: what is made of the bytes is cached.
+
+def of_file(read: Callable[[str, Lines], Content]) -> Callable[[str], Content]:
+    """Make a function of a file's name of one of its name and lines. It raises InputError (usage) for no such file.
+
+    The file is read each time the measure needs it, so that an edited one counts: what is made of its lines is cached.
     """
     cached = lru_cache(read)
 
@@ -165,14 +172,19 @@ def of_file(read: Callable[[str, bytes], Content]) -> Callable[[str], Content]:
         if name == "-":
             raise InputError(name, "a measure's file cannot be standard input", "give a file", usage=True)
         try:
-            return cached(name, _far_bytes(name) if is_url(name) else Source(name).read())
+            return cached(name, _far_lines(name) if is_url(name) else _lines(name))
         except InputError as error:
             raise error.replace(usage=True) from None
 
     return update_wrapper(read_file, read)
 
 
+def _lines(name: str) -> Lines:
+    with closing(Stream(Source(name))) as stream:
+        return tuple(numbered_lines(stream))
+
+
 @lru_cache
-def _far_bytes(url: str) -> bytes:
+def _far_lines(url: str) -> Lines:
     """What a URL names, which is fetched once."""
-    return Source(url).read()
+    return _lines(url)

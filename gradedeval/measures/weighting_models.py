@@ -14,7 +14,7 @@ from gradedeval.arrays import Floats, distinct
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure, measure
 from gradedeval.measures.gains import Gains, row_sums
-from gradedeval.measures.parameters import POSITIVE, Check, needs_file, of_file
+from gradedeval.measures.parameters import POSITIVE, Check, Lines, needs_file, of_file
 from gradedeval.measures.properties import Arguments, RankSum
 from gradedeval.trec.small_tables import small_table
 
@@ -207,22 +207,22 @@ def logharmonic(last: float, *, b: float = 2) -> Weights:
 
 
 @of_file
-def read_weights(name: str, data: bytes) -> Floats:
+def read_weights(name: str, lines: Lines) -> Floats:
     """The weights of a file with lines of rank,weight. Raises InputError (usage) where they are no distribution."""
-    weights = rank_weights(name, usage=True, data=data)
+    weights = rank_weights(name, usage=True, lines=lines)
     if not 0 < weights.sum() <= 1 + 1e-9:
         what, hint = f"the weights sum to {weights.sum():g}", "they must sum to 1, or less if the list was cut"
         raise InputError(name, what, hint, usage=True)
     return weights
 
 
-def rank_weights(path: str | os.PathLike[str], *, usage: bool = False, data: bytes | None = None) -> Floats:
+def rank_weights(path: str | os.PathLike[str], *, usage: bool = False, lines: Lines | None = None) -> Floats:
     """The weights of ranks 1, 2, … in a file with lines of rank,weight, as numbers from 0.
 
     Raises InputError where it cannot be read, or a rank has no weight, or two.
     """
     hint = "expected lines of rank,weight"
-    return np.array(small_table(path, ("rank", "weight"), hint=hint, usage=usage, data=data).by_rank("weight"))
+    return np.array(small_table(path, ("rank", "weight"), hint=hint, usage=usage, pieces=lines).by_rank("weight"))
 
 
 @weighting(

@@ -19,10 +19,12 @@ from gradedeval.options.values import (
     read_fill,
     read_format,
     read_gain,
+    read_growth,
     read_labels,
     read_topics,
     read_unseen,
 )
+from gradedeval.trec.decompression import growth_up_to
 from gradedeval.trec.file_formats import formats_of
 
 Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval", "ntcireval"]
@@ -122,6 +124,10 @@ class Options:
         needs_ids=True)
     topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
         accepts="a file or a list of topics", read=read_topics, names_file=True, signature=chosen_topics)
+    max_growth: float | int | None = option(None, "Refuse compressed files that unpack to more than N times their "
+        "size, as those do that are made to fill a memory; inf: none.", commands="all", metavar="N|inf",
+        default_text="1000", accepts="a number from 1, or inf", read=read_growth, signature=elsewhere, needs_ids=True,
+        within=growth_up_to)
     extra_fields: bool = option(False, "Ignore what a line of a run has beyond its six fields, as trec_eval does.",
         commands="none", signature=elsewhere)
     given: frozenset[str] = option(frozenset(), "Which of `order` and `ties` the user has chosen.", commands="none",
@@ -218,6 +224,7 @@ class OptionKwargs(TypedDict, total=False):
     qrels_format: str | None
     labels: str | Mapping[str, float] | Labels | None
     topics_from: str | os.PathLike[str] | Iterable[str | bytes] | None
+    max_growth: float | str | None
 
 
 Documented = TypeVar("Documented")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import NoneType
@@ -12,9 +13,9 @@ from typing import Any, Literal, get_args, get_origin
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.options.numbers import Number
 
-Commands = Literal["none", "eval", "scoring", "measuring", "reading"]
+Commands = Literal["none", "eval", "scoring", "measuring", "reading", "all"]
 """Which commands take an option: none, `eval` alone, all that score whole runs, all that compute a measure,
-or all that read runs and qrels."""
+all that read runs and qrels, or all."""
 
 READING, GAINS, RESIDUALS, OUTPUT = "Reading and ranking", "Measures and gains", "Residuals", "Output"
 """Sections of a help page."""
@@ -51,6 +52,7 @@ class Option:
     optional_value  it may stand on the command line without a value
     names_file      its text names a file
     needs_ids       it is about what arrays of grades and scores lack: ids, lines, words
+    within          makes a context of a value, in which a command runs that has it
     signature       name and value -> text in the signature, where the value is not the default
     """
 
@@ -67,6 +69,7 @@ class Option:
     optional_value: bool = False
     names_file: bool = False
     needs_ids: bool = False
+    within: Callable[[Any], AbstractContextManager[None]] | None = None
     signature: Callable[[str, Any], str] = name_and_value
     name: str = ""
     type: Any = None

@@ -10,6 +10,7 @@ from typing import Any
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.notation import Value
 from gradedeval.options import OPTIONS, Options, Residuals
+from gradedeval.options.values import allowed_growth
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,9 +95,9 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
             hint = "" if name in OPTIONS else did_you_mean(name, known)
             raise InputError("", f"unknown option '{name}'", hint, usage=True)
     OPTIONS["like"].check(like)
-    explicit = {
-        name: OPTIONS[name].read(value) for name, value in given.items() if value is not None and value is not False
-    }
+    given = {name: value for name, value in given.items() if value is not None and value is not False}
+    with allowed_growth(given.get("max_growth")):  # of the files that others name
+        explicit = {name: OPTIONS[name].read(value) for name, value in given.items()}
     # Who says where the best case ends wants to see it.
     if "residual_depth" in explicit and "max_residual" not in explicit:
         explicit.setdefault("residuals", True)

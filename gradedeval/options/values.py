@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,12 @@ from gradedeval.errors import InputError, plural
 from gradedeval.measures.gain_schemes import read_scheme
 from gradedeval.measures.notation import plain_value, read_value
 from gradedeval.options import numbers
+from gradedeval.trec.decompression import growth_up_to
 from gradedeval.trec.file_formats import format_name
 from gradedeval.trec.lines import check_text, decimal, decode, encode
 from gradedeval.trec.source import Source
+from gradedeval.trec.stream import Stream
+from gradedeval.trec.whole_lines import whole_lines
 
 
 def read_gain(gain: Any) -> Any:
@@ -32,6 +36,27 @@ def read_unseen(value: Any) -> Any:
         value = "inf" if value == math.inf else int(value)
     number = numbers.UNSEEN.read(value) if isinstance(value, str) else numbers.UNSEEN.check(value)
     return math.inf if number == numbers.UNSEEN.word else number
+
+
+def read_growth(value: Any) -> Any:
+    """How many times its size a compressed file may unpack to, from text: a number from 1, or infinity; None as it is.
+
+    Raises InputError (usage) for anything else.
+    """
+    if value is None:
+        return None
+    try:
+        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
+    except ValueError:
+        number = math.nan
+    if not number >= 1:
+        raise InputError("--max-growth", f"{value!r} is not a number from 1", "or give inf for any growth", usage=True)
+    return number
+
+
+def allowed_growth(given: Any) -> AbstractContextManager[None]:
+    """The context in which compressed files may grow as a user gives it. Raises InputError (usage) as `read_growth`."""
+    return growth_up_to(read_growth(given))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,14 +192,14 @@ def read_topics(topics: Any) -> Any:
     Raises InputError where a file cannot be read or has none.
     """
     if isinstance(topics, str | os.PathLike):
-        source = Source(topics)
-        data = source.read()
-        check_text(data, source.place)
-        lines = [line.split() for line in data.split(b"\n") if not line.startswith(b"#")]
-        named = frozenset(line[0] for line in lines if line)
+        named = set[bytes]()
+        with closing(Stream(Source(topics))) as stream:
+            for number, text in whole_lines(stream):
+                check_text(text, stream.place, number)
+                named.update(line.split()[0] for line in text.split(b"\n") if line.strip() and line[:1] != b"#")
         if not named:
-            raise InputError(source.place, "names no topics", "expected one topic per line")
-        return named
+            raise InputError(stream.place, "names no topics", "expected one topic per line")
+        return frozenset(named)
     if not isinstance(topics, Iterable):
         return topics
     return frozenset(topic if isinstance(topic, bytes) else encode(str(topic)) for topic in topics)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,13 +14,13 @@ import numpy as np
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, plural
 from gradedeval.options import Duplicates, Options
-from gradedeval.options.values import Labels, read_format, read_labels
+from gradedeval.options.values import Labels, allowed_growth, read_format, read_labels
 from gradedeval.rankings.dicts import NOTHING_LISTED, Listed
 from gradedeval.rankings.frames import Judgment, judgments_in, usual_judgments, words_of
 from gradedeval.rankings.labels import unused_labels
 from gradedeval.rankings.objects import readable
 from gradedeval.rankings.qrels_columns import JudgmentColumns, coded, judgments_of_codes, read_judgments
-from gradedeval.rankings.qrels_lines import Reading, has_iterations, judgments_of_bytes
+from gradedeval.rankings.qrels_lines import Reading, has_iterations, judgments_of_lines
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
 from gradedeval.trec import lines
 from gradedeval.trec.column_names import SCORE, STRATUM, SUBTOPIC, find_grades, not_whole, plain
@@ -57,6 +58,7 @@ class Qrels:
     labels      a dict label -> grade, or text as `--labels` takes it, where the grades are words; NTCIR's L0, L1, … are
                 known
     jobs        processes that may share a large file
+    max_growth  how many times its size a compressed file may unpack to: a number, or "inf"; None: 1000
 
     topics: the ids, in order of appearance. labels: the distinct grades, ascending. codes: topic -> docno -> index into
     labels. pool: topics × labels, how many documents of the topic have each. subtopics, strata: the intents or strata,
@@ -77,6 +79,7 @@ class Qrels:
         format: str | None = None,
         labels: str | Mapping[str, float] | Labels | None = None,
         jobs: int = 1,
+        max_growth: float | str | None = None,
     ) -> None:
         if subtopics and strata:
             raise InputError("qrels", "subtopics and strata exclude each other", "leave out one of them", usage=True)
@@ -86,7 +89,8 @@ class Qrels:
         self._start(Source(source).place if is_file(source) else "qrels", reading)
         if isinstance(source, str) and source.startswith(IR_DATASETS) and not os.path.exists(source):
             self.format, source = source, _ir_datasets(source)
-        read = self._of_file(Source(source), reading, jobs) if is_file(source) else source
+        with allowed_growth(max_growth):
+            read = self._of_file(Source(source), reading, jobs) if is_file(source) else source
         if not isinstance(read, JudgmentColumns):
             read = self._readable(read)
             if words:
@@ -132,8 +136,7 @@ class Qrels:
 
     def _of_file(self, source: Source, reading: Reading, jobs: int) -> JudgmentColumns | Any:
         """The judgments of a file of lines; the content of any other, a dict or a table."""
-        stream = Stream(source)
-        try:
+        with closing(Stream(source)) as stream:
             form = format_of(stream, "qrels", reading.format, reading.part == STRATUM)
             self.format = form.format
             self.notes += [f"{self.place}: {note}" for note in form.notes]
@@ -141,7 +144,7 @@ class Qrels:
                 from gradedeval.rankings.whole_files import read_whole  # most files are lines
 
                 rules = reading.lenient, reading.labels, self.notes
-                self.format, read = read_whole(form.format, stream.whole(), self.place, "qrels", *rules)
+                self.format, read = read_whole(form.format, stream, "qrels", *rules)
                 return read
             self._layout, self.could_be_run = form, form.whole
             if reading.part or reading.labels or not form.in_blocks:
@@ -150,19 +153,16 @@ class Qrels:
                 judged = read_judgments(stream, reading.duplicates, jobs, form)
             except NeedsLineReader:
                 return self._by_line(stream, form, reading)
-        finally:
-            stream.close()
         if judged.repeated:
             self.notes.append(_note_of_repeats(self.place, judged.repeated))
         return judged
 
     def _by_line(self, stream: Stream, layout: LineLayout, reading: Reading) -> JudgmentColumns:
-        data = stream.whole()
-        rows = judgments_of_bytes(self.place, data, layout, reading, self.notes)
+        rows = judgments_of_lines(stream, layout, reading, self.notes)
         try:
             return self._of_rows(rows, reading)
         except InputError as error:
-            iterations = error.kind == "duplicate-judgment" and layout is QRELS and has_iterations(data)
+            iterations = error.kind == "duplicate-judgment" and layout is QRELS and has_iterations(stream)
             if reading.part or not iterations:
                 raise
             raise error.replace(hint=f"{error.hint}, or --subtopics if the second column is a subtopic") from None

@@ -20,8 +20,12 @@ from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.trec.layouts import QRELS, LineLayout
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.stream import Stream
-from gradedeval.trec.swar import NEWLINE, PAD, Bytes, Words, padded, text_hashes
-from gradedeval.trec.tokenizer import Lines, lines_of, separate
+from gradedeval.trec.swar import NEWLINE, PAD, SPACE, TAB, Bytes, Words, padded, text_hashes
+from gradedeval.trec.tokenizer import Lines, is_sparse, lines_of, separate
+from gradedeval.trec.whole_lines import last_newline, long_line
+
+STEP = 1 << 22
+"""Bytes of a qrels file that are read at once."""
 
 PART = 1 << 20
 """Bytes of a qrels file that are worked on at once."""
@@ -124,8 +128,7 @@ def read_judgments(
     settles that, or says so.
     """
     raise_malloc_threshold()
-    buffer, end = _text(stream)
-    separate(buffer[PAD:end], layout)
+    buffer, end = _text(stream, layout)
     bounds = list(_bounds(buffer, PAD + layout.skip, end))
     columns, parts = _columns(buffer, bounds, jobs if end > SHARED and can_fork() else 1, layout)
     start, length, hashed = columns
@@ -250,21 +253,43 @@ def _coded(grades: list[NDArray[Any]]) -> tuple[Floats, NDArray[Any]]:
     )
 
 
-def _text(stream: Stream) -> tuple[Bytes, int]:
-    """A buffer with all bytes of a stream, and where they end, with a newline."""
+def _text(stream: Stream, layout: LineLayout) -> tuple[Bytes, int]:
+    """A buffer with the lines of a stream, and where they end, with a newline. Where most of some text is blanks and
+    comments its lines are written anew, without these. Raises NeedsLineReader as `lines_of`, and for a line that is too
+    long."""
     file = stream.file
-    buffer = padded(file.end - file.at + 2 if file else 0)  # reading ends before, unless the file grows meanwhile
-    size = stream.read_into(memoryview(buffer)[PAD:-PAD])  # type: ignore[arg-type]
-    if size == len(buffer) - 2 * PAD:
-        data = stream.whole()
-        size = len(data)
-        buffer = padded(size + 1)
-        buffer[PAD : PAD + size] = np.frombuffer(data, dtype=np.uint8)
-    at = PAD + size
-    if size and buffer[at - 1] != NEWLINE:
-        buffer[at] = NEWLINE
-        at += 1
-    return buffer, at
+    buffer = padded(file.end - file.at + 2 if file else STEP)  # reading ends before, unless the file grows meanwhile
+    line, filled = PAD + layout.skip, PAD  # where the first line begins that is not looked at yet
+    while True:
+        if filled == len(buffer) - PAD:
+            larger = padded(2 * filled)
+            larger[:filled] = buffer[:filled]
+            buffer = larger
+        room = min(STEP, len(buffer) - PAD - filled)
+        count = stream.read_into(memoryview(buffer)[filled : filled + room])  # type: ignore[arg-type]
+        separate(buffer[filled : filled + count], layout)
+        filled += count
+        if count < room and filled > PAD and buffer[filled - 1] != NEWLINE:
+            buffer[filled] = NEWLINE
+            filled += 1
+        if long_line(memoryview(buffer), line, filled) is not None:  # type: ignore[arg-type]
+            raise NeedsLineReader
+        if filled > line:
+            line, filled = _without_blanks(buffer, line, filled, layout)
+        if count < room:
+            return buffer, filled
+
+
+def _without_blanks(buffer: Bytes, begin: int, end: int, layout: LineLayout) -> tuple[int, int]:
+    """The end of the whole lines in `buffer[begin:end]` and that of all, once they are written anew where most of them
+    is blank."""
+    whole = last_newline(memoryview(buffer), begin, end) + 1  # type: ignore[arg-type]
+    if not is_sparse(buffer[begin:whole]):
+        return whole, end
+    text = lines_of(buffer, begin, whole, layout).joined(layout.width, TAB if layout.separator else SPACE)
+    text = np.append(text, buffer[whole:end])
+    buffer[begin : begin + len(text)] = text
+    return begin + len(text) - (end - whole), begin + len(text)
 
 
 def _bounds(buffer: Bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:

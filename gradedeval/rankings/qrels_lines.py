@@ -12,6 +12,8 @@ from gradedeval.rankings.labels import check_labels, grade_of, unused_labels
 from gradedeval.trec import lines
 from gradedeval.trec.column_names import no_column
 from gradedeval.trec.layouts import LineLayout
+from gradedeval.trec.stream import Stream
+from gradedeval.trec.whole_lines import numbered_lines
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,14 +28,12 @@ class Reading:
     labels: Mapping[bytes, float] | None = None
 
 
-def judgments_of_bytes(
-    place: str, data: bytes, layout: LineLayout, reading: Reading, notes: list[str]
-) -> list[Judgment]:
+def judgments_of_lines(stream: Stream, layout: LineLayout, reading: Reading, notes: list[str]) -> list[Judgment]:
     """The judgments line by line: the reference that the block reader agrees with. What is skipped is added to `notes`.
 
     Raises InputError for bad lines, and for grades that are words without a number.
     """
-    part, labels = reading.part, reading.labels
+    place, part, labels = stream.place, reading.part, reading.labels
     problems = ProblemList(place)
     grades: dict[bytes, float] = {}
     first: dict[bytes, int] = {}
@@ -42,7 +42,7 @@ def judgments_of_bytes(
     at_part = layout.position(part[0]) if part else None
     if part and at_part is None:
         raise no_column(layout.columns, part, place)
-    for number, fields in lines.records(data, layout, problems):
+    for number, fields in lines.records(stream, layout, problems):
         token, docno = fields[at_grade], fields[at_docno]
         if token not in grades:
             grades[token], first[token] = grade_of(token, labels), number
@@ -54,10 +54,11 @@ def judgments_of_bytes(
         check_labels(place, grades, labels, first)
     if labels:
         notes += unused_labels(place, grades, labels)
-    lines.check_read("judgments", bool(rows), data, layout, problems, reading.lenient, notes)
+    lines.check_read("judgments", bool(rows), stream, layout, problems, reading.lenient, notes)
     return rows
 
 
-def has_iterations(data: bytes) -> bool:
+def has_iterations(stream: Stream) -> bool:
     """Whether the second column of a file, the iteration, has more than one value."""
-    return len({line.split(None, 2)[1] for line in data.split(b"\n") if len(line.split(None, 2)) > 1}) > 1
+    split = (line.split(None, 2) for _, line in numbered_lines(stream))
+    return len({fields[1] for fields in split if len(fields) > 1}) > 1

@@ -28,6 +28,7 @@ from gradedeval.rankings.objects import readable
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
 from gradedeval.trec.layouts import RUN, LineLayout
 from gradedeval.trec.lines import about_number, check_read, decimal, decode, records
+from gradedeval.trec.stream import Stream
 
 
 @dataclass
@@ -146,13 +147,13 @@ def check_layout(place: str, layout: LineLayout, options: Options, types: bool =
         raise InputError(place, "has neither scores nor ranks", hint, usage=True)
 
 
-def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False, layout: LineLayout = RUN) -> Run:
+def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: LineLayout = RUN) -> Run:
     """A run read line by line: the reference that the block reader agrees with, and what reports where a file is wrong.
 
     types   keep the type of each document: in TREC, column 2
     layout  of its lines
     """
-    problems = ProblemList(place)
+    place, problems = stream.place, ProblemList(stream.place)
     topics: dict[bytes, TopicResults] = {}
     tags: dict[bytes, None] = {}
     kinds: dict[bytes, bytes] = {}
@@ -165,7 +166,7 @@ def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False,
         layout.columns.index(column) if column in layout.columns else -1
         for column in ("topic", "docno", "score", "rank", "type", "tag")
     )
-    for number, fields in records(data, layout, problems, extra=options.extra_fields):
+    for number, fields in records(stream, layout, problems, extra=options.extra_fields):
         if (topic := fields[at_topic]) != current:
             current, results = topic, topics.setdefault(topic, TopicResults())
             tags[fields[at_tag] if at_tag >= 0 else b""] = None
@@ -198,7 +199,7 @@ def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False,
         place, {topic: results for topic, results in topics.items() if results.docnos}, decode(next(iter(tags), b""))
     )
     run.listing = listing_of(*zip(*looked, strict=True)) if looked else NOT_LOOKED
-    check_read("documents", bool(run.topics), data, layout, problems, options.lenient, run.notes)
+    check_read("documents", bool(run.topics), stream, layout, problems, options.lenient, run.notes)
     _drop_duplicates(run, options)
     _check_costs(run, options)
     return run

@@ -12,10 +12,11 @@ from gradedeval.trec.column_names import DOCNO, RANK, SCORE, TOPIC, find_column,
 from gradedeval.trec.columns import Columns
 from gradedeval.trec.documents import read_document
 from gradedeval.trec.skipped import Skipped
+from gradedeval.trec.stream import Stream
 
 
 def read_whole(
-    format: str, data: bytes, place: str, what: str, lenient: bool, labels: GradeOfWord, notes: list[str]
+    format: str, stream: Stream, what: str, lenient: bool, labels: GradeOfWord, notes: list[str]
 ) -> tuple[str, Any]:
     """The format of a file, and its content, as `frames` reads it.
 
@@ -25,8 +26,8 @@ def read_whole(
 
     Raises InputError as `read_document` does, and where nothing is left.
     """
-    skipped = Skipped(place, lenient)
-    format, content = read_document(format, data, place, skipped)
+    skipped = Skipped(stream.place, lenient)
+    format, content = read_document(format, stream, skipped)
     content = _without_bad(content, what, skipped, labels) if lenient else content
     notes += skipped.notes
     return format, content

@@ -24,6 +24,7 @@ from gradedeval.scoring.scorer import Scorer, scorer_for
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.swapped import check_files_swapped, check_values_swapped
 from gradedeval.scoring.tasks import score_runs
+from gradedeval.trec.decompression import growth_up_to
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -195,22 +196,23 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
         _check_read_by(options, qrels)
         return qrels
     first = next(iter(runs.values()), None)
-    try:
-        judged = Qrels(
-            qrels,
-            duplicates=options.duplicates,
-            lenient=options.lenient,
-            subtopics=options.subtopics,
-            strata=options.strata,
-            format=options.qrels_format,
-            labels=options.labels,
-            jobs=jobs,
-        )
-    except InputError:
-        check_files_swapped(first, qrels)
-        raise
-    check_values_swapped(first, judged, options)
-    return judged
+    with growth_up_to(options.max_growth):
+        try:
+            judged = Qrels(
+                qrels,
+                duplicates=options.duplicates,
+                lenient=options.lenient,
+                subtopics=options.subtopics,
+                strata=options.strata,
+                format=options.qrels_format,
+                labels=options.labels,
+                jobs=jobs,
+            )
+        except InputError:
+            check_files_swapped(first, qrels)
+            raise
+        check_values_swapped(first, judged, options)
+        return judged
 
 
 def _check_read_by(options: Options, qrels: Qrels) -> None:

@@ -14,8 +14,9 @@ from gradedeval.rankings.grade import Grader, ListedTopics, Made, PartResult, Ru
 from gradedeval.rankings.grade_file import RunFile, SegmentPart
 from gradedeval.rankings.interleaved import gather_topics
 from gradedeval.rankings.listing import NOT_LOOKED, Listing
-from gradedeval.rankings.run import Run, by_rank_note, check_layout, dropped_notes, read_run, run_of_bytes
+from gradedeval.rankings.run import Run, by_rank_note, check_layout, dropped_notes, read_run, run_of_lines
 from gradedeval.rankings.topics import choose_topics
+from gradedeval.trec.decompression import growth_up_to
 from gradedeval.trec.file_formats import WholeFile
 from gradedeval.trec.layouts import LineLayout
 from gradedeval.trec.lines import NeedsLineReader
@@ -100,7 +101,7 @@ def grade_run(source: Any, grader: Grader, workers: Workers) -> GradedRun[Batch]
 def run_parts(source: Any, grader: Grader, workers: Workers) -> list[SegmentPart]:
     """A large run file in parts that workers can share, and the file need not stay open; none of another run. Raises
     InputError as `grade_run`."""
-    with closing(Stream(Source(source))) as stream:
+    with growth_up_to(grader.options.max_growth), closing(Stream(Source(source))) as stream:
         form = format_of(stream, "run", grader.options.run_format)
         if not isinstance(form, LineLayout) or not form.in_blocks or grader.types:
             return []
@@ -129,7 +130,7 @@ def map_run(
                     whole.add(work(table))
                     return _settled(work, whole, "run", grader)
         return map_lists(work, read_run(source, grader.options, grader.types), grader)
-    with closing(Stream(Source(source))) as stream:
+    with growth_up_to(grader.options.max_growth), closing(Stream(Source(source))) as stream:
         form = format_of(stream, "run", grader.options.run_format)
         run = _map_stream(work, stream, form, grader, workers, found)
     notes = [f"{run.place}: {note}" for note in form.notes]
@@ -152,7 +153,7 @@ def _map_stream(
         from gradedeval.rankings.whole_files import read_whole  # most files are lines
 
         notes: list[str] = []
-        format, content = read_whole(form.format, stream.whole(), stream.place, "run", options.lenient, None, notes)
+        format, content = read_whole(form.format, stream, "run", options.lenient, None, notes)
         run = read_run(content, options, types, stream.place)
         run.notes[:0] = notes
         return replace(map_lists(work, run, grader), format=format)
@@ -160,7 +161,7 @@ def _map_stream(
     if form.in_blocks and not types:
         with suppress(NeedsLineReader):
             return _map_file(work, stream, form, grader, workers, found)
-    return map_lists(work, run_of_bytes(stream.place, stream.whole(), options, types, form), grader)
+    return map_lists(work, run_of_lines(stream, options, types, form), grader)
 
 
 def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Grader) -> GradedRun[Made]:

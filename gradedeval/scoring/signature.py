@@ -223,9 +223,7 @@ def _changed(options: Options) -> list[str]:
 
 def _with_digest(name: str, path: str) -> str:
     """A file as it is named, and six digits of its content."""
-    from hashlib import sha256
-
-    return f"{write_value(name)} {sha256(Source(path).stored()).hexdigest()[:6]}"
+    return f"{write_value(name)} {Source(path).digest()[:6]}"
 
 
 def _gains(measures: Sequence[Measure], grades: Grades) -> list[str]:

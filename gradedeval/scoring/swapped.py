@@ -11,13 +11,13 @@ import numpy as np
 from gradedeval.errors import InputError, Note
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.run import Run, read_run, run_of_bytes
+from gradedeval.rankings.run import Run, read_run, run_of_lines
 from gradedeval.trec.file_formats import WholeFile
 from gradedeval.trec.layouts import MSMARCO, MSMARCO_RANKS, QRELS, RUN
-from gradedeval.trec.lines import looks_like
+from gradedeval.trec.lines import HEAD, looks_like
 from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source, is_file, is_named, is_path
-from gradedeval.trec.stream import Stream
+from gradedeval.trec.stream import Stream, first_bytes
 
 FEW = 10
 """Distinct grades that qrels have at most: the run's values, to be taken for grades."""
@@ -37,12 +37,13 @@ def check_files_swapped(run: Any, qrels: Any) -> None:
 
 def check_fields_swapped(run: Source, qrels: Source) -> None:
     """Raise InputError where the run has the fields of qrels, and the qrels those of a run."""
-    if not looks_like(qrels.read(), RUN) or _is_document(qrels):
+    if not looks_like(first_bytes(qrels, HEAD), RUN) or _is_document(qrels):
         return
     what = f"looks like a run ({RUN.width} fields per line)"
-    if looks_like(run.read(), RUN):
+    head = first_bytes(run, HEAD)
+    if looks_like(head, RUN):
         raise InputError(qrels.place, f"{what}, as does {run.place}", "the qrels file comes last")
-    if looks_like(run.read(), QRELS):
+    if looks_like(head, QRELS):
         what += f", and {run.place} like qrels ({QRELS.width} fields per line)"
         raise InputError(qrels.place, what, "swap them: the order is RUN... QRELS")
 
@@ -116,7 +117,7 @@ def _of_file(source: Source) -> Run | None:
         if isinstance(form, WholeFile):
             from gradedeval.trec.documents import read_document
 
-            return read_run(read_document(form.format, stream.whole(), source.place)[1], Options())
+            return read_run(read_document(form.format, stream)[1], Options())
         if form in (RUN, MSMARCO, MSMARCO_RANKS) or form.by_rank:
             return None
-        return run_of_bytes(source.place, stream.whole(), Options(), layout=form)
+        return run_of_lines(stream, Options(), layout=form)

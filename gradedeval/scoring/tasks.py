@@ -142,7 +142,7 @@ def _parts(source: Any, size: int, scorer: Scorer, workers: Workers) -> Sequence
     """The parts of a file that is so large that workers share it; none of another run, or of one that cannot be read,
     which is told by who reads it whole."""
     if is_file(source) and size > workers.limits.large_file and not _stays(source):
-        with suppress(InputError):
+        with suppress(InputError, NeedsLineReader):
             return run_parts(source, scorer.grader, workers)
     return []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,12 +9,15 @@ from functools import partial
 from typing import Any
 
 from gradedeval.errors import InputError
+from gradedeval.trec.arrow_files import read_arrow, read_parquet
 from gradedeval.trec.column_names import TOPIC, find_column
 from gradedeval.trec.columns import Columns
 from gradedeval.trec.json_tables import by_column, is_record, records_of_pandas
 from gradedeval.trec.json_values import read_json
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, decode
 from gradedeval.trec.skipped import Skipped
+from gradedeval.trec.stream import Stream
+from gradedeval.trec.whole_lines import numbered_lines
 
 _JSON_HINT = 'expected topic -> docno -> number, or records such as {"topic": "51", "docno": "d7", …}'
 _TEXT = re.compile(rb"\S")
@@ -25,17 +27,19 @@ _LETOR_LINE = re.compile(rb"\s*(\S+)\s+qid:(\S+)([^#]*)(?:#(.*))?")
 _LETOR_DOCNO = re.compile(rb"(?<!\w)(?:docid|docno)\s*[=:]\s*(\S+)")
 
 
-def read_document(format: str, data: bytes, place: str, skipped: Skipped | None = None) -> tuple[str, Any]:
+def read_document(format: str, stream: Stream, skipped: Skipped | None = None) -> tuple[str, Any]:
     """The format of a file and its content: a dict topic -> docno -> number, or `Columns`.
 
     skipped  takes bad lines; without it they are errors
 
     Raises InputError where the file is not of that format, or a library is missing.
     """
-    skipped = skipped or Skipped(place)
-    data = data.removeprefix(BYTE_ORDER_MARKS[0])
+    skipped = skipped or Skipped(stream.place)
+    if format == "letor":
+        return _letor(stream, skipped)
+    data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
     if not data.strip():
-        raise InputError(place, "is empty", f"expected {format}", kind="empty")
+        raise InputError(stream.place, "is empty", f"expected {format}", kind="empty")
     return _READERS[format](data, skipped)
 
 
@@ -224,48 +228,13 @@ def _what(value: Any) -> str:
     return words.get(type(value).__name__, "number")
 
 
-# Parquet and Arrow
-
-
-def _parquet(data: bytes, skipped: Skipped) -> tuple[str, Columns]:
-    def read(pa: Any, source: Any) -> Any:
-        import pyarrow.parquet
-
-        return pyarrow.parquet.read_table(source)
-
-    skipped.unit = "row"
-    return "parquet", _table(read, data, skipped.place, "a Parquet file")
-
-
-def _arrow(data: bytes, skipped: Skipped) -> tuple[str, Columns]:
-    def read(pa: Any, source: Any) -> Any:
-        import pyarrow.feather
-
-        is_stream = data.startswith(b"\xff\xff\xff\xff")
-        return pa.ipc.open_stream(source).read_all() if is_stream else pyarrow.feather.read_table(source)
-
-    skipped.unit = "row"
-    return "arrow", _table(read, data, skipped.place, "an Arrow file")
-
-
-def _table(read: Callable[[Any, Any], Any], data: bytes, place: str, what: str) -> Columns:
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise InputError(place, f"is {what}", "pip install 'gradedeval[parquet]'") from None
-    try:
-        table = read(pa, pa.BufferReader(data))
-        return Columns.of({name: table.column(name).to_pylist() for name in table.column_names})
-    except (pa.ArrowException, OSError, ValueError, KeyError):
-        raise InputError(place, f"begins like {what} and is none", "write the file again", kind="format") from None
-
-
 # LETOR
 
 
-def _letor(data: bytes, skipped: Skipped) -> tuple[str, Columns]:
+def _letor(stream: Stream, skipped: Skipped) -> tuple[str, Columns]:
     topics, docnos, grades, lines = [], [], [], array("q")
-    for number, line in enumerate(io.BytesIO(data), 1):
+    for number, line in numbered_lines(stream):
+        line = line.removeprefix(BYTE_ORDER_MARKS[0]) if number == 1 else line
         if not line.strip() or line.lstrip().startswith(b"#"):
             continue
         found = _LETOR_LINE.fullmatch(line.rstrip(b"\r\n"))
@@ -282,6 +251,8 @@ def _letor(data: bytes, skipped: Skipped) -> tuple[str, Columns]:
         docnos.append(named[1] if named else words[0])
         grades.append(_label(found[1]))
         lines.append(number)
+    if not lines and not skipped.count:
+        raise InputError(skipped.place, "is empty", "expected letor", kind="empty")
     return "letor", Columns.of({"topic": topics, "docno": docnos, "grade": grades}, lines)
 
 
@@ -295,7 +266,6 @@ def _label(token: bytes) -> float | str:
 _READERS: dict[str, Callable[[bytes, Skipped], tuple[str, Any]]] = {
     "json": _json,
     "jsonl": _json,
-    "parquet": _parquet,
-    "arrow": _arrow,
-    "letor": _letor,
+    "parquet": read_parquet,
+    "arrow": read_arrow,
 }

@@ -25,14 +25,16 @@ from gradedeval.trec.column_names import (
 )
 from gradedeval.trec.file_formats import FORMATS, HEADER, IGNORED, WholeFile
 from gradedeval.trec.layouts import MSMARCO, MSMARCO_RANKS, NTCIR, QRELS, LineLayout
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, check_mark, decimal, decode
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, check_mark, decimal, decode
 from gradedeval.trec.stream import Stream
 from gradedeval.trec.unreadable import cells, check_bytes, check_lines, shorten
+from gradedeval.trec.whole_lines import LONGEST, too_long
 
 SAMPLE = 1 << 16
 """First bytes that are looked at."""
 
 _SEPARATORS = {"tsv": b"\t", "csv": b",", "headed": b"", "beir": b"\t"}
+_LINES = ("trec", "msmarco", "ntcir", *_SEPARATORS)
 _COLUMNS = {
     "run": ("topic", "docno", "score", "rank", "type", "tag"),
     "qrels": ("topic", "docno", "subtopic", "stratum"),
@@ -54,18 +56,18 @@ _RISES = (
 
 def recognize(stream: Stream, holds: str, trec: LineLayout, wanted: str | None) -> LineLayout | WholeFile:
     """As `recognition.format_of`; `trec` is the layout that the file has in TREC."""
-    try:
-        head = stream.peek(SAMPLE)
-    except NeedsLineReader:  # broken compressed data, which the line reader reports
-        return trec
-    found = _Sample(head, stream.place, holds, trec)
+    for size in (SAMPLE, SAMPLE + LONGEST):
+        head = stream.peek(size)
+        found = _Sample(head, len(head) < size, stream.place, holds, trec)
+        if not found.is_cut:
+            break
     return found.as_wanted(wanted) if wanted else found.by_content()
 
 
 class _Sample:
-    """The first bytes of a file, and its first lines."""
+    """The first bytes of a file, and its first lines; `is_cut` says that none of these is there to its end."""
 
-    def __init__(self, head: bytes, place: str, holds: str, trec: LineLayout) -> None:
+    def __init__(self, head: bytes, complete: bool, place: str, holds: str, trec: LineLayout) -> None:
         self.place, self.holds, self.trec = place, holds, trec
         check_bytes(head, place)
         marked = head.startswith(BYTE_ORDER_MARKS[0])
@@ -73,11 +75,23 @@ class _Sample:
         self.notes = ("starts with a byte order mark, which is skipped",) if marked else ()
         self.head = head[self.skip :]
         check_mark(self.head, place)  # a second one
-        cut = len(self.head) if len(head) < SAMPLE else self.head.rfind(b"\n") + 1
-        cut = cut or len(self.head)  # JSON in one line
-        found = [line for line in _LINE.finditer(self.head, 0, cut) if line[0].lstrip()[:1] not in (b"", b"#")]
+        found = self._found(len(self.head) if complete else self.head.rfind(b"\n") + 1)
+        self.is_cut = not (found or complete)
+        found = found or self._found(len(self.head))[:1]  # JSON in one line
         self.lines = [line[0] for line in found]
-        self.first, self.end_of_first = (found[0][0], found[0].end()) if found else (b"", len(self.head))
+        self.first, end = (found[0][0], found[0].end()) if found else (b"", len(self.head))
+        self.after_first = min(end + 1, len(self.head))
+
+    def _found(self, end: int) -> list[re.Match[bytes]]:
+        return [line for line in _LINE.finditer(self.head, 0, end) if line[0].lstrip()[:1] not in (b"", b"#")]
+
+    def _check_first(self) -> None:
+        """Raise InputError where the first line is too long for one of fields."""
+        if self.is_cut and len(self.first) > LONGEST:
+            line = 1 + self.head.count(b"\n")
+            raise too_long(f"{self.place}:{line}")
+        if self.is_cut:  # behind a megabyte of comments
+            self.lines, self.first = [], b""
 
     def by_content(self) -> LineLayout | WholeFile:
         binary = next((format for magic, format in _BINARY.items() if self.head.startswith(magic)), None)
@@ -91,6 +105,7 @@ class _Sample:
             if self.holds == "run":
                 raise self._error("looks like qrels of LETOR", "the order is RUN... QRELS: are they swapped?")
             return WholeFile("letor", self.notes)
+        self._check_first()
         for format in ("tsv", "csv", "headed"):
             if (layout := self._headed(format)) is not None:
                 return layout
@@ -102,15 +117,16 @@ class _Sample:
     def as_wanted(self, wanted: str) -> LineLayout | WholeFile:
         """Raises InputError where the file is not what the user says."""
         base, header = wanted.removesuffix(HEADER), wanted.endswith(HEADER)
+        if base in FORMATS and base not in _LINES:
+            return WholeFile(base, self.notes)
+        self._check_first()
         if base in _SEPARATORS:
             layout = self._headed(base)
             if layout is None:
                 what = f"has no header with columns for {base}: the first line is '{self._shown()}'"
                 raise self._error(what, f"expected {FORMATS[base][1]}")
             return layout
-        if base in FORMATS and base not in ("trec", "msmarco", "ntcir"):
-            return WholeFile(base, self.notes)
-        skip = self._after_first() if header else 0
+        skip = self.after_first if header else 0
         if base == "msmarco":
             layout = MSMARCO if len(self._fields(1 if header else 0)) != MSMARCO_RANKS.width else MSMARCO_RANKS
         else:
@@ -149,10 +165,6 @@ class _Sample:
             return layout
         return LineLayout(wanted or layout.format, layout.columns, layout.separator, skip, (*self.notes, *layout.notes))
 
-    def _after_first(self) -> int:
-        """Where the line after the first begins, behind a byte order mark."""
-        return min(self.end_of_first + 1, len(self.head))
-
     # Lines with a header
 
     def _headed(self, format: str) -> LineLayout | None:
@@ -163,7 +175,7 @@ class _Sample:
         if topic is None or docno is None or len(names) < 2:
             if len(known) < 2 or len(known) * 2 <= len(names) or not _SEPARATORS[format]:
                 return None
-            raise self._lacks(names, TOPIC if topic is None else DOCNO)
+            raise no_column(names, TOPIC if topic is None else DOCNO, self.place)
         columns = self._columns(names, _SEPARATORS[format])
         if columns == self.trec.columns and format == "headed":
             return None  # TREC with a header: only where that is asked for
@@ -173,7 +185,7 @@ class _Sample:
         pairs = zip(names, columns, strict=True)
         ignored = [name or "one without a name" for name, column in pairs if column.startswith(IGNORED)]
         notes = (f"columns that are ignored: {', '.join(ignored)}",) if ignored else ()
-        skip = self.skip + self._after_first()
+        skip = self.skip + self.after_first
         format, separator = "beir" if beir else format, _SEPARATORS[format]
         whole = self.holds == "qrels" and find_column(names, SCORE) == names[columns.index("grade")]
         return LineLayout(format, columns, separator, skip, (*self.notes, *notes), whole)
@@ -183,7 +195,7 @@ class _Sample:
         holds = {find_column(names, COLUMNS[column]): column for column in _COLUMNS[self.holds]}
         value = find_grades(names) if self.holds == "qrels" else find_column(names, SCORE) or find_column(names, RANK)
         if value is None:
-            raise self._lacks(names, COLUMNS["grade" if self.holds == "qrels" else "score"])
+            raise no_column(names, COLUMNS["grade" if self.holds == "qrels" else "score"], self.place)
         if self.holds == "run" and value == find_column(names, RANK):
             rows = [cells(separator, line) for line in self.lines[1:]]
             values = {name: [row[at] for row in rows if at < len(row)] for at, name in enumerate(names)}
@@ -193,9 +205,6 @@ class _Sample:
             columns = ",".join(holds.get(name, IGNORED) for name in names)
             check_one_grade(names, self.place, f"say which, as in --qrels-format {columns}{HEADER}")
         return tuple(holds.get(name, IGNORED + name) for name in names)
-
-    def _lacks(self, names: list[str], known: tuple[str, ...]) -> InputError:
-        return no_column(names, known, self.place)
 
     # Lines without a header
 
@@ -241,12 +250,12 @@ class _Sample:
         numbers = [all(decimal(row[-1]) == decimal(row[-1]) for row in rows if row)] if rows else [False]
         widths = {len(row) for row in rows}
         if widths == {3} and all(numbers):
-            counts = (
-                "counts, but not from 1 to 3 or more" if self._counts(MSMARCO_RANKS) else "does not count 1, 2, 3, …"
-            )
+            few = self._counts(MSMARCO_RANKS)
+            counts = "counts, but not from 1 to 3 or more" if few else "does not count 1, 2, 3, …"
             what = f"has 3 fields in a line, and the third {counts} as the ranks of MS MARCO do"
             raise self._ambiguous(what, "topic,docno,score", "topic,docno,rank")
-        if widths == {4} and all(numbers) and (any(decimal(row[3]) % 1 for row in rows) or _may_have_ranks(rows)):
+        ranked = widths == {4} and all(row[2].isdigit() for row in rows) and _has_docnos(rows)  # no iteration
+        if widths == {4} and all(numbers) and (any(decimal(row[3]) % 1 for row in rows) or ranked):
             raise self._ambiguous("has 4 fields in a line", "msmarco", "topic,q0,docno,score", "topic,docno,score,tag")
         if widths == {4} and all(decimal(row[2]) == decimal(row[2]) for row in rows) and _has_docnos(rows):
             what = f"has 4 fields in a line, and words such as '{decode(rows[0][3])}' in the last, as tags are"
@@ -300,11 +309,6 @@ def _has_grades_for_docnos(rows: list[list[bytes]]) -> bool:
     return are_docnos and len(last) == 1 and all(grade.isdigit() and len(grade) == 1 for grade in grades)
 
 
-def _may_have_ranks(rows: list[list[bytes]]) -> bool:
-    """Whether the third of four fields may be a rank; qrels have the same iteration in all lines, and docnos there."""
-    return all(row[2].isdigit() for row in rows) and _has_docnos(rows)
-
-
 def _has_docnos(rows: list[list[bytes]]) -> bool:
     """Whether the second field may be a docno: it is not an iteration, and no Q0."""
     second = {row[1] for row in rows}
@@ -312,4 +316,4 @@ def _has_docnos(rows: list[list[bytes]]) -> bool:
 
 
 def _follows(before: bytes, rank: bytes) -> bool:
-    return before.isdigit() and rank.isdigit() and int(rank) == int(before) + 1
+    return before.isdigit() and rank.isdigit() and len(rank) < 20 and int(rank) == int(before[:20]) + 1

@@ -5,10 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from typing import Protocol
+from itertools import chain
+from typing import TYPE_CHECKING, Protocol
 
 from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.trec.layouts import QRELS, RUN, STRATA, LineLayout
+from gradedeval.trec.whole_lines import Pieces, csv_rows, whole_lines
+
+if TYPE_CHECKING:
+    from gradedeval.trec.stream import Stream
 
 
 class NeedsLineReader(Exception):
@@ -22,6 +27,8 @@ _CONTROLS = bytes({*range(32)} - {*b"\t\n"})
 BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _DECIMAL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _HASH = 35
+HEAD = 1 << 16
+"""First bytes in which there is a line, as a rule."""
 _STARTS_WITH_MARK = ("starts with a byte order mark", "save the file as UTF-8 without a byte order mark")
 
 
@@ -35,26 +42,42 @@ class Problems(Protocol):
 
 
 def records(
-    data: bytes, layout: LineLayout, problems: Problems, *, extra: bool = False, tolerant: bool = False
+    stream: Stream, layout: LineLayout, problems: Problems, *, extra: bool = False, tolerant: bool = False
 ) -> Iterator[tuple[int, list[bytes]]]:
-    """Line number and fields of every line that has the fields of a layout; other lines are problems.
+    """Line number and fields of every line of a stream that has the fields of a layout; other lines are problems.
 
     extra     what a line has beyond these fields is ignored
     tolerant  bytes that no text holds are problems of their lines; otherwise InputError is raised for them, and for an
               empty file
 
-    Blank lines and lines that begin with `#` are skipped.
+    Blank lines and lines that begin with `#` are skipped. Raises InputError for a line that is too long.
     """
-    first, data = 1 + data.count(b"\n", 0, layout.skip), data[layout.skip :]
+    pieces = whole_lines(stream, skip=layout.skip)
     if not tolerant:
-        if not data.strip():
-            raise InputError(problems.place, "is empty", expected_lines(layout), kind="empty")
-        check_text(data, problems.place, first)
+        pieces = _checked(pieces, layout, problems.place)
     if layout.separator:
-        yield from _separated(data, layout, problems, first)
+        yield from _separated(pieces, layout, problems)
         return
-    has_control, width = tolerant and _CONTROL.search(data), layout.width
-    for number, line in enumerate(data.split(b"\n"), first):
+    for number, text in pieces:
+        yield from _unseparated(number, text, layout, problems, extra, tolerant)
+
+
+def _checked(pieces: Pieces, layout: LineLayout, place: str) -> Pieces:
+    """The pieces as they are. Raises InputError where there is none, or one has bytes that no text holds."""
+    empty = True
+    for number, text in pieces:
+        check_text(text, place, number)
+        yield number, text
+        empty = False
+    if empty:
+        raise InputError(place, "is empty", expected_lines(layout), kind="empty")
+
+
+def _unseparated(
+    first: int, text: bytes, layout: LineLayout, problems: Problems, extra: bool, tolerant: bool
+) -> Iterator[tuple[int, list[bytes]]]:
+    has_control, width = tolerant and _CONTROL.search(text), layout.width
+    for number, line in enumerate(text.split(b"\n"), first):
         if has_control and (control := _CONTROL.search(line)):
             problems.add(number, *about_control(control[0]), kind="format")
             continue
@@ -67,12 +90,11 @@ def records(
             problems.add(number, _about_width(fields, layout), _width_hint(fields, layout), kind="fields")
 
 
-def _separated(data: bytes, layout: LineLayout, problems: Problems, first: int) -> Iterator[tuple[int, list[bytes]]]:
+def _separated(pieces: Pieces, layout: LineLayout, problems: Problems) -> Iterator[tuple[int, list[bytes]]]:
     """The same of lines whose fields a tab or a comma separates: a field that nothing looks at may be empty, and the
     first may begin with `#`."""
     needed = [(name, layout.columns.index(name)) for name in ("topic", "docno")]
-    quoted = b'"' in data
-    for number, fields in _quoted(data, layout, problems, first) if quoted else _unquoted(data, layout, first):
+    for number, fields in _cells(pieces, layout, problems):
         if len(fields) == layout.width:
             missing = next((name for name, position in needed if not fields[position]), "")
             if missing:
@@ -83,21 +105,17 @@ def _separated(data: bytes, layout: LineLayout, problems: Problems, first: int) 
             problems.add(number, _about_width(fields, layout), "every line has the fields of the first", kind="fields")
 
 
-def _unquoted(data: bytes, layout: LineLayout, first: int) -> Iterator[tuple[int, list[bytes]]]:
-    for number, line in enumerate(data.split(b"\n"), first):
-        yield number, layout.split(line)
+def _cells(pieces: Pieces, layout: LineLayout, problems: Problems) -> Iterator[tuple[int, list[bytes]]]:
+    def broken(number: int, error: Exception) -> None:
+        problems.add(number, f"not valid {layout.format} ({error})", "close every quote", "format")
 
-
-def _quoted(data: bytes, layout: LineLayout, problems: Problems, first: int) -> Iterator[tuple[int, list[bytes]]]:
-    import csv  # few files have quotes
-    import io
-
-    reader = csv.reader(io.StringIO(decode(data), newline=""), delimiter=decode(layout.separator), strict=True)
-    try:
-        for row in reader:
-            yield reader.line_num + first - 1, [encode(field.strip()) for field in row]
-    except csv.Error as error:
-        problems.add(reader.line_num + first - 1, f"not valid {layout.format} ({error})", "close every quote", "format")
+    for number, text in pieces:
+        if b'"' in text:  # a quote may go on for many lines
+            for at, row in csv_rows(chain([(number, text)], pieces), decode(layout.separator), broken):
+                yield at, [encode(field).strip() for field in row]
+            return
+        for at, line in enumerate(text.split(b"\n"), number):
+            yield at, layout.split(line)
 
 
 def _about_width(fields: list[bytes], layout: LineLayout) -> str:
@@ -128,19 +146,20 @@ def expected_lines(layout: LineLayout) -> str:
 def check_text(data: bytes, place: str, first: int = 1) -> None:
     """Raise InputError where bytes are not text lines: a byte order mark, a control byte, a lone carriage return.
 
-    first  the number of the first line
+    first  the number of the first line; behind that of the file a mark is one of its characters
     """
-    check_mark(data, place, first)
+    if first == 1:
+        check_mark(data, place)
     # The pattern takes thirteen times as long as looking whether there is any such byte.
     if len(data.translate(None, _CONTROLS)) < len(data) and (control := _CONTROL.search(data)):
         line = data.count(b"\n", 0, control.start()) + first
         raise InputError(f"{place}:{line}", *about_control(control[0]), kind="format")
 
 
-def check_mark(data: bytes, place: str, first: int = 1) -> None:
-    """Raise InputError where bytes begin with a byte order mark."""
+def check_mark(data: bytes, place: str) -> None:
+    """Raise InputError where a file begins with a byte order mark."""
     if data.startswith(BYTE_ORDER_MARKS):
-        raise InputError(f"{place}:{first}", *_STARTS_WITH_MARK, kind="format")
+        raise InputError(f"{place}:1", *_STARTS_WITH_MARK, kind="format")
 
 
 def about_control(byte: bytes) -> tuple[str, str]:
@@ -163,7 +182,7 @@ def about_number(what: str, token: bytes, line: int) -> tuple[str, str]:
 def check_read(
     what: str,
     present: bool,
-    data: bytes,
+    stream: Stream,
     layout: LineLayout,
     problems: ProblemList,
     lenient: bool,
@@ -173,7 +192,7 @@ def check_read(
     about the skipped lines is added instead."""
     bad = f"{problems.count} bad {plural(problems.count, 'line')}"
     other, name = (QRELS, "qrels") if layout.holds == "run" else (RUN, "a run")
-    if not present and layout.format == "trec" and looks_like(data, other):
+    if not present and layout.format == "trec" and looks_like(_head(stream), other):
         looks = f"looks like {name} ({other.width} fields per line)"
         raise InputError(problems.place, looks, "the order is RUN... QRELS: are they swapped?", kind="swapped-files")
     if lenient and problems.count:
@@ -186,9 +205,14 @@ def check_read(
         raise InputError(problems.place, f"no {what}{skipped}", expected_lines(layout), kind="empty")
 
 
+def _head(stream: Stream) -> bytes:
+    stream.again()
+    return stream.peek(HEAD)
+
+
 def looks_like(data: bytes, layout: LineLayout) -> bool:
     """Whether the first line that is neither blank nor a comment has as many fields as a layout."""
-    for line in data[:65536].split(b"\n"):
+    for line in data[:HEAD].split(b"\n"):
         if line.split() and not line.startswith(b"#"):
             return len(line.split()) == layout.width and not line.startswith((b"{", b"["))
     return False

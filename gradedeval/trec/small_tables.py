@@ -10,12 +10,16 @@ import math
 import os
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import closing
+from itertools import chain
 from typing import Any, NamedTuple
 
 from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.trec.duplicates import duplicate, settle_duplicates
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
 from gradedeval.trec.source import Source
+from gradedeval.trec.stream import Stream
+from gradedeval.trec.whole_lines import Pieces, csv_rows, whole_lines
 
 SPACE = " \t\r"
 """What stands around cells; other control characters are part of them."""
@@ -87,7 +91,7 @@ def small_table(
     hint: str,
     words: bool = False,
     usage: bool = False,
-    data: bytes | None = None,
+    pieces: Iterable[tuple[int, bytes]] | None = None,
 ) -> SmallTable:
     """The rows of a file that may have a header.
 
@@ -96,15 +100,14 @@ def small_table(
     words    whether the first column holds words: then a header is known by that column's name; otherwise by having no
              number
     usage    whether problems are those of the command line (exit code 2), as for the file of a measure's parameter
-    data     the bytes of the file, if they have been read already
+    pieces   its lines, if they have been read already, as `whole_lines` gives them
 
     Raises InputError where the file cannot be read, or is empty. Rows with a wrong number of columns are `problems`.
     """
-    source = Source(path)
-    table = SmallTable(source.place, usage)
+    table = SmallTable(Source(path).place, usage)
     widths = {len(shape): shape for shape in columns}
     may_be_header, unnamed_header = True, 0
-    for line, record in _records(source, set(widths), usage, data):
+    for line, record in _records(path, pieces, set(widths), usage):
         cells = [cell.strip(SPACE) for cell in record]
         if cells[0].startswith("#"):
             continue
@@ -129,31 +132,30 @@ def small_table(
     return table
 
 
-def headed_table(path: Any, columns: Sequence[str], hint: str, data: bytes | None = None) -> SmallTable:
+def headed_table(path: Any, columns: Sequence[str], hint: str, pieces: Pieces | None = None) -> SmallTable:
     """The rows of a file whose header names these columns, in any order, and perhaps others; cells as they are.
 
-    data  the content, where it has been read
+    pieces  as of `small_table`
 
     Raises InputError where the file cannot be read, or a column is missing.
     """
-    source = Source(path)
-    table = SmallTable(source.place)
+    table = SmallTable(Source(path).place)
     header: list[str] = []
-    for line, cells in _records(source, set(), False, data):
+    for line, cells in _records(path, pieces, set(), False):
         # A row may begin with # as well: the name of a run does, sometimes.
         if cells[0].startswith("#") and len(cells) != len(header):
             continue
         if not header:
             header = cells
             if missing := [name for name in columns if name not in header]:
-                raise InputError(f"{source.place}:{line}", f"no column '{missing[0]}'", hint)
+                raise InputError(f"{table.place}:{line}", f"no column '{missing[0]}'", hint)
         elif len(cells) != len(header):
             what = f"{len(cells)} {plural(len(cells), 'field')}, expected {len(header)}"
             table.problems.add(line, what, hint, kind="fields")
         else:
             table.rows.append(TableRow(line, dict(zip(header, cells, strict=True))))
     if not header:
-        raise InputError(source.place, "is empty", hint, kind="empty")
+        raise InputError(table.place, "is empty", hint, kind="empty")
     return table
 
 
@@ -162,34 +164,44 @@ def _is_header(cells: list[str], first: str, words: bool) -> bool:
     return (named or not words) and all(math.isnan(decimal(encode(cell))) for cell in cells)
 
 
-def _records(source: Source, widths: set[int], usage: bool, data: bytes | None) -> Iterator[tuple[int, list[str]]]:
+def _records(
+    path: Any, pieces: Iterable[tuple[int, bytes]] | None, widths: set[int], usage: bool
+) -> Iterator[tuple[int, list[str]]]:
     """Line number and cells of the lines that are not blank. Raises InputError where there is no text to read."""
     try:
-        content = source.read() if data is None else data
+        if pieces is not None:
+            yield from _cells(iter(pieces), Source(path).place, widths)
+            return
+        with closing(Stream(Source(path))) as stream:
+            yield from _cells(whole_lines(stream), stream.place, widths)
     except InputError as error:
         raise error.replace(usage=usage) from None
-    if content.startswith(BYTE_ORDER_MARKS[1:]):
-        raise InputError(f"{source.place}:1", "is UTF-16", "save the file as UTF-8", kind="format", usage=usage)
-    content = content.removeprefix(BYTE_ORDER_MARKS[0]).replace(b"\r\n", b"\n")
-    space = encode(SPACE)
-    rows = (line for line in content.split(b"\n") if line.strip(space) and not line.lstrip(space).startswith(b"#"))
-    separator = _separator(next(rows, b""), widths)
-    if separator is None:
-        for number, line in enumerate(content.split(b"\n"), 1):
-            if cells := [cell for cell in re.split(f"[{SPACE}]+", decode(line)) if cell]:
-                yield number, cells
-        return
-    import csv  # few evaluations need a table
-    import io
 
-    reader = csv.reader(io.StringIO(decode(content), newline=""), delimiter=separator, strict=True)
-    try:
-        for row in reader:
-            if any(cell.strip(SPACE) for cell in row):
-                yield reader.line_num, row
-    except csv.Error as error:
-        what, hint = f"not a valid CSV file ({error})", "close every quote"
-        raise InputError(f"{source.place}:{reader.line_num}", what, hint, kind="format", usage=usage) from None
+
+def _cells(pieces: Pieces, place: str, widths: set[int]) -> Iterator[tuple[int, list[str]]]:
+    space, rows = encode(SPACE), list[bytes]()
+    for number, text in pieces:
+        if number == 1 and text.startswith(BYTE_ORDER_MARKS[1:]):
+            raise InputError(f"{place}:1", "is UTF-16", "save the file as UTF-8", kind="format")
+        text = text.removeprefix(BYTE_ORDER_MARKS[0]) if number == 1 else text
+        rows = [line for line in text.split(b"\n") if line.strip(space) and not line.lstrip(space).startswith(b"#")]
+        if rows:
+            pieces = chain([(number, text)], pieces)
+            break
+    separator = _separator(rows[0], widths) if rows else None
+    if separator is None:
+        for number, text in pieces:
+            for at, line in enumerate(text.split(b"\n"), number):
+                if cells := [cell for cell in re.split(f"[{SPACE}]+", decode(line)) if cell]:
+                    yield at, cells
+        return
+
+    def broken(at: int, error: Exception) -> None:
+        raise InputError(f"{place}:{at}", f"not a valid CSV file ({error})", "close every quote", kind="format")
+
+    for at, row in csv_rows(pieces, separator, broken):
+        if any(cell.strip(SPACE) for cell in row):
+            yield at, row
 
 
 def _separator(line: bytes, widths: set[int]) -> str | None:

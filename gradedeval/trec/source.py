@@ -1,22 +1,18 @@
-"""Where bytes come from: a path, standard input or an open file; compression is recognized by content."""
+"""Where bytes come from: a path, standard input or an open file."""
 
 from __future__ import annotations
 
 import os
 import sys
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import import_module
-from io import BytesIO
 from typing import IO, Any, TypeGuard
 
 from gradedeval.errors import InputError, reason, url_place
 from gradedeval.trec.in_use import will_read
 
-SLICE = 1 << 16
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4")
 
 
@@ -92,6 +88,8 @@ class Source:
 
     def read(self) -> bytes:
         """All bytes, decompressed. Raises InputError where they cannot be read."""
+        from gradedeval.trec.decompression import decompress  # which is for streams, as a rule
+
         return decompress(self.stored(), self.place)
 
     def stored(self) -> bytes:
@@ -106,6 +104,15 @@ class Source:
                 return remote(self.target).read()
             with open(self.target, "rb") as file:
                 return file.read()
+
+    def digest(self) -> str:
+        """SHA-256 of all bytes as they are stored, of a path. Raises InputError where they cannot be read."""
+        from hashlib import file_digest  # few signatures name a file
+
+        target: Any = self.target
+        with file_errors(self.place), remote(target) if is_url(target) else open(target, "rb") as file:
+            opened: Any = file
+            return file_digest(opened, "sha256").hexdigest()
 
 
 def is_url(target: Any) -> bool:
@@ -180,75 +187,3 @@ def without_suffix(path: str) -> str:
         if path.endswith(suffix) and path != suffix:
             return path[: -len(suffix)]
     return path
-
-
-def opener(head: bytes, place: str) -> Callable[[], Any] | None:
-    """Makes a decompressor for one stream of a file that starts with these bytes; None if it is not compressed."""
-    openers: dict[bytes, Callable[[], Any]] = {
-        b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
-        b"BZh": lambda: _library("bz2", place).BZ2Decompressor(),
-        b"\xfd7zXZ\x00": lambda: _library("lzma", place).LZMADecompressor(),
-        b"\x28\xb5\x2f\xfd": lambda: _zstd(place),
-        b"\x04\x22\x4d\x18": lambda: _lz4(place),
-    }
-    if head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F:  # a zstd file may start with a skippable frame
-        return lambda: _zstd(place)
-    return next((make for magic, make in openers.items() if head.startswith(magic)), None)
-
-
-def decompressed_pieces(read: Callable[[int], bytes], make: Callable[[], Any]) -> Iterator[bytes]:
-    """The decompressed bytes of what `read` returns, piece by piece. Raises the errors of the libraries."""
-    piece = read(SLICE)
-    while piece:
-        piece = piece.lstrip(b"\x00")  # zero padding after a stream, as on tapes
-        if not piece:
-            piece = read(SLICE)
-            continue
-        stream = make()
-        while not stream.eof:
-            piece = piece or read(SLICE)
-            if not piece:
-                raise EOFError("unexpected end of file")
-            # In slices, because a decompressor keeps a copy of all that follows the end of its stream.
-            yield stream.decompress(piece)
-            piece = (stream.unused_data or b"") if stream.eof else b""
-        # Several streams may follow each other: the output of `cat a.gz b.gz` is a valid file.
-        while len(piece) < SLICE and (more := read(SLICE - len(piece))):
-            piece += more
-
-
-def decompress(data: bytes, place: str) -> bytes:
-    """Bytes decompressed, if they are compressed. Raises InputError where they are broken."""
-    make = opener(data[:8], place)
-    if make is None:
-        return data
-    try:
-        return b"".join(decompressed_pieces(BytesIO(data).read, make))
-    except (InputError, MemoryError):
-        raise
-    except Exception as error:  # each library has its own
-        raise InputError(place, f"broken compressed data ({error})", "copy or compress the file again") from None
-
-
-def _library(name: str, place: str) -> Any:
-    """A compression library, imported when a file needs it: most runs are plain, and not every Python has it."""
-    try:
-        return import_module(name)
-    except ImportError:
-        raise InputError(place, f"is compressed, and this Python has no {name}", "decompress the file first") from None
-
-
-def _zstd(place: str) -> Any:
-    try:
-        import zstandard
-    except ImportError:
-        raise InputError(place, "is compressed with zstd", "pip install 'gradedeval[zstd]'") from None
-    return zstandard.ZstdDecompressor().decompressobj()
-
-
-def _lz4(place: str) -> Any:
-    try:
-        import lz4.frame
-    except ImportError:
-        raise InputError(place, "is compressed with lz4", "pip install lz4") from None
-    return lz4.frame.LZ4FrameDecompressor()

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
+from io import BytesIO
 from typing import IO, Any
 
-from gradedeval.trec.decompression import BackgroundDecompressor
+from gradedeval.trec.decompression import BackgroundDecompressor, packing_of
 from gradedeval.trec.open_files import OpenFile, Segment, fill
 from gradedeval.trec.source import (
     Source,
-    decompress,
     file_errors,
     is_url,
-    opener,
     remote,
     standard_input,
     temporary_file_errors,
@@ -21,6 +20,9 @@ from gradedeval.trec.source import (
 IN_MEMORY = 1 << 23
 """Bytes of a pipe that are kept in memory; more go to a temporary file."""
 
+
+WHOLE = 1 << 20
+"""Bytes that are read at once where all are wanted."""
 
 GRACE = 0.5
 """Seconds that a thread has to end when its bytes are no longer needed."""
@@ -49,8 +51,8 @@ class Stream:
         self._rewind()
         with file_errors(self.place):
             self._ahead = head = self._read(8)
-            make = opener(head, self.place)
-        self._decompressor = BackgroundDecompressor(make, self._read, self.place) if make else None
+            packing = packing_of(head, self.place)
+        self._decompressor = BackgroundDecompressor(packing, self._read, self.place) if packing else None
 
     def _rewind(self) -> None:
         if self._decompressor is not None:
@@ -122,11 +124,11 @@ class Stream:
 
     def whole(self) -> bytes:
         """All bytes, from the beginning."""
-        self._rewind()
-        self._decompressor = None
-        with file_errors(self.place):
-            data = b"".join(iter(lambda: self._read(1 << 24), b""))
-        return decompress(data, self.place)
+        self.again()
+        held, part = BytesIO(), memoryview(bytearray(WHOLE))
+        while size := self.read_into(part):
+            held.write(part[:size])
+        return held.getvalue()  # which copies nothing
 
     def token(self, start: int, length: int) -> bytes:
         """The bytes at an offset of a plain stream that has been read to its end."""
@@ -154,7 +156,7 @@ def _opened(source: Source) -> Any:
             return opened(str(target))
     if isinstance(target, str | os.PathLike):
         return standard_input(source.place) if os.fspath(target) == "-" else open(target, "rb", buffering=0)
-    from io import BytesIO, TextIOBase
+    from io import TextIOBase
 
     if isinstance(target, TextIOBase) or not all(hasattr(target, name) for name in ("readinto", "seekable", "tell")):
         return BytesIO(source.stored())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from gradedeval.arrays import Bools, Ints
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
-Word = Callable[[int, Any], Words]
+Word = Callable[[Any, Any], Words]
 """(offset, rows) -> the eight bytes at an offset of each token in these rows, little-endian. Read-only."""
 
 TrailingBytes = Callable[[slice], tuple[Words, Words]]
@@ -26,6 +27,10 @@ PAD = 64
 
 NEAR = 32
 """Up to this many bytes all tokens are processed, whatever their length; beyond, only the longer ones."""
+
+FAR = 512
+"""Bytes that a token is longer than others before it is processed by itself: a call for each eight bytes would take
+seconds for a megabyte."""
 
 _HALF = np.uint64(32)
 _ODD = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)  # multipliers of a Weyl sequence and of rrmxmx
@@ -74,6 +79,10 @@ def hashes(word: Word, length: NDArray[Any]) -> Words:
     for at, rows, part in _parts(word, length):
         mixed = part >> _HALF  # the last bytes are highest: unmixed, they would change only the highest bits
         mixed ^= part
+        if isinstance(rows, int):
+            mixed *= _powers(int(at[-1] // 8).bit_length())[at[0] // 8 : at[-1] // 8 + 1]
+            hashed[rows : rows + 1] += mixed.sum()
+            continue
         mixed *= np.uint64(pow(_ODD[0], at // 8 + 1, 1 << 64))
         if isinstance(rows, slice):
             hashed += mixed
@@ -88,7 +97,7 @@ def equal(words: Words, start: Ints, other_words: Words, other: Ints, length: In
     """Whether the tokens at `start` and those at `other`, of equal lengths, are equal byte by byte."""
     same = np.ones(len(length), dtype=bool)
     for _, rows, part in _parts(lambda at, rows: words[start[rows] + at] ^ other_words[other[rows] + at], length):
-        same[rows] &= part == 0
+        same[rows] &= not part.any() if isinstance(rows, int) else part == 0
     return same
 
 
@@ -105,17 +114,29 @@ def text_hashes(tokens: list[bytes]) -> tuple[Bytes, Ints, Ints, Words]:
 def run_starts(word: Word, length: NDArray[Any]) -> Ints:
     """The positions of the tokens that differ from the one before; the first is one of them."""
     changed: Bools = length[1:] != length[:-1]
+    before: tuple[int, Any] = -2, None
     for _, rows, part in _parts(word, length):
         if isinstance(rows, slice):
             changed |= part[1:] != part[:-1]
+        elif isinstance(rows, int):
+            if before[0] == rows - 1 and not np.array_equal(before[1], part):
+                changed[rows - 1] = True
+            before = rows, part
         else:  # the rows before must be equally long to be equal
             after = np.flatnonzero(rows[1:] - rows[:-1] == 1) + 1
             changed[rows[after] - 1] |= part[after] != part[after - 1]
     return np.append(0, np.flatnonzero(changed) + 1)
 
 
-def _parts(word: Word, length: NDArray[Any]) -> Iterator[tuple[int, Any, Words]]:
-    """The tokens eight bytes at a time: offset, rows that are that long, and their words.
+@cache
+def _powers(bits: int) -> Words:
+    """The first 2**bits powers of the multiplier, from itself on."""
+    return np.multiply.accumulate(np.full(1 << bits, _ODD[0], dtype=np.uint64))
+
+
+def _parts(word: Word, length: NDArray[Any]) -> Iterator[tuple[Any, Any, Words]]:
+    """The tokens eight bytes at a time: offset, rows that are that long, and their words. Where few tokens are left
+    that are much longer, each of these to its end: offsets, its row, and the words there.
 
     Bytes behind the end of a token are shifted out: the others are highest, with zeros below, which no text contains.
     """
@@ -125,6 +146,8 @@ def _parts(word: Word, length: NDArray[Any]) -> Iterator[tuple[int, Any, Words]]
     for at in range(0, longest, 8):
         if at >= NEAR:
             rows = np.flatnonzero(length > at) if at == NEAR else rows[length[rows] > at]
+            if longest - at > max(FAR, 8 * len(rows)):
+                break
         part = word(at, rows)
         if longest == shortest:
             if at + 8 > longest:
@@ -132,3 +155,11 @@ def _parts(word: Word, length: NDArray[Any]) -> Iterator[tuple[int, Any, Words]]
         elif at + 8 > shortest:
             part = part << (8 * (at + 8 - np.clip(length[rows], at, at + 8))).astype(np.uint64)
         yield at, rows, part
+    else:
+        return
+    for row in rows.tolist():
+        end = int(length[row])
+        offsets = np.arange(at, end, 8)
+        part = word(offsets, row)
+        part[-1] <<= np.uint64(8 * (offsets[-1] + 8 - end))
+        yield offsets, row, part

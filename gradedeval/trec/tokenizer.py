@@ -96,6 +96,20 @@ class Lines:
     def hashes(self, column: int) -> Words:
         return swar.hashes(self.fields.word(column), self.length(column))
 
+    def joined(self, width: int, separator: int) -> Bytes:
+        """The text of the lines, which have `width` fields, with one byte between fields and nothing else."""
+        bounds = [self.fields.start, self.fields.end]
+        starts, ends = (np.stack([bound(at) for at in range(width)], axis=1).ravel() for bound in bounds)
+        begin, end = (int(starts[0]), int(ends[-1]) + 1) if len(self) else (0, 0)
+        change = np.zeros(end - begin + 1, dtype=np.int8)
+        change[starts - begin] = 1
+        change[ends + 1 - begin] -= 1  # the byte behind a field is a separator
+        text = self.buffer[begin:end][change.cumsum(dtype=np.int8)[:-1] > 0]
+        behind = np.cumsum(ends - starts + 1) - 1
+        text[behind] = separator
+        text[behind[width - 1 :: width]] = NEWLINE
+        return text
+
     def topic_starts(self) -> Ints:
         """The first line of each run of lines of one topic."""
         return swar.run_starts(self.fields.word(0), self.length(0))
@@ -107,6 +121,16 @@ def separate(text: Bytes, layout: LineLayout) -> None:
         if (text == TAB).any():
             raise NeedsLineReader
         text[text == COMMA] = TAB
+
+
+def is_sparse(text: Bytes) -> bool:
+    """Whether most bytes of a text are blanks or comments."""
+    blank = np.count_nonzero(text <= SPACE)
+    if 2 * blank <= len(text) and (text == HASH).any():
+        newlines = np.flatnonzero(text == NEWLINE)
+        begins = np.append(0, newlines[:-1] + 1) if len(newlines) else newlines
+        blank += int((newlines - begins)[text[begins] == HASH].sum())
+    return bool(2 * blank > len(text))
 
 
 def lines_of(buffer: Bytes, begin: int, end: int, layout: LineLayout) -> Lines:
@@ -144,7 +168,7 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
             return start, end
 
         return Lines(buffer, LineFields(buffer, len(of_line), bounds))
-    return _normalized(buffer, at, begin, end, width)
+    return _normalized(buffer, separated, begin, width)
 
 
 def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) -> bool:
@@ -164,28 +188,26 @@ def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) 
     )
 
 
-def _normalized(buffer: Bytes, at: Ints, begin: int, end: int, width: int) -> Lines:
-    """As `split_lines`, for lines of any format: repeated spaces, spaces around fields, CRLF, comments."""
-    separator = buffer[at]
-    newline = separator == NEWLINE
-    returned = separator == RETURN
-    plain = np.count_nonzero(newline) + np.count_nonzero(separator == SPACE) + np.count_nonzero(separator == TAB)
-    if plain != len(at) and plain + np.count_nonzero(returned) != len(at):
+def _normalized(buffer: Bytes, separated: Bools, begin: int, width: int) -> Lines:
+    """As `split_lines`, for lines of any format: repeated spaces, spaces around fields, CRLF, comments. What takes
+    memory are fields: of the bytes between them there may be a million for each."""
+    text = buffer[begin : begin + len(separated)]
+    newline, returned = text == NEWLINE, text == RETURN
+    plain = sum(np.count_nonzero(text == kind) for kind in (SPACE, TAB)) + np.count_nonzero(newline)
+    if plain + np.count_nonzero(returned) != np.count_nonzero(separated) or (returned[:-1] & ~newline[1:]).any():
         raise NeedsLineReader
-    if (buffer[at[returned] + 1] != NEWLINE).any():
-        raise NeedsLineReader
-    before = np.append(begin - 1, at[:-1])
-    token = at - before > 1  # a field ends at a separator that does not follow another
-    line = np.cumsum(newline) - newline
-    start, stop, line = (before + 1)[token], at[token], line[token]
-    lines = int(np.count_nonzero(newline))
-    begins = np.append(begin, at[newline][:-1] + 1)
-    comment = buffer[begins] == HASH
+    edges = np.flatnonzero(separated[1:] != separated[:-1]) + 1  # where fields begin and end, in turn
+    edges = edges if separated[:1].all() else np.append(0, edges)
+    start, stop = edges[::2], edges[1::2]
+    first = np.ones(len(start), dtype=bool)  # of its line
+    first[1:] = np.logical_or.reduceat(newline, stop[:-1]) if len(stop) > 1 else True
+    begins = np.flatnonzero(first)
+    at_begin = (start[begins] == 0) | newline[start[begins] - 1]
+    comment, fields = at_begin & (text[start[begins]] == HASH), np.diff(begins, append=len(start))
     if comment.any():
-        included = ~comment[line]
-        start, stop, line = start[included], stop[included], line[included]
-    fields = np.bincount(line, minlength=lines)
-    if ((fields != width) & (fields != 0)).any():
+        included = np.repeat(~comment, fields)
+        start, stop, fields = start[included], stop[included], fields[~comment]
+    if (fields != width).any():
         raise NeedsLineReader
-    starts, ends = np.ascontiguousarray(start.reshape(-1, width).T), np.ascontiguousarray(stop.reshape(-1, width).T)
+    starts, ends = (np.ascontiguousarray(edge.reshape(-1, width).T) + begin for edge in (start, stop))
     return Lines(buffer, LineFields(buffer, starts.shape[1], lambda column: (starts[column], ends[column])))

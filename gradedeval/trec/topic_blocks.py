@@ -10,10 +10,12 @@ from itertools import pairwise
 import numpy as np
 
 from gradedeval.trec.layouts import RUN, LineLayout
+from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.open_files import Segment
 from gradedeval.trec.stream import Stream
 from gradedeval.trec.swar import HASH, NEWLINE, PAD, Bytes, padded, words_at
-from gradedeval.trec.tokenizer import Lines, lines_of, separate
+from gradedeval.trec.tokenizer import Lines, is_sparse, lines_of, separate
+from gradedeval.trec.whole_lines import LONGEST, last_newline, long_line
 
 LOOK, MOST = 1 << 16, 1 << 22
 """Bytes that are looked at around a place at first, and at once where a topic goes on."""
@@ -45,7 +47,9 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLay
     offset  bytes of the source before the stream
     layout  of its lines
 
-    A topic may occur in several blocks, if its lines are not together. Raises NeedsLineReader as `separate`.
+    A topic may occur in several blocks, if its lines are not together, or if most of the bytes between them are blanks
+    and comments: of these no more is held than of lines. Raises NeedsLineReader as `separate`, and for a line that is
+    too long.
     """
     part = stream.file if isinstance(stream, Stream) else stream
     whole = part.end - part.at + 1 if part is not None else 0  # plus a newline that may be missing
@@ -55,9 +59,14 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLay
         count = stream.read_into(memoryview(buffer)[PAD + filled : PAD + capacity])  # type: ignore[arg-type]
         separate(buffer[PAD + filled : PAD + filled + count], layout)
         filled += count
+        text = memoryview(buffer)[PAD : PAD + filled]  # type: ignore[arg-type]
+        if long_line(text, 0, filled) is not None:
+            raise NeedsLineReader
         if filled < capacity:
             break
         cut = _last_topic(buffer, PAD, PAD + filled) - PAD
+        if not cut and is_sparse(buffer[PAD : PAD + filled]):
+            cut = last_newline(text, 0, filled) + 1
         carried = filled - cut
         capacity = max(size, 2 * carried)
         following = padded(capacity)
@@ -154,8 +163,9 @@ def topic_start(file: Segment, at: int, layout: LineLayout = RUN) -> int:
     """Where the first line begins, from `at` on, whose topic is not that of the last line before `at` that has one;
     the end of the file where there is none. Blank lines and comments have no topic.
 
-    Some kilobytes around a place tell. The result never falls as `at` grows: from one place to the next there are whole
-    topics, and of a topic whose lines are together all lines.
+    Some kilobytes around a place tell, as a rule. The result never falls as `at` grows: from one place to the next
+    there are whole topics, and of a topic whose lines are together all lines. Raises NeedsLineReader for a line that is
+    too long.
     """
     begin = file.at + layout.skip
     if at <= begin or at >= file.end:
@@ -165,7 +175,9 @@ def topic_start(file: Segment, at: int, layout: LineLayout = RUN) -> int:
     while start < file.end:
         text = text or file.file.token(0, start, min(size, file.end - start))
         whole = len(text) if start + len(text) == file.end else text.rfind(b"\n") + 1
-        if found := other.search(text, 0, whole):
+        if not whole and len(text) > LONGEST:
+            raise NeedsLineReader
+        if _holds_more_than_blanks(text[:whole]) and (found := other.search(text, 0, whole)):
             return start + found.start()
         start, size, text = start + whole, min(2 * size, MOST) if whole else 4 * size, b""
     return file.end
@@ -179,16 +191,30 @@ def _topic_before(file: Segment, at: int, begin: int, layout: LineLayout) -> tup
         low, high = max(begin, at - back), min(file.end, at + ahead)
         text = file.file.token(0, low, high - low)
         after = text.find(b"\n", at - 1 - low) + 1 or len(text)
-        if after == len(text) and high < file.end:
-            ahead *= 4
-            continue
-        lines = text[:after].split(b"\n")
-        for line in reversed(lines if low == begin else lines[1:]):
-            if line.strip() and line[:1] != b"#":
-                return line.split(layout.separator or None, 1)[0], low + after, text[after:]
+        if after < len(text) or high == file.end:
+            break
+        if ahead > LONGEST:
+            raise NeedsLineReader
+        ahead *= 4
+    start, following, text = low + after, text[after:], text[:after]
+    while True:
+        whole = 0 if low == begin else text.find(b"\n") + 1 or len(text)
+        if _holds_more_than_blanks(text[whole:]):
+            for line in reversed(text[whole:].split(b"\n")):
+                if line.strip() and line[:1] != b"#":
+                    return line.split(layout.separator or None, 1)[0], start, following
         if low == begin:
-            return None, low + after, text[after:]
-        back *= 4
+            return None, start, following
+        if whole == len(text) > LONGEST:
+            raise NeedsLineReader
+        # The text before, to the end of the line that is cut here.
+        high, back = low + whole, min(4 * back, MOST)
+        low = max(begin, high - back)
+        text = file.file.token(0, low, high - low)
+
+
+def _holds_more_than_blanks(text: bytes) -> bool:
+    return bool(text.translate(None, b" \t\r\n"))
 
 
 def _other_topic(topic: bytes | None, layout: LineLayout) -> re.Pattern[bytes]:

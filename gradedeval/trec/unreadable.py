@@ -45,7 +45,11 @@ _MAY_BE = {
 
 
 def check_bytes(head: bytes, place: str) -> None:
-    """Raise InputError for what is recognized and not read: UTF-16, archives, pickles."""
+    """Raise InputError for what is recognized and not read: UTF-16, archives, pickles, zeros."""
+    if head and not any(head[:64]):
+        raise InputError(
+            place, "begins with zero bytes, and is not text", "copy or write the file again", kind="format"
+        )
     sides = head[0:64:2], head[1:64:2]
     if head.startswith(BYTE_ORDER_MARKS[1:]) or any(len(side) > 3 and not any(side) for side in sides):
         raise InputError(place, "is UTF-16", "save the file as UTF-8", kind="format")

@@ -13,10 +13,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gradedeval.trec.source import SLICE, Source, decompressed_pieces
+from gradedeval.trec.decompression import SLICE, Packing, decompressed_pieces
+from gradedeval.trec.source import Source
 from support.broken import CASES, PACKERS, QRELS, RUN, Broken, by_name, check_refused, contents, matches, zstd
 from support.commands import Command, Outcome, environment, shell
 from support.examples import sampled
@@ -450,19 +452,13 @@ def test_what_a_part_of_a_gzip_file_copies_does_not_grow_with_the_parts_behind_i
     given beyond its end: were that the rest of the file, the time would grow with the square of its size."""
     given: list[int] = []
 
-    class Part:
-        def __init__(self) -> None:
-            self.stream = zlib.decompressobj(wbits=31)
-
-        def decompress(self, piece: bytes) -> bytes:
-            given.append(len(piece))
-            return self.stream.decompress(piece)
-
-        eof = property(lambda self: self.stream.eof)
-        unused_data = property(lambda self: self.stream.unused_data)
+    def pieces(stream: Any, piece: bytes) -> Iterator[bytes]:
+        given.append(len(piece))
+        yield stream.decompress(piece)
 
     packed = b"".join(gzip.compress(b"1 Q0 d%d 1 %d t\n" % (at, -at), 1) for at in range(5_000))
-    content = b"".join(decompressed_pieces(io.BytesIO(packed).read, Part))
+    parts = Packing(lambda: zlib.decompressobj(wbits=31), pieces)
+    content = b"".join(decompressed_pieces(io.BytesIO(packed).read, parts, "run"))
     assert content.count(b"\n") == 5_000
     assert max(given) <= SLICE < len(packed)
 

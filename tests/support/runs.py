@@ -18,7 +18,7 @@ from gradedeval.rankings import qrels
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.run import run_of_bytes
+from gradedeval.rankings.run import run_of_lines
 from gradedeval.scoring.run_parts import GradedRun, grade_run, map_lists
 from gradedeval.trec.layouts import LineLayout
 from gradedeval.trec.lines import NeedsLineReader
@@ -57,10 +57,10 @@ def read_by_line(
     place: str, run: bytes, judgments: Qrels, rules: Options, keep_docnos_for: frozenset[bytes] = frozenset()
 ) -> GradedRun[Batch]:
     grader = Grader(judgments, rules, keep_docnos_for)
-    with closing(Stream(named(run))) as stream:
+    with closing(Stream(named(run, place))) as stream:
         layout = format_of(stream, "run", rules.run_format)
-    assert isinstance(layout, LineLayout)
-    read = run_of_bytes(place, run, rules, layout=layout)
+        assert isinstance(layout, LineLayout)
+        read = run_of_lines(stream, rules, layout=layout)
     read.notes[:0] = [f"{place}: {note}" for note in layout.notes]
     return map_lists(lambda part: part.grade(grader), read, grader)
 
@@ -77,9 +77,9 @@ def read_in_blocks(
     return grade_run(source.target, grader, Workers(jobs))
 
 
-def named(content: bytes) -> Source:
+def named(content: bytes, place: str = "run") -> Source:
     file = io.BytesIO(content)
-    file.name = "run"  # type: ignore[attr-defined]
+    file.name = place  # type: ignore[attr-defined]
     return Source(file)
 
 

@@ -17,7 +17,7 @@ import pytest
 from gradedeval.errors import InputError
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.run import run_of_bytes
+from gradedeval.rankings.run import run_of_lines
 from gradedeval.trec.layouts import QRELS, RUN, LineLayout
 from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source
@@ -127,7 +127,7 @@ def test_no_field_of_a_separated_line_moves_into_another_column(line: str, tmp_p
         layout = format_of(stream, "run")
         assert isinstance(layout, LineLayout)
         try:
-            run = run_of_bytes("run", stream.whole(), Options(), layout=layout)
+            run = run_of_lines(stream, Options(), layout=layout)
         except InputError:
             return
     assert {docno: (topic, found.scores[0]) for topic, found in run.topics.items() for docno in found.docnos} in (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,6 +29,7 @@ from gradedeval.trec.lines import decimal, decode, encode, looks_like
 from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream
+from gradedeval.trec.whole_lines import whole_lines
 
 Weight = Literal["error", "warning"]
 
@@ -129,24 +130,27 @@ def read_submission(name: str, path: str, wanted: str | None = None) -> Submissi
     wanted  its format, as `--run-format` takes it
     """
     run = Submission(name, Source(path).place)
-    form, data = _contents(path, run, wanted, "give qrels with --qrels; a run has lines of")
-    if isinstance(form, WholeFile):
-        _add_content(run, data)
-    else:
-        _add_lines(run, form, data)
+
+    def add(form: LineLayout | WholeFile, stream: Stream) -> None:
+        if isinstance(form, WholeFile):
+            _add_content(run, stream)
+        else:
+            _add_lines(run, form, stream)
+
+    _read(path, run, wanted, "give qrels with --qrels; a run has lines of", add)
     if not run.topics and not run.defects:
         run.error("empty", "no documents", lines.expected_lines(RUN))
     return run
 
 
-def _add_lines(run: Submission, layout: LineLayout, data: bytes) -> None:
+def _add_lines(run: Submission, layout: LineLayout, stream: Stream) -> None:
     """Add the documents of a file of lines, and the defects of the lines."""
     columns: dict[bytes, int] = {}
     bad_ranks: list[int] = []
     ranks: dict[bytes, float] = {}
     at_topic, at_docno = map(layout.columns.index, ("topic", "docno"))
     at_type, at_rank, at_score, at_tag = map(layout.position, ("type", "rank", "score", "tag"))
-    for number, fields in lines.records(data, layout, run, tolerant=True):
+    for number, fields in lines.records(stream, layout, run, tolerant=True):
         topic, docno = fields[at_topic], fields[at_docno]
         rank = b"" if at_rank is None else fields[at_rank]
         stated = ranks[rank] if rank in ranks else ranks.setdefault(rank, decimal(rank))
@@ -176,10 +180,10 @@ def _add(run: Submission, topic: bytes, docno: bytes, score: float, rank: float,
     return True
 
 
-def _add_content(run: Submission, data: bytes) -> None:
+def _add_content(run: Submission, stream: Stream) -> None:
     """Add the documents of a file that a library reads; or its first defect: the library stops there."""
     try:
-        run.format, content = read_document(run.format, data, run.place)
+        run.format, content = read_document(run.format, stream)
         listed = read_run(content, Options(duplicates="first"), place=run.place)
     except InputError as error:
         _add_error(run, error)
@@ -216,11 +220,14 @@ def read_judgments(path: str, wanted: str | None = None, labels: Mapping[bytes, 
     labels  label -> grade, where grades are words
     """
     qrels = Judgments(path, Source(path).place)
-    form, data = _contents(path, qrels, wanted, "qrels have lines of")
-    if isinstance(form, WholeFile):
-        _add_judged(qrels, path, wanted, labels)
-    else:
-        _add_judgments(qrels, form, data, labels)
+
+    def add(form: LineLayout | WholeFile, stream: Stream) -> None:
+        if isinstance(form, WholeFile):
+            _add_judged(qrels, path, wanted, labels)
+        else:
+            _add_judgments(qrels, form, stream, labels)
+
+    form = _read(path, qrels, wanted, "qrels have lines of", add)
     if not qrels.grades and not qrels.defects:
         qrels.error("empty", "no judgments", lines.expected_lines(QRELS))
     elif qrels.grades and max(max(grades.values()) for grades in qrels.grades.values()) <= 0:
@@ -228,12 +235,12 @@ def read_judgments(path: str, wanted: str | None = None, labels: Mapping[bytes, 
     return qrels
 
 
-def _add_judgments(qrels: Judgments, layout: LineLayout, data: bytes, labels: Mapping[bytes, float] | None) -> None:
+def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels: Mapping[bytes, float] | None) -> None:
     first: dict[tuple[bytes, bytes], int] = {}
     words: dict[bytes, int] = {}
     bad: list[tuple[int, bytes]] = []
     at_topic, at_docno, at_grade = map(layout.columns.index, ("topic", "docno", "grade"))
-    for number, fields in lines.records(data, layout, qrels, tolerant=True):
+    for number, fields in lines.records(stream, layout, qrels, tolerant=True):
         topic, docno, token = fields[at_topic], fields[at_docno], fields[at_grade]
         grade = grade_of(token, labels)
         words.setdefault(token, number)
@@ -273,27 +280,30 @@ def _add_judged(qrels: Judgments, path: str, wanted: str | None, labels: Mapping
         qrels.warn("format", note.partition(": ")[2])
 
 
-def _contents(path: str, file: Submission, wanted: str | None, hint: str) -> tuple[LineLayout | WholeFile, bytes]:
-    """The format of a file and its bytes; none, and a defect, where it cannot be read or is the other kind of file."""
+def _read(
+    path: str, file: Submission, wanted: str | None, hint: str, add: Callable[[LineLayout | WholeFile, Stream], None]
+) -> LineLayout | WholeFile:
+    """`add` what a file holds, whose format is returned; or a defect, where it cannot be read or is the other kind of
+    file."""
     holds, trec, others, other = ("qrels", QRELS, RUN, "a run") if isinstance(file, Judgments) else _OF_RUN
     try:
         with closing(Stream(Source(path))) as stream:
             form = format_of(stream, holds, wanted)
-            data = stream.whole()
+            file.format, head = form.format, stream.peek(lines.HEAD)
+            for note in form.notes:
+                file.warn("format", note)
+            if form is trec and looks_like(head, others) and not looks_like(head, trec):
+                file.error("format", f"looks like {other} ({others.width} fields per line)", f"{hint} {trec.words}")
+                return trec
+            if isinstance(form, LineLayout) and next(whole_lines(stream), None) is None:
+                file.error("empty", "is empty", lines.expected_lines(trec))
+            elif isinstance(form, LineLayout) and form.by_rank:
+                file.warn("rank", "has no scores", "its documents are ordered by rank")
+            add(form, stream)
+            return form
     except InputError as error:
         _add_error(file, error, "file")
-        return trec, b""
-    file.format = form.format
-    for note in form.notes:
-        file.warn("format", note)
-    if not data.strip():
-        file.error("empty", "is empty", lines.expected_lines(trec))
-    elif form is trec and looks_like(data, others) and not looks_like(data, trec):
-        file.error("format", f"looks like {other} ({others.width} fields per line)", f"{hint} {trec.words}")
-        return trec, b""
-    elif isinstance(form, LineLayout) and form.by_rank:
-        file.warn("rank", "has no scores", "its documents are ordered by rank")
-    return form, data
+        return trec
 
 
 _OF_RUN = ("run", RUN, QRELS, "qrels")

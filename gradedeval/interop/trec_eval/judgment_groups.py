@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +15,7 @@ from gradedeval.interop.trec_eval.preferences import Lists, preference_scores
 from gradedeval.interop.trec_eval.score import ScoredRun, line_values
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.run import Run, TopicResults, run_of_bytes
+from gradedeval.rankings.run import Run, TopicResults, run_of_lines
 from gradedeval.rankings.topics import no_common_topics
 from gradedeval.scoring.run_parts import map_lists
 from gradedeval.scoring.scorer import Scorer
@@ -22,6 +23,7 @@ from gradedeval.trec.duplicates import document, duplicate
 from gradedeval.trec.layouts import PREFERENCES, QRELS
 from gradedeval.trec.lines import about_number, decimal, decode, expected_lines, records
 from gradedeval.trec.source import Source
+from gradedeval.trec.stream import Stream
 
 BETWEEN = b"\t"
 """Separates topic and group: ids have no tabs."""
@@ -53,29 +55,30 @@ def read_groups(path: str, holds: str) -> JudgmentGroups:
     `prefs` has five fields per line; `qrels_prefs` is qrels, one list for each topic. Raises InputError for bad lines,
     and where a list has a document twice.
     """
-    source = Source(path)
-    problems = ProblemList(source.place)
+    place = Source(path).place
+    problems = ProblemList(place)
     layout = PREFERENCES if holds == "prefs" else QRELS
     name, judgments = ("grade", "judgments") if holds == "qrels_jg" else ("value", "preferences")
     topics: dict[bytes, dict[bytes, Lists]] = {}
     first_line: dict[tuple[bytes, ...], int] = {}
-    for number, row in records(source.read(), layout, problems):
-        topic, *_, docno, token = row
-        if (value := decimal(token)) != value:
-            problems.add(number, *about_number(name, token, number))
-            continue
-        group = b"" if holds == "qrels_prefs" else row[1]
-        subgroup = row[2] if holds == "prefs" else b""
-        first = first_line.setdefault((topic, group, subgroup, docno), number)
-        if first != number:
-            where = f", group {decode(group)}" if holds == "qrels_jg" else " in its list"
-            what = duplicate(f"{document(docno, topic)}{where}", first)
-            problems.add(number, what, kind="duplicate-judgment")
-        topics.setdefault(topic, {}).setdefault(group, {}).setdefault(subgroup, {})[docno] = value
+    with closing(Stream(Source(path))) as stream:
+        for number, row in records(stream, layout, problems):
+            topic, *_, docno, token = row
+            if (value := decimal(token)) != value:
+                problems.add(number, *about_number(name, token, number))
+                continue
+            group = b"" if holds == "qrels_prefs" else row[1]
+            subgroup = row[2] if holds == "prefs" else b""
+            first = first_line.setdefault((topic, group, subgroup, docno), number)
+            if first != number:
+                where = f", group {decode(group)}" if holds == "qrels_jg" else " in its list"
+                what = duplicate(f"{document(docno, topic)}{where}", first)
+                problems.add(number, what, kind="duplicate-judgment")
+            topics.setdefault(topic, {}).setdefault(group, {}).setdefault(subgroup, {})[docno] = value
     problems.check()
     if not topics:
-        raise InputError(source.place, f"no {judgments}", expected_lines(layout), kind="empty")
-    return JudgmentGroups(source.place, topics)
+        raise InputError(place, f"no {judgments}", expected_lines(layout), kind="empty")
+    return JudgmentGroups(place, topics)
 
 
 def score_preferences(name: str, path: str, groups: JudgmentGroups, lines: list[Line], options: Options) -> ScoredRun:
@@ -114,8 +117,8 @@ def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line]
 
 def _read(path: str, groups: JudgmentGroups, options: Options) -> tuple[Run, list[bytes], list[str]]:
     """A run, the topics that are evaluated in byte order, and a note about the others."""
-    source = Source(path)
-    run = run_of_bytes(source.place, source.read(), options)
+    with closing(Stream(Source(path))) as stream:
+        run = run_of_lines(stream, options)
     known, place = sorted(groups.topics), groups.place
     both = [topic for topic in known if topic in run.topics]
     if not both:

@@ -13,7 +13,7 @@ from gradedeval.measures.cwl_family.define import cwl
 from gradedeval.measures.cwl_family.formula import FUNCTIONS, read_formula
 from gradedeval.measures.cwl_family.infinite_sums import geometric
 from gradedeval.measures.cwl_family.user_state import UserState, ranks_viewed_past_end
-from gradedeval.measures.parameters import Check, needs_file, of_file
+from gradedeval.measures.parameters import Check, Lines, needs_file, of_file
 from gradedeval.measures.properties import Arguments, Residual
 from gradedeval.trec.lines import decode, encode
 from gradedeval.trec.small_tables import TableRow, small_table
@@ -89,13 +89,13 @@ ANY = b"*"
 
 
 @of_file
-def read_chances(name: str, data: bytes) -> dict[bytes, Floats]:
+def read_chances(name: str, lines: Lines) -> dict[bytes, Floats]:
     """Type -> C(1), C(2), …, from a file with lines of rank,C or rank,type,C; the last value of each type goes on.
 
     Raises InputError (usage) where a C is not a probability, or ranks are left out.
     """
     hint = "expected lines of rank,C or rank,type,C"
-    table = small_table(name, ("rank", "C"), ("rank", "type", "C"), hint=hint, usage=True, data=data)
+    table = small_table(name, ("rank", "C"), ("rank", "type", "C"), hint=hint, usage=True, pieces=lines)
     rows: dict[bytes, list[TableRow]] = {ANY: []}
     for row in table.rows:
         rows.setdefault(encode(row.cells.get("type", decode(ANY))), []).append(row)

@@ -17,7 +17,7 @@ from gradedeval.scoring.scores import ALL
 from gradedeval.scoring.signature import Signature
 from gradedeval.trec.duplicates import duplicate, settle_duplicates
 from gradedeval.trec.json_rows import Rows, json_rows
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, decimal, decode, encode
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
 from gradedeval.trec.small_tables import headed_table
 from gradedeval.trec.source import Source, file_errors, is_named
 from gradedeval.trec.stream import first_bytes
@@ -70,11 +70,8 @@ def holds_scores(path: str) -> bool:
     whatever it is called. Raises InputError where it cannot be read."""
     if not is_named(path):
         return False
-    try:
-        with file_errors(Source(path).place):
-            head = first_bytes(Source(path), HEAD).removeprefix(BYTE_ORDER_MARKS[0])
-    except NeedsLineReader:  # broken compressed data, which the reader of runs reports
-        return False
+    with file_errors(Source(path).place):
+        head = first_bytes(Source(path), HEAD).removeprefix(BYTE_ORDER_MARKS[0])
     if head.lstrip().startswith((b"{", b"[")):
         return all(re.search(rb'"%b"\s*:' % name.encode(), head) for name in NEEDED)
     lines = (line.strip() for line in head.split(b"\n"))

@@ -9,7 +9,7 @@ from typing import Any
 
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten
 from gradedeval.rankings.objects import refuse, table
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, check_text, decode, encode
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, check_text, decode, encode
 from gradedeval.trec.small_tables import SmallTable, TableRow, headed_table
 from gradedeval.trec.source import Source, is_file
 from gradedeval.trec.stream import Stream
@@ -45,17 +45,13 @@ def file_blocks(source: Source, wanted: Collection[str], problems: ProblemList, 
     Raises InputError where it cannot be read, or lacks a column.
     """
     with closing(Stream(source)) as stream:
-        try:
-            if stream.peek(len(MARK)) == MARK:
-                stream.read_into(memoryview(bytearray(len(MARK))))
-                notes.append(f"{source.place}: starts with a byte order mark, which is skipped")
-            if stream.peek(64).lstrip()[:1] == b"{":
-                yield from _json_blocks(stream, wanted, problems)
-            else:
-                yield from _tab_blocks(stream, wanted, problems)
-        except NeedsLineReader:
-            stream.whole()  # which says what is broken
-            raise
+        if stream.peek(len(MARK)) == MARK:
+            stream.read_into(memoryview(bytearray(len(MARK))))
+            notes.append(f"{source.place}: starts with a byte order mark, which is skipped")
+        if stream.peek(64).lstrip()[:1] == b"{":
+            yield from _json_blocks(stream, wanted, problems)
+        else:
+            yield from _tab_blocks(stream, wanted, problems)
 
 
 def _pieces(stream: Stream, problems: ProblemList) -> Iterator[tuple[int, list[bytes]]]:

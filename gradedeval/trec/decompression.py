@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.source import decompressed_pieces
 
 AHEAD = 16
@@ -15,7 +14,7 @@ AHEAD = 16
 class BackgroundDecompressor:
     """The decompressed bytes, from a thread that stays a few pieces ahead: zlib and the like release the GIL.
 
-    Broken data raise NeedsLineReader: the line reader reports what is wrong with them.
+    Reading raises what happened in the thread: InputError where the data are broken, OSError where they cannot be read.
     """
 
     def __init__(self, make: Callable[[], Any], read: Callable[[int], bytes], place: str) -> None:
@@ -25,14 +24,14 @@ class BackgroundDecompressor:
         self._queue: Any = Queue(AHEAD)
         self._closed = False
         self._piece = memoryview(b"")
-        self._ended = False
-        self._thread = Thread(target=self._fill, args=(make, read), name=f"decompress {place}", daemon=True)
+        self._end: Any = None  # empty bytes, or what happened, once there is no more
+        self._thread = Thread(target=self._fill, args=(make, read, place), name=f"decompress {place}", daemon=True)
         self._thread.start()
 
-    def _fill(self, make: Callable[[], Any], read: Callable[[int], bytes]) -> None:
+    def _fill(self, make: Callable[[], Any], read: Callable[[int], bytes], place: str) -> None:
         end: Any = b""
         try:
-            for piece in decompressed_pieces(read, make):
+            for piece in decompressed_pieces(read, make, place):
                 if piece and not self._put(piece):
                     return
         except BaseException as error:
@@ -52,14 +51,14 @@ class BackgroundDecompressor:
         return False
 
     def read_into(self, view: memoryview) -> int:
-        if not len(self._piece) and not self._ended:
+        if not len(self._piece) and self._end is None:
             piece = self._queue.get()
-            self._ended = not piece or isinstance(piece, BaseException)
-            if isinstance(piece, OSError) and piece.errno is not None:
-                raise piece
-            if isinstance(piece, BaseException):
-                raise NeedsLineReader from piece
-            self._piece = memoryview(piece)
+            if piece and not isinstance(piece, BaseException):
+                self._piece = memoryview(piece)
+            else:
+                self._end = piece
+        if isinstance(self._end, BaseException):
+            raise self._end
         count = min(len(view), len(self._piece))
         view[:count] = self._piece[:count]
         self._piece = self._piece[count:]

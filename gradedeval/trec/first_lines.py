@@ -25,7 +25,7 @@ from gradedeval.trec.column_names import (
 )
 from gradedeval.trec.file_formats import FORMATS, HEADER, IGNORED, WholeFile
 from gradedeval.trec.layouts import MSMARCO, MSMARCO_RANKS, NTCIR, QRELS, LineLayout
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, check_mark, decimal, decode
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, check_mark, decimal, decode
 from gradedeval.trec.stream import Stream
 from gradedeval.trec.unreadable import cells, check_bytes, check_lines, shorten
 
@@ -54,11 +54,7 @@ _RISES = (
 
 def recognize(stream: Stream, holds: str, trec: LineLayout, wanted: str | None) -> LineLayout | WholeFile:
     """As `recognition.format_of`; `trec` is the layout that the file has in TREC."""
-    try:
-        head = stream.peek(SAMPLE)
-    except NeedsLineReader:  # broken compressed data, which the line reader reports
-        return trec
-    found = _Sample(head, stream.place, holds, trec)
+    found = _Sample(stream.peek(SAMPLE), stream.place, holds, trec)
     return found.as_wanted(wanted) if wanted else found.by_content()
 
 

@@ -7,7 +7,7 @@ from contextlib import closing
 from gradedeval.errors import InputError
 from gradedeval.trec.file_formats import WholeFile
 from gradedeval.trec.layouts import MSMARCO, QRELS, RUN, STRATA, LineLayout
-from gradedeval.trec.lines import NeedsLineReader, decimal, is_trec
+from gradedeval.trec.lines import decimal, is_trec
 from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream
 
@@ -27,12 +27,9 @@ def format_of(stream: Stream, holds: str, wanted: str | None = None, strata: boo
     """
     trec = RUN if holds == "run" else STRATA if strata else QRELS
     if wanted is None:
-        try:
-            head = stream.peek(FIRST)
-            if is_trec(head, trec) and not head.startswith(b"PK\x03\x04") and head[257:262] != b"ustar":
-                return trec  # and no archive, of which the first line may be one as well
-        except NeedsLineReader:  # broken compressed data, which the line reader reports
-            return trec
+        head = stream.peek(FIRST)
+        if is_trec(head, trec) and not head.startswith(b"PK\x03\x04") and head[257:262] != b"ustar":
+            return trec  # and no archive, of which the first line may be one as well
     from gradedeval.trec.first_lines import recognize  # most files are plain TREC
 
     return recognize(stream, holds, trec, wanted)

@@ -191,8 +191,20 @@ def opener(head: bytes, place: str) -> Callable[[], Any] | None:
     return next((make for magic, make in openers.items() if head.startswith(magic)), None)
 
 
-def decompressed_pieces(read: Callable[[int], bytes], make: Callable[[], Any]) -> Iterator[bytes]:
-    """The decompressed bytes of what `read` returns, piece by piece. Raises the errors of the libraries."""
+def decompressed_pieces(read: Callable[[int], bytes], make: Callable[[], Any], place: str) -> Iterator[bytes]:
+    """The decompressed bytes of what `read` returns, piece by piece. Raises InputError where they are broken."""
+    try:
+        yield from _decompressed(read, make)
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # each library has its own
+        if isinstance(error, OSError) and error.errno is not None:  # of `read`
+            raise
+        raise InputError(place, f"broken compressed data ({error})", "copy or compress the file again") from None
+
+
+def _decompressed(read: Callable[[int], bytes], make: Callable[[], Any]) -> Iterator[bytes]:
+    """The same with the errors of the libraries."""
     piece = read(SLICE)
     while piece:
         piece = piece.lstrip(b"\x00")  # zero padding after a stream, as on tapes
@@ -215,14 +227,7 @@ def decompressed_pieces(read: Callable[[int], bytes], make: Callable[[], Any]) -
 def decompress(data: bytes, place: str) -> bytes:
     """Bytes decompressed, if they are compressed. Raises InputError where they are broken."""
     make = opener(data[:8], place)
-    if make is None:
-        return data
-    try:
-        return b"".join(decompressed_pieces(BytesIO(data).read, make))
-    except (InputError, MemoryError):
-        raise
-    except Exception as error:  # each library has its own
-        raise InputError(place, f"broken compressed data ({error})", "copy or compress the file again") from None
+    return data if make is None else b"".join(decompressed_pieces(BytesIO(data).read, make, place))
 
 
 def _library(name: str, place: str) -> Any:

@@ -43,7 +43,7 @@ def _code() -> int:
             raise
         code = end.code
     if "multiprocessing.forkserver" in sys.modules:  # which started workers, and has a folder that is to be removed
-        from gradedeval.parallel.signals import held
+        from gradedeval.trec.signals import held
 
         with held():
             atexit._run_exitfuncs()

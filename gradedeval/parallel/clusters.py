@@ -11,8 +11,8 @@ from uuid import uuid4
 from gradedeval.errors import InputError, reason
 from gradedeval.parallel.executors import SENT, Submit, cores, sent_task
 from gradedeval.parallel.local_cluster import local_cluster, preload
-from gradedeval.parallel.signals import held, left_in_order, unwinding
 from gradedeval.parallel.versions import different, minor, own_versions
+from gradedeval.trec.signals import held, left_in_order, unwinding
 
 Task = TypeVar("Task")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from gradedeval.errors import InputError, reason
 from gradedeval.parallel.main_guard import check_script, guard_fault
-from gradedeval.parallel.signals import held
+from gradedeval.trec.signals import held
 
 FORKSERVER = "forkserver"
 """How workers of this machine are started where that is possible."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from gradedeval.errors import InputError, reason
-from gradedeval.parallel.signals import held
+from gradedeval.trec.signals import held
 from gradedeval.trec.source import is_url
 
 UNFINISHED = ".gradedeval-"

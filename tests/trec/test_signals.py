@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from gradedeval.parallel.signals import ENDING, held, left_in_order, unwinding
+from gradedeval.trec.signals import ENDING, held, left_in_order, unwinding
 from support.commands import environment
 from support.processes import linux
 
@@ -86,7 +86,7 @@ def test_a_handler_of_the_caller_is_left_to_him() -> None:
 def test_a_signal_that_comes_again_later_does_what_it_always_does(block: str) -> None:
     script = f"""
 import contextlib, os, signal
-from gradedeval.parallel import signals
+from gradedeval.trec import signals
 signals.GRACE = 0
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
 with signals.{block}():

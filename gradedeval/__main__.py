@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -20,13 +21,7 @@ def run() -> NoReturn:
     """
     gc.set_threshold(RARELY)
     try:
-        from gradedeval.cli import main
-
-        main()
-    except SystemExit as end:
-        if _others_at_work() or not isinstance(end.code, int):
-            raise
-        code = end.code
+        code = _code()
     except KeyboardInterrupt:  # before the command line is there to say so
         os.write(2, b"interrupted\n")
         os._exit(130)
@@ -34,6 +29,25 @@ def run() -> NoReturn:
         if stream is not None:
             stream.flush()
     os._exit(code)
+
+
+def _code() -> int:
+    """What comes of the command line, once nothing of it is left but this process."""
+    code = 0
+    try:
+        from gradedeval.cli import main
+
+        main()
+    except SystemExit as end:
+        if _others_at_work() or not isinstance(end.code, int):
+            raise
+        code = end.code
+    if "multiprocessing.forkserver" in sys.modules:  # which started workers, and has a folder that is to be removed
+        from gradedeval.trec.signals import held
+
+        with held():
+            atexit._run_exitfuncs()
+    return code
 
 
 def _others_at_work() -> bool:

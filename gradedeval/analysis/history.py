@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import math
 import os
-import time as clock
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
-from gradedeval.errors import InputError, ProblemList, plural, reason, shorten, warn_caller
+from gradedeval.errors import InputError, ProblemList, plural, shorten, warn_caller
 from gradedeval.formats import json_text
 from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
@@ -23,18 +22,16 @@ from gradedeval.options.values import allowed_growth
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.signature import Signature, without_interval
 from gradedeval.scoring.summaries import summarize
-from gradedeval.trec.in_use import check_written
 from gradedeval.trec.json_values import TOO_DEEP, TOO_LONG, read_json
 from gradedeval.trec.lines import decode
-from gradedeval.trec.source import Source, is_named, is_url
+from gradedeval.trec.source import Source, is_named
 from gradedeval.trec.stream import Stream
 from gradedeval.trec.whole_lines import numbered_lines
+from gradedeval.trec.written import append_lines
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LOOKS = 5
-"""How often the end of a file is looked at before it counts as torn."""
 VERSION, KEY, LEVEL = 1, "gradedeval_history", 0.95
 TEXTS, NUMBERS = {"time", "label", "run", "signature"}, ("score", "low", "high", "topics")
 LARGEST = 1e300
@@ -77,7 +74,7 @@ def append_history(
     time    ISO 8601, as in "2026-11-22T13:00:00Z" (without a zone it is UTC), or a datetime; None: now
     label   a commit, a version, a word
 
-    Several processes may append at the same time: each line is one write at the end of the file. Intervals are at 95%;
+    Several processes may append at the same time: the lines are one write at the end of the file. Intervals are at 95%;
     where `scores` have others, that is a warning. Raises
     `gradedeval.InputError` where the file cannot be written, or the time is none.
     """
@@ -154,44 +151,6 @@ def _time_of(file: str | None, time: datetime | None) -> str:
     if time is None and file is not None and is_named(file):
         time = Source(file).modified
     return (time or datetime.now(UTC)).isoformat(timespec="seconds")
-
-
-def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
-    """Append lines to a file, each by one write at its end, so that two writers lose nothing (a URL is written anew).
-    Behind a line that was cut short a new one begins. Raises InputError where the file cannot be written."""
-    place = os.fsdecode(path)
-    check_written(place)
-    if is_url(place):
-        from gradedeval.trec.remote import appended
-
-        return appended(place, lines)
-    try:
-        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
-        try:
-            torn = _is_torn(handle)
-            for line in lines:
-                data = (b"\n" if torn else b"") + line.encode("utf-8", "surrogateescape") + b"\n"
-                torn = False
-                if os.write(handle, data) != len(data):
-                    raise OSError("the disk is full")
-        finally:
-            os.close(handle)
-    except OSError as error:
-        hint = "name a file that can be appended to"
-        raise InputError(place, f"cannot be written ({reason(error)})", hint) from None
-
-
-def _is_torn(handle: int) -> bool:
-    """Whether the last line of a file has no end, and nobody is about to write it: then a blank line would do no harm,
-    for those are skipped."""
-    for _ in range(LOOKS):
-        if os.lseek(handle, 0, os.SEEK_END) == 0:
-            return False
-        os.lseek(handle, -1, os.SEEK_END)
-        if os.read(handle, 1) == b"\n":
-            return False
-        clock.sleep(0.001)
-    return True
 
 
 def read_history(path: str | os.PathLike[str], *, max_growth: float | str | None = None) -> History:

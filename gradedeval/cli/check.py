@@ -11,7 +11,7 @@ from gradedeval.analysis.check import baseline_notes, direction_notes, verdicts
 from gradedeval.analysis.check_config import find_settings
 from gradedeval.analysis.check_report import FAULTS, FORMATS, format_of, render
 from gradedeval.analysis.compare import TestSettings
-from gradedeval.analysis.history import append_lines, as_time, lines_of
+from gradedeval.analysis.history import as_time, lines_of
 from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.significance import PAIR_TESTS
 from gradedeval.cli.arguments import check_history, measure_table, run_and_qrels
@@ -35,6 +35,7 @@ from gradedeval.options import numbers
 from gradedeval.options.definition import OUTPUT
 from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.run_names import named_runs
+from gradedeval.trec.written import append_lines
 
 KEYWORDS = {"min": "minimum", "max": "maximum"}
 """The parameters of options whose names Python needs itself."""

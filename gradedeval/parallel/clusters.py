@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future, InvalidStateError
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -12,6 +12,7 @@ from gradedeval.errors import InputError, reason
 from gradedeval.parallel.executors import SENT, Submit, cores, sent_task
 from gradedeval.parallel.local_cluster import local_cluster, preload
 from gradedeval.parallel.versions import different, minor, own_versions
+from gradedeval.trec.signals import held, left_in_order, unwinding
 
 Task = TypeVar("Task")
 
@@ -43,13 +44,13 @@ def connected(address: str, count: int | None = None) -> Iterator[Any]:
     Raises InputError where nobody answers, and as `check_versions`.
     """
     import logging
-    from contextlib import ExitStack
 
-    if address == LOCAL:
-        preload()
-    distributed = _library()
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # who dies and comes back is told as runs are
-    with ExitStack() as stack:
+    with unwinding() if address == LOCAL else nullcontext(), left_in_order() as stack:
+        with held():  # what is half imported turns an interruption into an error of its own
+            if address == LOCAL:
+                preload()
+            distributed = _library()
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # who dies and comes back is told as runs are
         if address == LOCAL:
             address = stack.enter_context(local_cluster(count or cores()))
         else:
@@ -58,8 +59,7 @@ def connected(address: str, count: int | None = None) -> Iterator[Any]:
             client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
             raise _no_answer(address, error) from None
-        with client:
-            yield client
+        yield stack.enter_context(client)
 
 
 def _reach(address: str) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from gradedeval.errors import InputError, reason
 from gradedeval.parallel.main_guard import check_script, guard_fault
+from gradedeval.trec.signals import held
 
 FORKSERVER = "forkserver"
 """How workers of this machine are started where that is possible."""
@@ -19,27 +20,39 @@ METHOD = "distributed.worker.multiprocessing-method"
 SAFE_PATH = "PYTHONSAFEPATH"
 """What keeps Python from looking for modules in the folder where it is started."""
 
+WARNINGS, QUIETLY = "PYTHONWARNINGS", "ignore:resource_tracker:UserWarning"
+"""What keeps Python from telling that it clears what a killed process has left."""
+
 
 def preload() -> None:
     """Begin to import what workers of this machine need, in the process that they are forked from, while this one does
-    the same: each of them would take half a second of its processor for it."""
+    the same: each of them would take half a second of its processor for it. Raises InputError where it cannot be
+    started."""
     check_script("--cluster")
     import multiprocessing
+    import signal
     from importlib.util import find_spec
-    from multiprocessing import forkserver
+    from multiprocessing import forkserver, resource_tracker
 
     if FORKSERVER not in multiprocessing.get_all_start_methods() or not find_spec("distributed"):
         return
-    before = os.environ.get(SAFE_PATH)
+    before = {name: os.environ.get(name) for name in (SAFE_PATH, WARNINGS)}
     os.environ[SAFE_PATH] = "1"  # or it would import what lies in the user's folder
+    os.environ[WARNINGS] = ",".join(filter(None, (before[WARNINGS], QUIETLY)))
+    resource_tracker.ensure_running()  # which would undo what follows
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # this process ends them, and Ctrl-C meets all
     try:
         multiprocessing.set_forkserver_preload(["distributed.nanny", "distributed.worker", "gradedeval.cluster"])
         forkserver.ensure_running()
+    except OSError as error:  # no folder for temporary files, or one with a name too long for a socket
+        raise _no_workers(error) from None
     finally:
-        if before is None:
-            del os.environ[SAFE_PATH]
-        else:
-            os.environ[SAFE_PATH] = before
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @contextmanager
@@ -50,6 +63,7 @@ def local_cluster(count: int) -> Iterator[Any]:
     """
     import logging
     import multiprocessing
+    from tempfile import TemporaryDirectory
 
     import dask.config
     from distributed import LocalCluster, utils
@@ -59,18 +73,25 @@ def local_cluster(count: int) -> Iterator[Any]:
     if FORKSERVER in multiprocessing.get_all_start_methods():
         settings[METHOD] = FORKSERVER
         utils._forkserver_preload_set = True  # it would import pandas here, for workers that need none
-    with dask.config.set(settings):
+    with ExitStack() as stack:
         try:
-            cluster = LocalCluster(  # type: ignore[no-untyped-call]
-                n_workers=count,
-                threads_per_worker=1,
-                dashboard_address="127.0.0.1:0",  # its port is free: of another, dask would warn
-                scheduler_kwargs={"dashboard": False},  # whose pages take half a second
-                silence_logs=logging.CRITICAL,
-            )
+            with held():  # dask does not put in order a cluster whose start was interrupted
+                # The folder would stay that dask makes, and it need not be there when a worker still writes to it.
+                folder = stack.enter_context(TemporaryDirectory(prefix="gradedeval-", ignore_cleanup_errors=True))
+                stack.enter_context(dask.config.set({**settings, "temporary-directory": folder}))
+                cluster = LocalCluster(  # type: ignore[no-untyped-call]
+                    n_workers=count,
+                    threads_per_worker=1,
+                    dashboard_address="127.0.0.1:0",  # its port is free: of another, dask would warn
+                    scheduler_kwargs={"dashboard": False},  # whose pages take half a second
+                    silence_logs=logging.CRITICAL,
+                )
+                stack.enter_context(cluster)
         except (OSError, RuntimeError) as error:
-            what = f"no workers can be started on this machine ({' '.join(reason(error).split())})"
-            fault = guard_fault("--cluster", dask.config.get(METHOD))
-            raise fault or InputError("--cluster", what, "use --jobs") from None
-        with cluster:
-            yield cluster
+            raise guard_fault("--cluster", dask.config.get(METHOD)) or _no_workers(error) from None
+        yield cluster
+
+
+def _no_workers(error: Exception) -> InputError:
+    what = f"no workers can be started on this machine ({' '.join(reason(error).split())})"
+    return InputError("--cluster", what, "use --jobs")

@@ -21,18 +21,17 @@ class Chosen:
 
 
 def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options: Options) -> Chosen:
-    """Settle which topics count of a run that has the topics `present`. Raises InputError where it shares none with the
-    qrels."""
+    """Settle which topics count of a run that has the topics `present`: without qrels, its own. Raises InputError where
+    it shares none with the qrels, or none is listed."""
     wanted = options.topics_from
-    if present and not qrels.topics:
-        return Chosen([topic for topic in present if wanted is None or topic in wanted])
-    judged = [topic for topic in qrels.topics if wanted is None or topic in wanted]
-    if not judged:
-        raise InputError(
-            "--topics-from", f"no topic of {qrels.place} is listed", f"its topics are {_names(qrels.topics)}"
-        )
+    known, of = (qrels.topics, qrels.place) if qrels.topics else (present, place)
+    judged = [topic for topic in known if wanted is None or topic in wanted]
+    if known and not judged:
+        raise InputError("--topics-from", f"no topic of {of} is listed", f"its topics are {_names(known)}")
     if not present:
         raise InputError(place, "is empty", "expected one document per line")
+    if not qrels.topics:
+        return Chosen(judged)
     listed = set(present)
     both = [topic for topic in judged if topic in listed]
     if not both:

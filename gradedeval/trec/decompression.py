@@ -190,7 +190,7 @@ class BackgroundDecompressor:
         self._queue: Any = Queue(AHEAD)
         self._closed = False
         self._piece = memoryview(b"")
-        self._ended = False
+        self._end: Any = None  # empty bytes, or what happened, once there is no more
         self._thread: Thread | None = Thread(target=self._fill, name=f"decompress {place}", daemon=True)
         try:
             self._thread.start()
@@ -225,12 +225,14 @@ class BackgroundDecompressor:
         return self._queue.get()
 
     def read_into(self, view: memoryview) -> int:
-        if not len(self._piece) and not self._ended:
+        if not len(self._piece) and self._end is None:
             piece = self._next()
-            self._ended = not piece or isinstance(piece, BaseException)
-            if isinstance(piece, BaseException):
-                raise piece
-            self._piece = memoryview(piece)
+            if piece and not isinstance(piece, BaseException):
+                self._piece = memoryview(piece)
+            else:
+                self._end = piece
+        if isinstance(self._end, BaseException):
+            raise self._end
         count = min(len(view), len(self._piece))
         view[:count] = self._piece[:count]
         self._piece = self._piece[count:]

@@ -1,14 +1,25 @@
-"""Files that are written completely or not at all, here or where a URL says."""
+"""Files that are written completely or not at all, here or where a URL says, or that grow by whole lines. What is
+written is on the disk before that is said."""
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable
+from contextlib import suppress
 
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, reason
 from gradedeval.trec.in_use import check_written
+from gradedeval.trec.signals import held
 from gradedeval.trec.source import is_url
+
+UNFINISHED = ".gradedeval-"
+"""How the name of a file begins that is not complete, beside the one that it is to replace. One is left only where the
+process had no time to remove it: killed by SIGKILL, or without power."""
+
+LOOKS = 5
+"""How often the end of a file is looked at before it counts as torn."""
 
 
 def write_file(content: bytes, target: str) -> None:
@@ -40,34 +51,80 @@ def _replace(target: str, content: bytes) -> None:
 
     path = Path(target).resolve()  # replaces the file that a link points to, not the link
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-    with _undisturbed():
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with held():
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)
         try:
             with os.fdopen(handle, "wb") as beside:
                 beside.write(content)
+                beside.flush()
+                _sync(handle)  # or a power failure could leave the new name with nothing in it
             Path(name).chmod(mode)
             Path(name).replace(path)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
+        _sync_folder(path.parent)
 
 
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Signals that end this process wait meanwhile: none leaves a temporary file behind."""
-    import signal  # only for files
-
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
+def _sync(handle: int) -> None:
+    """Have what was written on the disk."""
     try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a device, which keeps nothing
+            raise
+
+
+def _sync_folder(path: str | os.PathLike[str]) -> None:
+    """Have the names in a folder on the disk, where the system knows such a thing."""
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+    """Append lines to a file, all by one write at its end, so that two writers lose nothing (a URL is written anew).
+    Behind a line that was cut short a new one begins. Raises InputError where the file cannot be written."""
+    place = os.fsdecode(path)
+    check_written(place)
+    if is_url(place):
+        from gradedeval.trec.remote import appended
+
+        return appended(place, lines)
+    data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+    try:
+        with held():
+            handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+            try:
+                data = (b"\n" if _is_torn(handle) else b"") + data
+                if os.write(handle, data) != len(data):
+                    raise OSError("the disk is full")
+                _sync(handle)
+            finally:
+                os.close(handle)
+            _sync_folder(os.path.dirname(os.path.realpath(path)))
+    except OSError as error:
+        hint = "name a file that can be appended to"
+        raise InputError(place, f"cannot be written ({reason(error)})", hint) from None
+
+
+def _is_torn(handle: int) -> bool:
+    """Whether the last line of a file has no end, and nobody is about to write it: then a blank line would do no harm,
+    for those are skipped."""
+    for _ in range(LOOKS):
+        if os.lseek(handle, 0, os.SEEK_END) == 0:
+            return False
+        os.lseek(handle, -1, os.SEEK_END)
+        if os.read(handle, 1) == b"\n":
+            return False
+        time.sleep(0.001)
+    return True

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import random
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -256,6 +257,16 @@ def test_runs_without_a_topic_in_common() -> None:
     runs: Any = {"A": {"t": {"a": 1.0}}, "B": {"u": {"a": 1.0}}}
     with pytest.raises(InputError, match="shares no topics with"):
         gradedeval.agreement(runs)
+
+
+@pytest.mark.parametrize("words", [("diff", BM25, RM3), ("pool", BM25, RM3)])
+def test_runs_without_a_topic_that_is_listed(words: tuple[str, ...], tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "topics").write_text("none\n")
+    done = cli(*words, "--topics-from", "topics")
+    said = f"--topics-from: no topic of {BM25} is listed; its topics are 301, 302, 303, 304, 305, …"
+    assert (done.code, done.out, done.messages) == (1, b"", [said])
+    with pytest.raises(InputError, match=r"^run: is empty"):
+        gradedeval.agreement({"A": {}, "B": {"t": {"a": 1.0}}})
 
 
 def test_ktu_orders_the_union_by_docno_as_repro_eval() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError, append_history, read_history
-from gradedeval.analysis.history import append_lines
+from gradedeval.trec.written import append_lines
 from support.commands import Command
 from support.paths import SAMPLES
 

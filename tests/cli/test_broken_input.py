@@ -463,6 +463,29 @@ def test_what_a_part_of_a_gzip_file_copies_does_not_grow_with_the_parts_behind_i
     assert max(given) <= SLICE < len(packed)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "pool a.run bad",
+        "diff a.run bad",
+        "diff bad a.run",
+        "diff a.run bad qrels.txt",
+        "clicks simulate bad qrels.txt --as rbp",
+        "explain bad qrels.txt --topic 1",
+        "weights -m ap bad qrels.txt",
+        "check a.run qrels.txt --baseline bad --max-drop ap=0.1",
+        "compare --from-scores bad",
+        "eval a.run bad",
+    ],
+)
+def test_whoever_reads_a_packed_file_that_is_cut_short_says_so(words: str, tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "a.run").write_bytes(RUN)
+    (tmp_path / "qrels.txt").write_bytes(QRELS)
+    (tmp_path / "bad").write_bytes(gzip.compress(RUN * 100)[:60])
+    said = "bad: broken compressed data (unexpected end of file); copy or compress the file again"
+    assert said in cli(*words.split()).messages
+
+
 @pytest.mark.parametrize("zeros", [0, 1, 100, SLICE - 1, SLICE, 3 * SLICE, 3 * SLICE + 7])
 def test_zeros_between_packed_parts_hide_nothing_behind_them(zeros: int, tmp_path: Path, cli: Command) -> None:
     parts = [gzip.compress(b"1 Q0 a 1 2 t\n"), gzip.compress(b"1 Q0 b 2 1 t\n")]

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -30,7 +31,7 @@ from support.collection import SMALL, outcome, written_collection
 from support.commands import Command, environment
 from support.dask_cluster import Started, started
 from support.paths import DATA, ROOT, shared
-from support.processes import free_port, interrupted, linux, wait_for
+from support.processes import free_port, interrupted, linux, processes_of, wait_for
 from support.storage import environment_of, storage_of_samples
 
 distributed = pytest.importorskip("distributed")
@@ -245,6 +246,44 @@ def test_a_cluster_prints_what_one_process_prints(words: str, cluster: Started, 
 def test_a_cluster_of_this_machine_prints_what_one_process_prints(process: Command) -> None:
     words = (*FILES, "-m", "err@20 rbp(p=0.8)", "--residuals", "-q")
     assert process(*words, "--cluster", "local", "--jobs", "2") == process(*words, "--jobs", "1")
+
+
+@pytest.mark.parametrize("number", [None, signal.SIGTERM, signal.SIGINT, signal.SIGXCPU])
+def test_a_cluster_of_this_machine_leaves_nothing_behind(number: signal.Signals | None, tmp_path: Path) -> None:
+    """No file, no process and no word, of its libraries either."""
+    with tempfile.TemporaryDirectory() as temporary:  # whose name is short enough for a socket
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gradedeval", *FILES, "-m", "ap", "--cluster", "local", "-o", "out.csv"],
+            cwd=tmp_path,
+            env={**environment(), "TMPDIR": temporary},
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        while number is not None and len(processes_of(process.pid)) < 4:  # the first worker
+            assert process.poll() is None
+            time.sleep(0.01)
+        if number is not None:
+            process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == (0 if number is None else 128 + number), said
+        assert number is None or said == (b"interrupted\n" if number is signal.SIGINT else b"")
+        wait_for(lambda: processes_of(process.pid) == [])
+        assert os.listdir(temporary) == []
+    assert os.listdir(tmp_path) == (["out.csv"] if number is None else [])
+
+
+def test_a_folder_for_temporary_files_that_is_of_no_use_is_told(tmp_path: Path) -> None:
+    (temporary := tmp_path / ("x" * 100)).mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "gradedeval", *FILES, "-m", "ap", "--cluster", "local"],
+        env={**environment(), "TMPDIR": str(temporary)},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    said = b"--cluster: no workers can be started on this machine (AF_UNIX path too long); use --jobs\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"", said)
+    assert os.listdir(temporary) == []
 
 
 def tasks_on(client: Any) -> int:

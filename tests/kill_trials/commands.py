@@ -1,0 +1,103 @@
+"""The commands that are killed, what they read, and what they write."""
+
+from __future__ import annotations
+
+import gzip
+import shlex
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.paths import SAMPLES
+
+# Runs of any size are worth processes, and every file is large.
+SHARED = "from gradedeval.parallel import workers; workers.LIMITS = workers.Limits(small_runs=0, runs=1); "
+IN_PARTS = SHARED.replace("runs=1", "large_file=1, segment=20_000, block=5_000")
+THREAD = "import threading, time; threading.Thread(target=time.sleep, args=(600,), daemon=True).start(); "
+"""Beside another thread no process is forked, and a signal may meet that one."""
+
+MEASURES = "-m 'ap err@20 ndcg@10 rbp bpref q gap p@10 recall@100 rr'"
+RUNS = "bm25.run rm3.run dense.run neural.run qrels"
+TIME = "--time 2026-01-05"
+
+
+@dataclass(frozen=True)
+class Killed:
+    """A command that is killed.
+
+    words   of the command line
+    writes  the files that it writes, completely or not at all
+    grows   the history that it appends to
+    before  Python that is run first
+    shares  whether other processes do the work
+    """
+
+    words: str
+    writes: tuple[str, ...] = ("out.csv",)
+    grows: str = ""
+    before: str = ""
+    shares: bool = False
+
+    @property
+    def arguments(self) -> list[str]:
+        return shlex.split(self.words)
+
+
+COMMANDS = {
+    "a run": Killed("bm25.run qrels -m 'err@20 ap' -q -f csv -o out.csv"),
+    "many numbers": Killed(f"{RUNS} {MEASURES} -q --residuals split -f csv -o out.csv --jobs 1", before=THREAD),
+    "parquet": Killed(f"bm25.parquet dense.run qrels {MEASURES} -q -f csv -o out.csv --jobs 1"),
+    "topics in turns": Killed("turns.run.gz qrels -m ap -q -f csv -o out.csv"),
+    "processes": Killed(f"{RUNS} {MEASURES} -q -f csv -o out.csv --jobs 2", before=SHARED, shares=True),
+    "parts": Killed("bm25.run qrels -m 'ap err@20' -q -f csv -o out.csv --jobs 2", before=IN_PARTS, shares=True),
+    "new processes": Killed(f"{RUNS} -m ap -q -f csv -o out.csv --jobs 2", before=SHARED + THREAD, shares=True),
+    "a cluster": Killed(f"{RUNS} {MEASURES} -q -f csv -o out.csv --cluster local --jobs 2", shares=True),
+    "a history": Killed(
+        f"{RUNS} -m 'ap err@20' --append-to history.jsonl {TIME} -f csv -o out.csv", grows="history.jsonl"
+    ),
+    "a check": Killed(
+        f"check bm25.run rm3.run qrels --min ap=0 --history history.jsonl {TIME} -f json -o out.json",
+        ("out.json",),
+        "history.jsonl",
+    ),
+    "a reference": Killed(
+        f"bm25.run rm3.run dense.run qrels {MEASURES} --standardize --save-reference reference.csv -f csv -o out.csv",
+        ("reference.csv", "out.csv"),
+    ),
+    "models": Killed(
+        "clicks models log.tsv -m sdbn --min-seen 1 --write-model model.json --write-relevance clicks.csv -o out.csv",
+        ("model.json", "clicks.csv", "out.csv"),
+    ),
+    "a report": Killed("report bm25.run rm3.run qrels -m 'ndcg@10 ap' -o out.html", ("out.html",)),
+    "a picture": Killed("plot topics bm25.run rm3.run qrels -m ndcg@10 -o out.svg", ("out.svg",)),
+}
+
+
+def write_inputs(folder: Path) -> None:
+    """What the commands read, from the samples; and what was there before of all that they write."""
+    for name in ("bm25", "dense", "neural"):
+        shutil.copy(SAMPLES / f"rivers-{name}.run", folder / f"{name}.run")
+    shutil.copy(SAMPLES / "rivers-bm25-rm3.run", folder / "rm3.run")
+    shutil.copy(SAMPLES / "rivers.qrels", folder / "qrels")
+    shutil.copy(SAMPLES / "rivers-clicks.tsv", folder / "log.tsv")
+    lines = (folder / "bm25.run").read_bytes().splitlines(keepends=True)
+    in_turns = sorted(lines, key=lambda line: (int(line.split()[3]), line))
+    (folder / "turns.run.gz").write_bytes(gzip.compress(b"".join(in_turns)))
+    try:
+        import pandas as pd
+
+        rows = [line.decode().split() for line in lines]
+        table = pd.DataFrame({"topic": [row[0] for row in rows], "docno": [row[2] for row in rows]})
+        table["score"] = [float(row[4]) for row in rows]
+        table.to_parquet(folder / "bm25.parquet")
+    except ImportError:  # then it is not read
+        pass
+    for name in {file for command in COMMANDS.values() for file in command.writes}:
+        (folder / name).write_bytes(b"yesterday's numbers\n" * 10)
+    (folder / "history.jsonl").write_bytes(OLD)
+
+
+OLD = (
+    b'{"gradedeval_history":1,"time":"2026-01-01T00:00:00+00:00","label":"","run":"bm25.run","signature":"none",'
+    b'"scores":{"ap":{"score":0.25,"low":0.2,"high":0.3,"topics":50}}}\n'
+)

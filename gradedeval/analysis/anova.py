@@ -58,8 +58,8 @@ def anova(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns a frame with the columns measure, source (runs, topics, residual), squares (sum of), df, mean_square, f, p;
-    f and p are blank for the residual. F of the runs is the same where topics are random effects, as in a mixed model.
-    Raises InputError (usage) for fewer than two runs, and InputError if a measure has a single topic.
+    f and p are blank for the residual, and where it is 0. F of the runs is the same where topics are random effects, as
+    in a mixed model. Raises InputError (usage) for fewer than two runs, and InputError if a measure has a single topic.
     Fisher 1925; Tague-Sutcliffe & Blustein, TREC-3, 1995.
     """
     matrix = comparable(scores, allow_mismatch)
@@ -70,8 +70,8 @@ def anova(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch
         two_way = TwoWay.of(shared_topics(matrix, measure).values)
         error = two_way.mean_squares[2]
         for source, squares, df, square in zip(SOURCES, two_way.squares, two_way.df, two_way.mean_squares, strict=True):
-            with np.errstate(divide="ignore"):
-                f = np.nan if source == "residual" else square / error if square else 0.0
+            unknown = source == "residual" or (square and not error)
+            f = np.nan if unknown else square / error if square else 0.0
             p = stats.f.sf(f, df, two_way.df[2])
             rows.append((measure, source, squares, df, square, f, p))
     return to_frame(rows, columns=["measure", "source", "squares", "df", "mean_square", "f", "p"])
@@ -84,13 +84,14 @@ def tukey(score: Floats, differences: Floats, alpha: float) -> tuple[Floats, flo
     score        runs × topics
     differences  of the means of two runs
 
-    For two runs it is the paired t test. Tukey 1953; Carterette, TOIS 2012, section 3.
+    For two runs it is the paired t test. Where the runs differ by the same on all topics nothing is left to hold a
+    difference against, and p is nan. Tukey 1953; Carterette, TOIS 2012, section 3.
     """
     two_way = TwoWay.of(score)
     error = math.sqrt(two_way.mean_squares[2] / score.shape[1])  # of the mean of a run
     sizes = np.abs(differences)
     if error == 0:
-        return np.where(sizes > 0, 0.0, 1.0), 0.0
+        return np.where(sizes > 0, np.nan, 1.0), 0.0
     tail = studentized_range(len(score), two_way.df[2])
     from scipy.optimize import brentq  # which is there if scipy.stats is
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradedeval.analysis.significance import deviations, scipy_stats
+from gradedeval.analysis.significance import deviations, no_variance, scipy_stats
 from gradedeval.arrays import Floats
 
 ROPE = 0.01
@@ -20,22 +20,24 @@ def posterior(differences: Floats, rope: float, alpha: float) -> dict[str, Float
 
     With the prior 1/σ, which favours nothing, μ has Student's t distribution with n − 1 degrees of freedom around the
     mean difference, scaled by deviation / √n. Returns low and high (the interval), better P(μ > rope), equivalent
-    P(|μ| ≤ rope) and worse P(μ < −rope). Where all topics differ alike μ is certain. Raises InputError (usage) without
-    scipy. Benavoli et al., JMLR 2017, section 3 (ρ = 0: topics are independent); Carterette, ICTIR 2015.
+    P(|μ| ≤ rope) and worse P(μ < −rope). Where no topic differs μ is 0; where all differ alike they tell nothing of the
+    variance, and all is nan. Raises InputError (usage) without scipy. Benavoli et al., JMLR 2017, section 3 (ρ = 0:
+    topics are independent); Carterette, ICTIR 2015.
     """
     stats = scipy_stats()
     topics = differences.shape[1]
     mean, scale = differences.mean(1), deviations(differences) / np.sqrt(topics)
     around = stats.t(topics - 1)
-    certain = scale == 0
-    steps = np.where(certain, 1.0, scale)
-    better = np.where(certain, mean > rope, around.sf((rope - mean) / steps))
-    worse = np.where(certain, mean < -rope, around.sf((rope + mean) / steps))
+    steps = np.where(scale == 0, 1.0, scale)
+    better = np.where(scale == 0, 0, around.sf((rope - mean) / steps))
+    worse = np.where(scale == 0, 0, around.sf((rope + mean) / steps))
     margin = around.isf(alpha / 2) * scale
-    return {
+    found = {
         "low": mean - margin,
         "high": mean + margin,
         "better": better,
         "equivalent": np.maximum(1 - better - worse, 0),
         "worse": worse,
     }
+    blank = no_variance(differences)
+    return {name: np.where(blank, np.nan, values) for name, values in found.items()}

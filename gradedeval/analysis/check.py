@@ -55,7 +55,8 @@ def check(
     bounds          as in `Bound("min", "err@20", 0.25)`
     baseline        what the others are compared with, and is not checked itself: the name of one of the runs, or saved
                     scores of a run, as a file, a DataFrame or `Scores`
-    test            of `significant` bounds, two-sided; Holm's correction over all of them. only a drop breaks them
+    test            of `significant` bounds, two-sided; Holm's correction over all of them. Only a drop breaks them; one
+                    that is the same on all topics has no p by t and bootstrap, and is an InputError
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns a frame with a row for each run and bound: run, bound, measure, limit, relative, value, passed, verdict,
@@ -267,6 +268,11 @@ def _of_topics(both: Paired, bound: Bound) -> tuple[float, bool, str]:
 
 
 def _of_test(both: Paired, bound: Bound, p: float, method: str) -> tuple[float, bool, str]:
+    if math.isnan(p) and _drop(both) > 0:
+        what = f"{bound.measure} of '{both.runs[1]}' differs alike on all topics, so that there is no variance"
+        raise InputError(bound.place, what, "use --test randomization")
+    if math.isnan(p):
+        return p, True, f"{_moved(both)} alike on all topics, so that {method} gives no p"
     significant = "not significant" if p > bound.limit else "significant"
     passed = _drop(both) <= 0 or p > bound.limit
     return p, passed, f"{_moved(both)}, p {p_value(p)} ({method}), {significant} at {bound.limit:g}"

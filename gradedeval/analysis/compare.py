@@ -12,19 +12,20 @@ from gradedeval.analysis import significance
 from gradedeval.analysis.anova import tukey
 from gradedeval.analysis.baseline import with_baseline
 from gradedeval.analysis.bayes import ROPE, posterior
+from gradedeval.analysis.comparison_notes import interval_notes, interval_words, unattainable_notes
 from gradedeval.analysis.completions.differences import difference_bounds, never_falls
 from gradedeval.analysis.completions.reread import Reread
 from gradedeval.analysis.completions.settled import settled
 from gradedeval.analysis.flips import flip_columns
+from gradedeval.analysis.inversion import Tested, agreed, with_interval
 from gradedeval.analysis.resampling import tukey_hsd
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, shared_topics
 from gradedeval.analysis.significance import CORRECTIONS, NOT_BY_PAIR, TESTS, Correction, Test
 from gradedeval.arrays import TOLERANCE, Floats, Ints
-from gradedeval.errors import InputError, check_choice, plural, warn_caller
+from gradedeval.errors import InputError, check_choice, warn_caller
 from gradedeval.formats.frames import joined, to_frame
 from gradedeval.options import numbers
 from gradedeval.parallel.progress import Progress, no_progress
-from gradedeval.scoring.bootstrap import studentized_interval
 from gradedeval.scoring.summaries import of_mean, summarize
 
 if TYPE_CHECKING:
@@ -63,9 +64,18 @@ class TestSettings:
         return self.correction or ("none" if self.test in NOT_BY_PAIR else "holm")
 
     @property
+    def level(self) -> str:
+        """That of intervals, in percent."""
+        return f"{100 * (1 - self.alpha):.10g}%"
+
+    @property
     def rope_applied(self) -> float:
         """Half the width of the region of practical equivalence."""
         return ROPE if self.rope is None else self.rope
+
+    def corrects(self, pairs: int) -> bool:
+        """Whether p is corrected for so many pairs; intervals are not, for they are of each pair alone."""
+        return self.correction_applied != "none" and pairs > 1
 
     def describe(self, paired: Paired, pairs: int) -> str:
         """The test and its correction in words, for the line under a table."""
@@ -74,9 +84,9 @@ class TestSettings:
         if self.test == "bayes":
             return f"bayes: t posterior, region of practical equivalence ±{self.rope_applied:g}"
         test = significance.describe_test(self.test, len(paired.topics), self.draws, self.seed, len(paired.runs))
-        if self.correction_applied == "none" or pairs == 1:
-            return test
-        return f"{test} | {self.correction_applied} over {pairs} pairs of each measure"
+        return (
+            f"{test} | {self.correction_applied} over {pairs} pairs of each measure" if self.corrects(pairs) else test
+        )
 
 
 def compare(
@@ -127,6 +137,7 @@ def compare(
     matrix, name = with_baseline(scores, baseline, allow_mismatch)
     frame, notes = compare_matrix(matrix, name, settings, progress)
     frame.attrs = {"test": "; ".join(tests_of(frame, matrix, settings)), "alpha": alpha, "signature": matrix.signature}
+    frame.attrs["interval"] = " | ".join(interval_words(frame, settings))
     warn_caller([*matrix.omission_notes(), *notes])
     return frame
 
@@ -153,36 +164,11 @@ def compare_matrix(
     frame["tested"] = frame.pop("tested")  # the last column
     whole = ("wins", "losses", "flip", "unjudged", "flip_rank")
     frame = frame.astype({"conclusive": "boolean", **dict.fromkeys(whole, "Int64")})
-    notes = [*_unattainable_notes(measures, len(first), settings), *_interval_notes(frame, settings.alpha)]
+    notes = [*unattainable_notes(measures, len(first), settings), *interval_notes(frame, measures, settings)]
     chosen = matrix.scores.options.topics_judged_later if matrix.scores else ""
     if chosen and frame["conclusive"].notna().any():
         notes.append(f"'conclusive' refers to the {chosen}")
     return frame, notes
-
-
-def _unattainable_notes(measures: list[Paired], pairs: int, settings: TestSettings) -> list[str]:
-    """A note for measures by which no difference, however large, could be significant with so few draws."""
-    causes: dict[tuple[str, str], list[str]] = {}
-    for paired in measures:
-        topics, runs = len(paired.topics), len(paired.runs)
-        if not significance.uses_draws(settings.test, topics, settings.draws, runs):
-            continue
-        smallest = np.full(pairs, significance.min_p(settings.test, topics, settings.draws, runs))
-        p = float(significance.correct_p_values(smallest, settings.correction_applied)[0])
-        cause = significance.unattainable(
-            settings.alpha, p, settings.test, topics, settings.draws, pairs, settings.correction_applied, runs
-        )
-        if cause:
-            causes.setdefault(cause, []).append(paired.measure)
-    return [f"{', '.join(names)}: {what}; {hint}" for (what, hint), names in causes.items()]
-
-
-def _interval_notes(frame: pd.DataFrame, alpha: float) -> list[str]:
-    """A note of the measures by which an interval has no end."""
-    endless = ~np.isfinite(frame["high"]) | (frame["low"] == np.where(frame["tested"] == "ratio", 0, -np.inf))
-    names = frame["measure"][endless].unique().tolist()
-    what = f"no end at {100 * (1 - alpha):.10g}%: too few topics differ, or draws are too few"
-    return [f"{', '.join(names)}: {plural(len(frame), 'interval')} with {what}"] if names else []
 
 
 def significance_matrix(
@@ -200,7 +186,7 @@ def significance_matrix(
         p = _p_values(paired, topic_differences(paired.values, first, second), settings, progress)
         own = {"measure": paired.measure, "run": names[second], "baseline": names[first], "topics": len(paired.topics)}
         frames.append(to_frame({**own, **p}))
-    return joined(frames), _unattainable_notes(measures, len(first), settings)
+    return joined(frames), unattainable_notes(measures, len(first), settings)
 
 
 def run_pairs(runs: int, baselines: Sequence[int] = ()) -> tuple[Ints, Ints]:
@@ -258,30 +244,37 @@ def _columns(
 
 def _inference(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> dict[str, Floats]:
     """The interval of each pair, and its p or posterior probabilities."""
-    found = _tested(paired, differences, settings, progress)
+    if settings.test == "bayes":
+        found = _posterior(paired, differences, settings)
+    else:
+        p, low, high = _tested(paired, differences, settings, progress)
+        corrected = significance.correct_p_values(p, settings.correction_applied)
+        found = {"low": low, "high": high, "p": p, "p_corrected": corrected}
     ends = {end: of_mean(found[end], len(paired.topics), paired.reading.summary) for end in ("low", "high")}
     return {**found, **ends}
 
 
-def _tested(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> dict[str, Floats]:
-    """As `_inference`, with an interval of the mean difference of values."""
+def _tested(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> Tested:
+    """p of each pair and the interval of its mean difference of values."""
+    test, draws, seed, alpha = settings.test, settings.draws, settings.seed, settings.alpha
+    if test not in NOT_BY_PAIR:
+        return with_interval(differences, test, draws, seed, alpha, progress)
     difference = differences.mean(1)
-    if settings.test == "bayes":
-        return _posterior(paired, differences, settings)
+    p, margin = _of_all(paired, difference, settings, progress)
+    return agreed(p, difference - margin, difference + margin, differences, alpha)
+
+
+def _of_all(paired: Paired, difference: Floats, settings: TestSettings, progress: Progress) -> tuple[Floats, float]:
+    """p of each pair by a test of all pairs together, and how far their intervals reach to both sides."""
     if settings.test == "anova":
-        p, margin = tukey(paired.values, difference, settings.alpha)
-        return {"low": difference - margin, "high": difference + margin, "p": p, "p_corrected": p}
-    found = _p_values(paired, differences, settings, progress)
-    low, high = studentized_interval(differences, settings.draws, settings.seed, settings.alpha, progress)
-    return {"low": low, "high": high, **found}
+        return tukey(paired.values, difference, settings.alpha)
+    return tukey_hsd(paired.values, difference, settings.draws, settings.seed, settings.alpha, progress)
 
 
 def _p_values(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> dict[str, Floats]:
     """p of each pair, and p corrected for all of them."""
-    if settings.test == "anova":
-        p = tukey(paired.values, differences.mean(1), settings.alpha)[0]
-    elif settings.test == "tukey-hsd":
-        p = tukey_hsd(paired.values, settings.draws, settings.seed, progress)(differences.mean(1))
+    if settings.test in NOT_BY_PAIR:
+        p = _of_all(paired, differences.mean(1), settings, progress)[0]
     else:
         p = significance.p_values(differences, settings.test, settings.draws, settings.seed, progress)
     return {"p": p, "p_corrected": significance.correct_p_values(p, settings.correction_applied)}

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.anova import anova
 from gradedeval.analysis.compare import TestSettings, tests_of
+from gradedeval.analysis.comparison_notes import interval_title, interval_words
 from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.significance import p_value
-from gradedeval.analysis.tables import Row, Shown, frame_document, level, ratio, readings, same, scales, signature_lines
+from gradedeval.analysis.tables import Row, Shown, frame_document, ratio, readings, same, scales, signature_lines
 from gradedeval.errors import InputError, visible
 from gradedeval.formats import Column, Document, Layout
 from gradedeval.measures.bounds.of_measure import falls
@@ -30,15 +32,9 @@ def comparison_settings(
 ) -> str:
     """What differences are from, how they were tested, and what the interval is."""
     measures = list(dict.fromkeys(frame["measure"]))
-    pairs, tests = len(frame) // len(measures), tests_of(frame, matrix, test_settings)
-    alpha, draws, seed = test_settings.alpha, test_settings.draws, test_settings.seed
-    confidence = level(alpha)
-    bootstrap = f"{confidence} interval: studentized paired bootstrap, {draws} draws, seed {seed}"
-    bootstrap += "" if pairs == 1 else ", not corrected"
-    mark, interval = {
-        "anova": (f"* p ≤ {alpha:g}", f"{confidence} interval: Tukey's, of all pairs together"),
-        "bayes": (f"* probability ≥ {1 - alpha:.10g}", f"{confidence} credible interval"),
-    }.get(test_settings.test, (f"* p ≤ {alpha:g}", bootstrap))
+    tests, alpha = tests_of(frame, matrix, test_settings), test_settings.alpha
+    mark = f"* probability ≥ {1 - alpha:.10g}" if test_settings.test == "bayes" else f"* p ≤ {alpha:g}"
+    interval, *counted = interval_words(frame, test_settings)
     against = [] if frame["baseline"].nunique() > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
     flips = "order flips: unjudged documents of the lower run"
     flips += f", told up to {share:.0%} of them" if share < 1 else ", given the top grade"
@@ -46,7 +42,7 @@ def comparison_settings(
     if turning:
         kept = [measure for measure in turning if _may_fall(matrix.notations[matrix.measure_index(measure)])]
         told = [f"{flips}; of {', '.join(kept)} with R and the ideal ranking as judged" if kept else flips]
-    return " | ".join([*against, *tests, mark, interval, *told, *readings(matrix, measures)])
+    return "\n".join([" | ".join([*against, *tests, mark, interval, *told, *readings(matrix, measures)]), *counted])
 
 
 def _may_fall(notation: str) -> bool:
@@ -78,15 +74,15 @@ def comparison_document(
     share: float = FLIP_SHARE,
 ) -> Document:
     """The result of `compare`; with anova the analysis of variance too."""
-    one_pair = len(frame) == frame["measure"].nunique()
-    title = "p" if test_settings.correction_applied == "none" or one_pair else f"p ({test_settings.correction_applied})"
+    pairs = len(frame) // frame["measure"].nunique()
+    title = f"p ({test_settings.correction_applied})" if test_settings.corrects(pairs) else "p"
     shown: Shown = {
         **same(Column("measure"), Column("run"), *([Column("baseline")] if frame["baseline"].nunique() > 1 else [])),
         Column("mean", "score"): whole(matrix, "mean"),
         Column("baseline mean", "score"): whole(matrix, "baseline_mean"),
         Column("difference", "signed"): whole(matrix, "difference", "+"),
         Column("%", "percent"): itemgetter("relative"),
-        Column(f"{level(test_settings.alpha)} interval", "figures"): _interval,
+        Column(interval_title(test_settings, pairs), "figures"): partial(_interval, alpha=test_settings.alpha),
         WON: _won,
         Column("effect", "signed", digits=2): itemgetter("effect"),
         **_verdict(test_settings, title),
@@ -103,10 +99,17 @@ def comparison_document(
     return replace(document, blocks=[*document.blocks, variances])
 
 
-def _interval(row: Row) -> str:
-    """Of a ratio of geometric means, or of a difference."""
-    number = ratio if row["tested"] == "ratio" else "{:+.4f}".format
-    return f"{number(row['low'])} to {number(row['high'])}"
+def _interval(row: Row, alpha: float) -> str | None:
+    """Of a ratio of geometric means, or of a difference; an end of no difference is open where the test rejects it."""
+    if row["low"] is None:
+        return None
+    number, equal = (ratio, 1) if row["tested"] == "ratio" else ("{:+.4f}".format, 0)
+    rejected = row.get("p", 1) <= alpha
+    low, high = (
+        f"{sign}{number(equal).lstrip('+')}" if rejected and row[end] == equal else number(row[end])
+        for end, sign in (("low", ">"), ("high", "<"))
+    )
+    return f"{low} to {high}"
 
 
 def _won(row: Row) -> str:
@@ -166,9 +169,9 @@ def _verdict(settings: TestSettings, title: str) -> Shown:
     return {Column(f"P({name})", "figures"): probability(name) for name in ("better", "equivalent", "worse")}
 
 
-def _starred(p: float, alpha: float) -> str:
+def _starred(p: float | None, alpha: float) -> str | None:
     """A p value with an asterisk if it is significant."""
-    return p_value(p) + ("*" if p <= alpha else " ")
+    return None if p is None else p_value(p) + ("*" if p <= alpha else " ")
 
 
 # Risk

@@ -27,16 +27,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+NEEDED = "by the sample at that level (Sakai 2006, figure 5), the largest of all pairs"
+
+
 @dataclass(frozen=True, eq=False)
 class Power(InNotebook, document="analysis.tables.power_document"):
     """The discriminative power of measures.
 
     frame     a row for each measure: measure, runs, topics, pairs, significant (pairs with a level below alpha), power
-              (their share), needed (what is significant for every pair), tested (`difference` of means or totals, or
-              `ratio` of geometric means, which needed is)
+              (their share), needed (Sakai's estimate of the difference that is significant: the largest of all pairs),
+              tested (`difference` of means or totals, or `ratio` of geometric means, which needed is)
     curve     a row for each measure and pair, from the highest level to the lowest: measure, pair (its number from 1),
               run, other, difference (or ratio), level, needed, tested
     settings  draws, alpha and seed
+
+    The difference needed of a pair is |mean| of the bootstrap sample whose |t| is the (alpha · draws)-th largest
+    (Sakai, SIGIR 2006, figure 5). It goes by the deviation of that sample, and not by the standard error of the pair.
     """
 
     frame: pd.DataFrame
@@ -84,7 +90,9 @@ def power(
         curve = to_frame(_levels(paired, draws, alpha, seed, progress))
         curves.append(curve)
         rows.append(_row(paired, curve, alpha))
-    settings = f"paired bootstrap, studentized, {draws} draws, alpha {alpha:g}, seed {seed}"
+    settings = (
+        f"paired bootstrap, studentized, {draws} draws, alpha {alpha:g}, seed {seed} | difference needed: {NEEDED}"
+    )
     settings += "" if best is None else f" | the best {min(best, len(matrix.runs))} runs by each measure"
     return Power(to_frame(rows), joined(curves), settings)
 

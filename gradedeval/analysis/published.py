@@ -25,6 +25,7 @@ and those of several baselines."""
 NAMES = {
     "t": "two-sided paired t-test",
     "randomization": "two-sided paired randomization test",
+    "bootstrap": "two-sided paired bootstrap test (studentized)",
     "wilcoxon": "two-sided Wilcoxon signed-rank test",
     "sign": "two-sided sign test",
     "tukey-hsd": "two-sided randomized Tukey HSD test",
@@ -141,7 +142,8 @@ class Published:
             return style, []
         matrix = to_matrix(scores)
         frame, notes = significance_matrix(matrix, baselines, self.settings, progress)
-        pairs = [(row["measure"], row["run"], row["baseline"], row["p_corrected"]) for row in frame_rows(frame)]
+        known = [row for row in frame_rows(frame) if row["p_corrected"] is not None]
+        pairs = [(row["measure"], row["run"], row["baseline"], row["p_corrected"]) for row in known]
         letters = dict(zip(baselines, LETTERS, strict=False)) if len(baselines) > 1 else {}
         told: list[tuple[str, Mark]] = []
         if letters:
@@ -168,7 +170,7 @@ class Published:
 
 
 _NAMED = re.compile(
-    r"(?:^|(?<=; ))(?:t|randomization|wilcoxon|sign|tukey-hsd)(?=,|;|$)|\b(?:holm|bonferroni|bh)(?= over)"
+    r"(?:^|(?<=; ))(?:t|randomization|bootstrap|wilcoxon|sign|tukey-hsd)(?=,|;|$)|\b(?:holm|bonferroni|bh)(?= over)"
 )
 Pair = tuple[str, str, str, float]
 """Measure, run, baseline, and the corrected p of their difference."""

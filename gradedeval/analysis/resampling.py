@@ -1,10 +1,11 @@
-"""Resampling for all pairs of runs at once: randomization of signs and labels, and Sakai's bootstrap test."""
+"""Resampling for all pairs of runs at once: randomization of signs and labels, what it does not reject, and Sakai's
+bootstrap test."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -47,26 +48,58 @@ def randomization(differences: Floats, draws: int, seed: int, progress: Progress
     return p
 
 
-def tukey_hsd(scores: Floats, draws: int, seed: int, progress: Progress = no_progress) -> Callable[[Floats], Floats]:
-    """Randomized Tukey HSD: how often the best and the worst mean lie further apart than two runs do.
+def randomization_interval(
+    differences: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
+) -> tuple[Floats, Floats]:
+    """The ends of what the randomization test does not reject at level alpha: of all δ for which differences − δ have a
+    p above alpha, by the same draws. The arguments are those of `randomization`.
 
-    scores  runs × topics
+    Signs s give a δ a mean as extreme from (d̄ − a) / (1 − b) to (d̄ + a) / (1 + b), or the other way round, where a is
+    the mean of s · d and b that of s: between the means of the topics of either sign. Signs that are all alike do so
+    everywhere. So the ends are order statistics of these means, or infinite.
+    """
+    pairs, topics = differences.shape
+    flips = sign_flips(topics, draws, seed)
+    rank, ups = extreme_rank(alpha, draws, len(flips), is_exact(topics, draws)), flips.sum(1)
+    low, high = np.full(pairs, -np.inf), np.full(pairs, np.inf)
+    alike = np.abs(ups) == topics
+    down, up = 1 / np.where(alike, 1, topics - ups), 1 / np.where(alike, 1, topics + ups)
+    for chunk in progress(chunks(pairs, 4 * len(flips))) if rank else ():
+        sums, totals = differences[chunk] @ flips.T, differences[chunk].sum(1)[:, None]
+        one, other = (totals - sums) * down, (totals + sums) * up
+        lower, upper = np.minimum(one, other), np.maximum(one, other, out=one)
+        lower[:, alike], upper[:, alike] = -np.inf, np.inf
+        lower.partition(rank - 1, axis=1)
+        upper.partition(len(flips) - rank, axis=1)
+        low[chunk], high[chunk] = lower[:, rank - 1], upper[:, len(flips) - rank]
+    return low, high
 
-    Returns a function from differences of means to p. In each draw the runs' labels are shuffled within every topic;
-    the p values hold for all pairs together. Carterette, TOIS 2012. Exact where all permutations are no more than the
-    draws, else (1 + as extreme) / (1 + draws).
+
+def extreme_rank(alpha: float, draws: int, listed: int, exact: bool) -> int:
+    """How many permutations have to be as extreme for p to be above alpha: of all `listed`, or of random draws."""
+    return math.floor(alpha * listed + 1e-9) + 1 if exact else math.floor(alpha * (1 + draws) + 1e-9)
+
+
+def tukey_hsd(
+    scores: Floats, differences: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
+) -> tuple[Floats, float]:
+    """Randomized Tukey HSD: how often the best and the worst mean lie further apart than two runs do: p of differences
+    of means, and how far their intervals at level 1 − alpha reach to both sides.
+
+    scores       runs × topics
+    differences  of the means of two runs
+
+    In each draw the runs' labels are shuffled within every topic; p and intervals hold for all pairs together.
+    Carterette, TOIS 2012. Exact where all permutations are no more than the draws, else (1 + as extreme) / (1 + draws).
     """
     runs, topics = scores.shape
     exact = is_exact(topics, draws, runs)
     ranges = np.sort(np.concatenate(list(_ranges(scores.T, draws, seed, exact, progress))))
     scale = 1e-12 * np.abs(scores).mean(1).max(initial=0)
-
-    def p(differences: Floats) -> Floats:
-        extreme = len(ranges) - np.searchsorted(ranges, np.abs(differences) - scale)
-        values: Floats = extreme / len(ranges) if exact else (1 + extreme) / (1 + draws)
-        return values
-
-    return p
+    extreme = len(ranges) - np.searchsorted(ranges, np.abs(differences) - scale)
+    p: Floats = extreme / len(ranges) if exact else (1 + extreme) / (1 + draws)
+    rank = extreme_rank(alpha, draws, len(ranges), exact)
+    return p, float(ranges[-rank]) if rank else math.inf
 
 
 def _ranges(by_topic: Floats, draws: int, seed: int, exact: bool, progress: Progress) -> Iterator[Floats]:

@@ -9,12 +9,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from gradedeval.analysis.resampling import is_exact, randomization
-from gradedeval.arrays import TOLERANCE, Floats, merge_close
+from gradedeval.analysis.signed_ranks import signed_rank_p
+from gradedeval.arrays import TOLERANCE, Bools, Floats
 from gradedeval.errors import InputError, plural
 from gradedeval.options import numbers
 from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.scoring.bootstrap import studentized_test
 
-Test = Literal["randomization", "t", "wilcoxon", "sign", "tukey-hsd", "anova", "bayes"]
+Test = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign", "tukey-hsd", "anova", "bayes"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
 TESTS: tuple[str, ...] = get_args(Test)
 NOT_BY_PAIR = {
@@ -26,6 +28,7 @@ NOT_BY_PAIR = {
 PAIR_TESTS: tuple[str, ...] = tuple(test for test in TESTS if test not in NOT_BY_PAIR)
 CORRECTIONS: tuple[str, ...] = get_args(Correction)
 RANDOMIZED = ("randomization", "tukey-hsd")
+DIVIDE_BY_DEVIATION = ("bootstrap", "t")
 
 
 def scipy_stats() -> Any:
@@ -46,19 +49,30 @@ def check_draws(draws: int, alpha: float, seed: int) -> None:
 
 
 def p_values(differences: Floats, test: Test, draws: int, seed: int, progress: Progress = no_progress) -> Floats:
-    """Two-sided p value of each pair of runs; 1 where no topic differs.
+    """Two-sided p value of each pair of runs; 1 where no topic differs, nan where a test has none: see `no_variance`.
 
     differences  pairs × topics
-    test         `t` (Student 1908), `wilcoxon` (1945; zeros left out), `sign` (ties left out) or `randomization`
+    test         `randomization`, `bootstrap` (studentized), `t` (Student 1908), `wilcoxon` (1945; zeros left out) or
+                 `sign` (ties left out)
     """
     same = ~differences.any(1)
     p = np.ones(len(differences))
     others = differences[~same]
     if test == "randomization":
         p[~same] = randomization(others, draws, seed, progress)
+    elif test == "bootstrap":
+        p[~same] = studentized_test(others, draws, seed, 0.5, progress)[0]
     else:
-        p[~same] = {"t": _t_test, "wilcoxon": _wilcoxon, "sign": _sign}[test](others)
+        p[~same] = {"t": _t_test, "wilcoxon": signed_rank_p, "sign": _sign}[test](others)
+    if test in DIVIDE_BY_DEVIATION:
+        p[no_variance(differences)] = np.nan
     return p
+
+
+def no_variance(differences: Floats) -> Bools:
+    """Where two topics or more differ, and all alike: what is divided by the deviation has no value there."""
+    found: Bools = (deviations(differences) == 0) & differences.any(1) & (differences.shape[1] > 1)
+    return found
 
 
 def _t_test(differences: Floats) -> Floats:
@@ -66,37 +80,9 @@ def _t_test(differences: Floats) -> Floats:
     if differences.shape[1] < 2:
         return np.ones(len(differences))
     with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # all topics may differ alike: then t is infinite, and p is 0
+        warnings.simplefilter("ignore")  # all topics may differ alike
         p: Floats = stats.ttest_1samp(differences, 0.0, axis=1).pvalue
     return p
-
-
-def _wilcoxon(differences: Floats) -> Floats:
-    """scipy's choice between the exact and the normal distribution, made for every pair separately: over an array it
-    would choose one for all. Differences that are equal but for their last bits share a rank.
-
-    With ties or zeros among up to 13 topics scipy lists all sign flips, which takes 1 to 3 seconds a pair.
-    """
-    stats = scipy_stats()
-    differences = np.array([_size_ranks(row) for row in differences]).reshape(differences.shape)
-    sizes = np.sort(np.abs(differences), axis=1)
-    plain = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(1)
-    p = np.ones(len(differences))
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scipy warns of few topics beside giving its answer
-        if plain.any():
-            p[plain] = stats.wilcoxon(differences[plain], axis=1).pvalue
-        for row in np.flatnonzero(~plain).tolist():
-            p[row] = stats.wilcoxon(differences[row]).pvalue
-    return p
-
-
-def _size_ranks(differences: Floats) -> Floats:
-    """The sign of each difference times the rank of its size: 1 for the smallest, 2 for the next; equals share it."""
-    sizes = np.abs(differences)
-    levels = merge_close(np.append(sizes, 0.0), 1e-9 * float(sizes.max()))
-    ranks: Floats = np.sign(differences) * np.unique(levels, return_inverse=True)[1][:-1]
-    return ranks
 
 
 def _sign(differences: Floats) -> Floats:
@@ -108,14 +94,16 @@ def _sign(differences: Floats) -> Floats:
 
 
 def correct_p_values(p: Floats, correction: Correction) -> Floats:
-    """p values corrected for testing a whole family of hypotheses, so that each may be compared with α.
+    """p values corrected for testing a whole family of hypotheses, so that each may be compared with α. One that is nan
+    counts in the family, and stays nan.
 
     `holm` (1979) and `bonferroni` bound the family-wise error rate, `bh` (Benjamini & Hochberg 1995) the false
     discovery rate; `none` leaves p as it is.
     """
-    count = len(p)
+    count, blank = len(p), np.isnan(p)
     if correction == "bonferroni":
         return np.minimum(p * count, 1)
+    p = np.where(blank, 1, p)
     corrected = p.copy()
     if correction == "holm":
         order = np.argsort(p, kind="stable")
@@ -123,7 +111,7 @@ def correct_p_values(p: Floats, correction: Correction) -> Floats:
     elif correction == "bh":
         order = np.argsort(-p, kind="stable")
         corrected[order] = np.minimum(np.minimum.accumulate(p[order] * (count / np.arange(count, 0, -1))), 1)
-    return corrected
+    return np.where(blank, np.nan, corrected)
 
 
 def effect_size(differences: Floats) -> Floats:
@@ -150,17 +138,18 @@ def p_value(p: float) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def describe_test(test: str, topics: int, draws: int, seed: int, runs: int = 2) -> str:
+def describe_test(test: Test, topics: int, draws: int, seed: int, runs: int = 2) -> str:
     """The test and its random draws in words, for the line under a table."""
-    if test not in RANDOMIZED:
-        return test
-    exact = is_exact(topics, draws, runs if test == "tukey-hsd" else 2)
-    return f"{test}, all permutations" if exact else f"{test}, {draws} draws, seed {seed}"
+    if uses_draws(test, topics, draws, runs):
+        return f"{test}, {draws} draws, seed {seed}"
+    return f"{test}, all permutations" if test in RANDOMIZED else test
 
 
 def uses_draws(test: Test, topics: int, draws: int, runs: int = 2) -> bool:
     """Whether a test uses random draws; with few topics all permutations are listed."""
-    return test in RANDOMIZED and not is_exact(topics, draws, runs if test == "tukey-hsd" else 2)
+    return test == "bootstrap" or (
+        test in RANDOMIZED and not is_exact(topics, draws, runs if test == "tukey-hsd" else 2)
+    )
 
 
 def min_p(test: Test, topics: int, draws: int, runs: int = 2) -> float:
@@ -171,7 +160,7 @@ def min_p(test: Test, topics: int, draws: int, runs: int = 2) -> float:
     if topics < 2:
         return 1.0
     if uses_draws(test, topics, draws, runs):
-        return 1 / (1 + draws)
+        return min(1.0, (2 if test == "bootstrap" else 1) / (1 + draws))
     labels = runs if test == "tukey-hsd" else 2
     # The difference turns round as often as all topics can be relabelled alike.
     return float(math.factorial(labels) ** (1 - topics)) if test in (*RANDOMIZED, "sign") else 0.0
@@ -193,7 +182,7 @@ def unattainable(
     factor = count if correction in ("holm", "bonferroni") else 1  # bh corrects nothing where all p are as small
     family = f" ({p:.4g} after {correction} over {count})" if factor > 1 else ""
     what = f"with {by} the smallest possible p is {minimum:.2g}{family}, so nothing is significant at {level:g}"
-    needed = math.ceil(factor / level) - 1
+    needed = math.ceil(factor * (2 if test == "bootstrap" else 1) / level) - 1
     needed += min_p(test, topics, needed, runs) * factor > level  # the last bit of a product
     enough = random and min_p(test, topics, needed, runs) * factor <= level
     return what, (f"use --draws {needed} or more" if enough else "use more topics") + (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ class Verdict:
     """Whether one run satisfies one bound.
 
     value     what is bounded: the summary (mean, total or geometric mean), its drop, the largest drop of a topic, p, or
-              what unjudged documents could add to the summary. A drop is a rise where lower is better
+              what unjudged documents could add to the summary. A drop is a rise where lower is better. nan without p
     passed    whether the bound holds
     sentence  the verdict in words
     worst     the topics to look at first, with their scores, changes or what they could gain
@@ -55,7 +56,7 @@ class Verdict:
             "measure": self.bound.measure,
             "limit": self.bound.limit,
             "relative": self.bound.relative,
-            "value": self.value,
+            "value": None if math.isnan(self.value) else self.value,
             "passed": self.passed,
             "verdict": self.sentence,
             "worst": self.worst_words,

@@ -49,7 +49,7 @@ def draw_levels(ax: Axes, curve: pd.DataFrame, level: str, alpha: float) -> None
     groups = list(curve.groupby("measure", sort=False))
     most = max(len(own) for _, own in groups)
     for number, ((measure, own), look) in enumerate(zip(groups, looks(len(groups)), strict=True)):
-        levels = np.sort(own[level].to_numpy(dtype=float))[::-1]
+        levels = np.sort(own[level].dropna().to_numpy(dtype=float))[::-1]
         marker: dict[str, Any] = {"marker": "osD^vP*"[number % 7]} if most <= 30 else {}
         ax.plot(np.arange(1, len(levels) + 1), levels, label=shown(str(measure)), **look, **marker)
     ax.axhline(alpha, color=GREY, linewidth=0.7, linestyle="--", label=f"α = {alpha:g}")

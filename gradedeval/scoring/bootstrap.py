@@ -79,13 +79,28 @@ def studentized_interval(
     are many where topics are 3 or fewer, or few of them differ; or where draws are too few for the level. Both are nan
     for a single topic. Efron & Tibshirani 1993, section 12.5.
     """
-    low, high = np.full((2, len(values)), np.nan)
+    return studentized_test(values, draws, seed, alpha, progress)[1:]
+
+
+def studentized_test(
+    values: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
+) -> tuple[Floats, Floats, Floats]:
+    """The smallest level at which `studentized_interval` leaves out 0, or 1, and the ends of the interval.
+
+    With t = mean / error that is 2 · (1 + how many t* are as far to its side) / (1 + draws).
+    """
+    p, low, high = np.ones(len(values)), *np.full((2, len(values)), np.nan)
     if values.shape[1] < 2:
-        return low, high
+        return p, low, high
     mean, error = values.mean(1), standard_error(values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        observed = np.where(mean == 0, 0.0, mean / error)
     # The quantiles as in a test by as many draws: of 999 at 0.05 the 25th from either end.
     nth = math.floor(alpha / 2 * (draws + 1) + 1e-9) - 1
     for rows, _, t in samples(centered(values), draws, seed, progress):
+        own = observed[rows, None]
+        beyond = np.minimum((t >= own).sum(1), (t <= own).sum(1))
+        p[rows] = np.minimum(1, 2 * (1 + beyond) / (1 + draws))
         if nth >= 0:
             t.partition((nth, draws - 1 - nth), axis=1)
         lowest, highest = (t[:, nth], t[:, draws - 1 - nth]) if nth >= 0 else (-np.inf, np.inf)
@@ -93,4 +108,4 @@ def studentized_interval(
             low[rows], high[rows] = mean[rows] - highest * error[rows], mean[rows] - lowest * error[rows]
     same = error == 0
     low[same] = high[same] = mean[same]
-    return low, high
+    return p, low, high

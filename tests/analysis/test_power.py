@@ -17,6 +17,7 @@ from support.commands import Command
 SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
 QRELS = str(SAMPLES / "rivers.qrels")
+NEEDED = "difference needed: by the sample at that level (Sakai 2006, figure 5), the largest of all pairs"
 
 
 @pytest.fixture(scope="module")
@@ -74,12 +75,14 @@ def test_settings_and_curve_at_the_prompt(cli: Command, tmp_path: Path) -> None:
     words = ("power", *RUNS, QRELS, "-m", "ap ndcg@10", "--draws", "99", "--alpha", "0.1", "--seed", "7")
     table = cli(*words, "--best", "3", "--curve", "curve.csv")
     assert table.text.splitlines()[5] == (
-        "paired bootstrap, studentized, 99 draws, alpha 0.1, seed 7 | the best 3 runs by each measure"
+        f"paired bootstrap, studentized, 99 draws, alpha 0.1, seed 7 | {NEEDED} | the best 3 runs by each measure"
     )
     rows = list(csv.DictReader((tmp_path / "curve.csv").open()))
     assert list(rows[0]) == ["measure", "pair", "run", "other", "difference", "level", "needed", "tested"]
     assert [row["pair"] for row in rows] == ["1", "2", "3"] * 2
-    assert cli(*words, "-f", "csv").messages[1:] == ["paired bootstrap, studentized, 99 draws, alpha 0.1, seed 7"]
+    assert cli(*words, "-f", "csv").messages[1:] == [
+        f"paired bootstrap, studentized, 99 draws, alpha 0.1, seed 7 | {NEEDED}"
+    ]
 
 
 def test_faults_of_usage(matrix: Matrix) -> None:

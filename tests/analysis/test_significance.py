@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from numpy.typing import NDArray
 from scipy import stats
 
 from gradedeval.analysis.compare import TestSettings as Settings
 from gradedeval.analysis.resampling import randomization, sign_flips, studentized, tukey_hsd
-from gradedeval.analysis.significance import correct_p_values, describe_test, effect_size, p_values
+from gradedeval.analysis.significance import PAIR_TESTS, correct_p_values, describe_test, effect_size, p_values
 from gradedeval.errors import InputError
 from gradedeval.scoring import bootstrap
 from gradedeval.scoring.bootstrap import chunks, studentized_interval, topic_weights
@@ -101,7 +103,7 @@ def test_a_pair_does_not_depend_on_the_pairs_beside_it(monkeypatch: pytest.Monke
 
 def test_two_runs_have_the_same_p_by_tukey_s_range_as_by_sign_flips() -> None:
     first, second = scores(2, 8)
-    p = tukey_hsd(np.array([first, second]), 10_000, 0)(np.array([(second - first).mean()]))
+    p, _ = tukey_hsd(np.array([first, second]), np.array([(second - first).mean()]), 10_000, 0, 0.05)
     assert p == pytest.approx(randomization((second - first)[None], 10_000, 0), abs=1e-15)
 
 
@@ -113,22 +115,24 @@ def test_three_runs_on_three_topics_by_all_216_permutations() -> None:
         ranges.append(max(means) - min(means))
     difference = own[0].mean() - own[2].mean()
     by_hand = sum(value >= difference - 1e-12 for value in ranges) / 216
-    assert tukey_hsd(own, 216, 0)(np.array([difference]))[0] == by_hand
-    assert by_hand == pytest.approx(36 / 216)
+    p, margin = tukey_hsd(own, np.array([difference]), 216, 0, 0.05)
+    assert p[0] == by_hand == pytest.approx(36 / 216)
+    assert margin == pytest.approx(sorted(ranges)[-11])  # with 11 of 216 as far p is above 0.05
 
 
 def test_random_permutations_of_labels_come_close_to_all_of_them() -> None:
     own = scores(3, 4)
-    exact, drawn_ = tukey_hsd(own, 1296, 0), tukey_hsd(own, 1295, 0)
     differences = np.array([0.01, 0.05, 0.1, 0.2])
-    assert np.abs(exact(differences) - drawn_(differences)).max() < 0.05
+    (exact, margin), (drawn_, other) = (tukey_hsd(own, differences, draws, 0, 0.05) for draws in (1296, 1295))
+    assert np.abs(exact - drawn_).max() < 0.05
+    assert margin == pytest.approx(other, rel=0.1)
 
 
 def test_tukey_s_p_is_never_below_that_of_the_pair_alone_by_much() -> None:
     own = scores(6, 50)
-    p = tukey_hsd(own, 5000, 0)
     pair = own[1] - own[0]
-    assert p(np.array([pair.mean()]))[0] > randomization(pair[None], 5000, 0)[0]
+    p, _ = tukey_hsd(own, np.array([pair.mean()]), 5000, 0, 0.05)
+    assert p[0] > randomization(pair[None], 5000, 0)[0]
 
 
 # scipy's tests
@@ -142,8 +146,12 @@ def test_t_is_scipy_s_paired_test() -> None:
 
 # Of 13 topics or fewer with ties scipy lists all 2^n sign flips, which takes a second a pair at 12.
 TIED = pytest.param(12, marks=pytest.mark.exhaustive)
+COUNTS_TIES = pytest.mark.skipif(
+    tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 15), reason="scipy counts ties in another way before 1.15"
+)
 
 
+@COUNTS_TIES
 @pytest.mark.parametrize(
     ("topics", "digits"),
     [(7, 1), pytest.param(12, 1, marks=pytest.mark.exhaustive), (30, 12), (30, 1), (60, 12), (60, 1)],
@@ -157,6 +165,7 @@ def test_wilcoxon_is_scipy_s_of_each_pair_on_its_own(topics: int, digits: int) -
     assert p_values(mixed, "wilcoxon", 1, 0)[:pairs] == pytest.approx(theirs, rel=1e-12)
 
 
+@COUNTS_TIES
 @pytest.mark.parametrize("denominator", sampled([10, 3, 7, 1024], 4))
 @pytest.mark.parametrize("topics", [7, TIED, 60])
 def test_wilcoxon_ties_what_differs_in_the_last_bits_alone(topics: int, denominator: int) -> None:
@@ -175,17 +184,20 @@ def test_sign_is_scipy_s_binomial_test_without_the_ties() -> None:
     assert p_values(np.array([[1.0, 1, 1, 0]]), "sign", 1, 0)[0] == 0.25  # 2 · 1/2^3
 
 
-@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign", "randomization"])
-def test_no_test_finds_a_difference_where_there_is_none(test: str) -> None:
-    assert p_values(np.zeros((2, 10)), test, 100, 0).tolist() == [1, 1]  # type: ignore[arg-type]
+@pytest.mark.parametrize("test", PAIR_TESTS)
+def test_no_test_finds_a_difference_where_there_is_none(test: Any) -> None:
+    assert p_values(np.zeros((2, 10)), test, 100, 0).tolist() == [1, 1]
 
 
-def test_topics_that_all_differ_alike_are_beyond_doubt_to_t() -> None:
-    assert p_values(np.full((1, 10), 0.5), "t", 1, 0)[0] == 0
+@pytest.mark.parametrize("test", ["t", "bootstrap"])
+def test_topics_that_all_differ_alike_have_no_p_by_what_divides_by_the_deviation(test: Any) -> None:
+    # 0.3 − 0.1 is not 0.5 − 0.3 in floating point.
+    alike = np.array([[0.5] * 10, [0.3 - 0.1, 0.5 - 0.3] * 5, [0.5] * 9 + [0.4], [0.0] * 10])
+    assert np.isnan(p_values(alike, test, 99, 0)).tolist() == [True, True, False, False]
 
 
 def test_one_topic_proves_nothing() -> None:
-    for test in ("t", "wilcoxon", "sign", "randomization"):
+    for test in PAIR_TESTS:
         assert p_values(np.array([[0.5]]), test, 100, 0)[0] == 1  # type: ignore[arg-type]
 
 
@@ -198,6 +210,13 @@ def test_corrections_by_hand() -> None:
     assert correct_p_values(p, "holm") == pytest.approx([0.04, 0.09, 0.09, 0.5])
     assert correct_p_values(p, "bh") == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
     assert correct_p_values(p, "none").tolist() == p.tolist()
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh", "none"])
+def test_a_pair_without_p_counts_in_the_family_and_stays_without(correction: Any) -> None:
+    found = correct_p_values(np.array([0.01, np.nan, 0.03]), correction)
+    assert found.tolist()[::2] == correct_p_values(np.array([0.01, 1, 0.03]), correction).tolist()[::2]
+    assert np.isnan(found[1])
 
 
 def test_bh_is_scipy_s() -> None:
@@ -285,6 +304,7 @@ def test_a_trial_that_makes_no_sense_is_a_fault_of_usage(given: dict[str, object
 def test_what_was_drawn_is_said() -> None:
     assert describe_test("t", 50, 10_000, 0) == "t"
     assert describe_test("randomization", 50, 10_000, 3) == "randomization, 10000 draws, seed 3"
+    assert describe_test("bootstrap", 8, 10_000, 3) == "bootstrap, 10000 draws, seed 3"
     assert describe_test("randomization", 8, 10_000, 3) == "randomization, all permutations"
     assert describe_test("tukey-hsd", 8, 10_000, 3, runs=3) == "tukey-hsd, 10000 draws, seed 3"
     assert describe_test("tukey-hsd", 5, 10_000, 3, runs=3) == "tukey-hsd, all permutations"

@@ -149,6 +149,6 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, progress
         if error.usage:
             raise
         return Compared(notes=[f"nothing is compared: {error.at_prompt}"])
-    settings = comparison_settings(frame, matrix, test, share=1.0)
+    settings = comparison_settings(frame, matrix, test, share=1.0).replace("\n", " | ")
     blocks = comparison_document(frame, matrix, test, settings, "wide", share=1.0).blocks
     return Compared(frame_rows(frame), next(block for block in blocks if isinstance(block, Table)), settings, notes)

@@ -131,7 +131,8 @@ def _mark(pair: dict[str, Any], test: TestSettings) -> tuple[str, str]:
         known = {name: pair[name] for name in ("better", "worse") if pair[name] is not None}
         said = ", ".join(f"P({name}) {value:.4f}" for name, value in known.items())
         return "*" if any(value >= 1 - test.alpha for value in known.values()) else "", said
-    return "*" if pair["p_corrected"] <= test.alpha else "", f"p {p_value(pair['p_corrected'])}"
+    p = pair["p_corrected"]
+    return ("", "") if p is None else ("*" if p <= test.alpha else "", f"p {p_value(p)}")
 
 
 def unknowns(found: Findings) -> list[dict[str, Any]]:

@@ -1,0 +1,170 @@
+"""What `compare` says of intervals: headings, how many leave out 0 beside a corrected p, open ends, and blanks."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval import EvaluationWarning
+from support.commands import Command
+
+SAMPLES = Path(__file__).parents[2] / "qrels_samples"
+RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural")]
+QRELS = str(SAMPLES / "rivers.qrels")
+
+
+def saved(**scores: list[float]) -> pd.DataFrame:
+    """Scores of runs by topic, as saved ones."""
+    rows = [(run, str(topic), "ap", score) for run, own in scores.items() for topic, score in enumerate(own)]
+    return pd.DataFrame(rows, columns=["run", "topic", "measure", "score"])
+
+
+@pytest.fixture
+def near(tmp_path: Path) -> Path:
+    """Three runs: b is a little better than a, by a p between .025 and .05, and c is a."""
+    noise = np.random.default_rng(3).normal(0, 0.1, 12)
+    base = np.linspace(0.3, 0.6, 12)
+    better = base + 0.113 + noise - noise.mean()
+    saved(a=base.tolist(), b=better.tolist(), c=base.tolist()).to_csv(tmp_path / "s.csv", index=False)
+    return tmp_path
+
+
+LEFT_OUT = "2 of 3 intervals leave out 0 where p (holm) is above 0.05: an interval is of its pair alone"
+
+
+def test_intervals_that_leave_out_0_beside_a_corrected_p_are_counted(near: Path, cli: Command) -> None:
+    words = ("compare", "--from-scores", "s.csv")
+    lines = cli(*words).text.splitlines()
+    assert "95% interval, of this pair alone" in lines[0]
+    assert LEFT_OUT in lines
+    for form in ("markdown", "html", "latex", "json"):
+        assert LEFT_OUT in cli(*words, "-f", form).text
+    for form in ("csv", "tsv", "jsonl"):
+        found = cli(*words, "-f", form)
+        assert LEFT_OUT in found.messages
+        assert LEFT_OUT in found.text
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvaluationWarning)  # there is no signature
+        frame = gradedeval.compare("s.csv")
+    assert (
+        frame.attrs["interval"]
+        == f"95% interval: differences that the test does not reject for this pair alone | {LEFT_OUT}"
+    )
+    outside = (frame["low"] > 0) | (frame["high"] < 0)
+    assert ((frame["p"] <= 0.05) == outside).all()
+    assert (outside & (frame["p_corrected"] > 0.05)).sum() == 2
+
+
+def test_one_pair_and_tests_of_all_pairs_have_plain_headings(near: Path, cli: Command) -> None:
+    for words in (("--correction", "none"), ("--test", "tukey-hsd"), ("--test", "anova"), ("--test", "bayes")):
+        header, *_, settings, _ = cli("compare", "--from-scores", "s.csv", *words).text.splitlines()
+        assert "  95% interval  " in header.replace("    ", "  ")
+        assert "intervals leave out" not in settings
+    settings = cli("compare", "--from-scores", "s.csv", "--test", "tukey-hsd").text.splitlines()[-2]
+    assert "95% interval: by the same ranges, of all pairs together" in settings
+
+
+@pytest.mark.parametrize(("test", "of"), [("wilcoxon", "pseudo-median"), ("sign", "median")])
+def test_intervals_that_are_not_of_the_mean_say_so(test: str, of: str, near: Path, cli: Command) -> None:
+    text = cli("compare", "--from-scores", "s.csv", "--test", test, "--correction", "none").text
+    assert f"95% interval, of the {of}" in text.splitlines()[0]
+    assert f"95% interval: {of}s of differences that the test does not reject" in text
+    corrected = cli("compare", "--from-scores", "s.csv", "--test", test).text.splitlines()[0]
+    assert f"95% interval, of the {of}, of this pair alone" in corrected
+
+
+def test_an_end_at_0_that_is_rejected_is_open(tmp_path: Path, cli: Command) -> None:
+    scores = [0.5] * 10 + [0.5 + 0.01 * at for at in range(1, 11)]
+    saved(a=[0.5] * 20, b=scores).to_csv(tmp_path / "s.csv", index=False)
+    cells = cli("compare", "--from-scores", "s.csv", "--test", "sign").text.splitlines()[2]
+    assert ">0.0000 to +0.0500" in cells
+    turned = cli("compare", "--from-scores", "s.csv", "--test", "sign", "--baseline", "b").text.splitlines()[2]
+    assert "-0.0500 to <0.0000" in turned
+    ratios = saved(a=[0.5] * 20, b=scores).replace("ap", "gm_ap")
+    ratios.to_csv(tmp_path / "r.csv", index=False)
+    assert ">×1.0000 to ×1.1000" in cli("compare", "--from-scores", "r.csv", "--test", "sign").text
+
+
+def test_five_topics_have_no_ends_and_that_is_said(tmp_path: Path, cli: Command) -> None:
+    saved(a=[0.1, 0.2, 0.3, 0.4, 0.5], b=[0.3, 0.5, 0.4, 0.8, 0.6]).to_csv(tmp_path / "s.csv", index=False)
+    for test in ("randomization", "wilcoxon", "sign"):
+        found = cli("compare", "--from-scores", "s.csv", "--test", test)
+        assert "-inf to +inf" in found.text
+        assert found.messages[1:] == ["ap: interval with no end at 95%: too few topics"]
+    found = cli("compare", "--from-scores", "s.csv", "--test", "bootstrap", "--draws", "30")
+    assert found.messages[-1] == "ap: interval with no end at 95%: too few topics differ, or draws are too few"
+
+
+@pytest.mark.parametrize("test", ["t", "bootstrap", "bayes", "anova"])
+def test_differences_without_variance_are_blank_and_that_is_said(test: Any, tmp_path: Path, cli: Command) -> None:
+    saved(a=[0.3, 0.5], b=[0.2, 0.4]).to_csv(tmp_path / "s.csv", index=False)
+    found = cli("compare", "--from-scores", "s.csv", "--test", test)
+    said = (
+        f"ap: {test} is blank for 1 pair whose topics all differ alike, so that there is no variance; use --test "
+        "randomization"
+    )
+    assert found.messages[1:] == [said]  # the first says that there is no signature
+    assert "*" not in found.text.splitlines()[2]
+    (row,) = csv.DictReader(io.StringIO(cli("compare", "--from-scores", "s.csv", "--test", test, "-f", "csv").text))
+    names = ("better", "equivalent", "worse") if test == "bayes" else ("p", "p_corrected")
+    assert [row[name] for name in ("low", "high", *names)] == [""] * (2 + len(names))
+    listed = json.loads(cli("compare", "--from-scores", "s.csv", "--test", test, "-f", "json").text)["rows"][0]
+    assert [listed[name] for name in ("low", "high", *names)] == [None] * (2 + len(names))
+    with pytest.warns(EvaluationWarning, match=f'{test} is blank for 1 pair .*; use test="randomization"$'):
+        frame = gradedeval.compare(saved(a=[0.3, 0.5], b=[0.2, 0.4]), test=test)
+    assert frame[["low", "high", *names]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("test", ["randomization", "bootstrap", "t", "wilcoxon", "sign", "tukey-hsd", "anova", "bayes"])
+def test_identical_runs_differ_by_0_to_0(test: Any) -> None:
+    scores = [0.1, 0.7, 0.4, 0.4, 0.9, 0.2, 0.3]
+    frame = gradedeval.compare(saved(a=scores, b=scores, c=scores[::-1]), test=test).iloc[0]
+    assert frame[["low", "high"]].tolist() == [0, 0]
+    assert frame["equivalent" if test == "bayes" else "p"] == 1
+
+
+def test_a_check_that_has_no_p_is_an_error_and_a_rise_passes(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "qrels").write_text("".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in range(8)))
+    for name, docnos in (("good", "ab"), ("bad", "ba")):
+        lines = (f"{topic} Q0 {docno} {at} {9 - at} t\n" for topic in range(8) for at, docno in enumerate(docnos, 1))
+        (tmp_path / name).write_text("".join(lines))
+    words = ("qrels", "--significant", "rr=0.05", "--test", "t")
+    found = cli("check", "bad", *words, "--baseline", "good")
+    said = (
+        "--significant rr=0.05: rr of 'bad' differs alike on all topics, so that there is no variance; use --test "
+        "randomization"
+    )
+    assert (found.code, found.messages) == (3, [said])
+    found = cli("check", "good", *words, "--baseline", "bad")
+    assert (found.code, "alike on all topics, so that t gives no p" in found.text) == (0, True)
+    value = json.loads(cli("check", "good", *words, "--baseline", "bad", "-f", "json").text)["bounds"][0]["value"]
+    assert value is None
+    assert cli("check", "bad", *words[:-1], "bootstrap", "--baseline", "good").code == 3
+    assert cli("check", "bad", *words[:-1], "randomization", "--baseline", "good").code == 1
+
+
+def test_the_report_says_what_its_intervals_are(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvaluationWarning)
+        page = gradedeval.html_report(RUNS, QRELS, "err@20 ap", test="bootstrap", draws=999)
+    assert "95% interval, of this pair alone" in page
+    assert "bootstrap, 999 draws, seed 0" in page
+    assert "95% interval: differences that the test does not reject for this pair alone" in page
+
+
+def test_a_table_to_publish_leaves_a_pair_without_p_unmarked() -> None:
+    qrels = {str(topic): {"a": 1, "b": 0} for topic in range(8)}
+    runs = {name: {topic: dict(zip(order, (2.0, 1.0), strict=True)) for topic in qrels} for name, order in
+            (("good", "ab"), ("bad", "ba"))}  # fmt: skip
+    text = gradedeval.table(gradedeval.evaluate(runs, qrels, "rr"), "table", baseline="good", test="t")
+    assert text.splitlines()[3].split() == ["bad", "0.5000"]

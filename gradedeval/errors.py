@@ -19,8 +19,8 @@ SHOWN = 10
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
-# A word of a user's file that fills pages: more than any name of a file has.
-_LONG = re.compile(r"(?<!\S)(\S{100})\S{4000,}")
+# A word of a user's file that fills half a page and more, as no name of a file does.
+_LONG = re.compile(r"(?<!\S)(\S{100})\S{900,}")
 _URL = re.compile(
     r"(?P<protocol>\b[a-z][a-z0-9+.-]*)://(?P<user>[^\s/@'\"]*@)?(?P<path>[^\s?'\"]*)(?P<query>\?[^\s'\"]*)?"
 )

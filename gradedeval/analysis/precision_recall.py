@@ -32,7 +32,7 @@ from gradedeval.trec.lines import decode
 if TYPE_CHECKING:
     import pandas as pd
 
-ELEVEN = 11
+ELEVEN, MOST_CURVES = 11, 100
 Points = int | Literal["all"]
 """How many levels of recall from 0 to 1, or every one that a topic reaches."""
 
@@ -148,9 +148,15 @@ def _check(measure: Measure, options: Options, points: Points) -> None:
 
 
 def _binary(graded: Scorer) -> list[Measure]:
-    """The measure with each threshold that some user has as the lowest relevant grade; none where there is only one."""
+    """The measure with each threshold that some user has as the lowest relevant grade; none where there is only one.
+
+    Raises InputError (usage) where these are too many.
+    """
     measure, known = graded.measures[0], thresholds(graded.grades)
-    shares = measure.threshold_shares or [1.0] * len(known)
+    if measure.rel is None and measure.threshold_shares is None and known[MOST_CURVES:]:
+        what = f"has more than {MOST_CURVES} thresholds up to grade {known[-1]:g}, each with a binary curve"
+        raise InputError(f"'{measure}'", what, "--graded-only leaves these curves out", usage=True)
+    shares = measure.threshold_shares or [1.0] * len(known[:MOST_CURVES])
     had = [threshold for threshold, share in zip(known, shares, strict=False) if share > 0]
     alone = replace(measure, parameters=(), asked=())
     return [alone(rel=threshold) for threshold in had] if len(had) > 1 and measure.rel is None else []

@@ -87,9 +87,11 @@ class Parameters:
             return self._other(name, value)
         if name == "gain":
             return read_scheme(read_value(value) if isinstance(value, str) else value, self.place)
-        if isinstance(self.defaults.get(name), str):
-            value = value if isinstance(value, str) else write_value(value)
         expected, test, names_file = self.check(name)
+        if isinstance(value, os.PathLike):
+            value = os.fspath(value)
+        if names_file or isinstance(self.defaults.get(name), str):
+            value = value if isinstance(value, str) else write_value(value)
         if names_file and isinstance(value, str) and not os.path.exists(value):
             value = value.removeprefix("@")  # as gain=@FILE has it
         try:

@@ -13,7 +13,7 @@ import pytest
 import gradedeval
 from gradedeval import Bound, InputError
 from gradedeval.analysis.check import Verdict, verdicts
-from gradedeval.analysis.check_config import line_of
+from gradedeval.analysis.check_config import lines_of_keys, statements_of
 from gradedeval.analysis.check_report import FORMATS, render
 from gradedeval.analysis.compare import TestSettings as Settings
 from gradedeval.analysis.score_matrix import to_matrix
@@ -328,7 +328,7 @@ ap = 0.1
     [(("measures",), 2), (("min", "rr"), 8), (("max-drop", "rbp(p=0.5)"), 11), (("max-drop", "ap"), 12), (("min",), 7)],
 )
 def test_the_line_of_a_key_is_where_its_statement_begins(keys: tuple[str, ...], line: int) -> None:
-    assert line_of(LINES, keys) == line
+    assert lines_of_keys(statements_of("gate.toml", LINES))[keys] == line
 
 
 @pytest.mark.parametrize(

@@ -261,6 +261,14 @@ def _without_user(url: re.Match[str]) -> str:
     return f"{url['protocol']}://{shown}{url['path']}{'?…' if url['query'] else ''}"
 
 
+def shown(value: object) -> str:
+    """A value of Python as a message has it: Python itself shows no integer of thousands of digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return f"a {type(value).__name__} of thousands of digits"
+
+
 def shorten(words: Iterable[str], maximum: int = 5) -> str:
     """The first few of many words, for a message: `51, 52, …`."""
     words = list(words)

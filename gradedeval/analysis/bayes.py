@@ -29,8 +29,9 @@ def posterior(differences: Floats, rope: float, alpha: float) -> dict[str, Float
     around = stats.t(topics - 1)
     certain = scale == 0
     steps = np.where(certain, 1.0, scale)
-    better = np.where(certain, mean > rope, around.sf((rope - mean) / steps))
-    worse = np.where(certain, mean < -rope, around.sf((rope + mean) / steps))
+    with np.errstate(over="ignore"):
+        better = np.where(certain, mean > rope, around.sf((rope - mean) / steps))
+        worse = np.where(certain, mean < -rope, around.sf((rope + mean) / steps))
     margin = around.isf(alpha / 2) * scale
     return {
         "low": mean - margin,

@@ -103,7 +103,8 @@ def precision_recall_of(
     """As `precision_recall`, for runs by name, a measure and options that are settled."""
     import pandas as pd  # not before it is needed
 
-    _check(measure, options, points)
+    _check(measure, options)
+    points = numbers.POINTS.check(points)
     workers, judged = workers or Workers(), qrels_for(runs, qrels, options)
     graded = Scorer(judged, [measure], options)
     scorer = Scorer(judged, [*graded.measures, *(_binary(graded) if binary else [])], options, workers.limits)
@@ -137,14 +138,13 @@ def precision_recall_of(
     )
 
 
-def _check(measure: Measure, options: Options, points: Points) -> None:
-    """Raise InputError (usage) for a measure, options or points that make no curve."""
+def _check(measure: Measure, options: Options) -> None:
+    """Raise InputError (usage) for a measure or options that make no curve."""
     if measure.name != "gap" or measure.prior is not None:
         hint = "give gap, or one with thresholds such as 'gap(g=1:1:2)'"
         raise InputError(f"'{measure}'", "has no graded precision and recall", hint, usage=True)
     if options.ties == "average":
         raise OPTIONS["ties"].error("precision at a document needs one order", "choose an order")
-    numbers.POINTS.check(points)
 
 
 def _binary(graded: Scorer) -> list[Measure]:

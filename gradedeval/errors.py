@@ -19,8 +19,8 @@ SHOWN = 10
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
-# A word of a user's file that fills pages: more than any name of a file has.
-_LONG = re.compile(r"(?<!\S)(\S{100})\S{4000,}")
+# A word of a user's file that fills half a page and more, as no name of a file does.
+_LONG = re.compile(r"(?<!\S)(\S{100})\S{900,}")
 _URL = re.compile(
     r"(?P<protocol>(?<![\w+.-])[\w+.-]+)://(?P<user>[^\s/'\"]*@)?(?P<path>[^\s?'\"]*)(?P<query>\?[^\s'\"]*)?"
 )
@@ -259,6 +259,14 @@ def _without_user(url: re.Match[str]) -> str:
     user = url["user"] or ""
     shown = user if url["protocol"] in _CONTAINERS and ":" not in user else "…@" if user else ""
     return f"{url['protocol']}://{shown}{url['path']}{'?…' if url['query'] else ''}"
+
+
+def shown(value: object) -> str:
+    """A value of Python as a message has it: Python itself shows no integer of thousands of digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return f"a {type(value).__name__} of thousands of digits"
 
 
 def shorten(words: Iterable[str], maximum: int = 5) -> str:

@@ -64,7 +64,7 @@ def test_a_new_option_is_one_definition() -> None:
     assert (described.flag, described.number, described.choices) == ("--stop-after", "whole number", ())
     assert described.parse("3") == 3
     assert described.signature("stop after", 3) == "stop after 3"
-    for value, message in ((1, "1 is too small; it must be at least 2"), (2.5, "2.5 is not a whole number")):
+    for value, message in ((1, "1 is too small; it must be at least 2"), (2.5, "2.5 is not a whole number from 2")):
         with pytest.raises(gradedeval.InputError, match=f"^stop_after: {re.escape(message)}$"):
             described.check(value)
 

@@ -29,8 +29,9 @@ def posterior(differences: Floats, rope: float, alpha: float) -> dict[str, Float
     mean, scale = differences.mean(1), deviations(differences) / np.sqrt(topics)
     around = stats.t(topics - 1)
     steps = np.where(scale == 0, 1.0, scale)
-    better = np.where(scale == 0, 0, around.sf((rope - mean) / steps))
-    worse = np.where(scale == 0, 0, around.sf((rope + mean) / steps))
+    with np.errstate(over="ignore"):
+        better = np.where(scale == 0, 0, around.sf((rope - mean) / steps))
+        worse = np.where(scale == 0, 0, around.sf((rope + mean) / steps))
     margin = around.isf(alpha / 2) * scale
     found = {
         "low": mean - margin,

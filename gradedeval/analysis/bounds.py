@@ -36,7 +36,7 @@ class Bound:
     relative  whether the limit is a share of the baseline's mean
     place     what error messages call it
 
-    Raises InputError (usage) for an unknown kind.
+    Raises InputError (usage) for an unknown kind, or a limit that is not a finite number.
     """
 
     kind: Kind
@@ -47,6 +47,7 @@ class Bound:
 
     def __post_init__(self) -> None:
         check_choice(self.kind, KINDS, self.place or "Bound")
+        LIMIT.check_field(self, "limit")
 
     @property
     def allowed(self) -> str:

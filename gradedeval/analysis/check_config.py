@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +12,27 @@ from gradedeval.analysis.bounds import KINDS, BoundSpec
 from gradedeval.analysis.compare import TestSettings
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.definition import Measure
+from gradedeval.measures.notation import LONGEST
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OPTIONS
 from gradedeval.options.definition import Option
 from gradedeval.options.presets import resolve_options
 from gradedeval.trec.in_use import will_read
-from gradedeval.trec.source import is_url, remote
+from gradedeval.trec.source import is_url
 
 Place = Callable[..., str]
 """Keys -> file and line of the statement that sets them."""
 _UNQUOTED = re.compile(r"""(?:^|[{,.])\s*(?P<key>[A-Za-z]\w*(?:\([^)"']*\)(?:@\d+)?|@\d+))\s*=""")
 """A measure for a key, without the quotes that its signs need."""
-LARGEST = 1 << 20
-"""Characters of a file of settings, at most."""
+LARGEST, DEEPEST, MOST_DIGITS = 1 << 20, 50, 400
+"""What a file of settings may have: bytes, brackets within each other or parts of a key, and digits of a number. More
+takes Python's parser minutes, or it reads none of it."""
+# What may end a statement or is not what it looks like: strings, comments, brackets, what ends a key, numbers.
+_TOKEN = re.compile(
+    r'''"""(?:[^"\\]|\\.|"{1,2}(?!"))*+"{0,5}|"(?:[^"\\\n]|\\.)*+"?'''
+    r"""|'''(?:[^']|'{1,2}(?!'))*+'{0,5}|'[^'\n]*+'?|\#[^\n]*+|[][{}=,.\n]|[0-9][0-9_]*+""",
+    re.DOTALL,
+)
 SETTINGS = ("baseline", "allow-mismatch", "measures", "test", "draws", "seed")
 # The options of `gradedeval check`, as on the command line but without `--`.
 OPTION_KEYS = {described.flag[2:]: described for described in OPTIONS.values() if described.is_of("scoring")}
@@ -62,13 +69,15 @@ def read_settings(
     except UnicodeDecodeError as error:
         raise InputError(path, f"not UTF-8 ({error.reason})", "save the file as UTF-8", usage=True) from None
     content = content.removeprefix("\ufeff")
+    statements = statements_of(path, content)
     try:
         document: Any = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
         message = re.fullmatch(r"(?P<what>.*?) \(at (?:line (?P<line>\d+), column \d+|end of document)\)", str(error))
-        line = (message and message["line"]) or len(content.splitlines()) or 1
+        lines = content.split("\n")
+        line = (message and message["line"]) or len(lines) - (not lines[-1]) or 1
         what = message["what"] if message else str(error)
-        bare = _UNQUOTED.search(content.splitlines()[int(line) - 1] if content.splitlines() else "")
+        bare = _UNQUOTED.search(lines[int(line) - 1][:LONGEST])
         hint = f'quote the key: "{bare["key"]}" = …' if bare else ""
         raise InputError(f"{path}:{line}", f"invalid TOML ({what})", hint, usage=True) from None
     prefix: tuple[str, ...] = ()
@@ -81,8 +90,10 @@ def read_settings(
             raise InputError(path, f"has no {where}", 'for example min = { "err@20" = 0.25 }', usage=True)
         return [], {}
 
+    line_of = lines_of_keys(statements)
+
     def place(*keys: str) -> str:
-        return f"{path}:{line_of(content, (*prefix, *keys))}"
+        return f"{path}:{line_of.get((*prefix, *keys), 1)}"
 
     return _settings(document, place, path, table)
 
@@ -90,37 +101,63 @@ def read_settings(
 def _text(path: str) -> str:
     will_read(path)
     try:
-        with io.TextIOWrapper(remote(path) if is_url(path) else open(path, "rb"), encoding="utf-8") as file:
-            content = file.read(LARGEST + 1)
+        if is_url(path):
+            data = remote(path).read(LARGEST + 1)
+        else:
+            with open(path, "rb") as file:
+                data = file.read(LARGEST + 1)
     except InputError as error:
         raise error.replace(usage=True) from None
-    if len(content) > LARGEST:
-        what = f"has more than {LARGEST:,} characters"
-        raise InputError(path, what, "--config takes a file of settings", usage=True)
-    return content
+    if len(data) > LARGEST:
+        raise InputError(path, f"has more than {LARGEST:,} bytes", "--config takes a file of settings", usage=True)
+    return data.decode().replace("\r\n", "\n").replace("\r", "\n")
 
 
-def line_of(content: str, keys: tuple[str, ...]) -> int:
-    """The line of a TOML text on which the statement that sets a key begins.
+def statements_of(path: str, content: str) -> list[tuple[int, str]]:
+    """The statements of a TOML text, each with the line on which it begins; blank lines and comments are some too.
 
-    The parser reports no lines. The shortest prefix of the text that has the key ends with that statement, which begins
-    where the longest shorter prefix that is valid TOML ends.
+    Raises InputError (usage) where brackets, keys or numbers are too large for the parser.
     """
+    statements = []
+    begin, first, line, depth, parts = 0, 1, 1, 0, 0
+    for found in _TOKEN.finditer(content):
+        token = found[0]
+        line += token.count("\n")
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token, 0)
+        parts = parts + (token == ".") if token not in "=,{}[]\n" else 0
+        if max(depth, parts) > DEEPEST:
+            what = f"nested more than {DEEPEST} deep"
+            raise InputError(f"{path}:{line}", f"invalid TOML ({what})", "no setting is", usage=True)
+        if token[0].isdigit() and len(token) > MOST_DIGITS:
+            what = f"a number of more than {MOST_DIGITS} digits"
+            raise InputError(f"{path}:{line}", f"invalid TOML ({what})", "give a smaller one", usage=True)
+        if token == "\n" and depth <= 0:
+            statements.append((first, content[begin : found.end()]))
+            begin, first = found.end(), line
+    return [*statements, (first, content[begin:])]
+
+
+def lines_of_keys(statements: Iterable[tuple[int, str]]) -> dict[tuple[str, ...], int]:
+    """Keys -> the line on which the first statement that sets them begins, in a valid text: the parser reports none."""
     import tomllib
 
-    lines = content.splitlines(keepends=True)
-    before = 0
-    for end in range(1, len(lines) + 1):
-        try:
-            value: Any = tomllib.loads("".join(lines[:end]))
-        except tomllib.TOMLDecodeError:
+    lines, table = dict[tuple[str, ...], int](), tuple[str, ...]()
+    for line, text in statements:
+        is_header = text.lstrip().startswith("[")
+        if text.lstrip()[:1] in ("", "#"):
             continue
-        for key in keys:
-            value = value.get(key) if isinstance(value, dict) else None
-        if value is not None:
-            return before + 1
-        before = end
-    return 1
+        found = list(_paths(tomllib.loads(text), () if is_header else table))
+        table = found[-1] if is_header else table
+        for keys in found:
+            lines.setdefault(keys, line)
+    return lines
+
+
+def _paths(value: Any, keys: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The keys of a table and of all in it."""
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        yield (*keys, key)
+        yield from _paths(inner, (*keys, key))
 
 
 def _settings(

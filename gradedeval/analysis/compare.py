@@ -48,15 +48,16 @@ class TestSettings:
         check_choice(self.test, TESTS, "--test")
         if self.correction is not None:
             check_choice(self.correction, CORRECTIONS, "--correction")
-        significance.check_draws(self.draws, self.alpha, self.seed)
+        numbers.DRAWS.check_field(self, "draws")
+        numbers.ALPHA.check_field(self, "alpha")
+        numbers.SEED.check_field(self, "seed")
+        numbers.ROPE.check_field(self, "rope")
         if self.test in NOT_BY_PAIR and self.correction not in (None, "none"):
             what = f"{self.test} {NOT_BY_PAIR[self.test]}"
             raise InputError("--correction", what, "leave out --correction, or choose another test", usage=True)
         if self.rope is not None and self.test != "bayes":
             what = f"the test {self.test} has no region of practical equivalence"
             raise InputError("--rope", what, "add --test bayes", usage=True)
-        if self.rope is not None:
-            numbers.ROPE.check(self.rope)
 
     @property
     def correction_applied(self) -> Correction:

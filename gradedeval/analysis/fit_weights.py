@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.analysis.fit import FitResult
-from gradedeval.analysis.fixed_weights import static_weights
+from gradedeval.analysis.fixed_weights import RANKS, static_weights
 from gradedeval.analysis.parameter_search import MeasureRange, best_of, read_ranges, resolution, search
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
@@ -96,7 +96,7 @@ def _static(measures: str | Sequence[str] | Sequence[MeasureRange], depth: int) 
 def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None) -> Floats:
     """The vector down to a depth, scaled to sum 1."""
     vector = read_vector(weights) if isinstance(weights, str | Path) else np.asarray(weights, np.float64)
-    depth = len(vector) if depth is None else depth
+    depth = len(vector) if depth is None else RANKS.check(depth)
     if depth > len(vector) or depth < 1:
         what = f"{depth} is out of range for {len(vector)} weights"
         raise InputError("--ranks", what, f"give 1 to {len(vector)}", usage=True)

@@ -143,7 +143,7 @@ def search(ranges: Sequence[MeasureRange], goodness: Search, criteria: int, prec
     Returns, for each measure and criterion, all values tried and how good they are. All measures are tried together, so
     that the runs are read once for each grid.
     """
-    numbers.PRECISION.check(precision)
+    precision = numbers.PRECISION.check(precision)
     results: list[list[Values]] = [[{} for _ in range(criteria)] for _ in ranges]
     steps = [range_.resolution(precision) for range_ in ranges]
     todo: list[list[float]] = [range_.grid(step) for range_, step in zip(ranges, steps, strict=True)]

@@ -13,12 +13,12 @@ import numpy as np
 from gradedeval.analysis.compare import run_pairs, topic_differences
 from gradedeval.analysis.resampling import studentized
 from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
-from gradedeval.analysis.significance import check_draws
 from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import InputError
 from gradedeval.formats.frames import joined, to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.options import numbers
+from gradedeval.options.numbers import MOST_DRAWS
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.summaries import of_mean
@@ -73,14 +73,15 @@ def power(
     Raises InputError (usage) for fewer than two runs, or too few draws for alpha, and InputError if a measure has a
     single topic. Sakai, SIGIR 2006; used by Robertson et al., SIGIR 2010, section 4.2.
     """
-    check_draws(draws, alpha, seed)
+    draws, alpha, seed = numbers.DRAWS.check(draws), numbers.ALPHA.check(alpha), numbers.SEED.check(seed)
     if draws * alpha < 1 - TOLERANCE:
         what = f"with {draws} draws only a level of 0 is below {alpha:g}"
-        hint = f"use {math.ceil(1 / alpha - TOLERANCE)} or more for --alpha {alpha:g}"
+        hint = f"use {math.ceil(min(1 / alpha, MOST_DRAWS) - TOLERANCE)} or more for --alpha {alpha:g}"
+        if 1 / alpha > MOST_DRAWS:
+            hint = f"use an --alpha of {1 / MOST_DRAWS:g} or more"
         raise InputError("--draws", what, hint, usage=True)
     matrix = comparable(scores, allow_mismatch)
-    if best is not None:
-        numbers.BEST.check(best)
+    best = numbers.BEST.check_or_none(best)
     if len(matrix.runs) < 2:
         raise InputError("", "power needs at least two runs", "add a run", usage=True)
     rows, curves = [], []

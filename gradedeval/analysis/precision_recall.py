@@ -32,7 +32,7 @@ from gradedeval.trec.lines import decode
 if TYPE_CHECKING:
     import pandas as pd
 
-ELEVEN = 11
+ELEVEN, MOST_CURVES = 11, 100
 Points = int | Literal["all"]
 """How many levels of recall from 0 to 1, or every one that a topic reaches."""
 
@@ -101,7 +101,8 @@ def precision_recall_of(
     workers: Workers | None = None,
 ) -> PrecisionRecall:
     """As `precision_recall`, for runs by name, a measure and options that are settled."""
-    _check(measure, options, points)
+    _check(measure, options)
+    points = numbers.POINTS.check(points)
     workers, judged = workers or Workers(), qrels_for(runs, qrels, options)
     graded = Scorer(judged, [measure], options)
     scorer = Scorer(judged, [*graded.measures, *(_binary(graded) if binary else [])], options, workers.limits)
@@ -134,20 +135,25 @@ def precision_recall_of(
     )
 
 
-def _check(measure: Measure, options: Options, points: Points) -> None:
-    """Raise InputError (usage) for a measure, options or points that make no curve."""
+def _check(measure: Measure, options: Options) -> None:
+    """Raise InputError (usage) for a measure or options that make no curve."""
     if measure.name != "gap" or measure.prior is not None:
         hint = "give gap, or one with thresholds such as 'gap(g=1:1:2)'"
         raise InputError(f"'{measure}'", "has no graded precision and recall", hint, usage=True)
     if options.ties == "average":
         raise OPTIONS["ties"].error("precision at a document needs one order", "choose an order")
-    numbers.POINTS.check(points)
 
 
 def _binary(graded: Scorer) -> list[Measure]:
-    """The measure with each threshold that some user has as the lowest relevant grade; none where there is only one."""
+    """The measure with each threshold that some user has as the lowest relevant grade; none where there is only one.
+
+    Raises InputError (usage) where these are too many.
+    """
     measure, known = graded.measures[0], thresholds(graded.grades)
-    shares = measure.threshold_shares or [1.0] * len(known)
+    if measure.rel is None and measure.threshold_shares is None and known[MOST_CURVES:]:
+        what = f"has more than {MOST_CURVES} thresholds up to grade {known[-1]:g}, each with a binary curve"
+        raise InputError(f"'{measure}'", what, "--graded-only leaves these curves out", usage=True)
+    shares = measure.threshold_shares or [1.0] * len(known[:MOST_CURVES])
     had = [threshold for threshold, share in zip(known, shares, strict=False) if share > 0]
     alone = replace(measure, parameters=(), asked=())
     return [alone(rel=threshold) for threshold in had] if len(had) > 1 and measure.rel is None else []

@@ -14,6 +14,7 @@ from gradedeval.analysis.significance import Correction, Test
 from gradedeval.errors import InputError, check_choice, did_you_mean, shorten, visible, warn_caller
 from gradedeval.formats import FORMATS, Mark, formats_for
 from gradedeval.formats.frames import frame_rows
+from gradedeval.options import numbers
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.score_tables import Style, render
 from gradedeval.scoring.scores import Scores
@@ -223,4 +224,5 @@ def table(
     published.check_runs([run.run for run in scores.runs])
     style, notes = published.style(scores)
     warn_caller(notes)
+    digits = numbers.DIGITS.check_or_none(digits)
     return render(scores, form, by_topic=by_topic, digits=digits, signed=signed, style=style)

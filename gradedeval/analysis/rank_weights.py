@@ -147,7 +147,7 @@ def weights_by(
     workers        processes that may share a large run; their progress is that of runs
     rank_progress  shows how many ranks of fixed weights are done
     """
-    RANKS.check(ranks)
+    ranks = RANKS.check(ranks)
     check_choice(normalize, NORMALIZE, "--normalize")
     check_choice(quantity, QUANTITIES, "--quantity")
     if quantity != "W" and normalize != "none":

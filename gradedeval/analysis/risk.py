@@ -54,7 +54,7 @@ def risk(
 
 def risk_matrix(matrix: Matrix, baseline: str | None, alpha: float) -> tuple[pd.DataFrame, list[str]]:
     """As `risk`: the frame, and notes for the user."""
-    numbers.LOSS_ALPHA.check(alpha)
+    alpha = numbers.LOSS_ALPHA.check(alpha)
     if len(matrix.runs) < 2:
         raise InputError("", "risk needs at least two runs", "add a run or --baseline", usage=True)
     of = None if baseline is None else matrix.run_index(baseline)

@@ -29,7 +29,7 @@ def run_summaries(scores: AnyScores, level: float = LEVEL, *, allow_mismatch: bo
     could), residual (both), topics, summary (mean, total or geometric) and sign (1 where more is better or neither is,
     −1 where less is). What is not known is nan. Raises InputError (usage) unless the level is between 0 and 1.
     """
-    numbers.LEVEL.check(level)
+    level = numbers.LEVEL.check(level)
     matrix = comparable(scores, allow_mismatch)
     scales = [_scale(matrix, column) for column in range(len(matrix.measures))]
     cells = [(matrix.score[row], matrix.included[row]) for row in range(len(matrix.runs))]

@@ -12,7 +12,7 @@ from gradedeval.analysis.resampling import is_exact, randomization
 from gradedeval.analysis.signed_ranks import signed_rank_p
 from gradedeval.arrays import TOLERANCE, Bools, Floats
 from gradedeval.errors import InputError, plural
-from gradedeval.options import numbers
+from gradedeval.options.numbers import MOST_DRAWS
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.bootstrap import studentized_test
 
@@ -39,13 +39,6 @@ def scipy_stats() -> Any:
     except ImportError:
         raise InputError("", "scipy is not installed", "pip install scipy", usage=True) from None
     return stats
-
-
-def check_draws(draws: int, alpha: float, seed: int) -> None:
-    """Raise InputError (usage) for a number of draws, a significance level or a seed that is not allowed."""
-    numbers.DRAWS.check(draws)
-    numbers.ALPHA.check(alpha)
-    numbers.SEED.check(seed)
 
 
 def p_values(differences: Floats, test: Test, draws: int, seed: int, progress: Progress = no_progress) -> Floats:
@@ -182,9 +175,10 @@ def unattainable(
     factor = count if correction in ("holm", "bonferroni") else 1  # bh corrects nothing where all p are as small
     family = f" ({p:.4g} after {correction} over {count})" if factor > 1 else ""
     what = f"with {by} the smallest possible p is {minimum:.2g}{family}, so nothing is significant at {level:g}"
-    needed = math.ceil(factor * (2 if test == "bootstrap" else 1) / level) - 1
+    factor *= 2 if test == "bootstrap" else 1
+    needed = math.ceil(min(factor / level, MOST_DRAWS + 1)) - 1
     needed += min_p(test, topics, needed, runs) * factor > level  # the last bit of a product
-    enough = random and min_p(test, topics, needed, runs) * factor <= level
+    enough = random and needed <= MOST_DRAWS and min_p(test, topics, needed, runs) * factor <= level
     return what, (f"use --draws {needed} or more" if enough else "use more topics") + (
         ", or --test t" if topics > 1 else ""
     )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DIFFERENCE, BETA = 0.1, 0.2
+CERTAIN = 1e20
+"""A noncentrality from which on a difference is found; scipy knows no such distributions."""
 MOST = 10_000_000
 """No plan asks for more topics."""
 
@@ -34,9 +36,9 @@ class Aim:
     beta: float = BETA
 
     def __post_init__(self) -> None:
-        numbers.ALPHA.check(self.alpha)
-        numbers.BETA.check(self.beta)
-        numbers.DIFFERENCE.check(self.difference)
+        numbers.ALPHA.check_field(self, "alpha")
+        numbers.BETA.check_field(self, "beta")
+        numbers.DIFFERENCE.check_field(self, "difference")
 
     def power(self, topics: int, variance: float, df: tuple[int, int]) -> float:
         """The probability that the F test with df finds a range of means as large as the difference, the runs between
@@ -45,7 +47,8 @@ class Aim:
             return 1.0
         stats = scipy_stats()
         critical = stats.f.isf(self.alpha, *df)
-        return float(stats.ncf.sf(critical, *df, topics * self.difference**2 / (2 * variance)))
+        noncentral = topics * self.difference**2 / (2 * variance)
+        return 1.0 if noncentral > CERTAIN else float(stats.ncf.sf(critical, *df, noncentral))
 
     def width(self, topics: int, variance: float) -> float:
         """The expected width of the t interval, at level 1 − alpha, of the difference of two means."""
@@ -87,10 +90,9 @@ def plan_topics(
     if (scores is None) == (variance is None):
         what = "no runs to estimate the variance from" if scores is None else "takes the place of runs"
         raise InputError("--variance", what, "give either --variance or RUN... QRELS", usage=True)
-    if systems is not None:
-        numbers.SYSTEMS.check(systems)
+    systems = numbers.SYSTEMS.check_or_none(systems)
     if variance is not None:
-        numbers.VARIANCE.check(variance)
+        variance = numbers.VARIANCE.check(variance)
         return to_frame(_rows(aim, systems or 2, variance, variance, None, None))
     matrix = comparable(scores, allow_mismatch)  # type: ignore[arg-type]  # there are scores
     if len(matrix.runs) < 2:

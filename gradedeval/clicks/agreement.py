@@ -108,10 +108,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_choice(self.unjudged, UNJUDGED, "--unjudged")
-        numbers.SS_REL.check(self.ss_rel)
-        numbers.SEED.check(self.seed)
-        if self.pairs is not None:
-            numbers.PAIRS.check(self.pairs)
+        numbers.SS_REL.check_field(self, "ss_rel")
+        numbers.SEED.check_field(self, "seed")
+        numbers.PAIRS.check_field(self, "pairs")
         if self.seed and self.pairs is None:
             raise InputError("--seed", "applies to --pairs", "add them", usage=True)
 

@@ -64,7 +64,7 @@ class ClickMeasures(NamedTuple):
 
 def click_measures(log: ClickLog, qrels: Qrels | None, ss_rel: float) -> ClickMeasures:
     """As `measures`, of what has been read."""
-    numbers.SS_REL.check(ss_rel)
+    ss_rel = numbers.SS_REL.check(ss_rel)
     log = with_lists(log)
     notes, said = list(log.notes), [f"{log.sessions} sessions", f"{len(log.topics)} configurations"]
     if qrels is None:

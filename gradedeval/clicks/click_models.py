@@ -200,7 +200,9 @@ def fit_models(
     floor: float = 0.0,
 ) -> ClickModels:
     """`models`, of logs and models that are read. Raises InputError as it does."""
-    _check(chosen, tie, prior, iterations, tolerance, floor)
+    _check(chosen, tie)
+    iterations, tolerance = numbers.ITERATIONS.check(iterations), numbers.TOLERANCE.check(tolerance)
+    prior, floor = (numbers.PRIOR.check(prior[0]), numbers.PRIOR.check(prior[1])), numbers.FLOOR.check(floor)
     log, notes = listed(log)
     tried, more = (log, []) if test is None else listed(test)
     items = items_of(log, tie, qrels)
@@ -260,16 +262,11 @@ def _log_likelihood(chance: Floats, cells: Cells) -> float:
     return float((log_chances(chance, cells).sum(0) * cells.count).sum())
 
 
-def _check(chosen: Sequence[Chosen], tie: str, prior: Prior, iterations: int, tolerance: float, floor: float) -> None:
+def _check(chosen: Sequence[Chosen], tie: str) -> None:
     """Raise InputError (usage) for a value that is not allowed."""
     if not chosen:
         raise InputError("-m", "no click model given", "name one, such as -m dbn", usage=True)
     check_choice(tie, TIES, "--tie")
-    for part in prior:
-        numbers.PRIOR.check(part)
-    numbers.ITERATIONS.check(iterations)
-    numbers.TOLERANCE.check(tolerance)
-    numbers.FLOOR.check(floor)
 
 
 def _notes(

@@ -30,6 +30,9 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import Grades, thresholds
 from gradedeval.rankings.qrels import Qrels
 
+MOST_THRESHOLDS = 1000
+"""More grades than anybody judges by: one of a million would make as many thresholds."""
+
 # From click models
 
 
@@ -295,6 +298,9 @@ def thresholds_from_clicks(log: ClickLog, qrels: Qrels, of: Literal["steps", "sh
         fallen = ", ".join(f"{grade:g}" for grade in lists.grades[1:][shares < 0])
         notes.append(f"grade {fallen} was clicked less than the grade below: no user has that threshold, so g is 0")
     at = thresholds(Grades(qrels.labels, float(lists.grades[-1])))
+    if at[MOST_THRESHOLDS:]:
+        what = f"has more than {MOST_THRESHOLDS:,} thresholds up to grade {at[-1]:g}"
+        raise InputError(qrels.place, what, "--for gain learns gains of grades that are far apart")
     place = np.searchsorted(at, lists.grades[1:])
     g, shown_of = np.zeros(len(at)), np.zeros(len(at), dtype=np.int64)
     g[place], shown_of[place] = np.maximum(shares, 0), seen[1:]

@@ -58,7 +58,7 @@ class Shape:
     top: float = 1.0
 
     def __post_init__(self) -> None:
-        numbers.TOP_GAIN.check(self.top)
+        numbers.TOP_GAIN.check_field(self, "top")
 
 
 def learned_document(learned: Learned, layout: Layout) -> Document:

@@ -70,9 +70,9 @@ class Lesson:
         default = {field.name: field.default for field in fields(self)}
         for what, (applied, names) in applies.items():
             check_applied(what, applied, {name: getattr(self, name) != default[name] for name in names})
-        numbers.PRIOR.check(self.prior)
-        numbers.ITERATIONS.check(self.iterations)
-        numbers.SS_REL.check(self.ss_rel)
+        numbers.PRIOR.check_field(self, "prior")
+        numbers.ITERATIONS.check_field(self, "iterations")
+        numbers.SS_REL.check_field(self, "ss_rel")
 
 
 def model_of(measure: Measure) -> str:

@@ -106,7 +106,11 @@ def observe_log(
     per: str | None = None,
 ) -> Observation:
     """As `observe`, of a log that is read."""
-    _check(mu, page, ranks, gaps, clickless, per)
+    mu, page, ranks = numbers.MU.check(mu), numbers.PAGE.check(page), LOG_RANKS.check_or_none(ranks)
+    check_choice(gaps, GAPS, "--gaps")
+    check_choice(clickless, CLICKLESS, "--clickless")
+    if per is not None:
+        check_choice(per, PER, "--per")
     if not (log.clicks[log.pattern] > 0).any():
         raise InputError(log.place, "no click in any session", "nothing can be observed without clicks")
     depth = ranks or int(log.lengths.max(initial=0)) or RANKS
@@ -123,17 +127,6 @@ def observe_log(
     observed, names = observed[kept], [names[index] for index in kept.tolist()]
     settings = _settings(log, mu, page, gaps, clickless, depth)
     return Observation(_frame(observed, names, per), model.gaps, model.pages, settings, notes)
-
-
-def _check(mu: float, page: int, ranks: int | None, gaps: str, clickless: str, per: str | None) -> None:
-    check_choice(gaps, GAPS, "--gaps")
-    check_choice(clickless, CLICKLESS, "--clickless")
-    if per is not None:
-        check_choice(per, PER, "--per")
-    numbers.MU.check(mu)
-    numbers.PAGE.check(page)
-    if ranks is not None:
-        LOG_RANKS.check(ranks)
 
 
 class _Rows(NamedTuple):

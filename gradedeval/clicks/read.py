@@ -52,8 +52,7 @@ def read_log(
     are bad, where there is none, or a column is missing.
     """
     check_choice(clicks_as, CLICKS_AS, "--clicks-as")
-    if depth is not None:
-        numbers.DEPTH.check(depth)
+    depth = numbers.DEPTH.check_or_none(depth)
     kept = [columns] if isinstance(columns, str) else list(columns)
     if isinstance(source, ClickLog):
         if missing := [name for name in kept if name not in source.columns]:

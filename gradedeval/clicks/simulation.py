@@ -217,8 +217,7 @@ def simulated(
     """`simulate`, of a model or measure, runs by name and a log that are read."""
     if (runs is None) == (lists is None):
         raise InputError("", "lists to show come from runs or from a log", "give either RUN... or --lists", usage=True)
-    numbers.SESSIONS.check(sessions)
-    numbers.SEED.check(seed)
+    sessions, seed = numbers.SESSIONS.check(sessions), numbers.SEED.check(seed)
     needs = isinstance(users, Measure) or users.items.tie == "grade"
     if qrels is None and needs:
         raise InputError("", "the grades of documents are needed", "add QRELS", usage=True)

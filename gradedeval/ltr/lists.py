@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints, distinct
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, shown
 from gradedeval.measures.applied import gain_table
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gain_schemes import GainTable, Grades
 from gradedeval.measures.on_arrays import check_finite, check_measure, gains_of, numbers
 from gradedeval.measures.parse import parse_measures
+from gradedeval.options.numbers import Number
 from gradedeval.parallel.memory import raise_malloc_threshold
 from gradedeval.scoring.evaluate_arrays import topic_sizes, topics_of
 
@@ -99,11 +100,16 @@ def check_better(measure: Measure) -> None:
         raise InputError(f"'{measure}'", what, "choose a measure of quality or cost", usage=True)
 
 
-def check_top(measure: Measure, top: float | None) -> None:
-    """Raise InputError (usage) where the top grade is none."""
-    if top is not None and not (np.isfinite(top) and top > 0):
-        what = f"top={top} is not a grade above 0"
-        raise InputError(f"'{measure}'", what, "give the top grade of the scale", usage=True)
+TOP = Number("top", above=0)
+
+
+def checked_top(measure: Measure, top: float | None) -> float | None:
+    """The top grade. Raises InputError (usage) where it is none."""
+    try:
+        return TOP.check_or_none(top)  # type: ignore[no-any-return]
+    except InputError:
+        what = f"top={shown(top)} is not a grade above 0"
+        raise InputError(f"'{measure}'", what, "give the top grade of the scale", usage=True) from None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

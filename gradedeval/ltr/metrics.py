@@ -9,7 +9,7 @@ from typing import Any
 from gradedeval.arrays import Floats
 from gradedeval.errors import EvaluationWarning, Note, warn_caller
 from gradedeval.ltr.libraries import grouped_by_lightgbm, grouped_by_xgboost
-from gradedeval.ltr.lists import Judged, check_better, check_top, finite_scores, judged, one_measure
+from gradedeval.ltr.lists import Judged, check_better, checked_top, finite_scores, judged, one_measure
 from gradedeval.measures.applied import depends_on_top
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.scoring.evaluate_arrays import evaluate_arrays
@@ -50,7 +50,7 @@ class Metric:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "measure", one_measure(self.measure))
-        check_top(self.measure, self.top)
+        object.__setattr__(self, "top", checked_top(self.measure, self.top))
         check_better(self.measure)
 
     @property

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import KW_ONLY, dataclass, field
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from gradedeval.ltr.lists import (
     Judged,
     Lists,
     check_better,
-    check_top,
+    checked_top,
     finite_scores,
     judged,
     lists_of,
@@ -28,9 +26,13 @@ from gradedeval.ltr.swaps import bands, changes, check_length, pairs
 from gradedeval.measures.applied import depends_on_top
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.on_arrays import numbers
+from gradedeval.options.numbers import Number
 
 LOWEST_HESSIAN = 1e-12
 """That of documents which nothing moves: libraries divide by sums of them."""
+
+SIGMA = Number("sigma", minimum=1e-12, maximum=1e12)
+TRUNCATION = Number("truncation", whole=True, minimum=1)
 
 Gradients = tuple[Floats, Floats]
 
@@ -65,7 +67,7 @@ class Objective:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "measure", one_measure(self.measure))
-        check_top(self.measure, self.top)
+        object.__setattr__(self, "top", checked_top(self.measure, self.top))
         check_better(self.measure)
 
     def gradients(
@@ -195,11 +197,8 @@ class LambdaObjective(Objective):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_positive("sigma", self.sigma)
-        numeric = isinstance(self.truncation, Real)
-        if self.truncation is not None and not (numeric and self.truncation >= 1 and self.truncation % 1 == 0):
-            what = f"{self.truncation!r} is not a number of ranks"
-            raise InputError("truncation", what, "give a whole number from 1, or None for all", usage=True)
+        SIGMA.check_field(self, "sigma")
+        TRUNCATION.check_field(self, "truncation")
 
     def _seen(self, documents: Judged) -> Lists:
         lists = lists_of(self.measure, documents, self.top, self.truncation)
@@ -251,13 +250,6 @@ class LambdaObjective(Objective):
             factor = np.divide(np.log2(1 + total), total, out=np.ones(total.shape), where=total > 0)
             return gradient * factor, hessian * factor
         return gradient, hessian
-
-
-def check_positive(name: str, value: Any) -> None:
-    """Raise InputError (usage) for a parameter that is not a finite number above 0."""
-    numeric = isinstance(value, Real)
-    if not (numeric and math.isfinite(value) and value > 0):
-        raise InputError(name, f"{value!r} is not a number above 0", "as in 1.0", usage=True)
 
 
 def objective(

@@ -11,7 +11,7 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
 from gradedeval.ltr.lists import CELLS, Block, Judged, Lists, lists_of, one_measure
-from gradedeval.ltr.objectives import Gradients, Objective, check_positive
+from gradedeval.ltr.objectives import SIGMA, Gradients, Objective
 from gradedeval.measures.definition import AnyMeasure
 from gradedeval.measures.table import MEASURES
 
@@ -39,7 +39,7 @@ class SmoothObjective(Objective):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_positive("sigma", self.sigma)
+        SIGMA.check_field(self, "sigma")
 
     def _seen(self, documents: Judged) -> Lists:
         lists = lists_of(self.measure, documents, self.top, None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats, distinct
 from gradedeval.errors import InputError
-from gradedeval.ltr.lists import CELLS, Block, Lists, check_top, judged, lists_of, one_measure
+from gradedeval.ltr.lists import CELLS, Block, Lists, checked_top, judged, lists_of, one_measure
 from gradedeval.measures.applied import scores_of
 from gradedeval.measures.definition import AnyMeasure
 from gradedeval.measures.on_arrays import gains_of, numbers
@@ -36,7 +36,7 @@ def swap_deltas(measure: AnyMeasure, grades: Any, order: Any = None, *, top: flo
     Robertson et al., SIGIR 2010, section 5. Raises InputError where the arrays do not fit, or the list is too long.
     """
     asked = one_measure(measure)
-    check_top(asked, top)
+    top = checked_top(asked, top)
     documents = judged(grades, [np.size(grades)], None)
     ranking = _ranking(order, len(documents.labels))
     lists = lists_of(asked, documents, top, None)

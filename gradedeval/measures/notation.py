@@ -147,13 +147,12 @@ def plain_value(value: Any) -> Any:
     """A value of Python or NumPy as notation has it: a float where an integer has more digits than any cutoff, a tuple
     for a list of numbers."""
     value = value.tolist() if hasattr(value, "tolist") else value
-    if isinstance(value, list | tuple):
-        try:
-            return tuple(map(as_float, value))
-        except (TypeError, ValueError):  # no numbers
-            return str(value)
-    is_large = isinstance(value, int) and abs(value) > LAST_CUTOFF
-    return as_float(value) if is_large else value
+    if isinstance(value, str | float) or (isinstance(value, int) and abs(value) <= LAST_CUTOFF):
+        return value
+    try:
+        return tuple(map(as_float, value)) if isinstance(value, list | tuple) else as_float(value)
+    except (TypeError, ValueError):  # no number, and no list of numbers
+        return value
 
 
 def read_value(text: str) -> Value:

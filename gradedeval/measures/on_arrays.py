@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Bools, Floats, Ints, distinct
-from gradedeval.errors import EvaluationWarning, InputError, check_choice
+from gradedeval.arrays import Bools, Floats, Ints, as_float, distinct
+from gradedeval.errors import EvaluationWarning, InputError, check_choice, shown
 from gradedeval.measures.applied import depends_on_top, gain_table, last_rank, scores_of
 from gradedeval.measures.definition import ArrayTies, Measure
 from gradedeval.measures.gain_schemes import GainTable, Grades
@@ -103,6 +103,8 @@ def numbers(values: Any, place: str) -> Floats:
             if array.dtype.kind != "O" or any(isinstance(value, str | bytes) for value in array.ravel()[:1]):
                 raise TypeError
             array = array.astype(np.float64)
+        except OverflowError:
+            raise InputError(place, "holds a number that is too large", "expected finite numbers", usage=True) from None
         except (TypeError, ValueError):
             what = f"holds {array.dtype} values"
             raise InputError(place, what, "expected numbers", usage=True) from None
@@ -160,7 +162,10 @@ def ordered(
 def _table(measure: Measure, labels: Floats, top_grade: float | None) -> GainTable:
     """The gains of the grades. Raises InputError where the top grade is below one of them."""
     highest = float(labels[-1])
-    top = highest if top_grade is None else float(top_grade)
+    try:
+        top = highest if top_grade is None else as_float(top_grade)
+    except (TypeError, ValueError):
+        raise InputError("top_grade", f"{shown(top_grade)} is not a number", "as in 3", usage=True) from None
     if not top >= highest:
         hint = "raise top_grade or correct the grade"
         raise InputError("y_true", f"grade {highest:g} is above the top grade {top:g}", hint, usage=True)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradedeval.errors import InputError, did_you_mean
+from gradedeval.errors import InputError, did_you_mean, shown
 from gradedeval.measures.gain_schemes import read_scheme
 from gradedeval.measures.notation import Value, plain_value, read_value, write_value
 from gradedeval.trec.source import Source, is_url
@@ -85,6 +85,9 @@ class Parameters:
     def read(self, name: str, value: Value) -> Value:
         """The value as the measure takes it. Raises InputError (usage) for an unknown name or a wrong value."""
         value = plain_value(value)
+        if not isinstance(value, str | int | float | tuple | os.PathLike):
+            what = f"{name}={shown(value)} is not a word, a number or a list of numbers"
+            raise InputError(self.place, what, f"as in {name}=1", usage=True)
         if name == "g" and isinstance(value, int | float):
             value = (float(value),)
         if isinstance(value, float | tuple) and not np.isfinite(value).all():
@@ -93,9 +96,11 @@ class Parameters:
             return self._other(name, value)
         if name == "gain":
             return read_scheme(read_value(value) if isinstance(value, str) else value, self.place)
-        if isinstance(self.defaults.get(name), str):
-            value = value if isinstance(value, str) else write_value(value)
         check = self.check(name)
+        if isinstance(value, os.PathLike):
+            value = os.fspath(value)
+        if check.names_file or isinstance(self.defaults.get(name), str):
+            value = value if isinstance(value, str) else write_value(value)
         if check.names_file and isinstance(value, str) and not os.path.exists(value):
             value = value.removeprefix("@")  # as gain=@FILE has it
         try:

@@ -136,7 +136,7 @@ class Options:
 
     def __post_init__(self) -> None:
         for name, described in OPTIONS.items():
-            described.check(getattr(self, name))
+            object.__setattr__(self, name, described.check(getattr(self, name)))
         if self.residuals == "difference" and (self.max_residual is not None or self.residual_depth == "full"):
             hint = "--max-residual and --residual-depth full take --residuals total"
             raise InputError("--residuals difference", "a signed difference is not a bound", hint, usage=True)

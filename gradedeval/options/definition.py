@@ -10,7 +10,7 @@ from functools import cached_property
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from gradedeval.errors import InputError, did_you_mean
+from gradedeval.errors import InputError, did_you_mean, shown
 from gradedeval.options.numbers import Number
 
 Commands = Literal["none", "eval", "scoring", "measuring", "reading", "all"]
@@ -128,18 +128,19 @@ class Option:
         """The number that a text on the command line means; anything else as it is."""
         return text if self.number is None or not isinstance(text, str) else self.number.read(text)
 
-    def check(self, value: Any) -> None:
-        """Raise InputError (usage) where the option cannot have that value."""
+    def check(self, value: Any) -> Any:
+        """The value, a number of NumPy as one of Python. Raises InputError (usage) where the option cannot have it."""
         if value is None and self.default is None:
-            return
+            return value
         if self.choices:
             if value not in self.choices:
                 hint = did_you_mean(str(value), self.choices) or f"choose from {', '.join(self.choices)}"
                 raise self.error(f"invalid value '{value}'", hint)
         elif self.number is not None:
-            self.number.check(value)
+            return self.number.check(value)
         elif not isinstance(value, tuple(get_origin(kind) or kind for kind in self.types)):
-            raise self.error(f"{value!r} is not {self.accepts}")
+            raise self.error(f"{shown(value)} is not {self.accepts}")
+        return value
 
     def error(self, problem: str, hint: str = "") -> InputError:
         """What is wrong with the value that a user gave."""

@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from gradedeval.arrays import as_float
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, shown
 from gradedeval.measures.notation import LAST_CUTOFF
 
 LARGEST = LAST_CUTOFF
@@ -72,26 +72,34 @@ class Number:
         if self.word is not None and isinstance(value, str) and value == self.word:
             return value
         if isinstance(value, bool) or not isinstance(value, Integral if self.whole else Real):
-            raise self.error(f"{value!r} is not a {self.kind}")
+            raise self.error(f"{shown(value)} is not a {self.kind}")
         if isinstance(value, Integral):
             number = int(value)
-            return self._within(number if self.whole else as_float(number), _shown(number))
+            return self._within(number if self.whole else as_float(number), _said(number))
         fraction = as_float(value)
         return self._within(fraction, f"{fraction:g}")
 
-    def _within(self, number: float, shown: str) -> float:
+    def _within(self, number: float, said: str) -> float:
         if not self.whole and not math.isfinite(number):
-            raise self.error(f"{shown} is not a finite number")
+            raise self.error(f"{said} is not a finite number")
         maximum = LARGEST if self.whole and self.maximum is None and self.below is None else self.maximum
         if self.above is not None and not number > self.above:
-            raise self.error(f"{shown} is too small", f"it must be above {self.above:,}")
+            raise self.error(f"{said} is too small", f"it must be above {self.above:,}")
         if self.minimum is not None and not number >= self.minimum:
-            raise self.error(f"{shown} is too small", f"it must be at least {self.minimum:,}")
+            raise self.error(f"{said} is too small", f"it must be at least {self.minimum:,}")
         if self.below is not None and not number < self.below:
-            raise self.error(f"{shown} is too large", f"it must be below {self.below:,}")
+            raise self.error(f"{said} is too large", f"it must be below {self.below:,}")
         if maximum is not None and not number <= maximum:
-            raise self.error(f"{shown} is too large", f"it must be at most {maximum:,}")
+            raise self.error(f"{said} is too large", f"it must be at most {maximum:,}")
         return number
+
+    def check_or_none(self, value: Any) -> Any:
+        """`check`, where None says that there is no number."""
+        return None if value is None else self.check(value)
+
+    def check_field(self, settings: Any, name: str) -> None:
+        """`check_or_none` of a field of a frozen dataclass, which becomes an int or a float."""
+        object.__setattr__(settings, name, self.check_or_none(getattr(settings, name)))
 
     def error(self, problem: str, hint: str = "") -> InputError:
         """What is wrong with the value that a user gave."""
@@ -106,10 +114,11 @@ def _whole(digits: str) -> float:
     return -size if digits.startswith("-") else size
 
 
-def _shown(number: int) -> str:
+def _said(number: int) -> str:
     return str(number) if abs(number) <= LARGEST else f"{as_float(number):g}"
 
 
+MOST_DRAWS = 10_000_000
 _count = partial(Number, whole=True, minimum=1)
 _share = partial(Number, above=0, below=1)
 
@@ -120,11 +129,11 @@ BEST = Number("--best", whole=True, minimum=2)
 BETA = _share("--beta")
 BUDGET = _count("--budget")
 DEPTH = _count("--depth")
-DIFFERENCE = Number("--difference", above=0)
+DIFFERENCE = Number("--difference", above=0, maximum=1e100)
 DIGITS = Number("--digits", whole=True, minimum=0, maximum=17)
 DOCS_IN_COLLECTION = _count("-N")
 DPI = Number("--dpi", minimum=20, maximum=2400)
-DRAWS = _count("--draws", maximum=10_000_000)
+DRAWS = _count("--draws", maximum=MOST_DRAWS)
 FLOOR = Number("--floor", minimum=0, below=0.5)
 HEIGHT = Number("--height", minimum=0.5, maximum=100)
 IDLE = Number("--idle", above=0)
@@ -133,7 +142,7 @@ JOBS = _count("--jobs")
 LAST = _count("--last")
 LEVEL = _share("--level")
 LEVEL_FOR_REL = _count("-l")
-LOSS_ALPHA = Number("--alpha", minimum=0)
+LOSS_ALPHA = Number("--alpha", minimum=0, maximum=1_000_000)
 MAX_DEPTH = _count("--max-depth")
 MAX_RETRIEVED = _count("-M")
 MIN_FOUND = _count("--min-found")

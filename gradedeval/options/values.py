@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from typing import Any
 
-from gradedeval.errors import InputError, plural
+from gradedeval.arrays import as_float
+from gradedeval.errors import InputError, plural, shown
 from gradedeval.measures.gain_schemes import read_scheme
 from gradedeval.measures.notation import plain_value, read_value
 from gradedeval.options import numbers
@@ -74,7 +75,7 @@ class Costs:
             raise InputError(self.place, "has no costs", "expected a line for each type, such as 'video 30'")
         for name, cost in self.of.items():
             if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < math.inf:
-                what = f"cost {cost!r} of type '{decode(name)}' is not a finite number above 0"
+                what = f"cost {shown(cost)} of type '{decode(name)}' is not a finite number above 0"
                 raise InputError(self.place, what, "every document costs something")
 
     @property
@@ -134,9 +135,11 @@ def read_fill(fill: Any) -> Any:
             if encode(str(docno)) in documents:
                 raise InputError("fill", f"two gains of {what}", "list each once")
             try:
-                documents[encode(str(docno))] = float(gain)
+                documents[encode(str(docno))] = as_float(gain)
             except (TypeError, ValueError):
-                raise InputError("fill", f"gain {gain!r} of {what} is not a number", "give one from 0 to 1") from None
+                raise InputError(
+                    "fill", f"gain {shown(gain)} of {what} is not a number", "give one from 0 to 1"
+                ) from None
         return Fill(found)
     if not isinstance(fill, str | os.PathLike):
         return fill
@@ -171,7 +174,7 @@ def read_costs(costs: Any) -> Any:
     Raises InputError where a file cannot be read, a line is not a type with its cost, or a type has two costs.
     """
     if isinstance(costs, Mapping):
-        return Costs({encode(str(name)): cost for name, cost in costs.items()})
+        return Costs({encode(str(name)): plain_value(cost) for name, cost in costs.items()})
     if not isinstance(costs, str | os.PathLike):
         return costs
     from gradedeval.trec.small_tables import small_table  # few evaluations need a table
@@ -225,7 +228,10 @@ def read_labels(labels: Any) -> Any:
     if isinstance(labels, str):
         pairs = [pair.rpartition("=")[::2] for pair in labels.split(",")]
     elif isinstance(labels, Mapping):
-        pairs = [(label.decode() if isinstance(label, bytes) else str(label), str(labels[label])) for label in labels]
+        pairs = [
+            (label.decode() if isinstance(label, bytes) else str(label), str(plain_value(labels[label])))
+            for label in labels
+        ]
     else:
         return labels
     grades: dict[bytes, float] = {}

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import InputError, visible
 from gradedeval.formats import in_utf8
-from gradedeval.options import numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,12 +114,6 @@ def looks(count: int) -> list[dict[str, Any]]:
         return [*looks(MANY), *({"color": LIGHT, "linestyle": "-", "linewidth": 0.6, "zorder": 1},) * (count - MANY)]
     colors = list(islice(cycle(COLORS), count))
     return [{"color": color, "linestyle": LINES[index // len(COLORS)]} for index, color in enumerate(colors)]
-
-
-def check_ranks(ranks: int | None) -> None:
-    """Raise InputError (usage) for a number of ranks that is none."""
-    if ranks is not None:
-        numbers.RANKS.check(ranks)
 
 
 def whole_numbers(ax: Axes) -> None:

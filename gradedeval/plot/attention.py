@@ -6,7 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import InputError
-from gradedeval.plot.appearance import LIGHT, PALE, check_ranks, drawn, legend, looks, shown, whole_numbers
+from gradedeval.options import numbers
+from gradedeval.plot.appearance import LIGHT, PALE, drawn, legend, looks, shown, whole_numbers
 from gradedeval.plot.figure import Panel
 from gradedeval.plot.frames import check_numbers, frame_of
 from gradedeval.plot.rank_lines import FEW, RANKS
@@ -29,7 +30,7 @@ def observation(observed: Any, *, ranks: int | None = None, ax: Axes | None = No
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for ranks that are not numbers from
     1.
     """
-    check_ranks(ranks)
+    ranks = numbers.RANKS.check_or_none(ranks)
     frame = frame_of(observed, ["rank"], "observation", SOURCE, "curves" if hasattr(observed, "curves") else "frame")
     if list(frame.columns) == ["rank", "weight", "observed"]:
         frame = frame[["rank", "weight"]].rename(columns={"weight": "observation"})

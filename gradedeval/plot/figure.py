@@ -47,9 +47,8 @@ def extension(path: str | os.PathLike[str], flag: str = "") -> str:
 def check_size(width: float, height: float | None = None, dpi: float = DPI) -> None:
     """Raise InputError (usage) for a size that is none: 100 inches at most, and 2,400 dots each."""
     numbers.WIDTH.check(width)
+    numbers.HEIGHT.check_or_none(height)
     numbers.DPI.check(dpi)
-    if height is not None:
-        numbers.HEIGHT.check(height)
 
 
 def no_room(figure: Figure) -> InputError:

@@ -30,7 +30,7 @@ def power(result: Any, *, alpha: float = 0.05, ax: Axes | None = None) -> Axes:
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for an alpha that is not a level.
     """
-    numbers.ALPHA.check(alpha)
+    alpha = numbers.ALPHA.check(alpha)
     curve = frame_of(result, ["measure"], "power", SOURCE, "curve")
     level = next((name for name in ("level", "p") if name in curve.columns), None)
     if level is None:

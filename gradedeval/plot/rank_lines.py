@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.errors import InputError
-from gradedeval.plot.appearance import LIGHT, check_ranks, drawn, legend, looks, shown, whole_numbers
+from gradedeval.options import numbers
+from gradedeval.plot.appearance import LIGHT, drawn, legend, looks, shown, whole_numbers
 from gradedeval.plot.figure import Panel
 from gradedeval.plot.frames import check_numbers, frame_of
 
@@ -41,7 +42,7 @@ def weights(weights: Any, *, log: bool = False, ranks: int | None = None, ax: Ax
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, for ranks that are not numbers from 1,
     and where nothing is left to draw.
     """
-    check_ranks(ranks)
+    ranks = numbers.RANKS.check_or_none(ranks)
     frame = frame_of(weights, ["rank"], "weights", SOURCE)
     if len(frame.columns) == 1:
         raise InputError("plot.weights", "the frame has no column but rank", f"give {SOURCE}", usage=True)

@@ -11,7 +11,8 @@ import numpy as np
 from gradedeval.analysis.explain import DOCUMENT, Explanation
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
-from gradedeval.plot.appearance import BLACK, GREY, LIGHT, VERMILION, check_ranks, drawn, legend, shown, whole_numbers
+from gradedeval.options import numbers
+from gradedeval.plot.appearance import BLACK, GREY, LIGHT, VERMILION, drawn, legend, shown, whole_numbers
 from gradedeval.plot.figure import Panel
 from gradedeval.plot.frames import frame_of, of_measure
 
@@ -37,7 +38,7 @@ def explain(explanation: Any, measure: Any = None, *, ranks: int | None = None, 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, one of several runs or topics, where it
     is not said which measure, and for ranks that are not a number from 1.
     """
-    check_ranks(ranks)
+    ranks = numbers.RANKS.check_or_none(ranks)
     frame = frame_of(explanation, COLUMNS, "explain", "what gradedeval.explain returns")
     own = of_measure(frame, measure, "explain")
     if len(own[["run", "topic"]].drop_duplicates()) > 1:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, shown
 from gradedeval.rankings.dicts import Listed, usual_columns, usual_dict
 from gradedeval.rankings.labels import check_labels, grade_of
 from gradedeval.trec.column_names import (
@@ -316,5 +316,5 @@ def number(value: Any, place: str, what: str) -> float:
     except (TypeError, ValueError, OverflowError):
         result = math.nan
     if not math.isfinite(result):
-        raise InputError(place, f"{what} {value!r} is not a finite number", f"expected a number for each {what}")
+        raise InputError(place, f"{what} {shown(value)} is not a finite number", f"expected a number for each {what}")
     return result

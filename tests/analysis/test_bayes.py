@@ -94,10 +94,10 @@ def test_no_p_is_printed(cli: Command) -> None:
     ("words", "said"),
     [
         (("--rope", "0.1"), "--rope: the test randomization has no region of practical equivalence; add --test bayes"),
-        (("--test", "bayes", "--rope", "-1"), "--rope: -1 is not a difference of scores; give 0 or more, such as 0.01"),
+        (("--test", "bayes", "--rope", "-1"), "--rope: -1 is too small; it must be at least 0"),
         (
             ("--test", "bayes", "--rope", "nan"),
-            "--rope: nan is not a difference of scores; give 0 or more, such as 0.01",
+            "--rope: nan is not a finite number",
         ),
         (
             ("--test", "bayes", "--correction", "bh"),

@@ -49,12 +49,11 @@ EVERY = [
     *(bad(f"{verb} with an unknown option", (verb, *TWO, "--sead", "3"),
         "unknown option '--sead'; did you mean '--seed'?")
       for verb in ("compare", "power", "check")),
-    *(bad(f"{verb} without draws", (verb, *TWO, "--draws", "0"), "--draws: 0 draws are too few; give 1 or more, "
-        "for example 10000")
+    *(bad(f"{verb} without draws", (verb, *TWO, "--draws", "0"), "--draws: 0 is too small; it must be at least 1")
       for verb in ("compare", "power")),
-    *(bad(f"{verb} at the level 5", (verb, *TWO, "--alpha", "5"), "--alpha: 5 is not a significance level; …")
+    *(bad(f"{verb} at the level 5", (verb, *TWO, "--alpha", "5"), "--alpha: 5 is too large; it must be below 1")
       for verb in ("compare", "power")),
-    *(bad(f"{verb} with a seed below 0", (verb, *TWO, "--seed", "-1"), "--seed: -1 is negative; give 0 or more")
+    *(bad(f"{verb} with a seed below 0", (verb, *TWO, "--seed", "-1"), "--seed: -1 is too small; it must be at least 0")
       for verb in ("compare", "power")),
     *(bad(f"{verb} of a measure that goes to infinity", (verb, *TWO[:-1], "nerr5(of=ed)"),
           "measure 'nerr5(of=ed)': infinite scores have no mean to compare; leave this measure out", code=1)
@@ -152,7 +151,7 @@ FITS = [
     bad("fit to a wrong name", (*FIT[:-1], "rpb", "-m", "rbp(p=0.1..0.9)"), "unknown measure 'rpb'; did …"),
     bad("fit without files", ("fit", "-m", "rbp(p=0.1..0.9)", "--to", "ap"), "expected a run and a qrels file; …"),
     bad("fit with no precision", (*FIT, "-m", "rbp(p=0.1..0.9)", "--precision", "0"),
-        "--precision: 0 is not above 0; for example 0.001"),
+        "--precision: 0 is too small; it must be at least 1e-10"),
     bad("fit of one run's ordering", ("fit", "run.txt", "qrels.txt", "--to", "ap", "-m", "nerr9@1..3", "--by", "tau"),
         "--by: rank correlation needs at least two runs; …"),
     bad("validation without qrels", (*FIT, "-m", "nerr9@1..3", "--validate", "b.run"),

@@ -13,7 +13,7 @@ import pytest
 import gradedeval
 from gradedeval import Bound, InputError
 from gradedeval.analysis.check import Verdict, verdicts
-from gradedeval.analysis.check_config import line_of
+from gradedeval.analysis.check_config import lines_of_keys, statements_of
 from gradedeval.analysis.check_report import FORMATS, render
 from gradedeval.analysis.compare import TestSettings as Settings
 from gradedeval.analysis.score_matrix import to_matrix
@@ -328,7 +328,7 @@ ap = 0.1
     [(("measures",), 2), (("min", "rr"), 8), (("max-drop", "rbp(p=0.5)"), 11), (("max-drop", "ap"), 12), (("min",), 7)],
 )
 def test_the_line_of_a_key_is_where_its_statement_begins(keys: tuple[str, ...], line: int) -> None:
-    assert line_of(LINES, keys) == line
+    assert lines_of_keys(statements_of("gate.toml", LINES))[keys] == line
 
 
 @pytest.mark.parametrize(
@@ -354,7 +354,7 @@ def test_the_line_of_a_key_is_where_its_statement_begins(keys: tuple[str, ...], 
         ("like = 'treceval'\n", 1, "invalid value 'treceval'; did you mean 'trec_eval'?"),
         ("lenient = 3\n", 1, "3 is not True or False"),
         ("test = 'ttest'\n", 1, "invalid value 'ttest'; …"),
-        ("draws = 0\n", 1, "0 draws are too few; give 1 or more, for example 10000"),
+        ("draws = 0\n", 1, "0 is too small; it must be at least 1"),
         ("seed = 'x'\n", 1, "seed is not a whole number"),
         ("baseline = 3\n", 1, "baseline is not a string"),
         ("qrels = 'qrels.txt'\n", 1, "unknown setting 'qrels'; RUN and QRELS are given on the command line"),

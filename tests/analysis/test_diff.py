@@ -258,7 +258,7 @@ NEURAL = str(SAMPLES / "rivers-neural.run")
         (("diff", BM25, RM3, "--reproduce", BM25, RM3, "-m", "ap"), "-m: needs qrels; add QRELS"),
         (("diff", BM25, RM3, NEURAL, "--top", "3"), "--top: applies to two runs, and 3 are given; leave it out"),
         (("diff", BM25, RM3, "--gain", "exp"), "--gain: needs qrels; add QRELS"),
-        (("diff", BM25, RM3, "--persistence", "0"), "--persistence: 0 is not a probability of going on; give a number"),
+        (("diff", BM25, RM3, "--persistence", "0"), "--persistence: 0 is too small; it must be above 0"),
         (("pool", BM25, RM3, "--rel", "2"), "--rel: needs qrels; add QRELS"),
         (("pool", BM25, RM3, "--to-judge", "--negative", "unjudged"), "--negative: needs qrels; add QRELS"),
         (("pool", BM25, RM3, QRELS, "--to-judge", "--as-qrels", "-f", "json"), "-f: does not apply to --as-qrels;"),

@@ -222,7 +222,7 @@ def test_what_cannot_be_known_is_told(cli: Command) -> None:
     for words, message in {
         ("-m", "bpref"): "'bpref': no expectation of it is known; known are those of ",
         ("--ties", "average"): "--ties: precision at a document needs one order; choose an order",
-        ("--min-found", "0"): "--min-found: '0' is not a whole number of 1 or more",
+        ("--min-found", "0"): "--min-found: 0 is too small; it must be at least 1",
         ("-m", "err(gain=0.1:0.2:0.3:0.4:0.5)"): "'err(gain=0.1:0.2:0.3:0.4:0.5)': gives grade 0 the gain 0.1; here",
     }.items():
         outcome = cli("informative", RUNS[0], QRELS, *words, "--quiet")

@@ -295,7 +295,7 @@ def test_each_question_has_a_table(cli: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--to-judge", "--budget", "0"), "--budget: '0' is not a whole number of 1 or more"),
+        (("--to-judge", "--budget", "0"), "--budget: 0 is too small; it must be at least 1"),
         (("--to-judge", "--leave-one-out"), "--to-judge: cannot be combined with --leave-one-out; ask for one at a"),
         (("--budget", "3"), "--budget: does not apply to the statistics; add --to-judge"),
         (("--to-judge", "--groups", "x"), "--groups: does not apply to --to-judge; leave it out"),

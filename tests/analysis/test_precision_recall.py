@@ -117,7 +117,7 @@ def test_the_command_prints_the_frame_and_a_table_for_people(cli: Command) -> No
     ("measure", "options", "message"),
     [
         ("ap", {}, "'ap': has no graded precision and recall; give gap, or one with thresholds such as 'gap(g=1:1:2)'"),
-        ("gap", {"points": 1}, "points: '1' is neither 'all' nor a number from 2 to 10001"),
+        ("gap", {"points": 1}, "points: 1 is too small; it must be at least 2"),
         ("gap", {"ties": "average"}, "ties: precision at a document needs one order; choose an order"),
     ],
 )

@@ -195,7 +195,7 @@ def test_a_baseline_that_cannot_be_scored_is_told(files: Path, cli: Command) -> 
         ("good fair qrels --alpha 0.1", "--alpha: there is nothing to test against; add --baseline RUN"),
         ("good fair qrels --baseline good --test bayes", "--test: bayes gives no p to mark; choose another test,"),
         ("good fair qrels --baseline good --test tt", "--test: invalid value 'tt'; did you mean 't'?"),
-        ("good fair qrels --baseline good --alpha 2", "--alpha: 2 is not a significance level;"),
+        ("good fair qrels --baseline good --alpha 2", "--alpha: 2 is too large; it must be below 1"),
         (
             "good fair qrels --baseline good --alpha .1 --alpha .2 --alpha .3",
             "--alpha: 3 levels, and there are two signs",

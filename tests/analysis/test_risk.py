@@ -128,9 +128,14 @@ def test_at_the_prompt(cli: Command) -> None:
 
 
 def test_faults_of_usage(cli: Command) -> None:
-    for alpha in ("-1", "nan", "inf"):
+    said = {
+        "-1": "is too small; it must be at least 0",
+        "nan": "is not a finite number",
+        "inf": "is not a finite number",
+    }
+    for alpha, what in said.items():
         found = cli("risk", *RUNS, QRELS, "-m", "ap", "--alpha", alpha)
         assert found.code == 2
-        assert found.messages[-1] == f"--alpha: {alpha} cannot weigh losses; give 0 or more, such as 5"
+        assert found.messages[-1] == f"--alpha: {alpha} {what}"
     with pytest.raises(InputError, match="risk needs at least two runs; add a run or baseline"):
         gradedeval.risk(saved([[0.1, 0.2]]))

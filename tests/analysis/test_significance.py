@@ -289,9 +289,9 @@ def test_levels_of_a_true_null_hypothesis_are_uniform_or_nearly() -> None:
     [
         ({"test": "ttest"}, "test: invalid value 'ttest'"),
         ({"correction": "holmes"}, "correction: invalid value 'holmes'; did you mean 'holm'?"),
-        ({"draws": 0}, "draws: 0 draws are too few"),
-        ({"alpha": 1}, "alpha: 1 is not a significance level"),
-        ({"seed": -1}, "seed: -1 is negative"),
+        ({"draws": 0}, "draws: 0 is too small; it must be at least 1"),
+        ({"alpha": 1}, "alpha: 1 is too large; it must be below 1"),
+        ({"seed": -1}, "seed: -1 is too small; it must be at least 0"),
         ({"test": "tukey-hsd", "correction": "bh"}, "correction: tukey-hsd already corrects for all pairs"),
     ],
 )

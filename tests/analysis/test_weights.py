@@ -534,8 +534,8 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
         ("weights", "no measure given; for example -m 'rbp(p=0.95)'"),
         ("weights rbp", "rbp: no such file; did you mean -m 'rbp'?"),
         ("weights -m rpb", "unknown measure 'rpb'; did you mean 'rbp'?"),
-        ("weights -m rbp --ranks 0", "--ranks: '0' is not a whole number from 1 to 100000"),
-        ("weights -m rbp --ranks 100001", "--ranks: '100001' is not a whole number from 1 to 100000"),
+        ("weights -m rbp --ranks 0", "--ranks: 0 is too small; it must be at least 1"),
+        ("weights -m rbp --ranks 100001", "--ranks: 100001 is too large; it must be at most 100,000"),
         ("weights -m rbp --normalize one", "--normalize: invalid value 'one'; did you mean 'none'?"),
         (
             "weights -m ap",
@@ -594,8 +594,8 @@ def test_wrong_files_are_one_line_and_leave_no_file(words: str, says: str, files
 
 def test_wrong_use_in_python_is_a_fault() -> None:
     for options, says in (
-        ({"ranks": 0}, "ranks: 0 is not a whole number from 1 to 100000"),
-        ({"ranks": 2.5}, "ranks: 2.5 is not a whole number from 1 to 100000"),
+        ({"ranks": 0}, "ranks: 0 is too small; it must be at least 1"),
+        ({"ranks": 2.5}, "ranks: 2.5 is not a whole number from 1 to 100,000"),
         ({"normalize": "sums"}, "invalid value 'sums'; did you mean 'sum'"),
         ({"measures": []}, "no measure"),
         ({"runs": RUNS}, "runs and qrels belong together"),

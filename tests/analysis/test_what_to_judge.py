@@ -125,7 +125,7 @@ def test_what_cannot_change_the_measure_is_left_out() -> None:
             ("--strategy", "residual", "-m", "bpref"),
             "-m: bpref has no residual, by which --strategy residual goes; choose another measure or strategy",
         ),
-        (("--persistence", "0"), "--persistence: 0 is not a probability of going on"),
+        (("--persistence", "0"), "--persistence: 0 is too small; it must be above 0"),
     ],
 )
 def test_what_cannot_be_asked_for_is_one_line(words: tuple[str, ...], message: str, cli: Command) -> None:
@@ -135,7 +135,7 @@ def test_what_cannot_be_asked_for_is_one_line(words: tuple[str, ...], message: s
 
 
 def test_half_a_judgment_is_none() -> None:
-    with pytest.raises(InputError, match=r"budget: 2.5 is not a number of judgments; give a whole number"):
+    with pytest.raises(InputError, match=r"budget: 2.5 is not a whole number from 1"):
         gradedeval.to_judge({"A": {"t": {"a": 1.0}}}, budget=2.5)  # type: ignore[arg-type]
 
 

@@ -238,7 +238,7 @@ def test_in_python_the_first_bad_run_is_raised(folder: Path, shared_out: None) -
         with pytest.raises(InputError, match=r"bad\.run:1: score 'much' is not a number") as told:
             gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap", jobs=jobs)
         assert told.value.problem == "score 'much' is not a number"
-    with pytest.raises(InputError, match="invalid number of processes 0"):
+    with pytest.raises(InputError, match="jobs: 0 is too small; it must be at least 1"):
         gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap", jobs=0)
 
 

@@ -203,9 +203,9 @@ def test_the_command_writes_what_measures_read(cli: Command, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--mu", "-1"], "--mu: -1 is not a number of 0 or more"),
-        (["--page", "-1"], "--page: '-1' is not a whole number of 0 or more"),
-        (["--ranks", "0"], "--ranks: 0 is out of range; give 1 to 1000000"),
+        (["--mu", "-1"], "--mu: -1 is too small; it must be at least 0"),
+        (["--page", "-1"], "--page: -1 is too small; it must be at least 0"),
+        (["--ranks", "0"], "--ranks: 0 is too small; it must be at least 1"),
         (["--per", "user"], "--per user: log.tsv has no users; add the column user"),
         (["log.tsv"], "2 files, expected a click log; usage: gradedeval clicks observe LOG"),
     ],

@@ -94,9 +94,16 @@ def test_what_workers_do_not_see_is_told_as_that(folder: Path) -> None:
         merge(planned, results)
 
 
-@pytest.mark.parametrize("wrong", [{"part": 0}, {"runs_a_task": "many"}])
-def test_a_plan_says_what_is_wrong_with_it(wrong: Any, folder: Path) -> None:
-    with pytest.raises(InputError, match=r"is not a whole number of 1 or more"):
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"part": 0}, "part: 0 is too small; it must be at least 1"),
+        ({"runs_a_task": "many"}, "runs_a_task: 'many' is not a whole number from 1"),
+        ({"runs_a_task": 10**30}, r"runs_a_task: 1e\+30 is too large"),
+    ],
+)
+def test_a_plan_says_what_is_wrong_with_it(wrong: Any, said: str, folder: Path) -> None:
+    with pytest.raises(InputError, match=said):
         plan(folder / "runs", folder / "qrels.txt", **wrong)
 
 

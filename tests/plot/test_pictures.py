@@ -355,7 +355,7 @@ def test_a_file_has_the_signature_and_the_same_bytes_again(form: str, cli: Comma
         (("runs",), "-o: missing file name; for example -o picture.svg"),
         (("runs", "-o", "x.jpeg"), "-o: no picture has the extension '.jpeg'; name a .png, .svg, .pdf file"),
         (("runs", "-o", "x"), "-o: 'x' has no extension; name a .png, .svg, .pdf file"),
-        (("runs", "-o", "x.svg", "--width", "nan"), "--width: nan is not a number from 1 to 100"),
+        (("runs", "-o", "x.svg", "--width", "nan"), "--width: nan is not a finite number"),
         (("topics", "-o", "x.svg"), "3 runs given, and two are compared topic by topic; choose two"),
         (("topics", "-o", "x.svg", "one"), "1 run given, and two are compared topic by topic; add a run"),
         (("correlate", "-o", "x.svg", "-m", "ap"), "correlate needs at least two measures; add another -m"),
@@ -452,9 +452,20 @@ def test_names_of_runs_are_text_whatever_is_in_them(ax: Axes) -> None:
     ax.figure.canvas.draw()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("level", [-1, 0, 1, 95, float("nan")])
-def test_an_interval_has_a_level_between_0_and_1(level: float, scores: gradedeval.Scores, cli: Command) -> None:
-    said = f"{level:g} is not the level of an interval; give a number between 0 and 1, such as 0.95"
+@pytest.mark.parametrize(
+    ("level", "what"),
+    [
+        (-1, "is too small; it must be above 0"),
+        (0, "is too small; it must be above 0"),
+        (1, "is too large; it must be below 1"),
+        (95, "is too large; it must be below 1"),
+        (float("nan"), "is not a finite number"),
+    ],
+)
+def test_an_interval_has_a_level_between_0_and_1(
+    level: float, what: str, scores: gradedeval.Scores, cli: Command
+) -> None:
+    said = f"{level:g} {what}"
     for draw in (gradedeval.plot.runs, gradedeval.run_summaries):
         with pytest.raises(InputError) as raised:
             draw(scores, level=level)
@@ -475,13 +486,13 @@ def test_what_is_no_frame_of_a_picture_is_one_line(
         "plot.power: column level holds other than numbers; give what": lambda: plot.power(
             curve.assign(level="x"), ax=ax
         ),
-        "alpha: 7 is not a significance level; give a number": lambda: plot.power(curve, alpha=7, ax=ax),
+        "alpha: 7 is too large; it must be below 1": lambda: plot.power(curve, alpha=7, ax=ax),
         "plot.weights: the frame has no column but rank; give what": lambda: plot.weights(ranks, ax=ax),
         "plot.weights: column p holds other than numbers; give what": lambda: plot.weights(
             ranks.assign(p=["a", "b"]), ax=ax
         ),
-        "ranks: 0 is not a whole number from 1": lambda: plot.weights(ranks, ranks=0, ax=ax),
-        "ranks: -3 is not a whole number from 1": lambda: plot.explain(explained, ranks=-3, ax=ax),
+        "ranks: 0 is too small; it must be at least 1": lambda: plot.weights(ranks, ranks=0, ax=ax),
+        "ranks: -3 is too small; it must be at least 1": lambda: plot.explain(explained, ranks=-3, ax=ax),
         "plot.save: expected axes or a figure, not a Scores; give what": lambda: plot.save(scores, "x.png"),  # type: ignore[arg-type]
         "no/x.svg: cannot be written (No such file or directory); nothing": lambda: plot.save(ax, "no/x.svg"),
     }.items():

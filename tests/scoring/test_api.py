@@ -166,9 +166,9 @@ def test_options_are_keywords_and_a_wrong_one_is_named() -> None:
         gradedeval.evaluate(RUN, QRELS, "ap", **options)
 
 
-@pytest.mark.parametrize("jobs", ["2", 0, 1.5, None])
+@pytest.mark.parametrize("jobs", ["2", 0, 1.5, None, 10**30])
 def test_jobs_are_a_whole_number(jobs: Any) -> None:
-    with pytest.raises(gradedeval.InputError, match=f"^jobs: invalid number of processes {jobs!r}; give a whole num"):
+    with pytest.raises(gradedeval.InputError, match=r"^jobs: .* is (not a whole number from 1|too small|too large)"):
         gradedeval.evaluate(RUN, QRELS, "ap", jobs=jobs)
 
 

@@ -43,8 +43,8 @@ class AgreementSettings:
 
     def __post_init__(self) -> None:
         check_choice(self.ties, TIES, "--rbo-ties")
-        numbers.PERSISTENCE.check(self.p)
-        numbers.AT.check(self.at)
+        numbers.PERSISTENCE.check_field(self, "p")
+        numbers.AT.check_field(self, "at")
 
     def __str__(self) -> str:
         how = {"a": "mean over the orders of ties", "b": "corrected for ties", "w": "tied documents share a rank"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -105,9 +106,10 @@ def _overlap(one: Lists, other: Lists, documents: int, p: float, ties: Ties) -> 
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = (common + (l - s) * at_short[:, 0]) / l * p**l
     ext = least + (weight * rest[0]).sum(1) + ends
-    low = least + (1 - p) / p * common * (-math.log1p(-p) - shares[l])
+    odds = min((1 - p) / p, sys.float_info.max)
+    low = least + odds * common * (-math.log1p(-p) - shares[l])
     tail = 2 * (powers[full] - powers[l]) + (common - l - s) * (shares[full] - shares[l])
-    high = least + (weight * rest[1]).sum(1) + (1 - p) / p * tail + p**full
+    high = least + (weight * rest[1]).sum(1) + odds * tail + p**full
     return np.where(s > 0, np.stack([ext, low, high]), np.nan)
 
 

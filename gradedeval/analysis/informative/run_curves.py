@@ -43,8 +43,8 @@ class Sparse:
     found: int = 5
 
     def __post_init__(self) -> None:
-        numbers.MIN_RANKS.check(self.ranks)
-        numbers.MIN_FOUND.check(self.found)
+        numbers.MIN_RANKS.check_field(self, "ranks")
+        numbers.MIN_FOUND.check_field(self, "found")
 
     def __str__(self) -> str:
         documents = plural(self.found, "document")

@@ -9,6 +9,7 @@ from gradedeval.analysis.lint import checks
 from gradedeval.analysis.lint.submissions import Judgments, Submission, read_judgments, read_submission
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
+from gradedeval.options import numbers
 from gradedeval.options.values import Labels
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.trec.lines import decode
@@ -60,6 +61,7 @@ def lint(
 
     Raises InputError where a measure cannot be computed from these qrels; problems of the files are in the report.
     """
+    max_depth = numbers.MAX_DEPTH.check_or_none(max_depth)
     judged = None if qrels is None else read_judgments(qrels, qrels_format, labels.of if labels else None)
     valid = checks.valid_qrels(judged) if judged is not None and judged.grades else None
     chosen = list(measures) if measures is not None else parse_measures(DEFAULT)

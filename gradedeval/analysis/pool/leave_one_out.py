@@ -97,8 +97,7 @@ def leave_out(
     progress: Progress = no_progress,
 ) -> LeftOut:
     """As `leave_one_out`, for runs by name. Files are read once: judgments are masked."""
-    if pool_depth is not None:
-        numbers.POOL_DEPTH.check(pool_depth)
+    pool_depth = numbers.POOL_DEPTH.check_or_none(pool_depth)
     if len(runs) < 2:
         what = f"{len(runs)} {plural(len(runs), 'run')} given"
         raise InputError("--leave-one-out", what, "the order of runs needs two or more", usage=True)

@@ -101,9 +101,7 @@ def pool_of(
 ) -> Pool:
     """As `pool`, for runs by name."""
     options.check_unscored("pool")
-    numbers.AT.check(at)
-    if pool_depth is not None:
-        numbers.POOL_DEPTH.check(pool_depth)
+    at, pool_depth = numbers.AT.check(at), numbers.POOL_DEPTH.check_or_none(pool_depth)
     group_of, notes = read_groups(groups, list(runs))
     judged = Qrels.none() if qrels is None else qrels_for(runs, qrels, options)
     ranked = rank_runs(runs, Grader(judged, options), workers)

@@ -49,10 +49,9 @@ class JudgingSettings:
 
     def __post_init__(self) -> None:
         check_choice(self.strategy, STRATEGIES, "--strategy")
-        numbers.BUDGET.check(self.budget)
-        numbers.PERSISTENCE.check(self.p)
-        if self.pool_depth is not None:
-            numbers.POOL_DEPTH.check(self.pool_depth)
+        numbers.BUDGET.check_field(self, "budget")
+        numbers.PERSISTENCE.check_field(self, "p")
+        numbers.POOL_DEPTH.check_field(self, "pool_depth")
 
     def words(self, measure: Measure) -> str:
         """The strategy in a line."""

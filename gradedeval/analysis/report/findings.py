@@ -44,8 +44,8 @@ class ReportSettings:
     show: int = SHOW
 
     def __post_init__(self) -> None:
-        numbers.AT.check(self.at)
-        numbers.SHOW.check(self.show)
+        numbers.AT.check_field(self, "at")
+        numbers.SHOW.check_field(self, "show")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

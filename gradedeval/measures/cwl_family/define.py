@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial, update_wrapper
 from typing import Any
@@ -17,7 +18,7 @@ from gradedeval.measures.decorator import decorator
 from gradedeval.measures.definition import QUANTITIES, Definition, Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parameters import Check
-from gradedeval.measures.properties import CWLProperties, Properties, RankSum
+from gradedeval.measures.properties import Arguments, CWLProperties, Properties, RankSum
 
 DEEPEST, CELLS = 1 << 22, 1 << 22
 """The deepest horizon, and how many cells of topics × ranks are evaluated at once."""
@@ -30,7 +31,7 @@ SHARED = (
 )
 CHECKS = {
     "of": Check(f"one of {', '.join(QUANTITIES)}", lambda of: of in QUANTITIES),
-    "horizon": Check("a rank from 1", lambda rank: isinstance(rank, int) and rank >= 1),
+    "horizon": Check(f"a rank from 1 to {DEEPEST:,}", lambda rank: isinstance(rank, int) and 1 <= rank <= DEEPEST),
 }
 
 
@@ -70,7 +71,19 @@ def cwl(continuation: Continuation, **keywords: Any) -> Measure:
     function.__signature__ = signature  # type: ignore[attr-defined]
     shared = {field.name: getattr(properties, field.name) for field in fields(Properties)}
     shared["checks"] = {**CHECKS, **(properties.checks or {})}
+    shared["validate"] = partial(_validate, continuation.__name__.rstrip("_"), properties.validate)
     return Measure(Definition(function=function, cwl=properties, details=details, rank_sum=rank_sum, **shared))
+
+
+def _validate(
+    name: str, validate: Callable[[Arguments, int | None], None] | None, arguments: Arguments, cutoff: int | None
+) -> None:
+    """Raise InputError (usage) for a cutoff with more ranks than are viewed one by one, and as `validate` does."""
+    if cutoff is not None and cutoff > DEEPEST:
+        hint = f"the maximum cutoff or horizon is {DEEPEST:,}"
+        raise InputError(f"'{name}@{cutoff}'", "is too deep", hint, usage=True)
+    if validate is not None:
+        validate(arguments, cutoff)
 
 
 def _viewing(

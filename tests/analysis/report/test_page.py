@@ -164,7 +164,7 @@ def test_arguments_that_a_report_does_not_take_are_refused() -> None:
     for words, message in (
         ({"residuals": True}, "residuals is not an argument of a report"),
         ({"interval": 0.9}, "interval is not an argument of a report"),
-        ({"at": "a"}, "at: a is not a rank; give a whole number, 1 or more"),
+        ({"at": "a"}, "at: 'a' is not a whole number from 1"),
     ):
         with pytest.raises(gradedeval.InputError, match=message):
             gradedeval.html_report(RUNS, QRELS, MEASURES, **words)  # type: ignore[arg-type]
@@ -354,9 +354,8 @@ def test_it_is_the_same_page_each_time_and_from_python() -> None:
         (["-o", "r.html", "--baseline", "s.csv"], "--baseline: 's.csv' holds saved scores, and a report shows "
          "rankings; give the baseline as a run"),
         (["-o", "r.html", "--ties", "average"], "--ties: an average over orders has no ranks; choose an order"),
-        (["-o", "r.html", "--alpha", "2"], "--alpha: 2 is not a significance level; give a number "
-         "between 0 and 1, such as 0.05"),
-        (["-o", "r.html", "--show", "0"], "--show: '0' is not a whole number of 1 or more"),
+        (["-o", "r.html", "--alpha", "2"], "--alpha: 2 is too large; it must be below 1"),
+        (["-o", "r.html", "--show", "0"], "--show: 0 is too small; it must be at least 1"),
         (["-o", "r.html", "-m", "errr@5"], "unknown measure 'errr'; did you mean 'err'?"),
     ],
 )  # fmt: skip

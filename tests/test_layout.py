@@ -259,6 +259,19 @@ def test_every_module_says_what_it_is() -> None:
     assert [module for module, path in MODULES.items() if not ast.get_docstring(parsed(path))] == []
 
 
+def test_frames_are_made_in_one_place() -> None:
+    """Elsewhere a name that is not UTF-8 would be refused, with some versions of pandas."""
+    makers = {"DataFrame", "Series", "Index", "MultiIndex", "Categorical", "array", "concat", "merge", "json_normalize"}
+    calls = {
+        f"{module}:{node.lineno}"
+        for module, path in MODULES.items()
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in makers
+        if isinstance(node.func.value, ast.Name) and node.func.value.id in ("pd", "pandas")
+    }
+    assert {call.partition(":")[0] for call in calls} == {"gradedeval.formats.frames"}, calls
+
+
 def test_no_module_is_called_after_nothing() -> None:
     names = {part for module in MODULES for part in module.split(".")}
     assert not names & {"utils", "base", "types", "constants", "config", "managers", "registries", "helpers", "common"}

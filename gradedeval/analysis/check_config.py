@@ -18,7 +18,7 @@ from gradedeval.options import OPTIONS
 from gradedeval.options.definition import Option
 from gradedeval.options.presets import resolve_options
 from gradedeval.trec.in_use import will_read
-from gradedeval.trec.source import is_url
+from gradedeval.trec.source import is_url, remote
 
 Place = Callable[..., str]
 """Keys -> file and line of the statement that sets them."""

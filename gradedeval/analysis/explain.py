@@ -12,7 +12,6 @@ import numpy as np
 from gradedeval.analysis.contributions import check_by_rank, parts_of, rises, trimmed
 from gradedeval.arrays import Bools
 from gradedeval.errors import InputError, did_you_mean, shorten, warn_caller
-from gradedeval.formats import in_utf8
 from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.applied import scores_of
@@ -94,7 +93,7 @@ class Explanation(InNotebook, document="analysis.explain_tables.own_document"):
 
     def __repr__(self) -> str:
         measures = ", ".join(explained.measure.label for explained in self.measures)
-        return in_utf8(f"<Explanation of {self.run}, topic {self.topic}: {measures}>")
+        return f"<Explanation of {self.run}, topic {self.topic}: {measures}>"
 
     @cached_property
     def columns(self) -> list[str]:

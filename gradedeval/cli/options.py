@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gradedeval.cli.group import Described
 from gradedeval.cli.output import STDOUT, ask_for, check_target
 from gradedeval.errors import check_choice
 from gradedeval.measures.parse import DEFAULT
@@ -63,7 +64,7 @@ def option(*names: str | Number, section: str = THIS_COMMAND, **settings: Any) -
     return click.option(*flags, cls=SectionedOption, section=section, number=number, **settings)
 
 
-class Command(click.Command):
+class Command(Described):
     """A command with its options in sections. One whose value may be left out takes the next word only where that is
     one of its choices or a number, never a file."""
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from gradedeval.formats import render
-from gradedeval.formats.tables import Document, Layout, Table
+from gradedeval.formats.tables import Document, Layout, Table, in_utf8
 
 ENDS = 30
 """Rows that a notebook shows of each end of a long table."""
@@ -29,6 +29,9 @@ class InNotebook:
 
     def _repr_html_(self) -> str:
         return render(self._shortened, "html")
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(in_utf8(repr(self)))  # a notebook is UTF-8
 
     def _shortened(self, layout: Layout) -> Document:
         module, _, name = self._makes.rpartition(".")

@@ -12,7 +12,6 @@ import numpy as np
 
 from gradedeval.arrays import Floats, merge_close
 from gradedeval.errors import InputError
-from gradedeval.formats import in_utf8
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.options import Options
@@ -74,7 +73,7 @@ class Scores(InNotebook, document="scoring.score_tables.document"):
 
     def __repr__(self) -> str:
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
-        return in_utf8(f"<Scores of {runs}: {', '.join(self.labels)}; {self.signature}>")
+        return f"<Scores of {runs}: {', '.join(self.labels)}; {self.signature}>"
 
     def rows(self, by_topic: bool = True) -> Iterator[Row]:
         """The tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary."""

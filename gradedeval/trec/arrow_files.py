@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from gradedeval.errors import InputError
+from gradedeval.trec.column_names import check_distinct
 from gradedeval.trec.columns import Columns
 from gradedeval.trec.decompression import check_growth
 from gradedeval.trec.skipped import Skipped
@@ -68,7 +69,8 @@ def _table(opened: Callable[[Any], Table], place: str, what: str) -> Columns:
         except InputError:
             raise
         except (pa.ArrowException, OSError, ValueError, KeyError):
-            raise InputError(place, f"begins like {what} and is none", "write the file again", kind="format") from None
+            raise InputError(place, f"begins like {what} but cannot be read as one", "write the file again", kind="format") from None
 
     names, values, rows = whole(opened, pa)
+    check_distinct(names, place)
     return Columns(names, cache(lambda name: whole(values, name)), rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -12,7 +13,7 @@ import pytest
 import gradedeval
 from gradedeval.formats.notebook import ENDS, InNotebook
 
-HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<b>&amp;</b>"]
+HOSTILE = [f"{name}\udce9" for name in ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<b>&amp;</b>")]
 QRELS = {HOSTILE[1]: {HOSTILE[0]: 2, "b": 1, "c": 0}, "2": {"a": 1, "b": 0}}
 RUNS = {
     HOSTILE[0]: {HOSTILE[1]: {HOSTILE[0]: 3.0, "b": 2.0, HOSTILE[2]: 1.0}, "2": {"a": 2.0, "b": 1.0}},
@@ -47,11 +48,16 @@ RESULTS: dict[str, Callable[[], Any]] = {
 def test_a_result_shows_itself_and_names_are_text(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        shown = RESULTS[name]()._repr_html_()
+        result = RESULTS[name]()
+        shown = result._repr_html_()
+    said: list[str] = []
+    result._repr_pretty_(SimpleNamespace(text=said.append), False)
+    assert shown.encode() + said[0].encode()  # both are UTF-8
     page = ElementTree.fromstring(f"<page>{shown}</page>")  # well-formed: nothing in a name is a tag
     assert {node.tag for node in page.iter()} <= {"page", "p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
     text = "".join(page.itertext())
-    assert any(hostile in text for hostile in HOSTILE) or name in ("Weights", "FitResult", "Power")
+    names = [hostile.replace("\udce9", r"\xe9") for hostile in HOSTILE]
+    assert any(one in text for one in names) or name in ("Weights", "FitResult", "Power")
     assert page.find(".//td") is not None
 
 

@@ -14,7 +14,6 @@ from gradedeval.analysis.diff.overlap import TIES, Ties, lists_of, rank_biased_o
 from gradedeval.analysis.ranked_runs import RankedRuns, rank_runs
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, warn_caller
-from gradedeval.formats import in_utf8
 from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.options import OptionKwargs, Options, numbers
@@ -67,7 +66,7 @@ class Agreement(InNotebook, document="analysis.diff.agreement_tables.agreement_d
     notes: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        return in_utf8(f"<Agreement of {shorten(self.runs)}>")
+        return f"<Agreement of {shorten(self.runs)}>"
 
     def of_topic(self, topic: str | None) -> Agreement:
         """The same, for one topic alone. Raises InputError (usage) where it is not among them."""

@@ -18,7 +18,6 @@ from gradedeval.analysis.ranked_terms import RankedTerms, terms_by_run
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import Ints
 from gradedeval.errors import InputError, check_choice, did_you_mean, shorten, warn_caller
-from gradedeval.formats import in_utf8
 from gradedeval.formats.frames import joined
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -65,8 +64,7 @@ class Diff(InNotebook, document="analysis.diff.tables.own_document"):
     notes: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        measures = ", ".join(measure.label for measure in self.measures)
-        return in_utf8(f"<Diff from {self.baseline} to {self.run}: {measures}>")
+        return f"<Diff from {self.baseline} to {self.run}: {', '.join(measure.label for measure in self.measures)}>"
 
     @cached_property
     def by_topic(self) -> dict[tuple[str, str], pd.DataFrame]:

@@ -50,7 +50,8 @@ OPTIONS = [
            "[tool.gradedeval] in pyproject.toml, if present."),
     option("--test", type=click.Choice(PAIR_TESTS),
            help="Significance test of --significant. Default: randomization."),
-    option("--draws", type=int, metavar="N", help=f"Number of permutations. Default: {TestSettings.draws}."),
+    option("--draws", type=int, metavar="N", help="Number of permutations, or of bootstrap samples. Default: "
+           f"{TestSettings.draws}."),
     option("--seed", type=int, metavar="N", help="Random seed. Default: 0."),
     measure_option("Measure of the bounds that name none.", default=()),
     option("-f", "--format", "form", section=OUTPUT, type=click.Choice(FORMATS), metavar="FORMAT", help="Output "

@@ -108,10 +108,11 @@ def compare(
     scores          what `gradedeval.evaluate` returns, with residuals="total" to get `conclusive`; or saved scores
     baseline        what the others are compared with: one of the runs, or saved scores of a run, as a file, a DataFrame
                     or `Scores`; None: all pairs, each with the run listed before it
-    test            randomization, t, wilcoxon, sign, tukey-hsd, anova (two-way, with Tukey's HSD) or bayes
+    test            randomization, bootstrap (studentized), t, wilcoxon, sign, tukey-hsd, anova (two-way, with Tukey's
+                    HSD) or bayes
     correction      over the pairs of a measure: holm (default), bonferroni, bh or none
-    draws           permutations, and bootstrap samples
-    alpha           significance level; each interval by itself covers 1 − alpha
+    draws           permutations, or bootstrap samples
+    alpha           significance level; the level of intervals is 1 − alpha
     seed            of the draws
     rope            of bayes: means that differ by no more are practically equal; None: 0.01
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
@@ -119,7 +120,7 @@ def compare(
     Returns a frame with the columns measure, run, baseline, topics, mean (or total, or geometric mean: what `evaluate`
     gives), baseline_mean, difference (run − baseline), relative (difference / |baseline_mean|, blank for a mean of 0),
     wins, ties, losses (topics, of the run; blank where neither score is better), effect (mean difference / deviation),
-    low, high (the interval, by the studentized bootstrap; of anova Tukey's simultaneous one), p, p_corrected, lowest,
+    low, high (the interval: differences that the test does not reject), p, p_corrected, lowest,
     highest, conclusive, flip, unjudged, flip_share, flip_rank, tested. `tested` is `difference`, or `ratio` for
     geometric means: effect and p are then of differences of logarithms, and low and high are ratios. With bayes,
     better, equivalent and worse stand in place of p: the probabilities that the true difference is above rope, within
@@ -133,6 +134,11 @@ def compare(
     again. `.attrs` has the `test` with its correction, `alpha` and the `signature`. What cannot be significant, has an
     interval without an end, is taken for a mean, or leaves out topics is told in a warning of the class
     `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs, and a measure with one topic.
+
+    An interval leaves out 0 where p is no more than alpha; an end of 0 is open there. It is of the mean difference, of
+    wilcoxon of the pseudo-median and of sign of the median. Those of tukey-hsd and anova hold for all pairs together,
+    others for each pair alone, whatever the correction. Where all topics differ alike bootstrap, t, anova and bayes
+    have neither p nor interval, which is told too. `.attrs["interval"]` says what it is.
     """
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)

@@ -50,7 +50,8 @@ def agreed(p: Floats, low: Floats, high: Floats, differences: Floats, alpha: flo
     more than alpha. Without p there is no interval, and where no topic differs it is 0 to 0.
     """
     low, high = (np.where(np.abs(end) <= TOLERANCE, 0.0, end) for end in (low, high))
-    cut, above = (p <= alpha) & (low < 0) & (high > 0), differences.mean(1) > 0
+    cut, mean = (p <= alpha) & (low < 0) & (high > 0), differences.mean(1)
+    above = np.where(mean == 0, high > -low, mean > 0)
     low = np.where(p > alpha, np.minimum(low, 0), np.where(cut & above, 0, low))
     high = np.where(p > alpha, np.maximum(high, 0), np.where(cut & ~above, 0, high))
     differ = differences.any(1)

@@ -205,7 +205,7 @@ def table(
     test        as of `gradedeval.compare`, `bayes` aside; None: randomization
     correction  over the pairs of a measure with all baselines: holm (None), bonferroni, bh or none
     alpha       one level or two; none given: 0.05 and 0.01, and 0.05 with several baselines
-    draws       permutations, and `seed` of them; None: as of `gradedeval.compare`
+    draws       permutations or bootstrap samples, and `seed` of them; None: as of `gradedeval.compare`
     percent     measures between 0 and 1 times 100, with two digits less
     digits      after the decimal point; None: 4, or those of the preset
     caption     makes a LaTeX table a float; text, in which nothing is a command

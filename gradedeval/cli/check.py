@@ -64,7 +64,8 @@ OPTIONS = [
            "gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present."),
     option("--test", type=click.Choice(PAIR_TESTS),
            help="Significance test of --significant. Default: randomization."),
-    option(numbers.DRAWS, metavar="N", help=f"Number of permutations. Default: {TestSettings.draws}."),
+    option(numbers.DRAWS, metavar="N", help="Number of permutations, or of bootstrap samples. Default: "
+           f"{TestSettings.draws}."),
     option(numbers.SEED, metavar="N", help="Random seed. Default: 0."),
     measure_option("Measure of the bounds that name none.", default=()),
     option("-f", "--format", "form", section=OUTPUT, type=click.Choice(FORMATS), metavar="FORMAT", help="Output "

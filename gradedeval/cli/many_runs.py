@@ -60,15 +60,16 @@ def draw_options(draws: int, what: str) -> list[Decorator]:
 
 
 TEST_OPTIONS: list[Decorator] = [
-    option("--test", type=click.Choice(get_args(Test)), default="randomization", help="Significance test. tukey-hsd is "
-           "the randomized Tukey HSD test, anova a two-way analysis of variance with Tukey's HSD; both correct for all "
-           "pairs themselves. bayes gives posterior probabilities instead of p. Default: randomization."),
+    option("--test", type=click.Choice(get_args(Test)), default="randomization", help="Significance test; the "
+           "interval is of what it does not reject. bootstrap is studentized, tukey-hsd the randomized Tukey HSD test, "
+           "anova a two-way analysis of variance with Tukey's HSD; these two correct for all pairs themselves. bayes "
+           "gives posterior probabilities instead of p. Default: randomization."),
     option("--correction", type=click.Choice(get_args(Correction)), help="Correction for multiple comparisons, over "
            "the pairs of each measure. Default: holm."),
     option(numbers.ROPE, metavar="D", help="Of --test bayes: means that differ by no more than D are "
            f"practically equal. Default: {ROPE}."),
     ALPHA,
-    *draw_options(TestSettings.draws, "Number of permutations and of bootstrap samples."),
+    *draw_options(TestSettings.draws, "Number of permutations, or of bootstrap samples."),
 ]  # fmt: skip
 """How differences are tested: the fields of `TestSettings`."""
 

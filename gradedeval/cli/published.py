@@ -28,7 +28,8 @@ PUBLISHED_OPTIONS = [
            "pairs of each measure, as of `gradedeval compare`. Default: holm."),
     option(numbers.ALPHA, "levels", section=PUBLISHED, multiple=True, metavar="P", help="Level of "
            "significance; give it twice for two signs. Default: 0.05 and 0.01; with several baselines 0.05."),
-    option(numbers.DRAWS, section=PUBLISHED, metavar="N", help="Number of permutations. Default: 10000."),
+    option(numbers.DRAWS, section=PUBLISHED, metavar="N", help="Number of permutations, or of bootstrap samples. "
+           "Default: 10000."),
     option(numbers.SEED, section=PUBLISHED, metavar="N", help="Random seed. Default: 0."),
     option("--percent", section=PUBLISHED, is_flag=True, help="Print measures between 0 and 1 times 100."),
     option("--caption", section=PUBLISHED, metavar="TEXT", help="Caption of the table, which makes it a float in "

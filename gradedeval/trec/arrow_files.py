@@ -69,7 +69,8 @@ def _table(opened: Callable[[Any], Table], place: str, what: str) -> Columns:
         except InputError:
             raise
         except (pa.ArrowException, OSError, ValueError, KeyError):
-            raise InputError(place, f"begins like {what} but cannot be read as one", "write the file again", kind="format") from None
+            problem = f"begins like {what} but cannot be read as one"
+            raise InputError(place, problem, "write the file again", kind="format") from None
 
     names, values, rows = whole(opened, pa)
     check_distinct(names, place)

@@ -128,7 +128,8 @@ def check_mirror(case: Case, folder: Path) -> str | None:
         return f"mirror: exit codes {first.code} {second.code}"
     if first.code:
         return None
-    if wrong := not_mirrored(rows_of(first, KEYS), rows_of(second, KEYS)):
+    rows = rows_of(first, KEYS)
+    if wrong := not_mirrored(rows, rows_of(second, KEYS)) or contradicting(rows):
         return f"mirror {wrong}"
     return reordered(case, folder) or changed(case, folder, first)
 
@@ -156,11 +157,23 @@ def not_mirrored(left: Any, right: Any) -> str | None:
         ]
         pairs += [("effect", "effect", -1), ("p", "p", 1), ("p_corrected", "p_corrected", 1), ("low", "high", -1)]
         pairs += [("better", "worse", 1), ("equivalent", "equivalent", 1)]
-        if row.get("tested") == "ratio":  # of geometric means: turned over, not round
+        if row.get("tested") == "ratio" and other["high"]:  # of geometric means: turned over, not round
             other = {**other, "high": str(-1 / float(other["high"])) if float(other["high"]) else "-inf"}
         for mine, theirs, sign in pairs:
             if mine in row and not near(row[mine], other[theirs], sign):
                 return f"{mine}: {measure} {row[mine]} and {other[theirs]}"
+    return None
+
+
+def contradicting(rows: Any) -> str | None:
+    """Whether p and the interval say different things of no difference; an end of it is open where p is small."""
+    for key, row in rows.items():
+        if row.get("p"):
+            same = 1.0 if row["tested"] == "ratio" else 0.0
+            p, low, high = (float(row[name]) for name in ("p", "low", "high"))
+            inside = low < same < high or (p > 0.05 and same in (low, high))
+            if inside != (p > 0.05):
+                return f"p {p} beside {low} to {high}: {key}"
     return None
 
 

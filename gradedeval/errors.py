@@ -15,12 +15,15 @@ from typing import Any
 SHOWN = 10
 """Problems of one file that a message lists; the others are counted."""
 
+LONG, SHOWN_OF_A_WORD = 1000, 100
+"""Characters of a word, such as a docno, that is cut in a message, and those that are left of it."""
+
+_LONG = re.compile(rf"\S{{{LONG},}}")
+
 # Control characters, ends of lines, and marks that turn the direction of the text after them.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
-# A word of a user's file that fills half a page and more, as no name of a file does.
-_LONG = re.compile(r"(?<!\S)(\S{100})\S{900,}")
 _URL = re.compile(
     r"(?P<protocol>(?<![\w+.-])[\w+.-]+)://(?P<user>[^\s/'\"]*@)?(?P<path>[^\s?'\"]*)(?P<query>\?[^\s'\"]*)?"
 )
@@ -125,8 +128,9 @@ class InputError(ValueError):
 
     @property
     def line(self) -> str:
-        head = f"{self.place}: {self.problem}" if self.place else self.problem
-        return visible(_LONG.sub(r"\1…", f"{head}; {self.hint}" if self.hint else head))
+        said = f"{self.problem}; {self.hint}" if self.hint else self.problem
+        said = _LONG.sub(lambda word: f"{word[0][:SHOWN_OF_A_WORD]}…", said) if len(said) > LONG else said
+        return visible(f"{self.place}: {said}" if self.place else said)
 
     def __str__(self) -> str:
         return in_python(self.at_prompt)

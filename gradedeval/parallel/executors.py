@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from enum import Enum
@@ -27,6 +28,9 @@ Work = Callable[[Any], Any]
 
 PR_SET_PDEATHSIG = 1
 """Linux: the signal that a process is to get when its parent ends; from linux/prctl.h."""
+
+SOON = 0.0002
+"""Seconds between looks at a thread that is about to start."""
 
 KEPT = 4
 """Pieces of work that a worker far away remembers: the last ones."""
@@ -157,7 +161,7 @@ def _processes(method: str, count: int) -> Iterator[Executor]:
         pool.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - others:
             process.kill()
-        if manager is not None:
+        if manager is not None and manager.ident is not None:
             manager.join()
         raise
     else:
@@ -165,15 +169,37 @@ def _processes(method: str, count: int) -> Iterator[Executor]:
 
 
 def _handed_over(pool: Executor, task: Callable[..., Any], *given: Any) -> Future[Any]:
-    """The task handed over to a pool, which starts its processes for the first one."""
+    """The task handed over to a pool, which starts its processes and threads for the first one."""
+    import threading
     import warnings
+    from concurrent.futures import BrokenExecutor
 
+    say = threading.excepthook
+    threading.excepthook = lambda failed: None  # what a thread of the pool cannot do is found out below
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of threads that sleep inside numpy's libraries
-            return pool.submit(task, *given)
-    except OSError:
+            future = pool.submit(task, *given)
+        _check_feeder(pool)
+        return future
+    except BrokenExecutor:  # a worker died, which `Workers` looks into
+        raise
+    except (OSError, RuntimeError):
         raise CannotShare from None
+    finally:
+        threading.excepthook = say
+
+
+def _check_feeder(pool: Any) -> None:
+    """Raise CannotShare where no thread feeds the processes of a pool: another one starts it, and ends where it
+    cannot; then nobody would answer."""
+    manager = getattr(pool, "_executor_manager_thread", None)
+    feeder = getattr(getattr(pool, "_call_queue", None), "_thread", manager)
+    while manager is not None and (feeder is None or feeder.ident is None):
+        if not manager.is_alive():
+            raise CannotShare
+        time.sleep(SOON)
+        feeder = pool._call_queue._thread
 
 
 def _begin(parent: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -67,6 +67,11 @@ FAR = Limits(segment=1 << 28, runs=50, waiting=100)
 
 MORE_MEMORY = "do the workers have enough memory? see --memory-limit of `dask worker`"
 """What to do about a worker of a cluster that died."""
+
+
+BESIDE = 3
+"""What is started beside processes that share work: two threads that hand it over, and for spawned ones a process that
+looks after what they share."""
 
 
 class WorkerDied(InputError):
@@ -180,6 +185,8 @@ class Workers:
         unwanted: Callable[[Task], bool] = lambda task: False,
     ) -> Generator[tuple[int, Result | _Raised], None, None]:
         count = min(self.count, len(tasks))
+        if count > 1 and self.executor is None:
+            count = min(count, startable(count + BESIDE) - BESIDE)
         if count < 2 and self.executor is None:
             yield from enumerate(map(work, tasks))
             return
@@ -235,3 +242,20 @@ class Workers:
         if self.executor is not None:
             return lent(self.executor, work, tasks)
         return forked(work, tasks, count) if can_fork() else spawned(work, tasks, count)
+
+
+def startable(most: int) -> int:
+    """How many more threads or processes may be started, up to `most`: a limit of processes, as containers have it,
+    counts both alike."""
+    from threading import Event, Thread
+
+    end, started = Event(), list[Thread]()
+    with suppress(RuntimeError):
+        while len(started) < most:
+            thread = Thread(target=end.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    end.set()
+    for thread in started:
+        thread.join()
+    return len(started)

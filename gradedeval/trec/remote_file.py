@@ -43,7 +43,10 @@ class _Call:
         self._windows = windows
         self._answer: Any = None
         self._error: BaseException | None = None
-        Thread(target=self._run, daemon=True).start()
+        try:
+            Thread(target=self._run, daemon=True).start()
+        except RuntimeError:  # a limit of processes: then it is waited for to its end
+            self._run()
 
     def _run(self) -> None:
         try:

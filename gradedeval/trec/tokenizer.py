@@ -22,6 +22,10 @@ Bounds = Callable[[int], tuple[Ints, Ints]]
 """Number of a field -> where it begins and where it ends in every line."""
 
 
+SAMPLED = 1021
+"""Of so many bytes one tells whether most of a block is blank: then a list of all blanks would take memory."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class LineFields:
     """The fields of lines of any length and format.
@@ -156,7 +160,8 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
     if end > begin and (short := short_line_fields(buffer, begin, end, width)) is not None:
         return Lines(buffer, short)
     separated = buffer[begin:end] <= SPACE
-    at = np.flatnonzero(separated)
+    blank = 2 * SAMPLED * np.count_nonzero(separated[::SAMPLED]) > len(separated)
+    at = np.empty(0, dtype=np.int64) if blank else np.flatnonzero(separated)
     at += begin
     if len(at) % width == 0 and len(at) and _regular(buffer, at, separated, begin, width):
         of_line = at.reshape(-1, width)
@@ -200,7 +205,7 @@ def _normalized(buffer: Bytes, separated: Bools, begin: int, width: int) -> Line
     edges = edges if separated[:1].all() else np.append(0, edges)
     start, stop = edges[::2], edges[1::2]
     first = np.ones(len(start), dtype=bool)  # of its line
-    first[1:] = np.logical_or.reduceat(newline, stop[:-1]) if len(stop) > 1 else True
+    first[1:] = np.logical_or.reduceat(newline, stop)[:-1]  # no newline is in a field
     begins = np.flatnonzero(first)
     at_begin = (start[begins] == 0) | newline[start[begins] - 1]
     comment, fields = at_begin & (text[start[begins]] == HASH), np.diff(begins, append=len(start))

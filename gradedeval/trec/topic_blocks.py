@@ -13,7 +13,7 @@ from gradedeval.trec.layouts import RUN, LineLayout
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.open_files import Segment
 from gradedeval.trec.stream import Stream
-from gradedeval.trec.swar import HASH, NEWLINE, PAD, Bytes, padded, words_at
+from gradedeval.trec.swar import HASH, NEWLINE, PAD, SPACE, Bytes, equal, padded, words_at
 from gradedeval.trec.tokenizer import Lines, is_sparse, lines_of, separate
 from gradedeval.trec.whole_lines import LONGEST, last_newline, long_line
 
@@ -82,27 +82,24 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLay
 
 def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
     """Where the lines of the last topic begin: after the last complete line of another topic."""
-    size, words = 1 << 16, words_at(buffer)
+    size, words, view = 1 << 16, words_at(buffer), memoryview(buffer)  # type: ignore[arg-type]
     while True:
         low = max(begin, end - size)
-        starts = np.flatnonzero(buffer[low:end] == NEWLINE) + low + 1
-        if low == begin:
-            starts = np.append(begin, starts)
-        first = buffer[starts[:-1]]  # the last line is incomplete
+        text = buffer[low : last_newline(view, low, end) + 1]
         # Comments, blank lines and lines that begin with spaces are skipped: their topic is not at their beginning.
-        candidates = starts[:-1][(first > 32) & (first != HASH)]
+        has_topic = (text > SPACE) & (text != HASH)
+        has_topic[1:] &= text[:-1] == NEWLINE
+        has_topic[:1] &= low == begin
+        candidates = np.flatnonzero(has_topic) + low
         if len(candidates):
             last = int(candidates[-1])
-            topic = buffer[last : int(starts[-1])].tobytes().split(None, 1)[0]
-            same = np.ones(len(candidates), dtype=bool)
-            for at in range(0, len(topic), 8):
-                part = topic[at : at + 8]
-                differ = words[candidates + at] ^ np.uint64(int.from_bytes(part, "little"))
-                same &= differ << np.uint64(64 - 8 * len(part)) == 0
-            same &= buffer[candidates + len(topic)] <= 32
+            length = len(text[last - low :].tobytes().split(None, 1)[0])
+            same = equal(words, candidates, words, np.full_like(candidates, last), np.full_like(candidates, length))
+            same &= buffer[candidates + length] <= SPACE
             others = np.flatnonzero(~same)
             if len(others):
-                return int(starts[np.searchsorted(starts, candidates[others[-1]]) + 1])
+                other, following = map(int, candidates[others[-1] : others[-1] + 2])
+                return other + 1 + int((buffer[other:following] == NEWLINE).argmax())
         if low == begin:
             return begin
         size *= 4

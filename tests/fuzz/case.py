@@ -44,8 +44,15 @@ class Case:
         return words
 
     @property
+    def line(self) -> list[str]:
+        """The words of the command line; `command` in `more` is a command with its files, whose options are words."""
+        if "command" in self.more:
+            return [*self.more["command"], *(word for words in self.options.values() for word in words)]
+        return ["run", "qrels", *self.words, *map(str, self.more.get("words", ()))]
+
+    @property
     def command(self) -> str:
-        return shlex.join(["gradedeval", "run", "qrels", *self.words, *map(str, self.more.get("words", ()))])
+        return shlex.join(["gradedeval", *self.line])
 
 
 Check = Callable[[Case, Path], str | None]

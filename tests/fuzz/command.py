@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gradedeval.cli import EXIT_CODES, main
-from support.commands import Outcome
+from support.commands import HIDDEN, Outcome
 
 
 class _Stream(io.TextIOWrapper):
@@ -37,12 +37,15 @@ def folder_to_be_in(folder: Path) -> Iterator[None]:
         os.close(before)
 
 
-def run(words: Sequence[str], folder: Path, stdin: bytes = b"") -> Outcome:
-    """What `gradedeval` with these words comes to in a folder. An exception without a message of ours comes out."""
+def run(words: Sequence[str], folder: Path, stdin: bytes = b"", shown: list[str] | None = None) -> Outcome:
+    """What `gradedeval` with these words comes to in a folder. An exception without a message of ours comes out.
+
+    shown  gets the warnings of Python that a user would see
+    """
     streams = sys.stdin, sys.stdout, sys.stderr
     out, err = _Stream(), _Stream()
-    with folder_to_be_in(folder), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with folder_to_be_in(folder), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore" if shown is None else "default")
         sys.stdin, sys.stdout, sys.stderr = _Stream(stdin), out, err
         try:
             main(list(words))
@@ -51,6 +54,10 @@ def run(words: Sequence[str], folder: Path, stdin: bytes = b"") -> Outcome:
             code = int(stop.code or 0)
         finally:
             sys.stdin, sys.stdout, sys.stderr = streams
+    if shown is not None:
+        shown += [
+            f"{one.filename}:{one.lineno}: {one.message}" for one in caught if not issubclass(one.category, HIDDEN)
+        ]
     return Outcome(code, out.written, err.written)
 
 

@@ -6,6 +6,7 @@ from fuzz.bounds import BOUNDS
 from fuzz.case import Kind
 from fuzz.changes import CHANGES, POOLS
 from fuzz.click_logs import CLICK_LOGS
+from fuzz.commands import COMMANDS
 from fuzz.experiments import ITSELF, MIRROR, SAVED
 from fuzz.files import PACKED, QRELS, RUNS
 from fuzz.formats import FORMATS
@@ -35,4 +36,5 @@ KINDS: dict[str, Kind] = {
     "changes": CHANGES,
     "pools": POOLS,
     "clicks": CLICK_LOGS,
+    "commands": COMMANDS,
 }

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import random
+import tempfile
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 
+from fuzz import command, commands
 from fuzz.case import Case, Kind, smallest
 from fuzz.kinds import KINDS
 from fuzz.scores import check
+from gradedeval import InputError
 from support import reference
+from support.examples import sampled
+from support.generated_docs import LEAVES
 
 CASES = {
     "scores": 150,
@@ -24,6 +32,7 @@ CASES = {
     "mirror": 3,
     "saved": 2,
     "clicks": 30,
+    "commands": 60,
 }
 
 
@@ -35,6 +44,58 @@ def test_random_cases_hold(name: str, tmp_path: Path) -> None:
         folder = tmp_path / str(number)
         folder.mkdir()
         assert kind.check(kind.draw(random.Random(number)), folder) is None, number
+
+
+def test_every_command_is_drawn_and_every_option_has_a_value() -> None:
+    """From the day on which it is there: commands and options are those of the program."""
+    assert {commands.some_command(random.Random(number)) for number in range(4000)} == set(LEAVES)
+    for name, one in LEAVES.items():
+        case = commands.draw(random.Random(name), name)
+        assert case.line[: len(name.split())] == name.split()
+        for option in one.params:
+            if isinstance(option, click.Option):
+                flag, *value = commands.values(option, random.Random(name))
+                assert flag in option.opts
+                assert len(value) == (0 if option.is_flag else option.nargs) or commands.BARE in commands.WORDS.get(
+                    str(option.metavar), ()
+                )
+
+
+@pytest.mark.parametrize("name", sampled(LEAVES, 9))
+def test_every_command_does_something_with_files_that_are_whole(name: str, tmp_path: Path) -> None:
+    codes = []
+    for number in range(8):
+        case = commands.whole(commands.draw(random.Random(number), name))
+        (folder := tmp_path / str(number)).mkdir()
+        assert commands.check(case, folder) is None
+        codes.append(command.run(case.line, folder / "here").code)
+        if 0 in codes:
+            break
+    assert 0 in codes
+
+
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        (lambda: Path("half").touch(), "files are left: ['half']"),
+        (lambda: Path("a.run").write_bytes(b""), "an input is changed: a.run"),
+        (tempfile.mkstemp, "temporary files are left: "),
+        (lambda: 1 / 0, "ZeroDivisionError in test_fuzz.py <lambda>: "),
+        (lambda: warnings.warn("careful", stacklevel=1), "a warning of Python: "),
+        (lambda: print("one"), "output beside an error: "),
+        (lambda: Path("out.json").write_text('{"a": [1, '), "half a file: out.json"),
+    ],
+)
+def test_a_command_that_does_what_it_must_not_is_found(
+    does: Callable[[], object], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(**given: object) -> None:
+        does()
+        raise InputError("a.run", "is wrong", "mend it")
+
+    case = Case({"a.run": b"1 Q0 a 1 1 t\n"}, (), {"-o": ["-o", "out.json"]}, {"command": ["weights"], "old": False})
+    monkeypatch.setattr(LEAVES["weights"], "callback", run)
+    assert (commands.check(case, tmp_path) or "").startswith(said)
 
 
 def test_a_wrong_number_is_found_and_made_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,6 +158,13 @@ def test_where_there_is_no_bound_nothing_is_said_of_what_could_be_added(measures
     assert [str(one.measure) for one in bounded] == []
 
 
+def to_be_found(one: Explained) -> float:
+    """R, and with norm=k no more than the cutoff."""
+    cut = one.measure.arguments.get("norm") == "k"
+    assert one.relevant is not None
+    return min(one.relevant, one.measure.cutoff or math.inf) if cut else one.relevant
+
+
 # How the workings of each measure make its contributions; those of the C/W/L family follow below.
 FORMULAS = {
     "err": lambda f, one: f["stops"] * f["utility"],
@@ -167,8 +174,8 @@ FORMULAS = {
     "nerr": lambda f, one: f["stops"] * f["utility"] / f["ideal_term"].sum(),
     "dcg": lambda f, one: f["gain"] * f["discount"],
     "ndcg": lambda f, one: f["gain"] * f["discount"] / f["ideal_term"].sum(),
-    "q": lambda f, one: (f["gain"] > 0) * f["blended"] / one.relevant,
-    "ap": lambda f, one: f["gain"] * f["precision"] / one.relevant,
+    "q": lambda f, one: (f["gain"] > 0) * f["blended"] / to_be_found(one),
+    "ap": lambda f, one: f["gain"] * f["precision"] / to_be_found(one),
     "sp": lambda f, one: f["gain"] * f["precision"],
     "gap": lambda f, one: f["term"] / f["ideal_term"].sum(),
     "bpref": lambda f, one: f["gain"] * f["preferred"] / one.relevant,

@@ -355,7 +355,7 @@ MEASURES = [
     bad_measure("", "…no measure…; …"),
     bad_measure("err(p=1)", "'err': unknown parameter 'p'; it takes gain, rel"),
     bad_measure("ndcg(gian=exp)", "'ndcg': unknown parameter 'gian'; did you mean 'gain'?"),
-    bad_measure("ap(gain=exp)", "'ap': unknown parameter 'gain'; it takes rel"),
+    bad_measure("ap(gain=exp)", "'ap': unknown parameter 'gain'; it takes norm, rel"),
     bad_measure("num_q(rel=1)", "'num_q': unknown parameter 'rel'; it takes none"),
     bad_measure("rbp(p=2)", "'rbp': p=2 is not in [0, 1); as in p=0.8"),
     bad_measure("rbp(p=often)", "'rbp': p=often is not in [0, 1); as in p=0.8"),

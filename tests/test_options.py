@@ -61,7 +61,7 @@ def test_a_new_option_is_one_definition() -> None:
     """What a field of `Options` says is all that the help, the checks and the signature need."""
     entry = option(None, "Stop after N documents.", metavar="N", minimum=2).metadata["option"]
     described = Option(**{**vars(entry), "name": "stop_after", "type": int | None})
-    assert (described.flag, described.number, described.choices) == ("--stop-after", "whole number", ())
+    assert (described.flag, described.choices) == ("--stop-after", ())
     assert described.parse("3") == 3
     assert described.signature("stop after", 3) == "stop after 3"
     for value, message in ((1, "1 is too small; it must be at least 2"), (2.5, "2.5 is not a whole number from 2")):

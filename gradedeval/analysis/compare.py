@@ -111,34 +111,28 @@ def compare(
     test            randomization, bootstrap (studentized), t, wilcoxon, sign, tukey-hsd, anova (two-way, with Tukey's
                     HSD) or bayes
     correction      over the pairs of a measure: holm (default), bonferroni, bh or none
-    draws           permutations, or bootstrap samples
+    draws, seed     permutations, or bootstrap samples, and the seed that they are drawn by
     alpha           significance level; the level of intervals is 1 − alpha
-    seed            of the draws
     rope            of bayes: means that differ by no more are practically equal; None: 0.01
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
-    Returns a frame with the columns measure, run, baseline, topics, mean (or total, or geometric mean: what `evaluate`
-    gives), baseline_mean, difference (run − baseline), relative (difference / |baseline_mean|, blank for a mean of 0),
-    wins, ties, losses (topics, of the run; blank where neither score is better), effect (mean difference / deviation),
-    low, high (the interval: differences that the test does not reject), p, p_corrected, lowest,
-    highest, conclusive, flip, unjudged, flip_share, flip_rank, tested. `tested` is `difference`, or `ratio` for
-    geometric means: effect and p are then of differences of logarithms, and low and high are ratios. With bayes,
-    better, equivalent and worse stand in place of p: the probabilities that the true difference is above rope, within
-    ±rope, and below −rope, or the other way round where lower is better; low and high are a credible interval. The
-    difference stays between `lowest` and `highest` whatever the unjudged documents of both are, each the same in both.
-    `conclusive`: no judging can reverse the order, by these bounds; or else, by measures that no judgment lowers, by
-    the residual of the lower run. `flip` is how many of the `unjudged` documents of the lower run would have to be
-    relevant, with the top gain and all else as it is, to reverse the order: the fewest where what a document adds
-    depends on its rank alone, else a number that suffices. `flip_share` is their share, `flip_rank` the lowest rank
-    among them. Blank where the order is conclusive, where none were found, and for scores of runs that cannot be read
-    again. `.attrs` has the `test` with its correction, `alpha` and the `signature`. What cannot be significant, has an
-    interval without an end, is taken for a mean, or leaves out topics is told in a warning of the class
-    `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs, and a measure with one topic.
+    Returns a frame with the columns measure, run, baseline, topics, mean (what `evaluate` gives), baseline_mean,
+    difference (run − baseline), relative (to |baseline_mean|), wins, ties, losses (topics), effect (mean difference /
+    deviation), low, high (the interval: differences that the test does not reject), p, p_corrected, lowest, highest,
+    conclusive, flip, unjudged, flip_share, flip_rank, tested. `tested` is `difference`, or `ratio` for geometric means:
+    effect and p are then of differences of logarithms, and low and high are ratios. With bayes, better, equivalent and
+    worse stand in place of p: the probabilities that the true difference is above rope, within ±rope, and below −rope,
+    or the other way round where lower is better; low and high are a credible interval. `lowest` and `highest` are the
+    ends of the difference once all is judged. `conclusive`: no judging can reverse the order, by these bounds or by the
+    residual of the lower run. `flip` is how many of the `unjudged` documents of the lower run would have to be relevant
+    to reverse the order: the fewest where what a document adds depends on its rank alone, else a number that suffices;
+    `flip_share` is their share, `flip_rank` the lowest rank among them. Blank where the order is conclusive or runs
+    cannot be read again. `.attrs` has the `test` with its correction, `alpha` and the `signature`. What is assumed or
+    left out is a warning, `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs, and a measure with
+    one topic.
 
-    An interval leaves out 0 where p is no more than alpha; an end of 0 is open there. It is of the mean difference, of
-    wilcoxon of the pseudo-median and of sign of the median. Those of tukey-hsd and anova hold for all pairs together,
-    others for each pair alone, whatever the correction. Where all topics differ alike bootstrap, t, anova and bayes
-    have neither p nor interval, which is told too. `.attrs["interval"]` says what it is.
+    An interval leaves out 0 where p is no more than alpha; `.attrs["interval"]` says what it is of. Where all topics
+    differ alike bootstrap, t, anova and bayes have neither p nor interval, which is told too.
     """
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)

@@ -20,10 +20,8 @@ from gradedeval.rankings.objects import table
 from gradedeval.trec.lines import decimal, decode
 from gradedeval.trec.source import Source, is_file
 
-CLICKS_AS = ("rank", "docno")
-LAST_RANK, MOST_SESSIONS = 1_000_000, 10**12
-ROWS = 1 << 21
-"""Rows that are kept before identical ones are added up."""
+CLICKS_AS, LAST_RANK, MOST_SESSIONS = ("rank", "docno"), 1_000_000, 10**12
+ROWS = 1 << 21  # that are kept before identical ones are added up
 
 
 def read_log(

@@ -175,14 +175,8 @@ def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: 
             problems.add(number, *about_number("score", fields[at_score], number), kind="score")
             continue
         if keeps_ranks or by_rank:
-            rank = decimal(fields[at_rank])
-            if rank != rank:
-                hint = "ranks order this run, which has no scores" if layout.by_rank else "--ties rank needs ranks"
-                hint = "--order rank needs ranks" if options.order == "rank" else hint
-                problems.add(number, f"rank '{decode(fields[at_rank])}' is not a number", hint)
-                continue
-            if abs(rank) > LAST_RANK:
-                problems.add(number, f"rank {decode(fields[at_rank])} is too large", TOO_LARGE)
+            if (rank := decimal(fields[at_rank])) != rank or abs(rank) > LAST_RANK:
+                problems.add(number, *_about_rank(fields[at_rank], rank, layout, options))
                 continue
             if keeps_ranks:
                 results.ranks.append(rank)  # type: ignore[union-attr]
@@ -203,6 +197,15 @@ def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: 
     _drop_duplicates(run, options)
     _check_costs(run, options)
     return run
+
+
+def _about_rank(token: bytes, rank: float, layout: LineLayout, options: Options) -> tuple[str, str]:
+    """What is wrong with a rank, and what cures it."""
+    if rank == rank:
+        return f"rank {decode(token)} is too large", TOO_LARGE
+    hint = "ranks order this run, which has no scores" if layout.by_rank else "--ties rank needs ranks"
+    hint = "--order rank needs ranks" if options.order == "rank" else hint
+    return f"rank '{decode(token)}' is not a number", hint
 
 
 def score_of(token: bytes) -> float:

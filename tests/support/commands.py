@@ -20,13 +20,17 @@ HIDDEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, Resource
 
 
 # Nearly all examples of tests are small, which is said each time: tests/scoring/test_doubts.py looks for it.
-FEW = re.compile(rb"^(there is one topic|the means are over \d topics); too few to tell systems apart\n", re.M)
+FEW = re.compile(
+    rb"^(there is one topic|the means are over \d topics); too few to tell systems apart\n"
+    rb"|^.*: each topic has .* looks? at all ranks; .*\n",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What a command came to: its exit code, and the bytes it wrote to standard output and standard error, but for what
-    is said of few topics."""
+    is said of few topics and short lists."""
 
     code: int
     out: bytes

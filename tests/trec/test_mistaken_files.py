@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from gradedeval import evaluate
-from gradedeval.errors import InputError
+from gradedeval.errors import EvaluationWarning, InputError
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.trec import documents
 from gradedeval.trec.skipped import Skipped
@@ -79,8 +79,9 @@ def test_swapped_dicts_are_an_error_and_fractional_grades_none() -> None:
     evaluate(judged, Qrels(found), "ap(rel=0.5)")
     ranked = {topic: {docno: 9 - at for at, docno in enumerate("abcd")} for topic in judged}
     evaluate(ranked, found, "ap(rel=0.5)")  # fractional grades, and scores that count ranks
-    evaluate({"1": {"a": 5, "b": 3}}, {"1": {"a": 0.5, "b": 1, "c": 1 / 3}}, "ap")
-    few = {"1": {"a": 2, "b": 1}}  # too few documents to tell: both may be what they are given for
+    few = {"1": {"a": 2, "b": 1}}  # too few documents for an error: both may be what they are given for
+    with pytest.warns(EvaluationWarning, match="are the two swapped"):
+        evaluate({"1": {"a": 5, "b": 3}}, {"1": {"a": 0.5, "b": 1, "c": 1 / 3}}, "ap")
     evaluate(few, {"1": {"a": 0.5, "b": 1, "c": 1 / 3, "d": 0.25, "e": 2}}, "ap")
 
 

@@ -1,7 +1,5 @@
-"""The first bytes of a file that is not plain TREC -> its layout, or its format where it is not a file of lines.
-
-What could be read in two ways that give different numbers is an error that names both.
-"""
+"""The first bytes of a file that is not plain TREC -> its layout, or its format where it is not a file of lines;
+what could be read in two ways that give different numbers is an error that names both."""
 
 from __future__ import annotations
 

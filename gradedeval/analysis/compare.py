@@ -108,7 +108,7 @@ def compare(
     scores          what `gradedeval.evaluate` returns, with residuals="total" to get `conclusive`; or saved scores
     baseline        what the others are compared with: one of the runs, or saved scores of a run, as a file, a DataFrame
                     or `Scores`; None: all pairs, each with the run listed before it
-    test            randomization, bootstrap (studentized), t, wilcoxon, sign, tukey-hsd, anova (with Tukey's HSD) or bayes
+    test            randomization, bootstrap (studentized), t, wilcoxon, sign, tukey-hsd, anova or bayes
     correction      over the pairs of a measure: holm (default), bonferroni, bh or none
     draws, seed     permutations, or bootstrap samples, and the seed that they are drawn by
     alpha           significance level; the level of intervals is 1 − alpha

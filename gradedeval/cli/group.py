@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import click
 
@@ -15,7 +15,18 @@ Table = Mapping[str, tuple[str, str]]
 """Command -> the module that defines it as `command`, and what it does, so that a help page imports none."""
 
 
-class CommandGroup(click.Group):
+class Described(click.Command):
+    """A command whose help page begins with the docstring of its function, whether or not Python keeps docstrings."""
+
+    def __init__(self, *words: Any, **settings: Any) -> None:
+        if not settings.get("help"):  # as with -OO
+            from gradedeval.measures.docstrings import docstring
+
+            settings["help"] = docstring(settings["callback"])
+        super().__init__(*words, **settings)
+
+
+class CommandGroup(Described, click.Group):
     """A group that imports a command of its `table` from its `package` when it is called."""
 
     table: ClassVar[Table]

@@ -54,7 +54,7 @@ def _named(name: str, table: Mapping[str, Measure]) -> Measure:
 
 def _page(measure: Measure) -> str:
     definition = measure.definition
-    what, formula, source = (*definition.paragraphs, "", "", "")[:3]
+    what, formula, source = definition.paragraphs
     others = [
         alias if text == measure.name else f"{alias} ({text})"
         for alias, text in ALIASES.items()
@@ -104,7 +104,7 @@ def _list(table: Mapping[str, Measure]) -> str:
 def _row(measure: Measure, formula: bool = True) -> list[str]:
     """The columns of HEADER."""
     definition = measure.definition
-    what, equation, source = (*definition.paragraphs, "", "", "")[:3]
+    what, equation, source = definition.paragraphs
     return [
         measure.name,
         f"{what} {equation}" if equation and formula else what,

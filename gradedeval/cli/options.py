@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gradedeval.cli.group import Described
 from gradedeval.cli.output import ask_for
 from gradedeval.errors import InputError, check_choice
 from gradedeval.measures.parse import DEFAULT
@@ -52,7 +53,7 @@ def option(*names: str, section: str = THIS_COMMAND, **settings: Any) -> Decorat
     return click.option(*names, cls=SectionedOption, section=section, **settings)
 
 
-class Command(click.Command):
+class Command(Described):
     """A command with its options in sections. One whose value may be left out takes the next word only where that is
     one of its choices or a number, never a file."""
 

@@ -80,8 +80,8 @@ class Definition(MeasureProperties):
 
     @property
     def paragraphs(self) -> list[str]:
-        """The docstring: what it is, its formula, its source, and nothing else."""
-        return [" ".join(part.split()) for part in self._docstring.split("\n\n")][:3]
+        """The docstring: what it is, its formula, its source, and nothing else. Blank where it does not say."""
+        return [" ".join(part.split()) for part in (*self._docstring.split("\n\n"), "", "")][:3]
 
     @property
     def meanings(self) -> dict[str, str]:
@@ -91,7 +91,7 @@ class Definition(MeasureProperties):
 
     @property
     def _docstring(self) -> str:
-        return inspect.getdoc(self.function) or ""
+        return cast(str, importlib.import_module("gradedeval.measures.docstrings").docstring(self.function))
 
 
 def _defined(module: str, name: str) -> Definition:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gradedeval.errors import InputError, did_you_mean
@@ -66,6 +66,13 @@ def check_one_grade(names: Iterable[Any], place: str, hint: str = "") -> None:
         what = f"several columns could be the grades: {', '.join(found)}"
         hint = hint if len(set(found)) == len(found) else ""
         raise InputError(place, what, hint or "leave one of them, or rename the others", usage=True)
+
+
+def check_distinct(names: Sequence[Any], place: str) -> None:
+    """Raise InputError where a column that a reader may look for is there twice by the same name."""
+    for name in names:
+        if names.count(name) > 1 and any(find_column([name], known) is not None for known in COLUMNS.values()):
+            raise InputError(place, f"has several columns '{name}'", "give each column a name of its own")
 
 
 def not_whole(name: str, place: str) -> InputError:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from gradedeval.errors import InputError
-from gradedeval.trec.column_names import TOPIC, find_column
+from gradedeval.trec.column_names import TOPIC, check_distinct, find_column
 from gradedeval.trec.columns import Columns
 from gradedeval.trec.json_tables import by_column, is_record, records_of_pandas
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, decode
@@ -231,7 +231,7 @@ def _parquet(data: bytes, skipped: Skipped) -> tuple[str, Columns]:
     def read(pa: Any, source: Any) -> Any:
         import pyarrow.parquet
 
-        return pyarrow.parquet.read_table(source)
+        return pyarrow.parquet.ParquetFile(source).read()  # which tells columns of one name apart
 
     skipped.unit = "row"
     return "parquet", _table(read, data, skipped.place, "a Parquet file")
@@ -255,9 +255,12 @@ def _table(read: Callable[[Any, Any], Any], data: bytes, place: str, what: str) 
         raise InputError(place, f"is {what}", "pip install 'gradedeval[parquet]'") from None
     try:
         table = read(pa, pa.BufferReader(data))
-        return Columns.of({name: table.column(name).to_pylist() for name in table.column_names})
+        columns = [column.to_pylist() for column in table.columns]
     except (pa.ArrowException, OSError, ValueError, KeyError):
-        raise InputError(place, f"begins like {what} and is none", "write the file again", kind="format") from None
+        problem = f"begins like {what} but cannot be read as one"
+        raise InputError(place, problem, "write the file again", kind="format") from None
+    check_distinct(table.column_names, place)
+    return Columns.of(dict(zip(table.column_names, columns, strict=True)))
 
 
 # LETOR

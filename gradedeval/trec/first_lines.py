@@ -16,6 +16,7 @@ from gradedeval.trec.column_names import (
     RANK,
     SCORE,
     TOPIC,
+    check_distinct,
     check_no_score,
     check_one_grade,
     find_column,
@@ -192,6 +193,7 @@ class _Sample:
             holds[value] = "grade"
             columns = ",".join(holds.get(name, IGNORED) for name in names)
             check_one_grade(names, self.place, f"say which, as in --qrels-format {columns}{HEADER}")
+        check_distinct(names, self.place)
         return tuple(holds.get(name, IGNORED + name) for name in names)
 
     def _lacks(self, names: list[str], known: tuple[str, ...]) -> InputError:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
+from typing import Any
 
 import click
 import pytest
 
+from gradedeval import measure
 from gradedeval.cli import COMMANDS
 from gradedeval.cli import gradedeval as program
 from gradedeval.cli.options import SECTIONS
-from support.commands import Command
+from support.commands import Command, environment
 from support.generated_docs import LEAVES
 
 
@@ -58,3 +63,33 @@ def test_every_command_has_a_module_and_a_summary() -> None:
 
 def test_nothing_at_all_is_help_on_stderr_whatever_click_does(cli: Command) -> None:
     assert cli().code == 2
+
+
+DESCRIPTIONS = """
+from inspect import cleandoc
+from gradedeval import MEASURES
+from gradedeval.cli import gradedeval
+
+def helps(command):
+    inner = getattr(command, "table", ())
+    return [cleandoc(command.help), *(helps(command.get_command(None, name)) for name in inner)]
+
+measures = [one.definition for one in MEASURES.values()]
+found = [helps(gradedeval), [[one.paragraphs, one.meanings] for one in measures]]
+"""
+
+
+def test_python_without_docstrings_describes_commands_and_measures_all_the_same() -> None:
+    here: dict[str, Any] = {}
+    exec(DESCRIPTIONS, here)
+    script = f"{DESCRIPTIONS}\nimport json; print(json.dumps(found))"
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", script], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout) == here["found"]
+
+
+def test_what_python_cannot_find_is_left_blank() -> None:
+    made: dict[str, Any] = {}
+    exec("def mine(g): return g.gain.sum(1)", made)
+    assert measure(made["mine"]).definition.paragraphs == ["", "", ""]

@@ -16,7 +16,8 @@ import pytest
 
 import gradedeval
 from gradedeval.plot.figure import EXTENSIONS
-from support.commands import Command, Outcome, commands, environment
+from support.commands import Command, Outcome, environment
+from support.generated_docs import LEAVES
 from support.paths import ROOT
 
 POSITIONS = ("docno", "topic", "run", "tag")
@@ -107,7 +108,7 @@ def forms_of(name: str, command: click.Command) -> tuple[str, ...]:
 def cases() -> Iterator[object]:
     """Each command line in each format; the quick run takes one of its formats, and of pictures few: they take long."""
     turn = 0
-    for name, command in commands():
+    for name, command in LEAVES.items():
         forms = forms_of(name, command)
         for number in range(len(WORDS.get(name, ()))):
             turn += 1
@@ -197,7 +198,7 @@ def check(position: str, name: str, number: int, form: str, folder: Folder, cli:
 
 
 def test_every_command_is_walked() -> None:
-    assert [name for name, _ in commands()] == list(WORDS)
+    assert list(LEAVES) == list(WORDS)
 
 
 @pytest.mark.parametrize(("name", "number", "form"), list(cases()))
@@ -209,7 +210,7 @@ def test_an_id_is_told_byte_for_byte(name: str, number: int, form: str, folder: 
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("name", WORDS)
 def test_an_id_is_told_wherever_it_stands(position: str, name: str, folder: Folder, cli: Command) -> None:
-    forms = forms_of(name, dict(commands())[name])
+    forms = forms_of(name, LEAVES[name])
     for number in range(len(WORDS[name])):
         for form in forms:
             check(position, name, number, form, folder, cli)

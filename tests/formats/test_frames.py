@@ -65,6 +65,12 @@ def test_text_that_arrow_holds_stands_beside_text_that_it_refuses() -> None:
     assert column(merged(odd, joined([plain, odd]), ["id"])) == [ODD]
 
 
+def test_frames_of_users_can_be_made_to_go_with_it() -> None:
+    with pd.option_context("mode.string_storage", "python"):
+        own = pd.DataFrame({"id": ["cafe"], "n": [1]})
+    assert column(pd.concat([own, to_frame({"id": [ODD], "n": [1]})])) == ["cafe", ODD]
+
+
 def test_a_frame_of_results_is_grouped_pivoted_and_matched() -> None:
     frame = gradedeval.evaluate(RUNS, QRELS, "err@5 ap").frame
     assert frame.groupby("run", sort=False)["score"].mean().index.tolist() == [ODD, "b"]

@@ -7,14 +7,11 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
 from gradedeval.analysis.flips import COLUMNS
-from gradedeval.cli import gradedeval
 from support.paths import ROOT
 
 # What Python does not show a user by default, and so is not part of what a command says.
@@ -41,18 +38,6 @@ class Outcome:
 
 
 Command = Callable[..., Outcome]
-
-
-def commands(command: click.Command = gradedeval, *words: str) -> Iterator[tuple[str, click.Command]]:
-    """Every command that prints or draws something, as in `plot runs`."""
-    if not isinstance(command, click.Group):
-        yield " ".join(words), command
-        return
-    context = click.Context(command)
-    for word in command.list_commands(context):
-        inner = command.get_command(context, word)
-        assert inner is not None
-        yield from commands(inner, *words, word)
 
 
 def environment() -> dict[str, str]:

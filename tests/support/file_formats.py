@@ -117,6 +117,15 @@ def polars(*columns: str) -> Any:
     return pl.DataFrame(QRELS if columns else RUN, schema=columns or ("qid", "docno", "rank", "score"), orient="row")
 
 
+def parquet_with_docnos_twice(path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    columns = list(zip(*PAIRS, strict=True))
+    names = ["topic", "docno", "docno", "score"]
+    pyarrow.parquet.write_table(pa.Table.from_arrays([pa.array(columns[at]) for at in (0, 1, 1, 2)], names), path)
+
+
 def pyarrow_csv(path: Path) -> None:
     """With quotes around all text, as is its default."""
     import pyarrow as pa
@@ -296,6 +305,8 @@ WRONG = [
     Wrong("CSV without a column of docnos", "run", lines(PAIRS, ",", "qid,hit,score"),
           "FILE: no column 'docno' among qid, hit, score; known names: docno, doc_id, docid, corpus_id, document_id, "
           "pid, passage_id, url"),
+    Wrong("CSV with two columns of one name", "run", lines(RUN, ",", "qid,docno,docno,score"),
+          "FILE: has several columns 'docno'; give each column a name of its own"),
     Wrong("CSV with a field too few in a line", "run", text("qid,docno,score\n51,d7,2\n52,d3\n"),
           "FILE:3: 2 fields, expected 3 (topic docno score); every line has the fields of the first"),
     Wrong("CSV with an empty docno", "run", text("qid,docno,score\n51,d7,2\n52,,1\n"),
@@ -313,7 +324,9 @@ WRONG = [
         '{"qid": "51", "docno": "d7", "score": 2}\n{"qid": "52", "docno": "d3", "score": "high"}\n'),
           "FILE:2: score 'high' is not a finite number; expected a number for each score"),
     Wrong("Parquet that was cut", "run", lambda path: path.write_bytes(b"PAR1\x15\x04\x15"),
-          "FILE: begins like a Parquet file and is none; write the file again"),
+          "FILE: begins like a Parquet file but cannot be read as one; write the file again"),
+    Wrong("Parquet with two columns of one name", "run", parquet_with_docnos_twice,
+          "FILE: has several columns 'docno'; give each column a name of its own"),
     Wrong("CSV with a header of unknown names", "qrels", lines(list(QRELS), ",", "question_id,document,relevance"),
           "FILE: no known name for a topic and a docno in the header 'question_id,document,relevance'; say what the "
           "columns are, in order, as in --qrels-format topic,docno,grade+header"),

@@ -121,9 +121,9 @@ def _check_ranks(run: Submission) -> None:
         if np.isnan(ranks).any() or len(ranks) < 2:
             continue
         order = np.argsort(ranks, kind="stable")
-        lines = np.array(ranking.lines)[order]
-        against += lines[1:][np.diff(ranking.scores[order]) > 0].tolist()
-        repeated += lines[1:][np.diff(ranks[order]) == 0].tolist()
+        lines, scores, ranks = np.array(ranking.lines)[order], ranking.scores[order], ranks[order]
+        against += lines[1:][scores[1:] > scores[:-1]].tolist()  # a difference may be larger than any float
+        repeated += lines[1:][ranks[1:] == ranks[:-1]].tolist()
     if against and _scores_rise(run):
         what = "scores increase with the rank: the document ranked last counts as the best"
         run.warn("rank", what, "a higher score is better; reverse the scores", min(against))
@@ -137,12 +137,9 @@ def _check_ranks(run: Submission) -> None:
 
 def _scores_rise(run: Submission) -> bool:
     """Whether scores never decrease from one rank to the next, in any topic."""
-    rising = [
-        bool((np.diff(ranking.scores[np.argsort(ranking.ranks, kind="stable")]) >= 0).all())
-        for ranking in run.topics.values()
-        if len(ranking.docnos) > 1
-    ]
-    return bool(rising) and all(rising)
+    several = [ranking for ranking in run.topics.values() if len(ranking.docnos) > 1]
+    by_rank = [ranking.scores[np.argsort(ranking.ranks, kind="stable")] for ranking in several]
+    return bool(several) and all((scores[1:] >= scores[:-1]).all() for scores in by_rank)
 
 
 def _check_scores(run: Submission) -> None:

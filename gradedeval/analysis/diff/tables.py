@@ -64,10 +64,9 @@ def _long(shown: Diff, top: int | None) -> Document:
     topics = shown.topics.drop(columns="changed")
     if top is not None:
         topics = topics.groupby("measure", sort=False).head(top)
-    rows = merged(topics, shown.documents, on=["measure", "topic"])
-    rows.insert(0, "run", shown.run)
-    rows.insert(1, "baseline", shown.baseline)
-    return Document([frame_table(rows)], shown.signature)
+    found = frame_table(merged(topics, shown.documents, on=["measure", "topic"]))
+    columns = [Column("run"), Column("baseline"), *found.columns]
+    return Document([Table(columns, [[shown.run, shown.baseline, *row] for row in found.rows])], shown.signature)
 
 
 def _summary(whole: Diff, measure: Measure, digits: int) -> str:

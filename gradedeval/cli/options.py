@@ -9,7 +9,7 @@ import click
 
 from gradedeval.cli.group import Described
 from gradedeval.cli.output import STDOUT, ask_for, check_target
-from gradedeval.errors import check_choice, InputError
+from gradedeval.errors import check_choice
 from gradedeval.measures.parse import DEFAULT
 from gradedeval.options import OPTIONS, numbers
 from gradedeval.options.definition import GAINS, OUTPUT, READING, RESIDUALS, Commands, Option

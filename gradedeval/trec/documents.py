@@ -10,7 +10,7 @@ from typing import Any
 
 from gradedeval.errors import InputError
 from gradedeval.trec.arrow_files import read_arrow, read_parquet
-from gradedeval.trec.column_names import TOPIC, find_column, check_distinct
+from gradedeval.trec.column_names import TOPIC, find_column
 from gradedeval.trec.columns import Columns
 from gradedeval.trec.json_tables import by_column, is_record, records_of_pandas
 from gradedeval.trec.json_values import read_json

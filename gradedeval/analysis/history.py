@@ -203,10 +203,10 @@ def _entries(stream: Stream) -> tuple[list[dict[str, Any]], list[str]]:
         try:
             entry = read_json(decode(line))
         except json.JSONDecodeError as fault:
-            if fault.msg in (TOO_DEEP, TOO_LONG):
+            if fault.msg == TOO_LONG:
                 problems.add(number, f"is not valid JSON ({fault.msg})", REMOVE)
                 continue
-            if line.lstrip().startswith(b"{"):
+            if fault.msg != TOO_DEEP and line.lstrip().startswith(b"{"):
                 torn = [*torn, number][:6]  # of which five are named
                 continue
             entry = None

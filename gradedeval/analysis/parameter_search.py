@@ -14,7 +14,7 @@ from gradedeval.measures.notation import split, write_value
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import numbers
 
-_NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)"
+_NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
 _RANGE = re.compile(rf"(?P<low>{_NUMBER})\.\.(?P<high>{_NUMBER})(?:\.\.(?P<step>{_NUMBER}))?")
 NEARLY = 0.001
 """Values whose agreement is so close to the best count as near best."""
@@ -97,7 +97,7 @@ def _read_range(text: str, table: Mapping[str, Measure] | None) -> MeasureRange:
     low, high, step = (None if match[name] is None else float(match[name]) for name in ("low", "high", "step"))
     before, after = text[: match.start()], text[match.end() :]
     key = re.search(r"(\w+)=$", before)
-    if low is None or high is None or not low < high or step == 0:
+    if low is None or high is None or not low < high < math.inf or step == 0:
         raise InputError(repr(text), f"invalid range {match[0]}", "write LOW..HIGH, for example 0.05..0.95", usage=True)
     draft = MeasureRange(text, before, after, key[1] if key else "k", low, high, step, False, table)
     whole = low.is_integer() and high.is_integer() and (before.endswith("@") or not _takes(draft, low + 0.5))

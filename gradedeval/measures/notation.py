@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +62,8 @@ def split(text: str) -> list[str]:
         piece = found[0]
         depth += {"(": 1, ")": -1}.get(piece, 0)
         if depth > DEEPEST:
-            raise _too_large("".join(word), f"has parentheses more than {DEEPEST} deep", "leave some of them out")
+            what = f"has parentheses more than {DEEPEST} deep"
+            raise InputError(_begin(word), what, "leave some of them out", usage=True)
         if depth <= 0 and piece.isspace():
             words.append("".join(word))
             word, size = [], 0
@@ -70,13 +71,18 @@ def split(text: str) -> list[str]:
             word.append(piece)
             size += len(piece)
         if size > LONGEST:
-            hint = "read what is long from a file, as in gain=@gains.csv"
-            raise _too_large("".join(word), f"is longer than {LONGEST:,} characters", hint)
+            raise too_long(word)
     return [word for word in (*words, "".join(word).strip()) if word]
 
 
-def _too_large(text: str, what: str, hint: str) -> InputError:
-    return InputError(repr(f"{text[:40]}…"), what, hint, kind="too-large", usage=True)
+def too_long(word: Iterable[str]) -> InputError:
+    """The error of a measure with too many characters."""
+    hint = "read what is long from a file, as in gain=@gains.csv"
+    return InputError(_begin(word), f"is longer than {LONGEST:,} characters", hint, usage=True)
+
+
+def _begin(word: Iterable[str]) -> str:
+    return repr("".join(word)[:40] + "…")
 
 
 def read(text: str, read_inner: Callable[[str], list[Spelling]] | None = None) -> list[Spelling]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.notation import IA, Spelling, read, split
+from gradedeval.measures.notation import IA, LONGEST, Spelling, read, split, too_long
 from gradedeval.measures.over_intents import intent_aware
 from gradedeval.measures.plugins import load_entry_point
 from gradedeval.measures.table import MEASURES
@@ -92,11 +92,17 @@ def _labelled(word: str, table: Mapping[str, Measure]) -> list[Measure]:
     """The measures that one word of notation names, each with what it is called: as it is written."""
     word = _BLANK.sub(lambda found: found[1] or "", word)
     own = _own(word, table)
-    if own is not None:
-        return [replace(_find(own, table), asked=(word,))]
-    from gradedeval.measures.spellings import read_spellings  # other tools', for which most evaluations need not wait
+    spellings = [] if own is None else [(word, own)]
+    if own is None:
+        from gradedeval.measures.spellings import (
+            read_spellings,  # other tools', for which most evaluations need not wait
+        )
 
-    return [replace(_find(spelling, table), asked=(label,)) for label, spelling in read_spellings(word, table)]
+        spellings = read_spellings(word, table)
+    found = [replace(_find(spelling, table), asked=(label,)) for label, spelling in spellings]
+    if any(len(str(measure)) > LONGEST for measure in found):  # then nothing could read it again
+        raise too_long(word)
+    return found
 
 
 def _own(word: str, table: Mapping[str, Measure]) -> Spelling | None:

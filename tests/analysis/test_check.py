@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import tomllib
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -356,6 +359,14 @@ def test_the_line_of_a_key_is_where_its_statement_begins(keys: tuple[str, ...], 
         ("test = 'ttest'\n", 1, "invalid value 'ttest'; …"),
         ("draws = 0\n", 1, "0 is too small; it must be at least 1"),
         ("seed = 'x'\n", 1, "seed is not a whole number"),
+        ("seed = 99999999999999999999\n", 1, "1e+20 is too large; it must be at most 999,999,999,999,999,999"),
+        ("depth = 1e400\n", 1, "inf is not a whole number from 1"),
+        (f"a = 1\ndepth = {'1' * 10_000}\n", 2, "invalid TOML (a number of more than 400 digits); give a smaller one"),
+        (f"\nx = {'[' * 50_000}{']' * 50_000}\n", 2, "invalid TOML (nested more than 50 deep); no setting is"),
+        ("x = " + "{a = " * 50_000 + "1" + "}" * 50_000, 1, "invalid TOML (nested more than 50 deep); no setting is"),
+        (".".join("a" * 20_000) + " = 1\n", 1, "invalid TOML (nested more than 50 deep); no setting is"),
+        ("[" + ".".join("a" * 20_000) + "]\nx = 1\n", 1, "invalid TOML (nested more than 50 deep); no setting is"),
+        ("[min]\n'" + "(" * 30_000 + "' = 1\n", 2, "'…': has parentheses more than 100 deep; leave some of them out"),
         ("baseline = 3\n", 1, "baseline is not a string"),
         ("qrels = 'qrels.txt'\n", 1, "unknown setting 'qrels'; RUN and QRELS are given on the command line"),
     ],
@@ -703,3 +714,52 @@ def test_in_python_a_baseline_may_be_saved_in_any_form(words: Path, cli: Command
     other = gradedeval.evaluate(str(words / "main.run"), str(words / "qrels.txt"), "rr", topics="qrels", rel=2)
     with pytest.raises(InputError):
         gradedeval.check(new, bounds, other)
+
+
+def test_a_file_of_settings_that_is_no_file_of_settings_is_refused_for_its_size(job: Path, cli: Command) -> None:
+    (job / "x.toml").write_text("#\n" * 600_000)
+    found = cli("check", "main.run", "qrels.txt", "--config", "x.toml")
+    assert (found.code, found.out) == (2, b"")
+    assert found.messages == ["x.toml: has more than 1,048,576 bytes; --config takes a file of settings"]
+
+
+def test_the_lines_of_settings_are_found_in_one_reading(
+    job: Path, monkeypatch: pytest.MonkeyPatch, cli: Command
+) -> None:
+    """Once to read them, and once statement by statement: not once for each line and each setting."""
+    parsed: list[int] = []
+    loads = tomllib.loads
+    monkeypatch.setattr(tomllib, "loads", lambda text, **more: (parsed.append(len(text)), loads(text, **more))[1])
+    bounds = "".join(f'"rr@{number}" = 0\n' for number in range(1, 300))
+    content = "# a comment\n" * 500 + f"[min]\n{bounds}" + "# another\n" * 500
+    (job / "x.toml").write_text(content)
+    assert cli("check", "main.run", "qrels.txt", "--config", "x.toml").code == 0
+    assert sum(parsed) <= 2 * len(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        'a = """x [{"\n[b]\n""" # ]\nb = 1\n',
+        "a = '''\n]'''\nb = '[{'\n[c]\nd = 1\n",
+        'a = "\\"[" # {\n\n\n[b.c]\nd = [\n 1, # ]\n 2]\ne.f = 1\n',
+        'a = { b = { c = "}" } }\r\n[[d]]\r\ne = 1\r\n[f]\r\ng = 1.5\r\n',
+        "",
+        "a = 1",
+    ],
+)
+def test_statements_end_where_the_parser_ends_them(content: str) -> None:
+    """As the shortest beginnings of the text tell that the parser takes."""
+    lines, before, known = content.split("\n"), 0, dict[tuple[str, ...], int]()
+    for end in range(1, len(lines) + 1):
+        with suppress(tomllib.TOMLDecodeError):
+            for keys in keys_of(tomllib.loads("\n".join(lines[:end]))):
+                known.setdefault(keys, before + 1)
+            before = end
+    assert {keys: line for keys, line in lines_of_keys(statements_of("x", content)).items() if keys in known} == known
+
+
+def keys_of(value: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        yield (*above, key)
+        yield from keys_of(inner, (*above, key))

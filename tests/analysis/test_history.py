@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -149,6 +150,29 @@ def test_a_line_of_another_shape_is_one_message(parts: dict[str, Any], message: 
     with pytest.raises(InputError) as error:
         read_history(file)
     assert f"history.jsonl:2: {message}" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("1" * 5000, "is not valid JSON (a number has too many digits); remove the line"),
+        ("[" * 50_000 + "]" * 50_000, "is not a line of a history; they are written by"),
+        ("1e400", "'score' of 'ap' is not a number"),
+    ],
+)
+def test_a_line_of_hostile_numbers_or_brackets_is_not_cut_short(value: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_text(f"{json.dumps(WHOLE)}\n{json.dumps(WHOLE).replace('0.5', value)}\n")
+    with pytest.raises(InputError, match=re.escape(f"history.jsonl:2: {message}")):
+        read_history(file)
+
+
+@pytest.mark.parametrize("measure", ["(" * 30_000, "ia(" * 7_500 + "ap" + ")" * 7_500, f"ap(rel={'1' * 5000})"])
+def test_a_measure_of_hostile_size_is_one_that_is_not_known(measure: str, tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+    lines = [WHOLE | {"time": f"2026-01-0{day}", "scores": {measure: {"score": day}}} for day in (1, 2)]
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert read_history(file).frame["change"].tolist()[1:] == [1]
 
 
 def test_files_without_an_evaluation_are_one_message(tmp_path: Path, cli: Command) -> None:

@@ -6,7 +6,6 @@ import itertools
 import math
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from gradedeval.analysis.resampling import tukey_hsd
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.analysis.significance import PAIR_TESTS, TESTS, p_values
 from gradedeval.parallel.progress import no_progress
+from support.paths import DATA, shared
 
 Floats = NDArray[np.float64]
 LATER = partial(pytest.param, marks=pytest.mark.exhaustive)
@@ -107,13 +107,12 @@ def test_an_interval_holds_just_what_the_test_does_not_reject(test: Any, rounds:
 @pytest.fixture(scope="module")
 def real() -> Matrix:
     """Scores of 48 runs, as saved ones: what judging could change is not looked for."""
-    folder = Path(__file__).parents[2] / "../shared/data/covid-round1"
-    if not folder.exists():
-        pytest.skip("needs ../shared/data/covid-round1")
+    folder = DATA / "covid-round1"
     scores = gradedeval.evaluate(sorted(map(str, folder.glob("runs/*"))), folder / "qrels.txt", "rr gm_ap")
     return replace(to_matrix(scores), scores=None)
 
 
+@shared
 @pytest.mark.parametrize("test", ["randomization", *map(LATER, TESTS[1:-1])])
 def test_no_pair_of_real_runs_contradicts(test: Any, real: Matrix) -> None:
     frame, _ = compare_matrix(real, None, Settings(test, "none" if test in PAIR_TESTS else None))

@@ -119,6 +119,16 @@ def test_the_command_prints_the_frame_and_a_table_for_people(cli: Command) -> No
         ("ap", {}, "'ap': has no graded precision and recall; give gap, or one with thresholds such as 'gap(g=1:1:2)'"),
         ("gap", {"points": 1}, "points: 1 is too small; it must be at least 2"),
         ("gap", {"ties": "average"}, "ties: precision at a document needs one order; choose an order"),
+        ("gap", {"points": 10**30}, "points: 1e+30 is too large; it must be at most 10,001"),
+        *(
+            (
+                "gap",
+                {"top_grade": top},
+                f"'gap': has more than 100 thresholds up to grade {top:g}, each with a binary curve; "
+                "--graded-only leaves these curves out",
+            )
+            for top in (101, 10**9, 1e308)
+        ),
     ],
 )
 def test_what_has_no_curve_is_said(measure: str, options: dict[str, Any], message: str) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gradedeval.analysis.compare import TestSettings as Settings
-from gradedeval.analysis.resampling import randomization, sign_flips, studentized, tukey_hsd
+from gradedeval.analysis.resampling import randomization, randomization_interval, sign_flips, studentized, tukey_hsd
 from gradedeval.analysis.significance import PAIR_TESTS, correct_p_values, describe_test, effect_size, p_values
 from gradedeval.errors import InputError
 from gradedeval.scoring import bootstrap
@@ -87,6 +87,7 @@ def test_a_pair_does_not_depend_on_the_pairs_beside_it(monkeypatch: pytest.Monke
     differences = scores(30, 40)
     results: list[Callable[[Floats], Floats]] = [
         lambda some: randomization(some, 300, 1),
+        lambda some: np.array(randomization_interval(some, 300, 1, 0.05)).T,
         lambda some: np.array(studentized_interval(some, 300, 1, 0.05)).T,
         lambda some: np.array(studentized(some, 300, 1, 0.05)).T,
     ]

@@ -536,6 +536,11 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
         ("weights -m rpb", "unknown measure 'rpb'; did you mean 'rbp'?"),
         ("weights -m rbp --ranks 0", "--ranks: 0 is too small; it must be at least 1"),
         ("weights -m rbp --ranks 100001", "--ranks: 100001 is too large; it must be at most 100,000"),
+        ("weights -m rbp@999999999999999999 --ranks 5", "'rbp@999999999999999999': is too deep; the maximum cutoff or"),
+        (
+            "weights -m rbp(horizon=4194305) --ranks 5",
+            "'rbp': horizon=4194305 is not a rank from 1 to 4,194,304; as in",
+        ),
         ("weights -m rbp --normalize one", "--normalize: invalid value 'one'; did you mean 'none'?"),
         (
             "weights -m ap",

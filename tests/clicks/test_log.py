@@ -167,6 +167,16 @@ def test_a_bad_line_is_one_line_of_message(line: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
+        (
+            b'{"topic": "q", "clicks": [1]}\n{"topic": "q", "clicks": [' + b"1" * 5000 + b"]}\n",
+            {},
+            "log:2: is not valid JSON (a number has too many digits); write an object a line",
+        ),
+        (
+            b'{"topic": "q", "clicks": [1]}\n{"topic": "q", "clicks": ' + b"[" * 50_000 + b"}\n",
+            {},
+            "log:2: is not valid JSON (nested too deeply); write an object a line",
+        ),
         (b"", {}, f"log: no session; {HEADER}"),
         (b"topic\tshown\nq\ta\n", {}, f"log:1: no column 'clicks'; {HEADER}"),
         (b"q1\t1 2\nq1\t1\n", {}, f"log:1: no column 'topic' in the header; {HEADER}"),

@@ -252,7 +252,13 @@ def test_a_model_in_a_file_is_the_same_model(judged: Qrels, tmp_path: Any) -> No
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is not JSON"),
+        ("{", "model.json:1: is not valid JSON (Expecting property name"),
+        ('{"model":\n' + "1" * 5000 + "}", "model.json:2: is not valid JSON (a number has too many digits)"),
+        ("[" * 50_000, "model.json:1: is not valid JSON (nested too deeply)"),
+        (
+            '{"model": "ctr", "tie": "grade", "attractiveness": {"1": 1' + "0" * 400 + "}}",
+            "its parameters are not numbers",
+        ),
         ("[]", "is not a click model"),
         ('{"model": "dbnn"}', "'dbnn': is not a click model; did you mean 'dbn'?"),
         ('{"model": "cm", "tie": "x"}', "tie 'x' is not document or grade"),

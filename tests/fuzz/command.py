@@ -37,15 +37,20 @@ def folder_to_be_in(folder: Path) -> Iterator[None]:
         os.close(before)
 
 
-def run(words: Sequence[str], folder: Path, stdin: bytes = b"", shown: list[str] | None = None) -> Outcome:
-    """What `gradedeval` with these words comes to in a folder. An exception without a message of ours comes out.
+def run(
+    words: Sequence[str], folder: Path, stdin: bytes = b"", shown: list[str] | None = None, warn: bool = False
+) -> Outcome:
+    """What `gradedeval` with these words comes to in a folder. An exception without a message of ours comes out, and
+    with `warn` a warning of numpy.
 
     shown  gets the warnings of Python that a user would see
     """
     streams = sys.stdin, sys.stdout, sys.stderr
     out, err = _Stream(), _Stream()
-    with folder_to_be_in(folder), warnings.catch_warnings(record=True) as caught:
+    with folder_to_be_in(folder), warnings.catch_warnings(record=shown is not None) as caught:
         warnings.simplefilter("ignore" if shown is None else "default")
+        if warn:
+            warnings.simplefilter("error", RuntimeWarning)
         sys.stdin, sys.stdout, sys.stderr = _Stream(stdin), out, err
         try:
             main(list(words))

@@ -10,6 +10,7 @@ from fuzz.commands import COMMANDS
 from fuzz.experiments import ITSELF, MIRROR, SAVED
 from fuzz.files import PACKED, QRELS, RUNS
 from fuzz.formats import FORMATS
+from fuzz.hostile import HOSTILE
 from fuzz.intents import INTENTS
 from fuzz.invariance import DROPPED_IN, SAME_BITS
 from fuzz.round_trips import GATES, PEOPLE
@@ -37,4 +38,5 @@ KINDS: dict[str, Kind] = {
     "pools": POOLS,
     "clicks": CLICK_LOGS,
     "commands": COMMANDS,
+    "hostile": HOSTILE,
 }

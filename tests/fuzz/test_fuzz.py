@@ -33,6 +33,7 @@ CASES = {
     "saved": 2,
     "clicks": 30,
     "commands": 60,
+    "hostile": 60,
 }
 
 

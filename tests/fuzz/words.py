@@ -9,6 +9,7 @@ from pathlib import Path
 from fuzz import command
 from fuzz.case import Case, Kind
 from fuzz.files import mutated, value_of
+from fuzz.hostile import expression
 from fuzz.scores import SCALES, some_measure
 from gradedeval import MEASURES, InputError
 from gradedeval.measures.parse import parse_measures
@@ -75,6 +76,8 @@ PIECES = [
 
 
 def draw_notation(dice: random.Random) -> Case:
+    if dice.random() < 0.2:
+        return Case({}, (expression(dice),))
     known = [*MEASURES, *ALIASES]
     if dice.random() < 0.5:
         text = some_measure(dice, dice.choice(SCALES))

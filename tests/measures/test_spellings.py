@@ -15,8 +15,10 @@ import gradedeval
 from gradedeval import InputError
 from gradedeval.measures import ALIASES, MEASURES, parse_measures
 from gradedeval.measures.hints import _MEANT, _edits
+from gradedeval.measures.parse import canonical
 from gradedeval.measures.spellings import DIFFERENT
 from support.cwl import their_class
+from support.examples import sampled
 from support.spellings import (
     BY_INTENT,
     CWL_EVAL,
@@ -274,3 +276,124 @@ def test_hits_are_not_foraging() -> None:
     assert parse_measures("hits")[0].name == "hits"
     with pytest.raises(InputError, match="did you mean 'hits'"):
         parse_measures("hit")
+
+
+# Sizes ---------------------------------------------------------------------------------------------------------------
+
+LONG = "read what is long from a file, as in gain=@gains.csv"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("(" * 30_000, "has parentheses more than 100 deep; leave some of them out"),
+        ("ia(" * 20_000, "has parentheses more than 100 deep; leave some of them out"),
+        ("ia(" * 7_500 + "ap" + ")" * 7_500, "has parentheses more than 100 deep; leave some of them out"),
+        ("cwl(C=" + "(" * 101 + "r" + ")" * 101 + ")", "has parentheses more than 100 deep; leave some of them out"),
+        ("x" * 100_000, f"is longer than 4,096 characters; {LONG}"),
+        ('ap(x="' + "(" * 100_000, f"is longer than 4,096 characters; {LONG}"),
+        ("ndcg(gain=" + ":".join("1" * 3000) + ")", f"is longer than 4,096 characters; {LONG}"),
+        ("P." + ",".join("5" * 3000), f"is longer than 4,096 characters; {LONG}"),
+        ("ndcg(gain=" + ":".join([".1"] * 1300) + ")", f"is longer than 4,096 characters; {LONG}"),
+    ],
+)
+def test_an_expression_of_hostile_size_is_one_line(text: str, said: str) -> None:
+    with pytest.raises(InputError) as raised:
+        parse_measures(f"ap {text}")
+    assert str(raised.value) == f"{text[:40] + '…'!r}: {said}"
+    assert raised.value.usage
+    assert canonical(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ap(x=" + " " * 4000 + ",y)",
+        "ap(" + "rel=1," * 600 + ")",
+        'ap(x="' + "(" * 4000,
+        "ndcg" + "-l1" * 1300,
+        "ia:" * 1300 + "ap",
+        "ia(" * 90 + "ap" + ")" * 90,
+        "iprec(" * 90,
+        "ap(a={" * 90,
+        "@1" * 2000,
+        "a:" * 2000,
+        "rbp(file=" + "http://" * 550 + ")",
+        "ndcg-l99999999",
+        "ndcg-l" + "9" * 4000,
+        "ap@" + "9" * 4000,
+        "P." + "9" * 4000,
+        'cwl(C="r' + "+a" * 140 + '")',
+    ],
+)
+def test_what_is_as_large_as_it_may_be_and_wrong_is_one_line(text: str) -> None:
+    with pytest.raises(InputError) as raised:
+        parse_measures(text)
+    assert "\n" not in str(raised.value)
+    assert len(raised.value.line) < 500
+
+
+def test_long_lists_and_deep_formulas_are_read() -> None:
+    (measure,) = parse_measures(f"ndcg(gain={':'.join(['0.125'] * 600)})")
+    assert parse_measures(str(measure)) == [measure]
+    deep = "(" * 60 + "0.5" + ")" * 60
+    assert parse_measures(f"cwl(C={deep})") == parse_measures(f'cwl(C="{deep}")')
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [
+        ("rbp(p=0.50)", {"p": 0.5}),
+        ("ap(rel=0002)", {"rel": 2}),
+        ("insq(T=1000000000000000000000)", {"T": 1e21}),
+        (f"insq(T={'1' * 300})", {"T": float("1" * 300)}),
+        ("tbg(h=1e308)", {"h": 1e308}),
+        ("insq(T=1e400)", None),
+        (f"insq(T={'1' * 4000})", None),
+        (f"ap(rel=-{'1' * 4000})", None),
+        ("ap(rel=１)", None),
+        ("ap(rel=1_0)", None),
+        ("ap@１０", None),
+        ("p@1_0", None),
+    ],
+)
+def test_a_number_is_a_finite_decimal_of_ascii_digits(text: str, means: dict[str, float] | None) -> None:
+    if means is not None:
+        (measure,) = parse_measures(text)
+        assert dict(measure.parameters) == means
+        assert parse_measures(str(measure)) == [measure]
+    else:
+        with pytest.raises(InputError):
+            parse_measures(text)
+
+
+HUGE = ("1e308", "1e-308", "5e-324", "9" * 30, "9" * 18, "0.9999999999999999", "-1e308")
+
+
+@pytest.mark.parametrize(
+    "form",
+    sampled(
+        [
+            *(f"{name}({parameter}={{}}){cutoff}"
+              for name, measure in MEASURES.items()
+              for parameter, default in measure.definition.parameters.items()
+              if not isinstance(default, str) and parameter not in ("file", "of")
+              for cutoff in (("@10",) if measure.definition.cutoff == "required" else ("", "@10", f"@{'9' * 18}"))
+              if not (cutoff and measure.definition.cutoff == "none")),
+            *(f"{name}@{'9' * 18}" for name, measure in MEASURES.items() if measure.definition.cutoff != "none"),
+        ],
+        25,
+    ),
+)  # fmt: skip
+def test_a_number_of_any_size_is_a_score_or_one_line(form: str) -> None:
+    run = {"1": {"a": 3.0, "b": 2.0, "u": 1.0}, "2": {"c": 1.0}}
+    qrels = {"1": {"a": 1, "b": 2, "d": 0}, "2": {"c": 0, "e": 2}}
+    for value in HUGE:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
+            for options in ({"residuals": True}, {"bounds": True}):
+                try:
+                    gradedeval.evaluate(run, qrels, form.format(value), **options)  # type: ignore[arg-type]
+                except InputError as error:
+                    assert len(str(error).splitlines()) == 1  # noqa: PT017

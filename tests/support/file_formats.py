@@ -315,6 +315,16 @@ WRONG = [
           "FILE:3: not valid csv (unexpected end of data); close every quote"),
     Wrong("JSON that ends early", "run", text('{"51": {"d7": 12.5'),
           "FILE:1: is not valid JSON (Expecting ',' delimiter); write the file again"),
+    Wrong("JSON with a number of 5,000 digits", "run", text('{"51":\n {"d7": ' + "1" * 5000 + "}}"),
+          "FILE:2: is not valid JSON (a number has too many digits); write the file again"),
+    Wrong("JSON with 50,000 brackets", "qrels", text("[" * 50_000 + "]" * 50_000),
+          "FILE:1: is not valid JSON (nested too deeply); write the file again"),
+    Wrong("JSON Lines with a grade of 5,000 digits", "qrels", text(
+        '{"qid": "51", "docno": "d7", "grade": 2}\n{"qid": "52", "docno": "d3", "grade": ' + "1" * 5000 + "}\n"),
+          "FILE:2: is not valid JSON (a number has too many digits); write the file again"),
+    Wrong("JSON Lines with a score of 400 digits", "run", text(
+        '{"qid": "51", "docno": "d7", "score": 2}\n{"qid": "52", "docno": "d3", "score": ' + "1" * 400 + "}\n"),
+          f"FILE:2: score {'1' * 400} is not a finite number; expected a number for each score"),
     Wrong("JSON with a docno twice", "run", text('{"51": {"d7": 12.5, "d7": 1}}'),
           "FILE: duplicate name 'd7' in a JSON object; give each name once"),
     Wrong("JSON of another kind", "run", text('{"version": 2, "results": []}'),

@@ -20,6 +20,7 @@ from typing import Any
 
 import click
 
+import gradedeval
 from fuzz import command
 from fuzz.case import Case, Kind
 from fuzz.inputs import CALLED, TOPICS, inputs, spoilt
@@ -190,6 +191,9 @@ def needed(words: Sequence[str]) -> dict[str, bytes]:
     return {name: files[name] for name in sorted(found)}
 
 
+PACKAGE = str(Path(gradedeval.__file__).parent)
+
+
 class Slow(BaseException):
     """A command that takes far longer than such small files are worth."""
 
@@ -244,8 +248,9 @@ def check(case: Case, folder: Path) -> str | None:
     except Slow:
         return f"takes more than {LONG} seconds: "
     except Exception as error:
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "gradedeval" in frame.filename]
-        place = f"{Path(frames[-1].filename).name} {frames[-1].name}" if frames else ""
+        frames = traceback.extract_tb(error.__traceback__)
+        last = [frame for frame in frames if frame.filename.startswith(PACKAGE)][-1]
+        place = f"{Path(last.filename).name} {last.name}"
         return f"{type(error).__name__} in {place}: {''.join(traceback.format_exc().splitlines(True)[-14:])}"
     if os.listdir(temporary):
         return f"temporary files are left: {os.listdir(temporary)}"
@@ -307,16 +312,22 @@ def badly_left(
 
 def is_whole(content: bytes, name: str) -> bool:
     """Whether a file ends as one of its format does."""
-    if content.startswith((b"{", b"[")) and not name.endswith((".csv", ".txt", ".md")):
+    if content.startswith((b"{", b"[")) and name.endswith(".json"):
         try:
             json.loads(content)
         except ValueError:
-            return all(json.loads(line) for line in content.splitlines())
+            return all(map(is_json, content.splitlines()))  # a history, or JSON Lines
     if content.startswith(b"\x89PNG"):
         return content.endswith(b"IEND\xaeB\x60\x82")
     if content.startswith(b"%PDF"):
         return content.rstrip().endswith(b"%%EOF")
     return content.endswith((b"\n", b"</html>")) or not content
+
+
+def is_json(line: bytes) -> bool:
+    with contextlib.suppress(ValueError):
+        return json.loads(line) is not None
+    return False
 
 
 COMMANDS = Kind(draw, check, weight=6)

@@ -27,7 +27,8 @@ def number(dice: random.Random) -> str:
     if form == 0:
         return dice.choice(["nan", "inf", "-inf", "", "0x10", "1_0", "１２", "٣", "1e", ".", "1e5e5", "True", "null"])
     if form == 1:
-        digits = f"{dice.randrange(1, 10)}e{dice.choice(['', '-', '+'])}{dice.choice([5, 17, 300, 307, 308, 309, 400, 10**9])}"
+        power = dice.choice([5, 17, 300, 307, 308, 309, 400, 10**9])
+        digits = f"{dice.randrange(1, 10)}e{dice.choice(['', '-', '+'])}{power}"
     elif form == 2:
         digits = f"0.{'0' * dice.choice(DIGITS)}{digits[:30]}"
     elif form == 3:
@@ -35,13 +36,15 @@ def number(dice: random.Random) -> str:
     return dice.choice(SIGNS) + digits
 
 
-PARAMETERS = ["rbp(p={})", "insq(T={})", "inst(T={})", "tbg(h={})", "u(L={})", "npv(rate={})", "set(beta={})@5", "bpm(T={})",
-              "bpm(K={})", "ift(T={},b1=1,R1=2)", "ift(A={},b2=1,R2=2)", "nerr10(phi={})", "nerr11(T={})", "zipf(beta={})@9",
-              "poisson(alpha={})", "logharmonic(b={})@9", "dcg(log={})", "q(beta={})", "ap(rel={})", "err(gain=0:{}:1:1)",
-              "ndcg(gain=0:1:2:{})", "gap(g={}:1:1)", "cascade(gamma={})", "rbp(horizon={})", "iprec(recall={})", "p@{}",
-              "err@{}", "rbp@{}", "uniform@{}", "sdcg@{}", "nerr9@{}", "map_cut_{}", "P.{},5", "ndcg-l{}", "set_F.{}",
-              "utility.{},1,0,0", 'cwl(C="{}*r")', 'cwl(C="phi*(1-r)",phi={})', 'cwl(C="1-1/(i+{})")@9', "rbp.{}",
-              'ndcg(gain="1={}")', "alpha_ndcg(alpha={})@5", "compat(p={})", "bpref(k={})"]  # fmt: skip
+PARAMETERS = [
+    "rbp(p={})", "insq(T={})", "inst(T={})", "tbg(h={})", "u(L={})", "npv(rate={})", "set(beta={})@5", "bpm(T={})",
+    "bpm(K={})", "ift(T={},b1=1,R1=2)", "ift(A={},b2=1,R2=2)", "nerr10(phi={})", "nerr11(T={})", "zipf(beta={})@9",
+    "poisson(alpha={})", "logharmonic(b={})@9", "dcg(log={})", "q(beta={})", "ap(rel={})", "err(gain=0:{}:1:1)",
+    "ndcg(gain=0:1:2:{})", "gap(g={}:1:1)", "cascade(gamma={})", "rbp(horizon={})", "iprec(recall={})", "p@{}",
+    "err@{}", "rbp@{}", "uniform@{}", "sdcg@{}", "nerr9@{}", "map_cut_{}", "P.{},5", "ndcg-l{}", "set_F.{}",
+    "utility.{},1,0,0", 'cwl(C="{}*r")', 'cwl(C="phi*(1-r)",phi={})', 'cwl(C="1-1/(i+{})")@9', "rbp.{}",
+    'ndcg(gain="1={}")', "alpha_ndcg(alpha={})@5", "compat(p={})", "bpref(k={})",
+]  # fmt: skip
 REPEATED = [
     "(",
     ")",

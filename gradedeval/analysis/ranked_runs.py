@@ -15,7 +15,7 @@ import numpy as np
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.options import OPTIONS
 from gradedeval.parallel.workers import Workers
-from gradedeval.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, ranks
+from gradedeval.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, positions_of, ranks
 from gradedeval.rankings.grade import Grader
 from gradedeval.scoring.run_parts import GradedRun, grade_run
 from gradedeval.scoring.scorer import Scorer
@@ -146,12 +146,10 @@ class RankedRuns:
         """The same documents, in some of the topics alone. Documents keep their numbers."""
         runs = []
         for run in self.runs:
-            counts = run.counts[topics]
-            chosen = np.repeat(run.begin[topics], counts) + ranks(counts)
+            chosen = positions_of(run.counts, topics)
             first = None if run.first is None else run.first[chosen]
-            runs.append(
-                replace(run, document=run.document[chosen], counts=counts, first=first, listed=run.listed[topics])
-            )
+            document, counts = run.document[chosen], run.counts[topics]
+            runs.append(replace(run, document=document, counts=counts, first=first, listed=run.listed[topics]))
         row = np.full(len(self.topics), -1)
         row[topics] = np.arange(len(topics))
         named = [self.topics[topic] for topic in topics.tolist()]

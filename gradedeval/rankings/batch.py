@@ -110,13 +110,11 @@ class Documents:
 
     def select(self, rows: Ints) -> Documents:
         """Only these topics, numbers in any order."""
-        ends = np.cumsum(self.counts)
-        counts = self.counts[rows]
-        positions = np.repeat((ends - self.counts)[rows], counts) + ranks(counts)
+        positions = positions_of(self.counts, rows)
         return replace(
             self,
             topics=[self.topics[row] for row in rows.tolist()],
-            counts=counts,
+            counts=self.counts[rows],
             code=self.code[positions],
             score=self.score[positions] if self.score is not None else None,
             rank=self.rank[positions] if self.rank is not None else None,
@@ -130,6 +128,13 @@ def ranks(counts: Ints) -> Ints:
     """0, 1, 2, … for the documents of each topic, topic after topic."""
     within: Ints = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
     return within
+
+
+def positions_of(counts: Ints, rows: Ints) -> Ints:
+    """Where the documents of some topics stand, of documents that come topic after topic."""
+    chosen = counts[rows]
+    positions: Ints = np.repeat((np.cumsum(counts) - counts)[rows], chosen) + ranks(chosen)
+    return positions
 
 
 def judged_codes(labels: Floats, options: Options, sampled: bool) -> Bools:

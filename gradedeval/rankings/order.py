@@ -182,7 +182,7 @@ def _order(
     if not matters.any():
         return order
     order = np.arange(len(topic)) if order is None else order
-    _settle_ties(order, tied, matters, documents.docno, options.ties == "docno-desc")
+    _settle_ties(order, tied, matters, documents.names, options.ties == "docno-desc")
     return order
 
 
@@ -224,14 +224,21 @@ def _sorted(falling: NDArray[Any], counts: Ints, topic: Ints, rises: Ints, stabl
     return order
 
 
-def _settle_ties(order: Ints, tied: Bools, matters: Bools, docno: Callable[[int], bytes], descending: bool) -> None:
+def _settle_ties(
+    order: Ints, tied: Bools, matters: Bools, names: Callable[[Ints], list[bytes]], descending: bool
+) -> None:
     """Put the documents of each tie in docno order, in place.
 
     tied, matters  of positions from 1: whether the document is tied with the one before, and whether that matters
+    names          the docnos of documents
     """
     starts = np.flatnonzero(np.append(True, ~tied))
     which = np.searchsorted(starts, np.flatnonzero(matters) + 1, side="right") - 1
     which = which[np.append(True, which[1:] != which[:-1])]
-    ends = np.append(starts[1:], len(order))
-    for start, end in zip(starts[which].tolist(), ends[which].tolist(), strict=True):
-        order[start:end] = sorted(order[start:end].tolist(), key=docno, reverse=descending)
+    sizes = np.diff(starts, append=len(order))[which]
+    at = np.repeat(starts[which], sizes) + ranks(sizes)
+    docnos, settled, begin = names(order[at]), list[int](), 0
+    for size in sizes.tolist():
+        settled += sorted(range(begin, begin + size), key=docnos.__getitem__, reverse=descending)
+        begin += size
+    order[at] = order[at[settled]]

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import random
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ import gradedeval
 from gradedeval import InputError
 from gradedeval.analysis.diff.kendall import kendall_taus
 from gradedeval.analysis.diff.overlap import TIES, Lists, rank_biased_overlap
+from gradedeval.parallel import workers
+from gradedeval.parallel.workers import Limits
 from support.commands import Command
 from support.paths import SAMPLES
 
@@ -31,6 +34,13 @@ def lists(groups: Groups) -> Lists:
     sizes = [len(group) for group in groups]
     first, last = np.repeat(ends - sizes, sizes), np.repeat(ends - 1, sizes)
     return Lists(np.array([one for group in groups for one in group]), ends[-1:], first, last)
+
+
+def together(alone: list[Lists], documents: int) -> Lists:
+    """Rankings of several topics; a document of a topic has a number of its own."""
+    numbers = np.concatenate([one.document + documents * topic for topic, one in enumerate(alone)])
+    columns = zip(*((one.counts, one.first, one.last) for one in alone), strict=True)
+    return Lists(numbers, *map(np.concatenate, columns))
 
 
 def by_loops(one: Groups, other: Groups, p: float, ties: str) -> tuple[float, float, float]:
@@ -59,9 +69,9 @@ def by_loops(one: Groups, other: Groups, p: float, ties: str) -> tuple[float, fl
         extra = best = 0.0
         if depth >= len(short):
             unseen = depth + 1 - len(short)
-            begun = [part for part in (there(long[one], depth) for one in unique) if part]
-            extra = unseen * agreed[len(short) - 1] * sum(begun) / len(begun)
-            best = sum(there(long[one], depth) for one in unique[:unseen])
+            parts = [there(long[one], depth) if ties == "b" else 1.0 for one in unique if there(long[one], depth)]
+            extra = unseen * agreed[len(short) - 1] * sum(parts) / len(parts)
+            best = sum(parts[:unseen])
         agreed.append((shared + extra) / norm)
         low.append(shared / norm)
         high.append((shared + best) / norm)
@@ -113,25 +123,21 @@ def orders(groups: Groups) -> list[list[int]]:
     return [[one for part in order for one in part] for order in parts]
 
 
+def few_orders(*rankings: Groups) -> bool:
+    return math.prod(math.factorial(len(group)) for groups in rankings for group in groups) <= 24
+
+
 @pytest.mark.parametrize("count", [150, pytest.param(1000, marks=pytest.mark.exhaustive)])
 def test_rank_biased_overlap_of_many_lists_is_that_of_equation_32(count: int) -> None:
-    """Half of them with ties, of one length: the mean over all orders. Of uneven ones the mean over orders is not what
-    is defined: what is extrapolated is a product (`by_loops`)."""
+    """Half of them with ties: the mean over all orders."""
     draw, pairs = random.Random(32), []
     while len(pairs) < count:
         tied = len(pairs) % 2 == 1
         pair = drawn(draw, tied), drawn(draw, tied)
-        even = len({sum(map(len, groups)) for groups in pair}) == 1
-        if not tied or (even and math.prod(math.factorial(len(group)) for groups in pair for group in groups) <= 24):
+        if not tied or few_orders(*pair):
             pairs.append(pair)
     p = draw.choice([0.5, 0.8, 0.9, 0.98])
-    sides = []
-    for each in zip(*pairs, strict=True):
-        alone = [lists(groups) for groups in each]
-        # A document of a topic has a number of its own.
-        numbers = np.concatenate([one.document + 40 * topic for topic, one in enumerate(alone)])
-        columns = zip(*((one.counts, one.first, one.last) for one in alone), strict=True)
-        sides.append(Lists(numbers, *map(np.concatenate, columns)))
+    sides = [together([lists(groups) for groups in each], 40) for each in zip(*pairs, strict=True)]
     found = rank_biased_overlap(*sides, 40 * len(pairs), p, "a")[0]
     for value, (one, other) in zip(found.tolist(), pairs, strict=True):
         values = [as_defined(mine, theirs, p) for mine in orders(one) for theirs in orders(other)]
@@ -149,20 +155,45 @@ def test_rank_biased_overlap_equals_the_package_rbo(count: int) -> None:
         assert rank_biased_overlap(lists(one), lists(other), 40, 0.9, "a")[0, 0] == pytest.approx(theirs, abs=1e-12)
 
 
-def test_ties_are_the_mean_over_all_orders() -> None:
+@pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.exhaustive)])
+def test_ties_are_the_mean_over_all_orders(count: int) -> None:
+    """Of the overlap and of both its bounds, also where one list is longer than the other."""
     draw = random.Random(7)
-    for _ in range(10):
-        size = draw.randint(2, 6)
+    for _ in range(count):
         rankings: list[Groups] = []
-        while len(rankings) < 2:
-            groups = drawn(draw, True)
-            if sum(map(len, groups)) == size:
-                rankings.append(groups)
+        while not (rankings and few_orders(*rankings)):
+            rankings = [drawn(draw, True), drawn(draw, True)]
         each = [[[[one] for one in order] for order in orders(groups)] for groups in rankings]
         values = [rank_biased_overlap(lists(one), lists(other), 40, 0.8, "a")[:, 0]
                   for one in each[0] for other in each[1]]  # fmt: skip
         found = rank_biased_overlap(lists(rankings[0]), lists(rankings[1]), 40, 0.8, "a")[:, 0]
-        assert found == pytest.approx(np.mean(values, axis=0))
+        assert found == pytest.approx(np.mean(values, axis=0), abs=1e-12)
+
+
+def test_a_tie_of_twice_as_many_documents_takes_no_more_than_twice_the_memory() -> None:
+    def peak(size: int) -> int:
+        one, other = (lists([random.Random(seed).sample(range(size), size)]) for seed in range(2))
+        tracemalloc.start()
+        rank_biased_overlap(one, other, size, 0.9, "a")
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    assert peak(2000) < 2.2 * peak(1000)
+
+
+def test_one_deep_topic_does_not_widen_the_others() -> None:
+    """Topics are cut into blocks by their length; each has the numbers that it has alone."""
+    draw = random.Random(3)
+    groups = [(drawn(draw, True), drawn(draw, True)) for _ in range(30)]
+    groups.insert(7, tuple([draw.sample(range(2000), 2000)] for _ in range(2)))  # type: ignore[arg-type]
+    alone = [rank_biased_overlap(lists(one), lists(other), 2000, 0.9, "b")[:, 0] for one, other in groups]
+    pair = together([lists(one) for one, _ in groups], 2000), together([lists(other) for _, other in groups], 2000)
+    for cells in (1 << 18, 100, 1):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(workers, "LIMITS", Limits(cells=cells))
+            found = rank_biased_overlap(*pair, 2000 * len(groups), 0.9, "b")
+        assert found == pytest.approx(np.array(alone).T, abs=1e-12)
 
 
 def test_by_hand() -> None:

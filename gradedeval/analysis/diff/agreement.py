@@ -102,16 +102,17 @@ def agreement(
     runs      two or more, as `evaluate` takes them
     p         persistence of rank-biased overlap: at depth d it weighs (1 − p) p^(d − 1)
     at        the depth of `overlap`
-    rbo_ties  how rank-biased overlap takes tied documents: `a`, as the mean over all their orders; `b`, the same as a
-              share of what a ranking with these ties agrees with itself; `w`, as documents that share the rank of the
-              first
+    rbo_ties  how rank-biased overlap takes tied documents: `a`, as the mean over all their orders, its bounds too; `b`,
+              as the mean share at each depth, over what a ranking with these ties agrees with itself; `w`, as documents
+              that share the rank of the first
 
     The other arguments are those of `evaluate` that say how runs are read and ranked; how ties are broken matters to
     overlap alone.
 
-    Rank-biased overlap: Webber, Moffat & Zobel, TOIS 2010; ties: Corsi & Urbano, SIGIR 2024. Returns `Agreement`:
-    `.frame`, `.means`. Raises `gradedeval.InputError` where there are fewer than two runs, or two have no topic in
-    common.
+    Rank-biased overlap: Webber, Moffat & Zobel, TOIS 2010, equation 32; `b` and `w`: Corsi & Urbano, SIGIR 2024.
+    Where the longer of two rankings has ties, their extrapolated RBO of kind `a` is a product of means, and not quite
+    the mean over orders that is computed here. Returns `Agreement`: `.frame`, `.means`. Raises
+    `gradedeval.InputError` where there are fewer than two runs, or two have no topic in common.
     """
     options = resolve_options(like, **keywords)
     options.check_unscored("agreement")

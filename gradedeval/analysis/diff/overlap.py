@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -13,7 +12,7 @@ import numpy as np
 from gradedeval.analysis.ranked_runs import RankedRun
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.parallel import workers
-from gradedeval.rankings.batch import ranks
+from gradedeval.rankings.batch import by_width, positions_of, ranks
 
 Ties = Literal["a", "b", "w"]
 TIES: tuple[Ties, ...] = get_args(Ties)
@@ -38,17 +37,15 @@ class Lists:
         """The row of each document's topic."""
         return np.repeat(np.arange(len(self.counts)), self.counts)
 
-    def part(self, begin: int, end: int) -> Lists:
-        """The topics from one row to before another."""
-        ends = np.append(0, np.cumsum(self.counts))
-        inside = slice(int(ends[begin]), int(ends[end]))
-        return Lists(self.document[inside], self.counts[begin:end], self.first[inside], self.last[inside])
+    def of_topics(self, rows: Ints) -> Lists:
+        """Some of the topics."""
+        inside = positions_of(self.counts, rows)
+        return Lists(self.document[inside], self.counts[rows], self.first[inside], self.last[inside])
 
 
 def lists_of(run: RankedRun, topics: Ints) -> Lists:
     """The rankings of some topics of a run, with their ties."""
-    counts = run.counts[topics]
-    chosen = np.repeat(run.begin[topics], counts) + ranks(counts)
+    counts, chosen = run.counts[topics], positions_of(run.counts, topics)
     first = ranks(counts) if run.first is None else run.first[chosen]
     topic = np.repeat(np.arange(len(topics)), counts)
     begins = np.flatnonzero(np.append(True, (first[1:] != first[:-1]) | (topic[1:] != topic[:-1]))[: len(first)])
@@ -62,27 +59,21 @@ def rank_biased_overlap(one: Lists, other: Lists, documents: int, p: float, ties
 
     documents  how many there are
     p          persistence, between 0 and 1
-    ties       `a`: the mean over all orders of tied documents; `b`: the same, as a share of what a list with these ties
-               agrees with itself; `w`: tied documents share the rank of the first
+    ties       `a`: the means over all orders of tied documents; `b`: what is shared, as a share of what a list with
+               these ties agrees with itself; `w`: tied documents share the rank of the first
 
-    Webber, Moffat & Zobel, TOIS 2010; lists of different lengths and ties as Corsi & Urbano, SIGIR 2024.
+    Webber, Moffat & Zobel, TOIS 2010, equation 32; `b` and `w` as Corsi & Urbano, SIGIR 2024. Of lists of different
+    lengths with ties they extrapolate by a product of means, which is not the mean over orders: `a` is.
     """
     found = np.full((3, len(one.counts)), np.nan)
-    width = int(max(one.counts.max(initial=0), other.counts.max(initial=0)))
-    for begin, end in _blocks(len(one.counts), width):
-        found[:, begin:end] = _overlap(one.part(begin, end), other.part(begin, end), documents, p, ties)
+    common = _Common.of(one, other, documents)
+    for rows in by_width(np.maximum(one.counts, other.counts), workers.LIMITS.cells):
+        pair = _Pair.of(one.of_topics(rows), other.of_topics(rows), common.of_topics(rows), ties)
+        found[:, rows] = _overlap(pair, p, ties)
     return found
 
 
-def _blocks(topics: int, width: int) -> Iterator[tuple[int, int]]:
-    """Topics in blocks of bounded size."""
-    size = max(1, workers.LIMITS.cells // max(width, 1))
-    for begin in range(0, topics, size):
-        yield begin, min(begin + size, topics)
-
-
-def _overlap(one: Lists, other: Lists, documents: int, p: float, ties: Ties) -> Floats:
-    pair = _Pair.of(one, other, documents, ties)
+def _overlap(pair: _Pair, p: float, ties: Ties) -> Floats:
     s, l, width = pair.short[:, None], pair.long[:, None], pair.width  # noqa: E741
     depth = np.arange(1.0, width + 1)
     beyond_short = (depth > s) & (depth <= l)
@@ -91,10 +82,11 @@ def _overlap(one: Lists, other: Lists, documents: int, p: float, ties: Ties) -> 
     with np.errstate(divide="ignore", invalid="ignore"):
         agreed = np.where(norm > 0, seen / norm, 0.0)
         at_short = np.take_along_axis(agreed, np.maximum(s - 1, 0), 1)
-        unseen = np.where(beyond_short, depth - s, 0.0)
         # Unseen documents of the shorter list: as many as agreed so far are the longer one's, at its ranks.
-        extrapolated = unseen * at_short * pair.unmatched_mean() / norm
-        best = pair.best_unmatched(unseen) / norm
+        extrapolated = best = np.where(beyond_short, depth - s, 0.0)
+        if ties == "b":
+            extrapolated, best = extrapolated * pair.unmatched_mean(), pair.best_unmatched(best)
+        extrapolated, best = extrapolated * at_short / norm, best / norm
     common = np.take_along_axis(seen, np.maximum(l - 1, 0), 1)[:, 0] if width else np.zeros(len(s))
     s, l = pair.short, pair.long  # noqa: E741
     shares = np.cumsum(p ** np.arange(1.0, 2 * width + 1) / np.arange(1.0, 2 * width + 1))
@@ -114,6 +106,35 @@ def _overlap(one: Lists, other: Lists, documents: int, p: float, ties: Ties) -> 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class _Common:
+    """The documents that both rankings of a topic have, topic after topic.
+
+    counts       topics: how many
+    first, last  where their ties begin and end, 2 × documents, in the one list and in the other
+    """
+
+    counts: Ints
+    first: Ints
+    last: Ints
+
+    @classmethod
+    def of(cls, one: Lists, other: Lists, documents: int) -> _Common:
+        at = np.full(documents, -1)
+        at[other.document] = np.arange(len(other.document))
+        there = at[one.document]
+        mine = np.flatnonzero(there >= 0)
+        theirs = there[mine]
+        counts = np.bincount(one.topic[mine], minlength=len(one.counts))
+        first = np.stack([one.first[mine], other.first[theirs]])
+        return cls(counts, first, np.stack([one.last[mine], other.last[theirs]]))
+
+    def of_topics(self, rows: Ints) -> _Common:
+        """Those of some of the topics."""
+        inside = positions_of(self.counts, rows)
+        return _Common(self.counts[rows], self.first[:, inside], self.last[:, inside])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class _Pair:
     """Two rankings of each topic, the shorter and the longer one.
 
@@ -123,7 +144,8 @@ class _Pair:
                          and in the longer one
     visible, squares     2 × topics × depths: how many documents have begun in each list, and the sum of the squares of
                          what is there of them
-    spanning             topics × depths: how much of the documents that are tied at this depth is there in the longer
+    part                 2 × topics × depths: how much of the documents that are tied at this depth is there: all orders
+                         are as likely
     ended                topics × depths: how many documents of the longer list are there whole
     """
 
@@ -134,41 +156,45 @@ class _Pair:
     last: Ints
     visible: Floats
     squares: Floats
-    spanning: Floats
+    part: Floats
     ended: Floats
 
     @classmethod
-    def of(cls, one: Lists, other: Lists, documents: int, ties: Ties) -> _Pair:
+    def of(cls, one: Lists, other: Lists, common: _Common, ties: Ties) -> _Pair:
         width = int(max(one.counts.max(initial=0), other.counts.max(initial=0)))
-        at = np.full(documents, -1)
-        at[other.document] = np.arange(len(other.document))
-        there = at[one.document]
-        mine = np.flatnonzero(there >= 0)
-        theirs = there[mine]
-        topic = one.topic[mine]
+        topic = np.repeat(np.arange(len(common.counts)), common.counts)
         swap = one.counts > other.counts  # then the other one is the shorter
         swapped = swap[topic]
-        first = np.stack([one.first[mine], other.first[theirs]])
-        last = np.stack([one.last[mine], other.last[theirs]])
-        if ties == "w":
-            last = first
-        first, last = (np.where(swapped, part[::-1], part) for part in (first, last))
+        last = common.first if ties == "w" else common.last
+        first, last = (np.where(swapped, part[::-1], part) for part in (common.first, last))
         shown = [_alone(lists, width, ties) for lists in (one, other)]
-        visible, squares, ended, spanning = (
+        visible, squares, ended, part = (
             np.stack([np.where(swap[:, None], b, a), np.where(swap[:, None], a, b)])
             for a, b in zip(*shown, strict=True)
         )
         lengths = np.sort(np.stack([one.counts, other.counts]), axis=0)
-        return cls(lengths[0], lengths[1], topic, first, last, visible, squares, spanning[1], ended[1])
+        return cls(lengths[0], lengths[1], topic, first, last, visible, squares, part, ended[1])
 
     @property
     def width(self) -> int:
         return int(self.visible.shape[2])
 
     def shared(self) -> Floats:
-        """topics × depths: how much of the two lists is shared down to each depth."""
-        begin, end = self.first.max(0), self.last.max(0)
-        return self._summed(begin, end, lambda which, depth: self._part(0, which, depth) * self._part(1, which, depth))
+        """topics × depths: how much of the two lists is shared down to each depth.
+
+        A document is there whole in both, or in part in one of them or in both: counted by depth, so that a tie of a
+        million takes no more than a million untied.
+        """
+        (first, other_first), (last, other_last) = self.first, self.last
+        total = self._down_to(np.maximum(last, other_last))
+        part, other_part = self.part
+        for begin, end, share in (
+            (np.maximum(first, other_last), last, part),
+            (np.maximum(other_first, last), other_last, other_part),
+            (self.first.max(0), self.last.min(0), part * other_part),
+        ):
+            total += share * self._standing(begin, end)
+        return total
 
     def norms(self, ties: Ties) -> Floats:
         """topics × depths: how much could be shared."""
@@ -183,45 +209,27 @@ class _Pair:
     def unmatched_mean(self) -> Floats:
         """topics × depths: how much is there, on average, of the documents of the longer list that the shorter one
         lacks and that have begun."""
-        if (self.spanning == 1).all():
-            return self.spanning
-        begun = self._summed(self.first[1], self.first[1], None)
-        there = self._summed(self.first[1], self.last[1], lambda which, depth: self._part(1, which, depth))
-        whole = np.broadcast_to(np.arange(1.0, self.width + 1), begun.shape)
-        mean: Floats = (whole - there) / (self.visible[1] - begun)
+        first, last, part = self.first[1], self.last[1], self.part[1]
+        there = self._down_to(last) + part * self._standing(first, last)
+        mean: Floats = (np.arange(1.0, self.width + 1) - there) / (self.visible[1] - self._down_to(first))
         return mean
 
     def best_unmatched(self, unseen: Floats) -> Floats:
         """topics × depths: how much so many unseen documents of the shorter list can share with the longer one."""
-        if (self.spanning == 1).all():
-            return unseen
-        whole = self.ended - self._summed(self.last[1], self.last[1], None)
-        best: Floats = np.minimum(unseen, whole) + np.maximum(unseen - whole, 0) * self.spanning
+        whole = self.ended - self._down_to(self.last[1])
+        best: Floats = np.minimum(unseen, whole) + np.maximum(unseen - whole, 0) * self.part[1]
         return best
 
-    def _part(self, which: int, documents: Ints, depth: Ints) -> Floats:
-        """How much of some documents is there in a list at a depth, from 0: all orders of a tie are as likely."""
-        first, last = self.first[which, documents], self.last[which, documents]
-        part: Floats = np.clip((depth - first + 1) / (last - first + 1), 0.0, 1.0)
-        return part
+    def _standing(self, begin: Ints, end: Ints) -> Floats:
+        """topics × depths: how many documents begin at this depth or above, and end below it."""
+        some = np.flatnonzero(begin < end)
+        return self._down_to(begin, some) - self._down_to(end, some) if len(some) else np.zeros((1, 1))
 
-    def _summed(self, begin: Ints, end: Ints, part: object) -> Floats:
-        """topics × depths: the sum over documents of a part of each from `begin` on, which is 1 from `end` on."""
-        topics, width = len(self.short), self.width
-        inside = end < width
-        cells = self.topic[inside] * width + end[inside]
-        total: Floats = np.cumsum(
-            np.bincount(cells, minlength=topics * width).reshape(topics, width).astype(float), axis=1
-        )
-        sizes = end - begin
-        if callable(part) and sizes.any():
-            which = np.repeat(np.arange(len(begin)), sizes)
-            depth = np.repeat(begin, sizes) + ranks(sizes)
-            which, depth = which[depth < width], depth[depth < width]
-            values = part(which, depth)
-            cells = self.topic[which] * width + depth
-            total += np.bincount(cells, weights=values, minlength=topics * width).reshape(topics, width)
-        return total
+    def _down_to(self, depth: Ints, some: Ints | None = None) -> Floats:
+        """topics × depths: how many documents, or how many of some, have this depth or one above."""
+        topic, depth = (self.topic, depth) if some is None else (self.topic[some], depth[some])
+        cells = np.bincount(topic * self.width + depth, minlength=len(self.short) * self.width)
+        return np.cumsum(cells.reshape(len(self.short), self.width), axis=1, dtype=np.float64)
 
 
 def _alone(lists: Lists, width: int, ties: Ties) -> tuple[Floats, Floats, Floats, Floats]:

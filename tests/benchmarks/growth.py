@@ -1,0 +1,338 @@
+"""How the time and the memory of every command grow with hostile input: of n, 2n and 4n documents, sessions or lines.
+
+Prints a row for each line of `LINES` and each shape of what it reads: processor seconds and MiB at the three sizes, and
+by what the growth from 2n to 4n exceeds that from n to 2n: about 2 where it is linear, 4 where it is a square, a dash
+where both are too small to tell. What grows by more than `STEEP` is marked, and so is what ends by a limit of memory
+or time; the exit code is 1 where there is such a row.
+
+    python tests/benchmarks/growth.py [--only 'diff compare'] [--shapes 'ties grades'] [--size 5000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from speed import environment, program
+
+SIZE = 5_000
+STEEP = 3.0
+"""Growth that is no longer taken for linear: sorting, and a machine with other work to do, stay below."""
+
+SECONDS, MEMORY = 60, 3 << 30
+"""What a command may take before it is ended."""
+
+TOLD = 0.3, 20.0
+"""Seconds and MiB between n and 4n below which growth is not told."""
+
+Rows = Iterable[tuple[object, ...]]
+
+
+def write(path: Path, rows: Rows, blank: str = " ") -> None:
+    path.write_text("".join(f"{blank.join(map(str, row))}\n" for row in rows))
+
+
+def shuffled(n: int) -> list[int]:
+    return random.Random(n).sample(range(n), n)
+
+
+def write_runs(folder: Path, one: Rows, other: Rows, qrels: Rows) -> None:
+    """Two runs of (topic, docno, score), and qrels of (topic, docno, grade)."""
+    for name, rows in (("a.run", one), ("b.run", other)):
+        write(folder / name, ((topic, "Q0", docno, 1, score, name) for topic, docno, score in rows))
+    write(folder / "qrels", ((topic, 0, docno, grade) for topic, docno, grade in qrels))
+
+
+def ties(folder: Path, n: int) -> None:
+    """One topic, all documents tied; every second judged."""
+    write_runs(
+        folder,
+        [(1, f"d{i}", 1) for i in range(n)],
+        [(1, f"d{i}", 1) for i in shuffled(n)],
+        [(1, f"d{i}", i % 8 // 2) for i in range(0, n, 2)],
+    )
+
+
+def falling(folder: Path, n: int) -> None:
+    """One topic, its documents in two orders; every second judged."""
+    write_runs(
+        folder,
+        [(1, f"d{i}", n - i) for i in range(n)],
+        [(1, f"d{i}", n - at) for at, i in enumerate(shuffled(n))],
+        [(1, f"d{i}", i % 8 // 2) for i in range(0, n, 2)],
+    )
+
+
+def apart(folder: Path, n: int) -> None:
+    """One topic; no document is in both runs, and none of them is judged."""
+    write_runs(
+        folder,
+        [(1, f"d{i}", n - i) for i in range(n)],
+        [(1, f"e{i}", n - i) for i in range(n)],
+        [(1, f"f{i}", i % 4) for i in range(n)],
+    )
+
+
+def topics(folder: Path, n: int) -> None:
+    """As many topics as documents."""
+    one = [(t, f"d{t % 7}", 1) for t in range(1, n + 1)]
+    write_runs(folder, one, [(t, f"d{t % 5}", 1) for t in range(1, n + 1)], [(t, d, t % 4) for t, d, _ in one])
+
+
+def turns(folder: Path, n: int) -> None:
+    """Ten documents of each topic; topics take turns."""
+    one = [(t, f"d{rank}", 10 - rank) for rank in range(10) for t in range(1, n // 10 + 1)]
+    write_runs(folder, one, [(t, d, 1) for t, d, _ in one], [(t, d, (t + score) % 4) for t, d, score in one])
+
+
+def repeated(folder: Path, n: int) -> None:
+    """One document again and again."""
+    one = [(1, "d", i % 9) for i in range(n)]
+    write_runs(folder, one, one, [(1, "d", 1)] * n)
+
+
+def grades(folder: Path, n: int) -> None:
+    """As many topics as documents, and as many grades."""
+    one = [(t, "d", 1) for t in range(1, n + 1)]
+    write_runs(folder, one, one[::-1], [(t, "d", t / n) for t in range(1, n + 1)])
+
+
+def ladder(folder: Path, n: int) -> None:
+    """One topic with as many grades as documents."""
+    write_runs(
+        folder,
+        [(1, f"d{i}", n - i) for i in range(n)],
+        [(1, f"d{i}", n - at) for at, i in enumerate(shuffled(n))],
+        [(1, f"d{i}", i) for i in range(n)],
+    )
+
+
+def intents(folder: Path, n: int) -> None:
+    """One topic with as many intents as documents."""
+    falling(folder, n)
+    write(folder / "qrels", ((1, i + 1, f"d{i}", 1) for i in range(n)))
+
+
+def strata(folder: Path, n: int) -> None:
+    """One topic with as many strata as documents."""
+    falling(folder, n)
+    write(folder / "qrels", ((1, 0, f"d{i}", i + 1, i % 3 - 1) for i in range(n)))
+
+
+def many(folder: Path, n: int) -> None:
+    """One document in all of many runs."""
+    (folder / "runs").mkdir()
+    for number in range(n // 50):
+        write(folder / "runs" / f"{number}.run", [(1, "Q0", "d", 1, 1, "x")])
+    write(folder / "qrels", [(1, 0, "d", 1)])
+
+
+def write_log(folder: Path, sessions: Rows) -> None:
+    """A click log of (topic, user, clicks, documents), and qrels of all its documents."""
+    sessions = list(sessions)
+    header = [("topic", "user", "clicks", "shown")]
+    lines = ((t, u, ",".join(map(str, clicks)), ",".join(docs)) for t, u, clicks, docs in sessions)  # type: ignore[arg-type, attr-defined]
+    write(folder / "log.tsv", [*header, *lines], "\t")
+    judged = dict.fromkeys((t, d) for t, _, _, docs in sessions for d in docs)  # type: ignore[attr-defined]
+    write(folder / "qrels", ((t, 0, d, at % 4) for at, (t, d) in enumerate(judged)))
+
+
+def sessions(folder: Path, n: int) -> None:
+    """Sessions of one user with one list."""
+    docs = [f"d{i}" for i in range(10)]
+    write_log(folder, ((1, "u", [1 + i % 10], docs) for i in range(n)))
+
+
+def users(folder: Path, n: int) -> None:
+    """A session of each user, with a topic and a list of its own."""
+    write_log(folder, ((i, f"u{i}", [1 + i % 3, 7], [f"d{i}-{j}" for j in range(10)]) for i in range(1, n + 1)))
+
+
+def listed(folder: Path, n: int) -> None:
+    """Lists of one topic, each shown once, without a document in common."""
+    write_log(folder, ((1, "u", [1 + i % 10], [f"d{i}-{j}" for j in range(10)]) for i in range(n)))
+
+
+def long(folder: Path, n: int) -> None:
+    """One long list, clicked everywhere and nowhere."""
+    docs = [f"d{i}" for i in range(n)]
+    write_log(folder, [(1, "u", range(1, n + 1), docs), (1, "v", [], docs)])
+
+
+def history(folder: Path, n: int) -> None:
+    """Evaluations of one run."""
+    _history(folder, n, 1)
+
+
+def histories(folder: Path, n: int) -> None:
+    """An evaluation of each of many runs."""
+    _history(folder, n, n)
+
+
+def _history(folder: Path, n: int, runs: int) -> None:
+    write_runs(folder, [(1, "d", 1)], [(1, "d", 1)], [(1, "d", 1)])
+    gradedeval(folder, "eval a.run qrels -m ap --append-to line --time 2026-01-01T00:00:00Z")
+    line = (folder / "line").read_text()
+    with (folder / "history").open("w") as file:
+        for i in range(n):
+            day = f"{2000 + i // 336:04d}-{1 + i // 28 % 12:02d}-{1 + i % 28:02d}"
+            file.write(line.replace("2026-01-01", day).replace('"a.run"', f'"{i % runs}.run"'))
+
+
+def gradedeval(folder: Path, words: str) -> None:
+    command = [*program(), *words.split()]
+    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, env=environment())
+
+
+Shape = Callable[[Path, int], None]
+PAIR: list[Shape] = [ties, falling, apart, topics, turns, repeated, grades, ladder]
+MANY: list[Shape] = [many]
+LOGS: list[Shape] = [sessions, users, listed, long]
+HISTORIES: list[Shape] = [history, histories]
+UNCUT = "ap,ndcg,gap,q,err,bpref,rbp"
+
+LINES: dict[str, list[tuple[str, list[Shape]]]] = {
+    "eval": [
+        ("a.run qrels -q", PAIR),
+        ("a.run qrels --residuals split --bounds --unseen 3", PAIR),
+        ("a.run b.run qrels --standardize --interval", PAIR),
+        ("a.run qrels --ties average -m ap -m ndcg -m gap -m err -m q", PAIR),
+        ("a.run qrels --judged-only --ties best", PAIR),
+        ("a.run qrels --subtopics -m erria -m alpha_ndcg -m nrbp -m strec -m ia(ap)", [intents]),
+        ("a.run qrels --strata -m xinfap -m statap -m infndcg", [strata]),
+        ("runs qrels --ranks --sort ap -m ap", MANY),
+    ],
+    "explain": [("a.run b.run qrels --topic 1 -f csv -m err -m ap -m ndcg -m gap -m q", PAIR)],
+    "measures": [("-f csv", [ties])],
+    "weights": [("a.run b.run qrels -m ap -m rr -m sp -m bpref -m q --ranks {n}", PAIR)],
+    "compare": [("a.run b.run qrels", PAIR), ("a.run b.run qrels -q", PAIR), ("runs qrels -m ap", MANY)],
+    "diff": [
+        ("a.run b.run", PAIR),
+        ("a.run b.run --rbo-ties b", PAIR),
+        ("a.run b.run qrels -f csv", PAIR),
+        ("a.run b.run qrels --reproduce b.run a.run", PAIR),
+        ("runs", MANY),
+    ],
+    "pool": [
+        ("a.run b.run qrels", PAIR),
+        ("a.run b.run qrels --to-judge --strategy residual", PAIR),
+        ("a.run b.run qrels --to-judge --strategy pairs", PAIR),
+        ("a.run b.run qrels --leave-one-out", PAIR),
+        ("a.run b.run qrels --agreement qrels", PAIR),
+        ("runs qrels", MANY),
+    ],
+    "history": [("history", HISTORIES)],
+    "report": [("a.run b.run qrels -o out.html", PAIR), ("runs qrels -m ap -o out.html", MANY)],
+    "risk": [("a.run b.run qrels --baseline a.run", PAIR), ("runs qrels --baseline 0.run -m ap", MANY)],
+    "check": [("a.run b.run qrels --min ap=0 --baseline a.run", PAIR)],
+    "correlate": [("a.run b.run qrels --by topics", PAIR)],
+    "fit": [("a.run b.run qrels -m rbp(p=0.1..0.9) --to ap", PAIR)],
+    "power": [("a.run b.run qrels", PAIR)],
+    "informative": [("a.run b.run qrels -m ap", PAIR)],
+    "pr": [("a.run b.run qrels", PAIR)],
+    "lint": [("a.run b.run --qrels qrels --all", PAIR), ("runs", MANY)],
+    "trec_eval": [("-m all_trec -q qrels a.run", PAIR)],
+    "plot pr": [("a.run b.run qrels -o out.png", PAIR)],
+    "plot informative": [("a.run b.run qrels -m ap -o out.png", PAIR)],
+    "plot topics": [("a.run b.run qrels -o out.png", PAIR)],
+    "plot runs": [("a.run b.run qrels -o out.png", PAIR), ("runs qrels -m ap -o out.png", MANY)],
+    "plot weights": [("a.run b.run qrels -m ap -m q --ranks {n} -o out.png", PAIR)],
+    "plot fit": [("a.run b.run qrels -m rbp(p=0.1..0.9) --to ap -o out.png", PAIR)],
+    "plot power": [("a.run b.run qrels -o out.png", PAIR)],
+    "plot correlate": [("a.run b.run qrels --by topics -o out.png", PAIR)],
+    "plot explain": [("a.run b.run qrels --topic 1 -o out.png", PAIR)],
+    "plot observation": [("log.tsv -o out.png", LOGS)],
+    "plot clicks": [("log.tsv qrels -m err -o out.png", LOGS)],
+    "plot history": [("history -o out.png", HISTORIES)],
+    "clicks observe": [("log.tsv", LOGS), ("log.tsv --per user", LOGS)],
+    "clicks fit": [("log.tsv", LOGS)],
+    "clicks measures": [("log.tsv qrels", LOGS)],
+    "clicks correlate": [("log.tsv qrels", LOGS), ("log.tsv qrels --pairs 100", LOGS)],
+    "clicks gains": [("log.tsv qrels", LOGS), ("log.tsv qrels --from correlation", LOGS)],
+    "clicks models": [(f"log.tsv -m {model}", LOGS) for model in ("dbn", "ubm", "pbm", "ccm", "dcm")],
+    "clicks simulate": [("a.run b.run qrels --as err --depth {n} --sessions 100", PAIR)],
+}
+"""Command -> its words behind it, and the shapes of what it reads. `{n}` is the size."""
+
+EXTRA = {repeated: "--duplicates first"}
+"""What a shape needs beside, where a command has it."""
+
+
+class Taken(NamedTuple):
+    """Processor seconds and MiB of a command; and its exit code, below 0 where a limit ended it."""
+
+    seconds: float
+    memory: float
+    code: int
+    said: str
+
+
+def taken(command: list[str], folder: Path) -> Taken:
+    """What a command takes."""
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+
+    with tempfile.TemporaryFile("w+") as said:
+        how = {"cwd": folder, "stdout": subprocess.DEVNULL, "env": environment()}
+        process = subprocess.Popen(command, stderr=said, preexec_fn=limited, **how)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        lines = said.read().strip().splitlines()
+    return Taken(
+        usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, process.returncode, lines[-1] if lines else ""
+    )
+
+
+def growth(values: list[float], least: float) -> float:
+    """By what the last step exceeds the one before; nan where both are too small to tell."""
+    first, second = values[1] - values[0], values[2] - values[1]
+    return second / max(first, least / 4) if second > least else float("nan")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("--only", type=str.split, metavar="'COMMAND ...'")
+    parser.add_argument("--shapes", type=str.split, metavar="'SHAPE ...'")
+    parser.add_argument("--size", type=int, default=SIZE, help="n")
+    told = parser.parse_args()
+    for command, lines in LINES.items():
+        for words, shapes in lines:
+            for shape in shapes:
+                if (told.only and command.replace(" ", "_") not in told.only) or (
+                    told.shapes and shape.__name__ not in told.shapes
+                ):
+                    continue
+                found = []
+                for n in (told.size, 2 * told.size, 4 * told.size):
+                    with tempfile.TemporaryDirectory() as name:
+                        folder = Path(name)
+                        shape(folder, n)
+                        line = f"{command} {words.format(n=n)} {EXTRA.get(shape, '')}"
+                        found.append(taken([*program(), *line.split()], folder))
+                rates = growth([one.seconds for one in found], TOLD[0]), growth([one.memory for one in found], TOLD[1])
+                bad = [one for one in found if one.code]
+                flag = "!!" if max(rates[0], 0) > STEEP or rates[1] > STEEP else "  "
+                print(
+                    flag,
+                    f"{command} {words} | {shape.__name__:9}",
+                    *(f"{one.seconds:6.2f}" for one in found),
+                    *(f"{one.memory:6.0f}" for one in found),
+                    *(f"{rate:5.1f}" for rate in rates),
+                    *(f"{one.code}: {one.said[:150]}" for one in bad[:1]),
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -89,8 +89,8 @@ def test_a_script_for_pytrec_eval_runs_with_one_import_changed(reader: Path, tmp
 def test_frames_of_polars_are_scored_as_they_are(reader: Path) -> None:
     pytest.importorskip("polars", reason="polars is not installed")
     printed = shell("python examples/polars_frames.py", reader).splitlines()
-    assert printed[0] == "bm25 {'ndcg@10': 0.8155, 'rr': 0.75}"
-    assert "('reversed', 'rr', 1.0)" in printed[2]
+    assert "bm25 {'ndcg@10': 0.8155, 'rr': 0.75}" in printed
+    assert any("('reversed', 'rr', 1.0)" in line for line in printed)
 
 
 @pytest.mark.exhaustive

@@ -377,7 +377,7 @@ def test_click_measures_by_hand() -> None:
         ({"top_gain": 0}, "top_gain: 0 is too small; it must be above 0"),
         ({"top_gain": np.inf, "learn_from": "correlation"}, "top_gain: inf is not a finite number"),
         ({"prior": np.inf}, "prior: inf is not a finite number"),
-        ({"learn_from": "correlation", "click_measure": "ss", "ss_rel": np.nan}, "ss_rel: nan is not a grade"),
+        ({"learn_from": "correlation", "click_measure": "ss", "ss_rel": np.nan}, "ss_rel: nan is not a finite number"),
         ({"measure": "err rbp"}, "measures: 2 measures; name one, such as err"),
     ],
 )

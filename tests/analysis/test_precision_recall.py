@@ -125,7 +125,7 @@ def test_the_command_prints_the_frame_and_a_table_for_people(cli: Command) -> No
                 "gap",
                 {"top_grade": top},
                 f"'gap': has more than 100 thresholds up to grade {top:g}, each with a binary curve; "
-                "--graded-only leaves these curves out",
+                "graded_only leaves these curves out",
             )
             for top in (101, 10**9, 1e308)
         ),

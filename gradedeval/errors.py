@@ -15,7 +15,7 @@ from typing import Any
 SHOWN = 10
 """Problems of one file that a message lists; the others are counted."""
 
-LONG, SHOWN_OF_A_WORD = 1000, 100
+LONG, SHOWN_OF_A_WORD = 250, 100
 """Characters of a word, such as a docno, that is cut in a message, and those that are left of it."""
 
 _LONG = re.compile(rf"\S{{{LONG},}}")
@@ -129,8 +129,11 @@ class InputError(ValueError):
     @property
     def line(self) -> str:
         said = f"{self.problem}; {self.hint}" if self.hint else self.problem
-        said = _LONG.sub(lambda word: f"{word[0][:SHOWN_OF_A_WORD]}…", said) if len(said) > LONG else said
-        return visible(f"{self.place}: {said}" if self.place else said)
+        if not self.place:
+            return visible(_brief(said))
+        # A path stands whole: it is what the reader opens.
+        place = _brief(self.place) if self.place.startswith(("'", '"')) else self.place
+        return visible(f"{place}: {_brief(said)}")
 
     def __str__(self) -> str:
         return in_python(self.at_prompt)
@@ -142,6 +145,11 @@ class InputError(ValueError):
         if self.beyond:
             lines.append(f"{self.place.split(':')[0]}: {self.beyond} more such {plural(self.beyond, 'line')}")
         return "\n".join(lines)
+
+
+def _brief(said: str) -> str:
+    """A part of a message with the first characters of words that are too long to be read."""
+    return _LONG.sub(lambda word: f"{word[0][:SHOWN_OF_A_WORD]}…", said) if len(said) > LONG else said
 
 
 def _rebuild(parts: dict[str, Any]) -> InputError:

@@ -199,7 +199,9 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert arrays.signature == plain.signature
 
 
-@pytest.mark.parametrize("wrong", [10**400, 10**5000, float("inf"), np.float64("nan")])
+@pytest.mark.parametrize(
+    "wrong", [10**400, 10**5000, float("inf"), np.float64("nan")], ids=["400", "5000", "inf", "nan"]
+)
 def test_a_number_in_python_data_is_finite_or_one_line(wrong: Any) -> None:
     tries = {
         "score": lambda: gradedeval.evaluate({"1": {"d1": wrong}}, QRELS, "ap"),

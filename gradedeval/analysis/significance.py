@@ -175,8 +175,8 @@ def unattainable(
     factor = count if correction in ("holm", "bonferroni") else 1  # bh corrects nothing where all p are as small
     family = f" ({p:.4g} after {correction} over {count})" if factor > 1 else ""
     what = f"with {by} the smallest possible p is {minimum:.2g}{family}, so nothing is significant at {level:g}"
-    factor *= 2 if test == "bootstrap" else 1
-    needed = math.ceil(min(factor / level, MOST_DRAWS + 1)) - 1
+    smallest = 2 if test == "bootstrap" else 1  # of 1 + draws
+    needed = math.ceil(min(smallest * factor / level, MOST_DRAWS + 1)) - 1
     needed += min_p(test, topics, needed, runs) * factor > level  # the last bit of a product
     enough = random and needed <= MOST_DRAWS and min_p(test, topics, needed, runs) * factor <= level
     return what, (f"use --draws {needed} or more" if enough else "use more topics") + (

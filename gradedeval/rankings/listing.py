@@ -83,7 +83,7 @@ def sample(size: Ints) -> Ints:
     several = np.flatnonzero(size > 1)
     if not len(several):
         return np.arange(min(ROWS, int(size.sum())))  # topics take turns
-    some = several[np.unique(np.linspace(0, len(several) - 1, TOPICS).astype(np.int64))]
+    some = several[np.linspace(0, len(several) - 1, min(TOPICS, len(several))).astype(np.int64)]
     within = np.arange(DOCUMENTS)
     positions: Ints = (start[some][:, None] + within)[within < size[some][:, None]]
     return positions

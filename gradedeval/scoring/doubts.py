@@ -25,6 +25,9 @@ TIED, RANGE = 0.1, 0.01
 """Ties are worth a note where they hold more than this share of the documents that a measure looks at, and the means of
 the best and the worst order are further apart than that."""
 
+TOLERANCE = 1e-9
+"""Rounding of sums: a range of exactly RANGE is not above it."""
+
 SHORT, FEW = 100, 10
 """Lists of fewer documents may have been cut short; means over fewer topics say little."""
 
@@ -79,7 +82,7 @@ def _of_ties(place: str, batches: Sequence[BatchScores], scores: RunScores, scor
     for column, measure in enumerate(scorer.measures):
         worst, best, tied, of = found[:, scores.included[:, column], column]
         low, high = (float(summarize(values, measure.definition.summary)) for values in (worst, best))
-        if tied.sum() > TIED * of.sum() and high - low > RANGE:
+        if tied.sum() > TIED * of.sum() and high - low > RANGE + TOLERANCE:
             ranges.append(f"{measure.label} between {low:.4f} and {high:.4f}")
     if not ranges:
         return []

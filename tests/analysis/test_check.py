@@ -751,6 +751,7 @@ def test_the_lines_of_settings_are_found_in_one_reading(
 )
 def test_statements_end_where_the_parser_ends_them(content: str) -> None:
     """As the shortest beginnings of the text tell that the parser takes."""
+    content = content.replace("\r\n", "\n")  # as a file is read
     lines, before, known = content.split("\n"), 0, dict[tuple[str, ...], int]()
     for end in range(1, len(lines) + 1):
         with suppress(tomllib.TOMLDecodeError):

@@ -241,7 +241,7 @@ def test_draws_too_few_for_any_pair_are_told(
     # Where draws are too few for a pair alone its interval has no end.
     told = [str(one.message) for one in caught if "with no end at 95%" not in str(one.message)]
     assert len(told) == (says is not None)
-    assert says is None or in_python(says) in told[0]
+    assert says is None or in_python(says) in told[0], told
     scores.frame.to_csv(files / "s.csv", index=False)
     options = ("--test", test, "--draws", str(draws), *(("--correction", correction) if correction else ()))
     found = cli("compare", "--from-scores", "s.csv", *options)

@@ -81,7 +81,7 @@ def test_every_command_does_something_with_files_that_are_whole(name: str, tmp_p
         (lambda: Path("half").touch(), "files are left: ['half']"),
         (lambda: Path("a.run").write_bytes(b""), "an input is changed: a.run"),
         (tempfile.mkstemp, "temporary files are left: "),
-        (lambda: 1 / 0, "ZeroDivisionError in __init__.py _run: "),
+        (lambda: 1 / 0, "ZeroDivisionError in options.py invoke: "),
         (lambda: warnings.warn("careful", stacklevel=1), "a warning of Python: "),
         (lambda: print("one"), "output beside an error: "),
         (lambda: Path("out.json").write_text('{"a": [1, '), "half a file: out.json"),

@@ -18,7 +18,7 @@ SHOWN = 10
 LONG, SHOWN_OF_A_WORD = 250, 100
 """Characters of a word, such as a docno, that is cut in a message, and those that are left of it."""
 
-_LONG = re.compile(rf"\S{{{LONG},}}")
+_LONG = re.compile(rf"(?<!\S)\S{{{LONG},}}")
 
 # Control characters, ends of lines, and marks that turn the direction of the text after them.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -132,7 +132,7 @@ class InputError(ValueError):
         if not self.place:
             return visible(_brief(said))
         # A path stands whole: it is what the reader opens.
-        place = _brief(self.place) if self.place.startswith(("'", '"')) else self.place
+        place = _brief(self.place) if self.place.startswith(("'", "-")) else self.place
         return visible(f"{place}: {_brief(said)}")
 
     def __str__(self) -> str:
@@ -149,7 +149,12 @@ class InputError(ValueError):
 
 def _brief(said: str) -> str:
     """A part of a message with the first characters of words that are too long to be read."""
-    return _LONG.sub(lambda word: f"{word[0][:SHOWN_OF_A_WORD]}…", said) if len(said) > LONG else said
+
+    def cut(found: re.Match[str]) -> str:
+        ends = found[0][len(found[0].rstrip("';:,.)")) :]
+        return f"{found[0][:SHOWN_OF_A_WORD]}…{ends[:SHOWN]}"
+
+    return _LONG.sub(cut, said) if len(said) > LONG else said
 
 
 def _rebuild(parts: dict[str, Any]) -> InputError:

@@ -195,7 +195,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
     arrays = gradedeval.evaluate(
         RUNS, QRELS, "err ap", depth=np.int32(3), rel=np.float32(2), top_grade=np.uint64(3), jobs=np.int64(1)
     )
-    assert arrays.means == plain.means
+    assert arrays.means_by_run == plain.means_by_run
     assert arrays.signature == plain.signature
 
 

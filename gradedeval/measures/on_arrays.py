@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from functools import lru_cache
 from typing import Any
@@ -166,6 +167,8 @@ def _table(measure: Measure, labels: Floats, top_grade: float | None) -> GainTab
         top = highest if top_grade is None else as_float(top_grade)
     except (TypeError, ValueError):
         raise InputError("top_grade", f"{shown(top_grade)} is not a number", "as in 3", usage=True) from None
+    if not math.isfinite(top):
+        raise InputError("top_grade", f"{shown(top_grade)} is not a finite number", "as in 3", usage=True)
     if not top >= highest:
         hint = "raise top_grade or correct the grade"
         raise InputError("y_true", f"grade {highest:g} is above the top grade {top:g}", hint, usage=True)

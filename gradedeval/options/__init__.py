@@ -9,6 +9,7 @@ from typing import Literal, TypedDict, TypeVar
 
 from gradedeval.errors import FLAG_VALUES, InputError, plural
 from gradedeval.measures.notation import Value
+from gradedeval.options import numbers
 from gradedeval.options.definition import GAINS, OUTPUT, RESIDUALS, Commands, Option, elsewhere, name_only, option
 from gradedeval.options.values import (
     Costs,
@@ -96,8 +97,8 @@ class Options:
     bounds: bool = option(False, "Report how low and how high each score can come, whatever the documents turn out to "
         "be that the run retrieved and nobody judged.", section=RESIDUALS, commands="eval", signature=elsewhere)
     unseen: float | int | None = option(None, "Let N documents that the run did not retrieve be relevant "
-        "too in --bounds; inf: any number.", section=RESIDUALS, commands="eval", metavar="N|inf", default_text="0",
-        accepts="a whole number or inf", read=read_unseen)
+        f"too in --bounds {numbers.UNSEEN.limits}; inf: any number.", section=RESIDUALS, commands="eval",
+        metavar="N|inf", default_text="0", accepts="a whole number or inf", read=read_unseen)
     interval: float | None = option(None, "Report the standard error and the interval of each summary over topics, "
         "at level 0.95 or as given, by the studentized bootstrap of topics.", section=OUTPUT, commands="eval",
         metavar="[LEVEL]", above=0, below=1, optional_value=True, signature=elsewhere,
@@ -125,9 +126,9 @@ class Options:
     topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
         accepts="a file or a list of topics", read=read_topics, names_file=True, signature=chosen_topics)
     max_growth: float | int | None = option(None, "Refuse compressed files that unpack to more than N times their "
-        "size, as those do that are made to fill a memory; inf: none.", commands="all", metavar="N|inf",
-        default_text="1000", accepts="a number from 1, or inf", read=read_growth, signature=elsewhere, needs_ids=True,
-        within=growth_up_to)
+        f"size {numbers.GROWTH.limits}, as those do that are made to fill a memory; inf: none.", commands="all",
+        metavar="N|inf", default_text="1000", accepts="a number from 1, or inf", read=read_growth, signature=elsewhere,
+        needs_ids=True, within=growth_up_to)
     extra_fields: bool = option(False, "Ignore what a line of a run has beyond its six fields, as trec_eval does.",
         commands="none", signature=elsewhere)
     given: frozenset[str] = option(frozenset(), "Which of `order` and `ties` the user has chosen.", commands="none",

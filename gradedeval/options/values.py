@@ -29,30 +29,28 @@ def read_gain(gain: Any) -> Any:
 
 
 def read_unseen(value: Any) -> Any:
-    """How many documents may be relevant that were not retrieved, from text: a whole number or infinity.
+    """How many documents may be relevant that were not retrieved: a whole number or infinity, as the text `inf` too.
 
     Raises InputError (usage) for anything else.
     """
-    if isinstance(value, float) and (value == math.inf or value.is_integer()):
-        value = "inf" if value == math.inf else int(value)
-    number = numbers.UNSEEN.read(value) if isinstance(value, str) else numbers.UNSEEN.check(value)
-    return math.inf if number == numbers.UNSEEN.word else number
+    whole = isinstance(value, float) and value.is_integer()
+    return _number_or_infinity(numbers.UNSEEN, int(value) if whole else value)
 
 
 def read_growth(value: Any) -> Any:
-    """How many times its size a compressed file may unpack to, from text: a number from 1, or infinity; None as it is.
+    """How many times its size a compressed file may unpack to: a number from 1 or infinity, as the text `inf` too; None
+    as it is.
 
     Raises InputError (usage) for anything else.
     """
-    if value is None:
-        return None
-    try:
-        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
-    except ValueError:
-        number = math.nan
-    if not number >= 1:
-        raise InputError("--max-growth", f"{value!r} is not a number from 1", "or give inf for any growth", usage=True)
-    return number
+    return value if value is None else _number_or_infinity(numbers.GROWTH, value)
+
+
+def _number_or_infinity(number: numbers.Number, value: Any) -> Any:
+    if isinstance(value, float) and value == math.inf:
+        return value
+    read = number.read(value) if isinstance(value, str) else number.check(value)
+    return math.inf if read == number.word else read
 
 
 def allowed_growth(given: Any) -> AbstractContextManager[None]:

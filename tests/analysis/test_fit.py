@@ -140,7 +140,7 @@ def test_a_measure_agrees_best_with_itself() -> None:
     found = gradedeval.fit(RUNS, QRELS, "rbp(p=0.6..0.65)", "rbp(p=0.625)")
     assert found.frame["value"].tolist() == [0.625, 0.625]
     assert found.frame["agreement"].tolist() == pytest.approx([1, 1])
-    assert [note.kind for note in found.notes] == ["no-relevant"]
+    assert [note.kind for note in found.notes] == ["short-lists", "no-relevant"]
 
 
 def test_two_ways_to_write_a_measure_come_to_the_same() -> None:

@@ -41,6 +41,7 @@ WORDS = {
     "informative": "a.run b.run qrels -m ap --min-ranks 3 --min-found 1",
     "pr": "a.run qrels",
     "lint": "a.run",
+    "measures": "",
     "trec_eval": "qrels a.run",
     "clicks observe": "log.tsv",
     "clicks fit": "log.tsv -m rbp(p=0.4..0.5..0.1)",
@@ -106,8 +107,9 @@ def write_files(folder: Path) -> None:
 def number_of(param: click.Parameter) -> Number | None:
     """The numbers that an option takes; None where it takes none."""
     flag = param.opts[-1]
-    if flag == numbers.UNSEEN.flag:
-        return numbers.UNSEEN
+    for number in (numbers.UNSEEN, numbers.GROWTH):
+        if flag == number.flag:
+            return number
     own: Number | None = getattr(param, "number", None)
     return own or (OPTIONS[flag[2:].replace("-", "_")].number if flag[2:].replace("-", "_") in OPTIONS else None)
 
@@ -148,6 +150,7 @@ CALLS: dict[str, Call] = {
     "plan_topics": lambda folder, **given: gradedeval.plan_topics(**{"variance": 0.05, **given}),
     "pool": lambda folder, **given: gradedeval.pool(RUNS, QRELS, **given),
     "power": lambda folder, **given: gradedeval.power(scores(), **given),
+    "read_history": lambda folder, **given: gradedeval.read_history(folder / "history.jsonl", **given),
     "risk": lambda folder, **given: gradedeval.risk(scores(), **given),
     "run_summaries": lambda folder, **given: gradedeval.run_summaries(scores(), **given),
     "table": lambda folder, **given: gradedeval.table(scores(), baseline="a.run", test="t", **given),

@@ -7,6 +7,7 @@ import io
 import subprocess
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -16,6 +17,7 @@ from hypothesis import settings
 
 from gradedeval.cli import main
 from support.commands import HIDDEN, Outcome, environment
+from support.paths import DATA
 
 # `--hypothesis-profile=ci` or `full` takes its place.
 settings.load_profile("default")
@@ -39,6 +41,21 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What the quick run leaves out: what needs the shared data, and most cases of a test marked `one_in`."""
+    absent = pytest.mark.skip("the shared data are not beside this checkout")
+    counted: Counter[str] = Counter()
+    for item in items:
+        if item.get_closest_marker("shared"):
+            item.add_marker(pytest.mark.exhaustive if DATA.is_dir() else absent)
+        if (sample := item.get_closest_marker("one_in")) and not item.get_closest_marker("exhaustive"):
+            name = item.nodeid.partition("[")[0]
+            if counted[name] % sample.args[0]:
+                item.add_marker(pytest.mark.exhaustive)
+            counted[name] += 1
 
 
 @pytest.fixture

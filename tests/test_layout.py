@@ -110,6 +110,7 @@ def floor(name: str) -> int:
     return 1 + max((floor(other) for other in rooms()[name]), default=0)
 
 
+@pytest.mark.exhaustive
 def test_every_room_has_its_place_in_the_order() -> None:
     assert rooms().keys() - {"gradedeval"} == set(ORDER)
 
@@ -119,6 +120,7 @@ def test_the_root_of_the_package_has_few_entries() -> None:
     assert len([path for path in PACKAGE.iterdir() if path.name not in {"__pycache__", "py.typed"}]) <= MOST_ENTRIES
 
 
+@pytest.mark.exhaustive
 def test_an_import_goes_one_way_only() -> None:
     back = {
         name: later
@@ -157,6 +159,7 @@ for modules in sys.argv[1:]:
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("part", ["room", pytest.param("module", marks=pytest.mark.exhaustive)])
 def test_every_part_imports_alone(part: str) -> None:
@@ -188,6 +191,7 @@ def modules_of(*words: str, folder: Path) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in times}
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "words",
     [
@@ -259,6 +263,7 @@ def test_every_module_says_what_it_is() -> None:
     assert [module for module, path in MODULES.items() if not ast.get_docstring(parsed(path))] == []
 
 
+@pytest.mark.exhaustive
 def test_frames_are_made_in_one_place() -> None:
     """Elsewhere a name that is not UTF-8 would be refused, with some versions of pandas."""
     makers = {"DataFrame", "Series", "Index", "MultiIndex", "Categorical", "array", "concat", "merge", "json_normalize"}

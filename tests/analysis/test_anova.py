@@ -60,6 +60,7 @@ def test_two_runs_are_a_paired_t_test() -> None:
     assert gradedeval.anova(saved(score))["f"][0] == pytest.approx(expected.statistic**2)
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(("runs", "df"), [(2, 1), (2, 5), (3, 2), (8, 7), (30, 1421), (100, 4851), (4, 80_000)])
 def test_the_studentized_range_is_scipy_s(runs: int, df: int) -> None:
     quantiles = np.array([0, 1e-6, 0.5, 2, 3.3, 5, 8, 40])
@@ -92,6 +93,7 @@ def test_against_statsmodels() -> None:
     assert frame["f"][0] == pytest.approx(mixed.f_test(contrasts).statistic, rel=1e-4)
 
 
+@pytest.mark.exhaustive
 def test_the_table_and_json_have_the_analysis(cli: Command) -> None:
     words = ("compare", *RUNS, QRELS, "-m", "ap", "--test", "anova", "--baseline", RUNS[0])
     text = cli(*words).text

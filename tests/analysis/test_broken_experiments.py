@@ -203,6 +203,7 @@ STANDARD = [
 CASES = [*EVERY, *COMPARE, *CHECK, *FITS, *STANDARD]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_broken_input_is_a_clear_message_and_nothing_else(case: Broken, tmp_path: Path, cli: Command) -> None:
     case.write(tmp_path)

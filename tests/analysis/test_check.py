@@ -471,6 +471,7 @@ def workflow() -> str:
     return (ROOT / "examples" / "github-workflow.yml").read_text()
 
 
+@pytest.mark.exhaustive
 def test_the_commands_of_the_workflow_run_as_they_stand(tmp_path: Path) -> None:
     """Every `run:` of the workflow but those that install and search; the job fails as GitHub would let it."""
     shutil.copy(ROOT / "examples" / "gradedeval.toml", tmp_path)
@@ -724,6 +725,7 @@ def test_a_file_of_settings_that_is_no_file_of_settings_is_refused_for_its_size(
     assert found.messages == ["x.toml: has more than 1,048,576 bytes; --config takes a file of settings"]
 
 
+@pytest.mark.exhaustive
 def test_the_lines_of_settings_are_found_in_one_reading(
     job: Path, monkeypatch: pytest.MonkeyPatch, cli: Command
 ) -> None:

@@ -197,6 +197,7 @@ def test_one_topic_is_not_tested(files: Path, cli: Command, tmp_path: Path) -> N
         gradedeval.compare("part.csv")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("test", "correction", "draws", "says"),
     [

@@ -79,6 +79,7 @@ def same(one: float, other: float) -> bool:
 TYPICAL = Topic((None, 3, 0, -1, 2, None, 1, 1, 0, 2, 3, None), (3, 0, 1))
 
 
+@pytest.mark.exhaustive
 @every(ALL)
 @drawn(12)  # of a second each: there are a thousand measures
 @given(topic=any_topic)
@@ -100,6 +101,7 @@ def test_contributions_sum_to_the_score(measures: Sequence[Measure], topic: Topi
             assert one.score == 0
 
 
+@pytest.mark.exhaustive
 @every(one for one in VARIANTS if not one.definition.cwl)
 @drawn(12)
 @given(topic=any_topic)
@@ -118,6 +120,7 @@ def test_the_running_score_is_that_of_the_documents_so_far_for_all_but_users_who
             assert same(running.get(end, 0.0 if end == 0 else score[at]), score[at]), one.measure
 
 
+@pytest.mark.exhaustive
 @every(one for one in VARIANTS if one.residual != "none")
 @drawn(30)
 @given(ranking=st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=8), at=st.integers(0, 8), topic=any_topic)
@@ -139,6 +142,7 @@ def test_what_the_only_unjudged_document_could_add_is_the_residual(
         assert math.isclose(rise, one.residual, abs_tol=1e-12), one.measure
 
 
+@pytest.mark.exhaustive
 @every(one for one in VARIANTS if one.residual != "none")
 @drawn(30)
 @given(ranking=st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=8), topic=any_topic)
@@ -192,6 +196,7 @@ def floats(one: Explained) -> dict[str, Any]:
     }
 
 
+@pytest.mark.exhaustive
 @every(one for one in VARIANTS if one.name in FORMULAS)
 @drawn(30)
 @given(topic=any_topic.filter(lambda topic: any(grade > 0 for grade in topic.pool)))
@@ -208,6 +213,7 @@ def test_the_workings_lead_to_the_contributions(measures: Sequence[Measure], top
         assert expected[documents] == pytest.approx(found["contribution"][documents], abs=1e-12), one.measure
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("first", sampled(range(3), 3), ids="from {} on, every third".format)
 @drawn(30)
 @given(topic=any_topic)
@@ -241,6 +247,7 @@ def _summed_to(measure: Measure) -> float:
     return measure.cutoff if measure.cutoff and measure.definition.cutoff == "sums_to_k" else math.inf
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cells", [1, 7, 40])
 def test_long_rankings_are_worked_on_in_parts(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
     dice = random.Random(3)

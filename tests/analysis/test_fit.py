@@ -184,6 +184,7 @@ def odd(path: Path) -> Path:
     return path
 
 
+@pytest.mark.exhaustive
 def test_other_topics_validate_what_was_found(tmp_path: Path) -> None:
     even = [str(topic) for topic in range(302, 351, 2)]
     found = gradedeval.fit(
@@ -205,6 +206,7 @@ def test_other_topics_validate_what_was_found(tmp_path: Path) -> None:
     assert row["agreement_there"] <= row["best_there"]
 
 
+@pytest.mark.exhaustive
 def test_validation_topics_that_were_fitted_are_counted(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "few").write_text("302\n303\n304\n305\n")
     words = (

@@ -78,6 +78,7 @@ def seeds(last: int) -> list[Any]:
     return [1, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(2, last))]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("seed", seeds(30))
 @pytest.mark.parametrize("measure", ["dcg@3", "p@3", "rbp(p=0.8)"])
@@ -140,6 +141,7 @@ def test_long_rankings_are_tried_in_larger_steps() -> None:
     assert row["unjudged"] == depth
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("measure", ["ap", "ndcg", "err"])
 def test_many_pairs_are_scored_in_few_calls_and_each_as_if_alone(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = 0

@@ -188,6 +188,7 @@ def test_the_actual_curve_is_that_of_pr() -> None:
     )
 
 
+@pytest.mark.exhaustive
 @ignored
 def test_frames_tables_csv_and_json_say_the_same(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "topics").write_text("\n".join(TOPICS))

@@ -43,6 +43,7 @@ def refused(cli: Command, *words: str) -> str:
     return found.messages[0]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("verb", ["compare", "correlate", "power"])
 def test_scores_read_back_from_every_format_give_the_same(verb: str, form: str, files: Path, cli: Command) -> None:

@@ -152,6 +152,7 @@ COUNTS_TIES = pytest.mark.skipif(
 )
 
 
+@pytest.mark.one_in(3)
 @COUNTS_TIES
 @pytest.mark.parametrize(
     ("topics", "digits"),
@@ -166,6 +167,7 @@ def test_wilcoxon_is_scipy_s_of_each_pair_on_its_own(topics: int, digits: int) -
     assert p_values(mixed, "wilcoxon", 1, 0)[:pairs] == pytest.approx(theirs, rel=1e-12)
 
 
+@pytest.mark.one_in(2)
 @COUNTS_TIES
 @pytest.mark.parametrize("denominator", sampled([10, 3, 7, 1024], 4))
 @pytest.mark.parametrize("topics", [7, TIED, 60])

@@ -165,6 +165,7 @@ def drawn(seed: int, grades: Sequence[int] = (-1, 0, 0, 1, 2)) -> tuple[dict[str
 NAIVE = ("ap", "sp", "rr", "q(rel=1)", "bpref(k=10)")
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("cells", [1, 64, 1 << 18])
 def test_batches_give_what_loops_over_systems_topics_and_ranks_give(
@@ -180,6 +181,7 @@ def test_batches_give_what_loops_over_systems_topics_and_ranks_give(
     assert weights.beyond[weights.columns.index("rr") - 1] == 0
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "name",
     sampled(
@@ -295,12 +297,14 @@ def is_fixed(measure: Measure) -> bool:
     return True
 
 
+@pytest.mark.exhaustive
 def test_the_measures_with_fixed_weights_are_these() -> None:
     found = {measure.name for measure in of_the_table() if is_fixed(measure)}
     # With a cutoff of 1 others would join; without one, or with 4, none.
     assert found == FIXED
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("measure", sampled([one for one in of_the_table() if one.name in FIXED], 2), ids=str)
 def test_a_measure_with_fixed_weights_is_their_sum_with_the_gains(measure: Measure) -> None:
     """On rankings of many lengths, with missed and unjudged documents, of real evaluations."""

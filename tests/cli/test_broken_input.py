@@ -29,6 +29,7 @@ def test_there_are_many_ways_to_be_wrong_and_no_two_go_by_one_name() -> None:
     assert len({case.name for case in CASES}) == len(CASES)
 
 
+@pytest.mark.one_in(2)
 @by_name
 def test_broken_input_is_a_clear_message_and_nothing_else(case: Broken, tmp_path: Path, cli: Command) -> None:
     case.write(tmp_path)
@@ -37,6 +38,7 @@ def test_broken_input_is_a_clear_message_and_nothing_else(case: Broken, tmp_path
     assert contents(tmp_path) == before
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("case", sampled(CASES, 4), ids=lambda case: case.name)
 def test_broken_input_leaves_the_output_file_as_it_was(case: Broken, tmp_path: Path, cli: Command) -> None:
     if case.arguments[0] == "measures" or "-o" in case.arguments:
@@ -48,6 +50,7 @@ def test_broken_input_leaves_the_output_file_as_it_was(case: Broken, tmp_path: P
     assert contents(tmp_path) == before
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "name",
     sampled(
@@ -164,6 +167,7 @@ def test_a_file_that_breaks_while_it_is_read_is_said_to_be_that(
 # Standard input, output and error that are full or closed
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "words", ["run.txt qrels.txt", "run.txt qrels.txt -o /dev/stdout", "measures", "-h", "eval -h"]
 )
@@ -178,6 +182,7 @@ def test_a_pipe_that_nobody_reads_is_silence_and_success(words: str, tmp_path: P
     assert outcome == Outcome(0, b"", b"")
 
 
+@pytest.mark.exhaustive
 def test_a_pipe_that_is_closed_half_way_is_silence_and_success(tmp_path: Path) -> None:
     topics = range(20_000)
     (tmp_path / "run.txt").write_text("".join(f"{topic} Q0 d 1 1 t\n" for topic in topics))
@@ -187,6 +192,7 @@ def test_a_pipe_that_is_closed_half_way_is_silence_and_success(tmp_path: Path) -
     assert shell("gradedeval run.txt qrels.txt -m rr@1 -q -f csv | head -n 0", tmp_path) == Outcome(0, b"", b"")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("words", [("run.txt", "qrels.txt"), ("measures",), ("--help",)])
 def test_a_full_standard_output_is_a_message(words: tuple[str, ...], tmp_path: Path, process: Command) -> None:
     Broken("", ()).write(tmp_path)
@@ -200,12 +206,14 @@ def test_a_closed_standard_output_is_a_message(tmp_path: Path) -> None:
     check_refused(shell("gradedeval run.txt qrels.txt >&-", tmp_path), 1, ("<stdout>: …",))
 
 
+@pytest.mark.exhaustive
 def test_a_closed_standard_input_is_a_message(tmp_path: Path) -> None:
     Broken("", ()).write(tmp_path)
     check_refused(shell("gradedeval - qrels.txt <&-", tmp_path), 1, ("<stdin>: …",))
     assert shell("gradedeval run.txt qrels.txt <&-", tmp_path).code == 0
 
 
+@pytest.mark.exhaustive
 def test_a_closed_or_full_standard_error_changes_no_exit_code(tmp_path: Path) -> None:
     Broken("", ()).write(tmp_path)
     for redirected in ("2>&-", "2>/dev/full"):
@@ -357,6 +365,7 @@ def test_odd_input_gives_the_right_numbers(name: str, tmp_path: Path, cli: Comma
     assert outcome.messages == []
 
 
+@pytest.mark.one_in(3)
 @odd
 def test_odd_input_gives_the_same_from_standard_input(name: str, tmp_path: Path, cli: Command) -> None:
     run, qrels = ODD[name]
@@ -420,6 +429,7 @@ def test_topic_ids_come_out_byte_for_byte(form: str, tmp_path: Path, cli: Comman
     assert found[-1][0] == "all"
 
 
+@pytest.mark.exhaustive
 def test_a_run_s_own_name_comes_out_byte_for_byte(tmp_path: Path, process: Command) -> None:
     name = os.fsdecode(b"caf\xe9.txt")
     (tmp_path / name).write_bytes(ODD_RUN)

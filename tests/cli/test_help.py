@@ -32,6 +32,7 @@ def sections(text: str) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", LEAVES)
 @pytest.mark.parametrize("columns", ["80", "100"])
 def test_each_option_stands_in_exactly_one_section(
@@ -79,6 +80,7 @@ found = [helps(gradedeval), [[one.paragraphs, one.meanings] for one in measures]
 """
 
 
+@pytest.mark.exhaustive
 def test_python_without_docstrings_describes_commands_and_measures_all_the_same() -> None:
     here: dict[str, Any] = {}
     exec(DESCRIPTIONS, here)

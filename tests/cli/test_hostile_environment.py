@@ -78,6 +78,7 @@ def test_a_killed_command_leaves_no_file_and_no_process_whatever_it_waits_for(
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.one_in(4)
 @linux
 @pytest.mark.parametrize(
     ("number", "code"),
@@ -145,6 +146,7 @@ def test_64_file_descriptors_are_enough_for_any_number_of_runs(jobs: str, folder
     assert len((folder / "out.csv").read_text().splitlines()) == 1 + 150 * 4
 
 
+@pytest.mark.exhaustive
 @linux
 def test_where_no_process_can_be_started_one_does_the_work(folder: Path) -> None:
     words = ["0.run", "1.run", "qrels.txt", "-m", "ap", "--jobs", "2"]
@@ -163,6 +165,7 @@ def test_a_file_that_may_not_grow_leaves_the_old_one(folder: Path) -> None:
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.exhaustive
 @linux
 def test_without_shared_memory_processes_work_all_the_same(folder: Path) -> None:
     hidden = "mount -t tmpfs -o ro none /dev/shm"
@@ -181,6 +184,7 @@ def test_without_shared_memory_processes_work_all_the_same(folder: Path) -> None
     assert done.stdout == shell(f"gradedeval {' '.join(MANY[:-1])} 1", folder).out
 
 
+@pytest.mark.exhaustive
 def test_a_pipe_larger_than_memory_needs_a_folder_for_it(folder: Path) -> None:
     topics = "".join(f"t{topic:06} Q0 document-{topic % 7} 1 1 t\n" for topic in range(700_000))
     (folder / "large.run").write_text(topics + "t000000 Q0 again 1 1 t\n")
@@ -192,6 +196,7 @@ def test_a_pipe_larger_than_memory_needs_a_folder_for_it(folder: Path) -> None:
     assert said.count("\n") == 1
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("piped", [False, True])
 def test_packed_topics_that_take_turns_need_a_folder_for_it(piped: bool, folder: Path) -> None:
     lines = [f"{topic} Q0 document-{at} 1 {at} t\n" for at in range(30_000) for topic in range(1, 4)]
@@ -206,6 +211,7 @@ def test_packed_topics_that_take_turns_need_a_folder_for_it(piped: bool, folder:
 # Output that nobody takes ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "form", sampled(["table", "csv", "json", "markdown", "latex", "html", "trec", "jsonl", "tsv"], 8)
 )
@@ -218,6 +224,7 @@ def test_a_full_device_is_a_message_in_every_format(form: str, folder: Path) -> 
         assert "No space left on device" in done.messages[0]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "words",
     sampled(
@@ -245,6 +252,7 @@ def test_every_command_says_that_its_output_is_incomplete(words: str, folder: Pa
     assert "Traceback" not in closed.err.decode()
 
 
+@pytest.mark.exhaustive
 def test_no_language_is_no_hindrance(folder: Path) -> None:
     (folder / "économie.run").write_text(RUN.replace("1 Q0", "économie-8 Q0"), encoding="utf-8")
     (folder / "qrels.txt").write_text(QRELS.replace("1 0", "économie-8 0"), encoding="utf-8")

@@ -141,6 +141,8 @@ def collection(odd: dict[str, bytes]) -> None:
     scores.frame.to_csv("saved.csv", index=False, errors="surrogateescape")
     for label in ("first", "second"):
         gradedeval.append_history(scores, "history", label=label)
+    grown = Path("history")
+    grown.write_bytes(re.sub(rb'("time": *")[^"]*', rb"\g<1>2026-01-01T00:00:00+00:00", grown.read_bytes()))
 
 
 Folder = Callable[[str, bytes], tuple[Path, dict[str, bytes]]]
@@ -201,6 +203,7 @@ def test_every_command_is_walked() -> None:
     assert list(LEAVES) == list(WORDS)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(("name", "number", "form"), list(cases()))
 def test_an_id_is_told_byte_for_byte(name: str, number: int, form: str, folder: Folder, cli: Command) -> None:
     check("all", name, number, form, folder, cli)

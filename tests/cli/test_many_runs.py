@@ -68,6 +68,7 @@ def shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
 # The same bytes -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(2)
 @linux
 @pytest.mark.parametrize(
     "words", sampled([(LONG,), (("-m", "ap"),), (("--run-name", "tag", "-m", "ap"),), (("--sort", "ap"),)], 2)
@@ -120,6 +121,7 @@ def refused(*given: Any, **layout: Any) -> Iterator[Any]:
 WAYS = ("-q", "-f", "trec", "--digits", "17", "-m", "ap ndcg@10 err@20 rbp bpref judged@5")
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("seed", sampled(range(60), 8))
 def test_awkward_runs_give_the_same_bytes_every_way(seed: int, tmp_path: Path, cli: Command) -> None:
     content, judgments = awkward(random.Random(f"every way {seed}"))
@@ -143,6 +145,7 @@ FORMS: dict[str, str] = {
 }
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("form", FORMS)
 def test_odd_runs_give_the_same_bytes_every_way(form: str, tmp_path: Path, cli: Command) -> None:
     content = FORMS[form].encode()
@@ -180,6 +183,7 @@ def test_a_bad_run_is_told_at_the_end_while_the_others_print(
     ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_output_is_not_written_unless_all_runs_are_good_or_it_is_asked_for(
     jobs: str, folder: Path, cli: Command, shared_out: None
@@ -324,6 +328,7 @@ def test_thousands_of_runs_have_names_of_their_own() -> None:
 # Processes ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(2)
 @linux
 @pytest.mark.parametrize("always", [False, True])
 def test_a_run_on_which_a_process_dies_is_scored_by_another_which_may_die_too(
@@ -408,6 +413,7 @@ def test_topics_of_many_runs_are_kept_once(folder: Path, shared_out: None) -> No
         assert found.runs[0].topics == ["1", "2", "3", "4", "5"]
 
 
+@pytest.mark.one_in(2)
 @linux
 @pytest.mark.parametrize("target", ["all", "parent"])
 def test_ctrl_c_ends_at_once_without_litter(target: str, folder: Path) -> None:

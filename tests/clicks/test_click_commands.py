@@ -80,6 +80,7 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
         assert (other.code, other.out) == (plain.code, plain.out), verb
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -58,6 +58,7 @@ def pairs(sign_of: Any) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["topic", "list_a", "list_b", "sign"])
 
 
+@pytest.mark.exhaustive
 def test_from_a_click_model_whose_parameters_grades_share(cascade: ClickLog, readers: ClickLog) -> None:
     learned = clicks.gains(cascade, QRELS, model="cm")
     assert learned.frame.columns.tolist() == ["grade", "gain"]
@@ -97,6 +98,7 @@ def test_isotonic_by_hand() -> None:
     assert gain_search.isotonic(np.array([3.0, 2, 1]), np.array([1.0, 1, 2])).tolist() == [1.75] * 3
 
 
+@pytest.mark.exhaustive
 def test_from_the_correlation_of_err_with_a_click_measure(cascade: ClickLog) -> None:
     learned = clicks.gains(cascade, QRELS, learn_from="correlation")
     assert learned.values == pytest.approx(TRUE, abs=0.03)
@@ -106,6 +108,7 @@ def test_from_the_correlation_of_err_with_a_click_measure(cascade: ClickLog) -> 
     assert clicks.gains(cascade, QRELS, learn_from="correlation", zero=True).values[0] == 0
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("measure", "model"),
     [

@@ -104,6 +104,7 @@ def test_the_chances_of_all_patterns_sum_to_1_and_to_the_chance_of_each_rank(jud
         assert np.allclose((whole * every).sum(1), rates, rtol=0, atol=1e-12), name
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", EM)
 def test_the_log_likelihood_never_falls(name: str, judged: Qrels, runs: dict[str, Any]) -> None:
     log = clicks.simulate("rbp(p=0.7,gain=0.1:0.4:0.8)", runs, judged, sessions=3_000, seed=4)
@@ -114,6 +115,7 @@ def test_the_log_likelihood_never_falls(name: str, judged: Qrels, runs: dict[str
         assert model.log_likelihood[-1] == pytest.approx(model.predicts(log).ll_session * 3_000, rel=1e-12)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "name", sampled([name for name in KNOWN if name != "sdbn"], 3)
 )  # whose closed form is no maximum
@@ -160,6 +162,7 @@ def test_the_users_of_dcm_stop_by_rank_whatever_the_document() -> None:
         assert model.relevance.tolist() == pytest.approx([1, 1], abs=0.02)
 
 
+@pytest.mark.exhaustive
 def test_of_products_attractiveness_is_that_of_rank_1(judged: Qrels, runs: dict[str, Any], tmp_path: Any) -> None:
     looks = np.tril(np.random.default_rng(5).uniform(0.2, 0.9, (9, 9)))
     looks[0, 0] = 1

@@ -66,6 +66,7 @@ def offered(*typed: str) -> list[str]:
     return [item.value if item.type == "plain" else item.type for item in shell.get_completions(before, last)]
 
 
+@pytest.mark.exhaustive
 def test_commands_options_choices_measures_and_files_are_offered() -> None:
     assert offered("co") == ["compare", "correlate", "file"]
     assert offered("compare", "--tes") == ["--test"]

@@ -52,6 +52,7 @@ def replace(path: Path, diff: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+@pytest.mark.exhaustive
 def test_a_measure_is_a_function_and_its_name_in_the_table(copy: Path) -> None:
     walk = section("Add a measure")
     (function,), (line,), (session,) = (blocks(walk, kind) for kind in ("python", "diff", "console"))
@@ -94,6 +95,7 @@ def test_an_output_format_is_a_function_and_its_row(copy: Path) -> None:
     assert (copy / "compared.rst").read_text(encoding="utf-8") == compare
 
 
+@pytest.mark.exhaustive
 def test_a_command_is_a_file_and_a_line(copy: Path) -> None:
     walk = section("Add a command")
     (module,), (line,), (session,) = (blocks(walk, kind) for kind in ("python", "diff", "console"))

@@ -23,7 +23,7 @@ def name_of(page: Path) -> str:
 # Their commands take a second and more.
 SLOW = (
     *("compare-measures.md", "compare-two-systems.md", "keep-a-history.md", "use-click-logs.md", "gate-ci.md"),
-    *("report.md", "draw-pictures.md"),
+    *("report.md", "draw-pictures.md", "unjudged-documents.md", "find-what-changed.md", "own-measure.md"),
 )
 
 

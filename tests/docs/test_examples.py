@@ -27,6 +27,7 @@ def test_the_shell_example_orders_runs_and_names_the_worst_topics(reader: Path) 
     assert drops[0] < 0
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("file", "words", "begins"),
     [
@@ -53,6 +54,7 @@ def test_the_measures_of_the_page_give_the_scores_of_the_example(
     assert ours.startswith(begins)
 
 
+@pytest.mark.exhaustive
 def test_the_notebook_example_prints_what_its_cells_promise(reader: Path) -> None:
     printed = shell("python examples/notebook.py", reader)
     assert "err@20   0.2886 + 0.0142" in printed
@@ -60,6 +62,7 @@ def test_the_notebook_example_prints_what_its_cells_promise(reader: Path) -> Non
     assert printed.splitlines()[-2:] == ["0 0.3125", "1 0.7812"]  # 1/2 · 1/4 + 1/3 · 3/4 · 3/4; 3/4 + 1/2 · 1/4 · 1/4
 
 
+@pytest.mark.exhaustive
 def test_the_samples_are_what_their_generator_writes(reader: Path) -> None:
     written = reader / "written"
     written.mkdir()
@@ -76,6 +79,7 @@ def test_the_samples_are_what_their_generator_writes(reader: Path) -> None:
     assert shell(f"cd {written} && {sums}", reader) == shell(samples, reader)
 
 
+@pytest.mark.exhaustive
 def test_a_script_for_pytrec_eval_runs_with_one_import_changed(reader: Path, tmp_path: Path) -> None:
     printed = shell("python examples/pytrec_eval_script.py", reader)
     assert printed.splitlines()[-3:] == ["P_2      0.2500", "map      0.4583", "ndcg     0.5848"]

@@ -130,6 +130,7 @@ def test_every_function_that_returns_frames_is_walked() -> None:
     assert walked - OF_FILES == set(RESULTS)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", RESULTS)
 def test_frames_of_results_hold_every_id(name: str) -> None:
     frames = frames_of(RESULTS[name]())

@@ -62,6 +62,7 @@ def test_every_command_is_drawn_and_every_option_has_a_value() -> None:
                 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", sampled(LEAVES, 9))
 def test_every_command_does_something_with_files_that_are_whole(name: str, tmp_path: Path) -> None:
     codes = []

@@ -31,6 +31,7 @@ def test_commands_that_are_killed_leave_nothing(tmp_path: Path) -> None:
     assert [trial for trial in found if trial.found] == []
 
 
+@pytest.mark.exhaustive
 def test_a_file_that_is_left_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no signal waits."""
     rash = "import contextlib; from gradedeval.trec import written; written.held = contextlib.nullcontext; "

@@ -64,6 +64,7 @@ def settings(objective: Any) -> dict[str, Any]:
     return {name: value for name, value in vars(objective).items() if name != "measure" and name[0] != "_"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("objective", SMOOTH, ids=lambda one: f"{one.noise} {one.measure}")
 def test_slopes_of_smooth_objectives_are_finite_differences(objective: Any) -> None:
     seen = drawn(4)

@@ -77,6 +77,7 @@ def test_every_judgment_stays_within_the_bounds_and_exact_ones_are_reached(measu
     check(measures, TOPICS)
 
 
+@pytest.mark.exhaustive
 @every(BOUNDED)
 def test_so_it_is_where_documents_that_were_not_retrieved_may_be_relevant(measures: Sequence[Measure]) -> None:
     check(measures, TOPICS[:4], unseen=1)

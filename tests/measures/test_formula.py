@@ -146,6 +146,7 @@ RUN = {"t": {"a": 3.0, "b": 2.0, "c": 1.0}}
 QRELS = {"t": {"a": 0, "b": 1, "c": 2}}
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("written", "said"),
     [
@@ -175,6 +176,7 @@ def test_a_c_that_is_no_chance_and_a_sum_that_does_not_converge_are_errors_with_
     assert refused.value.exit_code == 1
 
 
+@pytest.mark.exhaustive
 def test_where_everybody_has_stopped_nothing_needs_to_converge() -> None:
     # Everyone stops at the first relevant document: the endless rest is nobody's. Elsewhere a horizon does.
     assert score('cwl(C="where(r>0,0,1)")', [0, 0, 1]) == pytest.approx(1 / 3)
@@ -201,6 +203,7 @@ SPELT = {
 }
 
 
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("name", sampled(SPELT, 2))
 @pytest.mark.parametrize("tail", sampled([0.5, 0.0, 1.0], 3))
 def test_a_formula_sums_to_what_the_closed_form_says(name: str, tail: float) -> None:
@@ -218,6 +221,7 @@ def test_power_laws_are_extrapolated_to_their_zeta_function(end: int, power: flo
     assert found == pytest.approx((end + 1) ** power * special.zeta(power, end + 1), rel=1e-10)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("factor", ["m/(m+1)", "m**0", "1-1/(m+3)", "(m/(m+1))**0.5"])
 def test_what_falls_off_no_faster_than_the_rank_is_endless(factor: str) -> None:
     formula = read_formula(factor)
@@ -305,6 +309,7 @@ def test_a_measure_by_a_file_needs_the_file() -> None:
             parse_measures(f"{name}(file=nowhere.csv)")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("formula", "depth"),
     [
@@ -322,6 +327,7 @@ def test_what_changes_far_down_is_seen(formula: str, depth: float) -> None:
     assert score(f'cwl(C="{formula}",of=ed)', []) == pytest.approx(depth, rel=1e-9)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "formula",
     sampled(

@@ -89,6 +89,7 @@ def check_company(measures: Sequence[Measure], topics: list[Topic], cells: int, 
             assert alone.bits(name) == together.bits(name) == restricted.bits(name)
 
 
+@pytest.mark.exhaustive
 @every(VARIANTS)
 @drawn(25)
 @given(topics=uneven_topics, cells=st.sampled_from([1, 20, 150, 1 << 18]), absent=st.integers(0, 9))
@@ -115,6 +116,7 @@ def test_a_long_topic_has_the_same_score_in_any_company(depths: tuple[int, ...],
 DEEP = {f"t{depth}": [f"d{(7 * rank) % 50}" for rank in range(depth)] for depth in (1, 2, 9, 10, 11, 40)}
 
 
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("cutoff", [1, 3, 10])
 @pytest.mark.parametrize(
     "options",
@@ -141,6 +143,7 @@ def test_measures_with_a_cutoff_score_a_file_the_same_beside_one_without(cutoff:
 # --- order of the input ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 @every(VARIANTS)
 @drawn(40)
 @given(data=st.data(), ties=st.sampled_from(["docno-desc", "docno-asc", "best", "worst", "rank", "file"]))
@@ -259,6 +262,7 @@ def test_moving_the_better_document_up_never_hurts_further_down_either(
     assert [str(measures[column]) for column in np.flatnonzero(score[1] < score[0] - 1e-12)] == []
 
 
+@pytest.mark.exhaustive
 @every(measure for measure in VARIANTS if measure.definition.gain is None)
 def test_a_measure_without_gains_does_not_change_when_judged_documents_swap(measures: Sequence[Measure]) -> None:
     score = found_of_short(measures).score
@@ -306,6 +310,7 @@ def _completions() -> tuple[list[Topic], Any, Any, Any]:
     return list(rows), before, after, longer_run
 
 
+@pytest.mark.exhaustive
 @every(BOUNDED)
 def test_no_judgment_of_the_unjudged_lifts_a_score_past_score_and_residual(measures: Sequence[Measure]) -> None:
     topics, before, after, longer = _completions()
@@ -322,6 +327,7 @@ def test_no_judgment_of_the_unjudged_lifts_a_score_past_score_and_residual(measu
     assert failing(measures, broken) == {}
 
 
+@pytest.mark.exhaustive
 @every(BOUNDED)
 @drawn(12)
 @given(
@@ -404,6 +410,7 @@ def test_the_residual_to_full_depth_reaches_the_best_case_of_the_measure_without
         assert full.of(measure) + full.of(measure, "residual") == pytest.approx(best, abs=1e-12), str(measure)
 
 
+@pytest.mark.exhaustive
 @every(m for m in BOUNDED if m.cutoff is None or not m.only_truncates)
 @drawn(20)
 @given(topic=any_topic)
@@ -445,6 +452,7 @@ def _depth(topic: Topic, measure: Measure) -> int:
     return len(topic.ranking) if whole else min(measure.cutoff or 0, len(topic.ranking))
 
 
+@pytest.mark.exhaustive
 @every(BOUNDED)
 def test_a_residual_needs_something_unjudged_or_beyond_the_end(measures: Sequence[Measure]) -> None:
     found = found_of_short(measures)
@@ -532,6 +540,7 @@ def test_a_missing_topic_could_still_have_the_best_possible_score(measure: str, 
     assert found.residual[row, 0] == pytest.approx(best, abs=1e-12)
 
 
+@pytest.mark.exhaustive
 @every(measure for measure in VARIANTS if not measure.definition.uses_unsampled)
 def test_negative_grades_that_count_as_unjudged_are_as_if_nobody_had_judged(measures: Sequence[Measure]) -> None:
     rankings = [(None, 1, 0), (2, None), (None,), (0, None, None, 3, 1), (None, None, None, None, 2)]

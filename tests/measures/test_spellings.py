@@ -79,6 +79,7 @@ def test_every_name_in_the_tables_of_other_tools_is_tried() -> None:
     assert ALIASES.keys() - tried <= unknown | {"map_cut", "ndcg_cut"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("spelled", [name for name in IR_MEASURES if name.split("(")[0].split("@")[0] not in DIFFERENT])
 def test_it_has_the_value_of_ir_measures(spelled: str) -> None:
     ir_measures = pytest.importorskip("ir_measures")
@@ -200,6 +201,7 @@ def test_a_name_that_means_something_else_there_is_noted() -> None:
     assert len(notes("Bpref", spam)) == len(notes("Compat", QRELS)) == len(notes("rbp.95", QRELS)) == 1
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("spelled", [name for name in CWL_EVAL if name not in ("P@10", "AP", "RR")])
 def test_it_has_the_value_of_cwl_eval_with_its_preset_and_a_note_without(spelled: str) -> None:
     judged = {topic: {docno: grade / 4 for docno, grade in own.items()} for topic, own in QRELS.items()}
@@ -370,6 +372,7 @@ def test_a_number_is_a_finite_decimal_of_ascii_digits(text: str, means: dict[str
 HUGE = ("1e308", "1e-308", "5e-324", "9" * 30, "9" * 18, "0.9999999999999999", "-1e308")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "form",
     sampled(

@@ -192,6 +192,7 @@ def brute_force(measure: str, gained: float, spent: float, tail: float, ranks: i
     return float(1 + viewed.sum())
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("measure", "tail"),
     sampled(
@@ -342,6 +343,7 @@ def test_every_measure_has_its_loop() -> None:
     assert {parse_measures(name)[0].name for name in LOOPS} | {"cwlap"} == {one.name for one in OWN}
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("horizon", [1, 3, 7, 50])
 @pytest.mark.parametrize("name", [*LOOPS, "cwlap"])
 def test_all_five_quantities_equal_plain_loops(name: str, horizon: int) -> None:

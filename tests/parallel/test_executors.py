@@ -140,6 +140,7 @@ def test_where_a_process_dies_its_tasks_are_done_by_another(tmp_path: Path) -> N
     assert nobody_is_left()
 
 
+@pytest.mark.exhaustive
 @linux
 def test_a_task_that_always_kills_is_named_and_no_other_is_lost() -> None:
     def work(number: int) -> int:

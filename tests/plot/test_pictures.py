@@ -337,6 +337,7 @@ def test_nothing_of_matplotlib_is_changed_for_good(scores: gradedeval.Scores) ->
     assert rcParams == before
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("form", ["svg", "png", pytest.param("pdf", marks=pytest.mark.exhaustive)])
 def test_a_file_has_the_signature_and_the_same_bytes_again(form: str, cli: Command, tmp_path: Path) -> None:
     words = ("plot", "weights", "-m", "p@3", "--ranks", "5", "--signature", "-o")
@@ -655,6 +656,7 @@ def examples() -> Any:
     return module
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("name", ["runs", "topics"])
 def test_the_pictures_of_the_readme_are_as_the_example_draws_them(

@@ -65,6 +65,7 @@ RULES: dict[str, dict[str, Any]] = {
 # Generated files ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("name", sampled(RULES, 4))
 @pytest.mark.parametrize("files", [10, pytest.param(120, marks=pytest.mark.exhaustive)])
 def test_blocks_of_any_size_give_what_the_simple_reader_gives(files: int, name: str) -> None:
@@ -99,6 +100,7 @@ def test_a_collision_of_all_hashes_changes_nothing(files: int) -> None:
                 assert found == simple
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("more", [-1, 1000])
 @pytest.mark.parametrize("files", [6, pytest.param(60, marks=pytest.mark.exhaustive)])
 def test_documents_are_looked_up_among_the_judged_or_the_judged_among_them(
@@ -116,6 +118,7 @@ def test_documents_are_looked_up_among_the_judged_or_the_judged_among_them(
             assert found == simple
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("files", [6, pytest.param(60, marks=pytest.mark.exhaustive)])
 def test_topics_with_one_hash_stay_in_order_of_appearance(files: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(swar, "hashes", lambda word, length: (word(0, slice(None)) & np.uint64(3)) << np.uint64(60))
@@ -154,6 +157,7 @@ def test_a_topic_larger_than_a_block_and_a_topic_that_comes_back_at_the_end() ->
         assert len(found[0][3][1][0]) == 51
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("rules", sampled([Options(), Options(topics="run", ties="rank")], 2, 1), ids=str)
 def test_many_topics_that_take_turns(rules: Options) -> None:
     draw = random.Random(5)
@@ -171,6 +175,7 @@ def test_one_topic_of_many_documents_among_small_ones_stays_small() -> None:
     assert sum(batch.codes.size for batch in run.batches) < 1 << 19
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "spoilt",
     [
@@ -200,6 +205,7 @@ def test_faults_are_told_as_the_simple_reader_tells_them(spoilt: bytes) -> None:
             assert found == simple
 
 
+@pytest.mark.one_in(14)
 @pytest.mark.parametrize("fields", range(1, 9))
 @pytest.mark.parametrize("first", sampled(range(5), 5))
 def test_a_line_of_any_length_has_its_six_fields_or_is_told(fields: int, first: int) -> None:
@@ -212,6 +218,7 @@ def test_a_line_of_any_length_has_its_six_fields_or_is_told(fields: int, first: 
                 assert found == simple
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("files", [1, pytest.param(8, marks=pytest.mark.exhaustive)])
 def test_processes_share_a_large_file_and_give_the_same(files: int, tmp_path: Path) -> None:
     draw, path = random.Random(4), tmp_path / "run"
@@ -229,6 +236,7 @@ def test_processes_share_a_large_file_and_give_the_same(files: int, tmp_path: Pa
     assert nobody_is_left()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("many", "jobs"), sampled([(3, 2), (3, 4), (1 << 12, 3)], 2))
 def test_processes_share_the_second_pass_over_topics_that_take_turns(
     many: int, jobs: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -316,6 +324,7 @@ def packed_with_zstd(content: bytes) -> bytes:
     return packed
 
 
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("content", [RUN, BACK], ids=["contiguous", "comes back"])
 @pytest.mark.parametrize(
     "packed",

@@ -52,6 +52,7 @@ def result(run: pd.DataFrame, qrels: Any, options: dict[str, Any]) -> Any:
 RUNS = [RUN, TIED, TWICE, SHUFFLED, RUN[RUN.topic > "t2"], RUN.replace("t5", "t9"), RUN[:0]]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("run", sampled(RUNS, 3, 2))
 @pytest.mark.parametrize(
     "options",

@@ -46,6 +46,7 @@ def made(read: Callable[..., Qrels], content: bytes) -> Any:
         return str(error)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("jobs", "rounds", "together"),
     [

@@ -179,6 +179,7 @@ def test_what_compares_scores_says_that_runs_are_none(given: Any) -> None:
             function(given)
 
 
+@pytest.mark.exhaustive
 def test_a_measure_offered_by_another_package_is_found(tmp_path: Path) -> None:
     (tmp_path / "other.py").write_text(
         "from gradedeval import measure, row_sums\n@measure(gain='linear')\ndef haul(g):\n    return row_sums(g.gain)\n"
@@ -197,6 +198,7 @@ def test_a_measure_offered_by_another_package_is_found(tmp_path: Path) -> None:
     assert done.stdout == "{'haul@3': 2.5}\n"  # (3 + 0 + 1 + 0 + 1) / 2
 
 
+@pytest.mark.exhaustive
 def test_one_deep_topic_among_thousands_of_short_ones_stays_small(tmp_path: Path) -> None:
     """1 × 200,000 documents and 5,000 × 10 in one matrix would be 8 GB; in batches it stays below 400 MiB."""
     with (tmp_path / "run").open("w") as run, (tmp_path / "qrels").open("w") as qrels:

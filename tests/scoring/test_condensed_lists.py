@@ -28,6 +28,7 @@ RUN = {"1": {"u": 4.0, "a": 3.0, "v": 2.0, "b": 1.0}}
 QRELS = {"1": {"a": 2, "b": 1, "n": 0}}
 
 
+@pytest.mark.one_in(5)
 @every(VARIANTS)
 @pytest.mark.parametrize("options", [{}, {"ties": "average"}, {"negative": "unjudged"}], ids=str)
 def test_a_measure_of_judged_documents_alone_is_the_one_of_a_run_without_the_others(

@@ -93,6 +93,7 @@ def test_scores_are_those_of_slow_loops_over_intents(topics: list[tuple[Listed, 
     assert unlike == []
 
 
+@pytest.mark.exhaustive
 @drawn(15)
 @given(topics=st.lists(any_topic, min_size=1, max_size=4))
 def test_other_measures_take_the_highest_grade_of_a_document(topics: list[tuple[Listed, Judged]]) -> None:
@@ -108,6 +109,7 @@ def test_other_measures_take_the_highest_grade_of_a_document(topics: list[tuple[
         assert np.array_equal(beside[:, : len(measures)], plain)
 
 
+@pytest.mark.exhaustive
 @drawn(15)
 @given(topics=st.lists(any_topic, min_size=2, max_size=5), cells=st.sampled_from([1, 20, 1 << 18]))
 def test_a_topic_has_the_same_score_to_the_last_bit_in_any_company(
@@ -175,6 +177,7 @@ def _completions() -> tuple[list[Any], Any, Any, Any]:
     return list(rows), before, after, longer
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("prior", sampled(["1 0.3\n2 0.7", "", "1 1\n2 0", "1 .5\n2 .25\n3 .25"], 4), ids=repr)
 def test_no_judgment_of_the_unjudged_lifts_a_score_past_score_and_residual(prior: str, tmp_path: Path) -> None:
     topics, before, after, longer = _completions()
@@ -197,6 +200,7 @@ def test_no_judgment_of_the_unjudged_lifts_a_score_past_score_and_residual(prior
         assert not len(broken), (str(measure), topics[before[broken[0]]], topics[after[broken[0]]])
 
 
+@pytest.mark.exhaustive
 @drawn(60)
 @given(topic=any_topic, data=st.data())
 def test_the_bound_holds_with_more_intents_and_longer_rankings(
@@ -433,6 +437,7 @@ def lines_of(qrels: dict[str, Any]) -> list[str]:
     ]
 
 
+@pytest.mark.exhaustive
 def test_a_file_a_frame_and_a_dict_give_the_same(tmp_path: Path) -> None:
     lines = lines_of(QRELS)
     (tmp_path / "qrels").write_text("\n".join(lines))

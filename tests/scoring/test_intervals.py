@@ -106,6 +106,7 @@ def test_standard_error_and_interval_stand_beside_each_summary(cli: Command) -> 
     assert " | 90% interval: studentized bootstrap of topics, 10000 draws, seed 0 | " in scores.signature
 
 
+@pytest.mark.exhaustive
 def test_an_interval_in_every_layout(cli: Command) -> None:
     words = (RUN, OTHER, QRELS, "-m", "err@20 num_ret", "--interval")
     header = cli(*words).text.splitlines()[0].split()

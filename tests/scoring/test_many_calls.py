@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import gradedeval
 from gradedeval import Qrels
 from gradedeval.scoring.scorer import REMEMBERED
@@ -35,6 +37,7 @@ def means(call: tuple[Any, ...]) -> tuple[Any, ...]:
     return list(scores.means.items()), list(scores.residuals.items()), scores.signature
 
 
+@pytest.mark.exhaustive
 def test_300_calls_on_8_threads_are_equal() -> None:
     expected: dict[str, Any] = {}
     for call in evaluations(QRELS, 300):

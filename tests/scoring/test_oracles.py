@@ -88,6 +88,7 @@ def by_pytrec_eval(pytrec_eval: Any, run: Run, qrels: Judged, rel: int = 1) -> d
     return {name: {topic: scores[name] for topic, scores in found.items()} for name in names}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("form", ["dicts", "files"])
 @drawn(150, steady=False)
 @given(qrels=judgments(-1), run=runs(TIED), rel=st.integers(1, 3))

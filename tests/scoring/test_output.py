@@ -666,6 +666,7 @@ def test_a_disk_that_fills_up_leaves_the_old_file_and_nothing_else(files: Path) 
     assert sorted(files.iterdir()) == before
 
 
+@pytest.mark.exhaustive
 def test_a_named_pipe_is_written_directly(files: Path, process: Command) -> None:
     pipe = files / "pipe.csv"
     os.mkfifo(pipe)
@@ -694,6 +695,7 @@ def test_standard_output_under_its_name_of_a_device_leaves_what_others_wrote_the
     assert [line.split()[0] for line in (files / "log").read_text().splitlines()] == ["before", "ap", "after"]
 
 
+@pytest.mark.exhaustive
 def test_devices_are_written_directly(files: Path, process: Command) -> None:
     assert process(*ONE, "-o", "/dev/null") == Outcome(0, b"", b"")
     assert process(*ONE, "-o", "/dev/stderr").err == process(*ONE).out
@@ -720,6 +722,7 @@ def test_options_may_stand_anywhere(files: Path, cli: Command) -> None:
     assert cli("-m", "err@20", "-f", "csv", "--", "bm25.run", "qrels.txt") == plain
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_file_called_like_a_command_is_evaluated_all_the_same(name: str, files: Path, cli: Command) -> None:
     (files / name).write_text(run_lines(RUNS["bm25.run"], "t"))

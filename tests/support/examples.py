@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, settings
 
 # In per cent of what a test asks for.
-settings.register_profile("default", max_examples=6)
+settings.register_profile("default", max_examples=4)
 settings.register_profile("ci", max_examples=50)
 settings.register_profile("full", max_examples=100)
 

@@ -106,9 +106,9 @@ class Measures(list[Measure]):
 
 def every(measures: Iterable[Measure], slow: Container[Measure] = ()) -> pytest.MarkDecorator:
     """`measures` of a test: representatives that are not slow, and in the exhaustive run all others."""
-    known = list(measures)
-    chosen = Measures(measure for measure in known if measure in REPRESENTATIVES and measure not in slow)
-    others = Measures(measure for measure in known if measure not in chosen)
+    known, usual = list(measures), set(REPRESENTATIVES)
+    chosen = Measures(measure for measure in known if measure in usual and measure not in slow)
+    others = Measures(measure for measure in known if measure not in usual or measure in slow)
     more = [pytest.param(others, id="others", marks=pytest.mark.exhaustive)] if others else []
     return pytest.mark.parametrize("measures", [pytest.param(chosen, id="representatives"), *more])
 

@@ -40,6 +40,7 @@ def numbers(text: str) -> list[str]:
     return [",".join(line.split(",")[1:4]) for line in text.splitlines() if not line.startswith("#")]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 def test_a_file_scores_as_the_same_in_trec_form_and_its_format_is_said(
     sample: Sample, folder: Path, cli: Command
@@ -54,6 +55,7 @@ def test_a_file_scores_as_the_same_in_trec_form_and_its_format_is_said(
     assert (said in read.text) == (sample.format != "trec")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.what)
 def test_what_is_wrong_is_one_line(wrong: Wrong, folder: Path, cli: Command) -> None:
     wrong.write(folder / "FILE")
@@ -63,6 +65,7 @@ def test_what_is_wrong_is_one_line(wrong: Wrong, folder: Path, cli: Command) -> 
     assert matches(wrong.says, refused.messages[0]), refused.messages
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("sample", KINDS, ids=lambda sample: f"{sample.holds}, {sample.format}")
 @pytest.mark.parametrize("damage", BROKEN)
 def test_a_broken_file_of_every_format_is_one_line_that_names_it(
@@ -199,6 +202,7 @@ def test_a_column_beside_the_rank_that_holds_whole_numbers_is_no_score(folder: P
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "sample",
     [one for one in SAMPLES if one.note != MARK and one.format not in ("parquet", "arrow")],
@@ -213,6 +217,7 @@ def test_a_byte_order_mark_is_skipped_and_that_is_said(sample: Sample, folder: P
     assert read.messages[0] == f"FILE: {MARK}"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("sample", [one for one in SAMPLES if not one.words], ids=lambda sample: sample.name)
 def test_lint_finds_no_error_in_a_good_file(sample: Sample, folder: Path, cli: Command) -> None:
     sample.write(folder / "FILE")

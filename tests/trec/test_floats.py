@@ -33,6 +33,7 @@ def same_as_float(tokens: list[bytes]) -> None:
 plain = st.from_regex(rb"[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25})([eE][+-]?[0-9]{1,2})?", fullmatch=True)
 
 
+@pytest.mark.exhaustive
 @given(st.lists(plain, min_size=1, max_size=30))
 @drawn(300, steady=False)
 @example([b"0" * 30 + b"1", b"-0", b"+.5", b"5.", b"-0.0", b"00.10", b"123456789.5", b"12345678", b"1234567.8"])
@@ -72,6 +73,7 @@ def written_alike(draw: st.DrawFn) -> list[bytes]:
     return tokens + draw(st.lists(plain, max_size=1))
 
 
+@pytest.mark.exhaustive
 @given(written_alike())
 @drawn(300, steady=False)
 @example([b"07.50", b"7.50", b"0.00", b"00.00", b"123456.78", b"123456.79"])

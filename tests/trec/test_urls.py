@@ -278,6 +278,7 @@ SETTINGS = {
 }
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of aiohttp.BasicAuth, which people have in their settings
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_a_redirect_takes_no_secret_to_another_server(
@@ -309,6 +310,7 @@ def test_what_is_written_takes_no_secret_to_another_server(web: Web, other: Web)
     assert ([asked.body for asked in other.asked], other.heard("secret")) == ([b"scores"], [])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("to", ["file:///etc/hostname", "ftp://127.0.0.1/x.run", "reference://a", "data:,1"])
 @pytest.mark.parametrize("status", [301, 302, 307])
 def test_a_redirect_leads_to_the_web_alone(status: int, to: str, web: Web, cli: Command, tmp_path: Path) -> None:
@@ -350,6 +352,7 @@ def test_a_server_that_drips_is_not_waited_for(web: Web, monkeypatch: pytest.Mon
         gradedeval.evaluate(f"{web.address}/x.run", QRELS, "rr")
 
 
+@pytest.mark.exhaustive
 def test_what_is_written_may_take_as_long_as_all_its_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADEDEVAL_TIMEOUT", "0.4")
     monkeypatch.setattr(remote_file, "WINDOW", 1)
@@ -364,6 +367,7 @@ def test_the_web_has_no_other_limit(web: Web) -> None:
     assert files._session.timeout.total is None
 
 
+@pytest.mark.exhaustive
 def test_a_file_may_take_as_long_as_all_its_windows(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADEDEVAL_TIMEOUT", "1")
     monkeypatch.setattr(remote, "WINDOW", 5)

@@ -93,6 +93,7 @@ def seeds(last: int) -> list[Any]:
     return [1, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(2, last))]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", seeds(8))
 def test_no_completion_of_the_judgments_leaves_the_bounds_and_some_come_as_far(seed: int) -> None:
     runs, qrels = case(seed)
@@ -107,6 +108,7 @@ def test_no_completion_of_the_judgments_leaves_the_bounds_and_some_come_as_far(s
     assert (frame["conclusive"] == settled)[list(EXACT)].all()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", seeds(8))
 def test_where_the_documents_are_too_many_to_try_all_ways_the_bounds_are_safe(
     seed: int, monkeypatch: pytest.MonkeyPatch
@@ -156,6 +158,7 @@ def test_what_the_other_run_alone_retrieved_may_be_relevant_and_is_missed() -> N
     assert row[["difference", "lowest", "highest"]].tolist() == [-1.0, -1.0, 0.0]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", seeds(4))
 def test_bounds_of_the_difference_are_no_worse_than_those_of_each_run(
     seed: int, monkeypatch: pytest.MonkeyPatch

@@ -191,6 +191,7 @@ def test_topics_have_the_scores_and_the_median_best_and_worst_of_topic_table() -
     assert heat[1][0] == found().runs[0]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("runs", "qrels", "measures", "options"),
     [
@@ -344,6 +345,7 @@ def test_it_is_the_same_page_each_time_and_from_python() -> None:
     assert text == pages.page(found())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -191,7 +191,7 @@ def modules_of(*words: str, folder: Path) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in times}
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     "words",
     [

@@ -293,6 +293,7 @@ def test_the_family_of_a_correction_is_the_pairs_of_one_measure(files: Path, cli
         assert float(row["p_corrected"]) == min(1.0, 3 * float(row["p"]))
 
 
+@pytest.mark.exhaustive
 def test_every_format_tells_the_seed(files: Path, cli: Command) -> None:
     seed = ("--seed", "5", "--draws", "7")
     said = "randomization, 7 draws, seed 5 | holm over 3 pairs of each measure"

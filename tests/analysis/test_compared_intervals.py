@@ -104,6 +104,7 @@ def test_five_topics_have_no_ends_and_that_is_said(tmp_path: Path, cli: Command)
     assert found.messages[-1] == "ap: interval with no end at 95%: too few topics differ, or draws are too few"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("test", ["t", "bootstrap", "bayes", "anova"])
 def test_differences_without_variance_are_blank_and_that_is_said(test: Any, tmp_path: Path, cli: Command) -> None:
     saved(a=[0.3, 0.5], b=[0.2, 0.4]).to_csv(tmp_path / "s.csv", index=False)
@@ -152,6 +153,7 @@ def test_a_check_that_has_no_p_is_an_error_and_a_rise_passes(tmp_path: Path, cli
     assert cli("check", "bad", *words[:-1], "randomization", "--baseline", "good").code == 1
 
 
+@pytest.mark.exhaustive
 def test_the_report_says_what_its_intervals_are(tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
     with warnings.catch_warnings():

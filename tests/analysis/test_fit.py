@@ -143,6 +143,7 @@ def test_a_measure_agrees_best_with_itself() -> None:
     assert [note.kind for note in found.notes] == ["short-lists", "no-relevant"]
 
 
+@pytest.mark.exhaustive
 def test_two_ways_to_write_a_measure_come_to_the_same() -> None:
     families = ["rbp(p=0.5..0.6)", "rbp(p=0.5..0.6,gain=exp)"]
     found = gradedeval.fit(RUNS, QRELS, families, "err@20", by="pearson", gain="exp").frame
@@ -241,6 +242,7 @@ def test_no_agreement_has_no_best_value(cli: Command, tmp_path: Path) -> None:
     assert (row["value"], row["agreement"], row["low"], row["high"], row["pairs"]) == ("", "", "", "", "2")
 
 
+@pytest.mark.exhaustive
 def test_another_collection_validates_what_was_found(cli: Command, tmp_path: Path) -> None:
     words = (*RUNS[:2], QRELS, "-m", "rbp(p=0.1..0.9..0.1)", "--to", "err@20", "--by", "pearson")
     there = ("--validate", RUNS[2], "--validate", RUNS[3], "--validate-qrels", QRELS)

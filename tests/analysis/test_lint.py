@@ -72,7 +72,7 @@ def pattern_found(pattern: str, said: list[str]) -> bool:
     return any(line.startswith(start) for line in said)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("case", FILES, ids=lambda case: case.name)
 def test_each_defect_of_the_corpus_is_named(case: Broken, tmp_path: Path, cli: Command) -> None:
     case.write(tmp_path)

@@ -60,6 +60,7 @@ def test_scores_read_back_from_every_format_give_the_same(verb: str, form: str, 
         assert [row["conclusive"] for row in csv.DictReader(io.StringIO(saved.text))] == ["True", "False", "False"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_baseline_of_another_top_grade_is_refused_or_said(form: str, files: Path, cli: Command) -> None:
     base = f"base.{form}"

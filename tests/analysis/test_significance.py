@@ -152,7 +152,7 @@ COUNTS_TIES = pytest.mark.skipif(
 )
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @COUNTS_TIES
 @pytest.mark.parametrize(
     ("topics", "digits"),

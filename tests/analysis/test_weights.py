@@ -181,7 +181,7 @@ def test_batches_give_what_loops_over_systems_topics_and_ranks_give(
     assert weights.beyond[weights.columns.index("rr") - 1] == 0
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "name",
     sampled(

@@ -42,7 +42,7 @@ def weight(runs: Any, before: Any, after: Any, most: Any, measure: str, pairs: b
     return weight
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("strategy", ["residual", "pairs"])
 @pytest.mark.parametrize(("measure", "seed"), [("err@4", 1), ("rbp(p=0.5)", 2), ("p@3", 3)])
 def test_each_choice_is_the_heaviest_given_those_before_it(strategy: Any, measure: str, seed: int) -> None:

@@ -50,7 +50,7 @@ def test_broken_input_leaves_the_output_file_as_it_was(case: Broken, tmp_path: P
     assert contents(tmp_path) == before
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "name",
     sampled(
@@ -354,6 +354,7 @@ odd = pytest.mark.parametrize("name", list(ODD))
 WORDS = ("-m", "err@20", "-q", "-f", "csv")
 
 
+@pytest.mark.one_in(3)
 @odd
 def test_odd_input_gives_the_right_numbers(name: str, tmp_path: Path, cli: Command) -> None:
     run, qrels = ODD[name]
@@ -508,6 +509,7 @@ def test_zeros_between_packed_parts_hide_nothing_behind_them(zeros: int, tmp_pat
 # --- how the process ends ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_what_a_users_measure_leaves_for_the_end_is_done(tmp_path: Path, process: Command) -> None:
     """The program ends at once, but not where code of the user's has something to do at the end."""
     (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
@@ -522,6 +524,7 @@ def test_what_a_users_measure_leaves_for_the_end_is_done(tmp_path: Path, process
     assert (tmp_path / "log.txt").read_text() == "called\n"
 
 
+@pytest.mark.exhaustive
 def test_a_profiler_has_its_say(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")

@@ -310,6 +310,7 @@ def oddly_named(folder: Path) -> list[str]:
     return [name.replace("/", "∕") for name in NAMES]
 
 
+@pytest.mark.exhaustive
 def test_programs_read_every_name_as_it_is(oddly_named: list[str], folder: Path, cli: Command) -> None:
     words = [*(f"./{name}" for name in oddly_named), "qrels.txt", "-m", "ap"]
     for form, separator in (("csv", ","), ("tsv", "\t")):
@@ -319,6 +320,7 @@ def test_programs_read_every_name_as_it_is(oddly_named: list[str], folder: Path,
     assert [json.loads(line)["run"] for line in cli(*words, "-f", "jsonl").text.splitlines()] == oddly_named
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("separator", ["csv", "tsv"])
 def test_saved_scores_keep_every_name(separator: str, oddly_named: list[str], folder: Path, cli: Command) -> None:
     words = [*(f"./{name}" for name in oddly_named), "qrels.txt", "-m", "ap"]

@@ -63,6 +63,7 @@ def test_models_that_grades_share_are_a_table(cli: Command, log: str) -> None:
     assert "gamma" in done.text
 
 
+@pytest.mark.exhaustive
 def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: Path) -> None:
     words = {0: "none", 1: "fair", 2: "good", 3: "great", 4: "best", -2: "spam"}
     lines = [line.split() for line in Path(RIVERS).read_text().splitlines()]
@@ -80,7 +81,7 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
         assert (other.code, other.out) == (plain.code, plain.out), verb
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -28,6 +28,7 @@ def fitted(log: Any, measures: str | None = None, **options: Any) -> dict[str, t
     }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not CLICKMODEL_WC.exists(), reason="no clickmodel_wc")
 def test_on_clickmodel_wc_the_verdict_depends_on_the_scaling() -> None:
     log = clicks.read_log(clickmodel_wc("train_data", "test_data"))
@@ -74,6 +75,7 @@ def test_the_search_is_that_of_fit_weights() -> None:
         assert (ours["value"], ours["divergence"]) == (theirs["value"], theirs["divergence"])
 
 
+@pytest.mark.exhaustive
 def test_what_is_printed_is_notation() -> None:
     observation = clicks.observe(EXAMPLE)
     both = clicks.fit(observation, "rbp(p=0.9..0.92) rbp(p=0.8)", scale="both").frame

@@ -126,6 +126,7 @@ def test_the_click_model_is_that_of_the_users_of_the_measure(readers: ClickLog, 
     assert own.settings == given.settings
 
 
+@pytest.mark.exhaustive
 def test_gains_for_err_are_those_of_cascade_users(cascade: ClickLog) -> None:
     assert clicks.gains(cascade, QRELS).values == pytest.approx(TRUE, abs=0.01)
 
@@ -319,6 +320,7 @@ def threshold_users(shares: tuple[float, float], sessions: int = 60_000) -> Clic
     return ClickLog(topics, shown, patterns, topic * 8 + run, pattern.ravel(), np.ones(sessions, dtype=np.int64))
 
 
+@pytest.mark.exhaustive
 def test_thresholds_of_graded_average_precision() -> None:
     log = threshold_users((0.6, 0.4))
     assert clicks.gains(log, QRELS, target="gap").values == pytest.approx([0.6, 0.4], abs=0.015)

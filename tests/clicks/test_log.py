@@ -259,7 +259,7 @@ def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 PUT_IN = [b"\t", b"\n", b"\x00", b"\xff", b"-1 ", b"1e9 ", b"'", b"{", b"[" * 2000]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("text", [HEAD + LINES, json_lines(), gzip.compress(HEAD + LINES)], ids=["tabs", "json", "gz"])
 def test_a_hostile_log_is_read_or_refused_in_lines(text: bytes) -> None:
     """Bytes are changed, lost, doubled and put in at random: what comes is a log, or an error of lines of text."""
@@ -294,6 +294,7 @@ def test_what_the_room_offers_it_has() -> None:
         clicks.no_such_name  # noqa: B018
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("module", ["polars", "pyarrow"])
 def test_frames_are_those_of_others_too(module: str) -> None:
     make = getattr(pytest.importorskip(module), {"polars": "DataFrame", "pyarrow": "table"}[module])

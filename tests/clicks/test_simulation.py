@@ -80,7 +80,7 @@ USERS: dict[str, tuple[str, Rates]] = {
 }
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", USERS)
 def test_click_rates_are_those_of_the_user(name: str) -> None:
     notation, rates = USERS[name]

@@ -44,6 +44,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_shows_itself_and_names_are_text(name: str) -> None:
     with warnings.catch_warnings():

@@ -36,6 +36,7 @@ def test_closed_forms_are_what_scoring_each_ranking_gives(measures: Sequence[Mea
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12, err_msg=str(measure))
 
 
+@pytest.mark.exhaustive
 @every(OTHERS)
 def test_other_measures_are_evaluated(measures: Sequence[Measure]) -> None:
     grades = DRAW.integers(0, TOP, 4)

@@ -73,6 +73,7 @@ def test_weights_within_and_beyond_the_run_sum_to_all(name: str, mass: float, le
     assert score(name, [1.0] * length, tail=1.0) == pytest.approx(mass, abs=1e-13)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("beta", [0.2, 1, 1.0000001, 1.7, 9])
 @pytest.mark.parametrize(("after", "last"), [(0, 1), (0, 10), (3, 70), (0, 300_000), (64, 65), (1000, 200_000), (5, 5)])
 def test_sums_of_powers_are_those_added_up(beta: float, after: int, last: int) -> None:

@@ -146,7 +146,7 @@ RUN = {"t": {"a": 3.0, "b": 2.0, "c": 1.0}}
 QRELS = {"t": {"a": 0, "b": 1, "c": 2}}
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     ("written", "said"),
     [

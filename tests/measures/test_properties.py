@@ -116,7 +116,7 @@ def test_a_long_topic_has_the_same_score_in_any_company(depths: tuple[int, ...],
 DEEP = {f"t{depth}": [f"d{(7 * rank) % 50}" for rank in range(depth)] for depth in (1, 2, 9, 10, 11, 40)}
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("cutoff", [1, 3, 10])
 @pytest.mark.parametrize(
     "options",
@@ -354,6 +354,7 @@ def test_the_bound_holds_with_more_grades_and_longer_runs(
     assert [str(measures[column]) for column in np.flatnonzero((found.score > bound).any(0))] == []
 
 
+@pytest.mark.exhaustive
 @every(ENDLESS)
 @drawn(12)
 @given(topic=any_topic, tail=st.lists(st.sampled_from([None, 0, 1, 2, 3]), max_size=30), data=st.data())
@@ -554,6 +555,7 @@ def test_negative_grades_that_count_as_unjudged_are_as_if_nobody_had_judged(meas
 # --- range and ideal -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 @every(VARIANTS, slow=GREEDY)
 def test_scores_lie_between_the_floor_and_the_ceiling(measures: Sequence[Measure]) -> None:
     score = found_of_short(measures).score
@@ -790,6 +792,7 @@ LOWER = [
 ]
 
 
+@pytest.mark.exhaustive
 @every(LOWER)
 def test_the_plain_score_is_a_lower_bound(measures: Sequence[Measure]) -> None:
     topics, before, after, _ = _completions()

@@ -307,6 +307,7 @@ def test_clicks_are_a_point_for_each_list_as_large_as_its_sessions(ax: Axes) -> 
             call()
 
 
+@pytest.mark.exhaustive
 def test_a_history_is_not_joined_across_a_change(tmp_path: Path, ax: Axes) -> None:
     path = tmp_path / "h.jsonl"
     for day, depth in ((1, None), (2, None), (3, 10), (4, 10)):
@@ -559,6 +560,7 @@ def test_a_grade_has_one_color_in_all_pictures_of_the_same_qrels() -> None:
     assert {len(own) for own in found.values()} == {1}
 
 
+@pytest.mark.exhaustive
 def test_neighbours_in_a_history_that_are_not_comparable_have_a_line_between(tmp_path: Path, ax: Axes) -> None:
     path = tmp_path / "h.jsonl"
     for day, run, depth in ((1, "a", None), (2, "a", 10), (3, "b", None), (4, "b", None)):
@@ -611,6 +613,7 @@ def test_a_legend_has_the_letters_of_the_ticks_and_no_frame(scores: gradedeval.S
     assert {text.get_fontsize() for text in legend.get_texts()} == {6.5}
 
 
+@pytest.mark.exhaustive
 def test_letters_that_no_font_has_are_one_note(cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "\ue123\ue124").write_text("1 Q0 a 1 3 t\n", encoding="utf-8")
     (tmp_path / "q").write_text("1 0 a 1\n", encoding="utf-8")

@@ -175,7 +175,7 @@ def test_one_topic_of_many_documents_among_small_ones_stays_small() -> None:
     assert sum(batch.codes.size for batch in run.batches) < 1 << 19
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "spoilt",
     [
@@ -324,7 +324,7 @@ def packed_with_zstd(content: bytes) -> bytes:
     return packed
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("content", [RUN, BACK], ids=["contiguous", "comes back"])
 @pytest.mark.parametrize(
     "packed",

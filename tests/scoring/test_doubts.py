@@ -57,7 +57,7 @@ def test_scores_that_rise_with_the_rank_are_told_and_the_stated_ranks_order_the_
     assert SAID not in cli(run, QRELS, "-m", "ndcg@20", "--order", "score").err.decode()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     "words", [("compare",), ("diff",), ("pool",), ("explain", "--topic", "301"), ("pr",), ("lint",)]
 )

@@ -55,7 +55,7 @@ def outcome(collection: Path, workers: Workers, names: list[str]) -> Any:
     return scores.frame.to_csv(), scores.notes, list(map(str, scores.errors)), scores.signature
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize(
     "crew", [lambda: ThreadPoolExecutor(3), processes, Messenger], ids=["threads", "processes", "far"]
 )

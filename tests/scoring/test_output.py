@@ -588,6 +588,7 @@ def test_one_topic_without_relevant_documents_is_a_topic_and_not_topics(files: P
 # -o
 
 
+@pytest.mark.exhaustive
 def test_the_extension_of_o_says_the_format(files: Path, cli: Command) -> None:
     for extension, form in EXTENSIONS.items():
         shown = succeed(cli(*ONE, "-f", form)).out

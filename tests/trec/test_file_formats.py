@@ -40,7 +40,7 @@ def numbers(text: str) -> list[str]:
     return [",".join(line.split(",")[1:4]) for line in text.splitlines() if not line.startswith("#")]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 def test_a_file_scores_as_the_same_in_trec_form_and_its_format_is_said(
     sample: Sample, folder: Path, cli: Command
@@ -202,7 +202,7 @@ def test_a_column_beside_the_rank_that_holds_whole_numbers_is_no_score(folder: P
     ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "sample",
     [one for one in SAMPLES if one.note != MARK and one.format not in ("parquet", "arrow")],

@@ -124,6 +124,7 @@ def test_where_the_documents_are_too_many_to_try_all_ways_the_bounds_are_safe(
     np.testing.assert_allclose(frame.loc[sums, "highest"], ends.loc[sums, "largest"], rtol=0, atol=1e-12)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", seeds(8))
 def test_other_measures_go_by_the_bounds_of_each_run(seed: int) -> None:
     runs, qrels = case(seed)

@@ -87,6 +87,7 @@ def test_marks_wins_and_sentences_are_those_of_compare() -> None:
     assert whole().words.count("The order of rivers") == int(frame["conclusive"].eq(False).sum())
 
 
+@pytest.mark.exhaustive
 def test_a_settled_order_names_the_run_ahead_and_the_topics_where_means_are_of_others() -> None:
     sources = dict(zip(NAMES[:2], RUNS[:2], strict=True))
     options = Options(max_residual=0.05)
@@ -320,6 +321,7 @@ def test_one_run_has_a_page_without_comparisons() -> None:
     assert page.data("data")["pair"] == [0, None]
 
 
+@pytest.mark.exhaustive
 def test_topics_too_uncertain_to_count_are_blank() -> None:
     sources = dict(zip(NAMES[:2], RUNS[:2], strict=True))
     options = Options(max_residual=0.02)
@@ -383,6 +385,7 @@ def test_without_qrels_or_without_jinja2_nothing_is_read(cli: Command, monkeypat
     assert (done.code, done.messages) == (2, ["report: jinja2 is not installed; pip install 'gradedeval[report]'"])
 
 
+@pytest.mark.exhaustive
 def test_a_report_to_standard_output_is_the_page_alone(cli: Command, tmp_path: Path) -> None:
     done = cli("report", RUNS[0], RUNS[1], QRELS, "-m", "p@5", "--test", "bayes", "-o", "-")
     assert done.text.startswith("<!DOCTYPE html>")

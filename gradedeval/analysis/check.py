@@ -17,6 +17,7 @@ from gradedeval.analysis.completions.differences import drop_is_settled
 from gradedeval.analysis.completions.reread import Reread
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
 from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, Test, p_value
+from gradedeval.analysis.unseen import unseen_notes
 from gradedeval.analysis.verdict import ALONE, FELL, HIGHEST, LOWEST, OPEN, ROSE, Verdict
 from gradedeval.arrays import TOLERANCE, Bools, Floats
 from gradedeval.errors import InputError, Note, plural, warn_caller
@@ -69,7 +70,9 @@ def check(
     settings, bounds = TestSettings(test, draws=draws, seed=seed), list(bounds)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)
     warn_caller([*baseline_notes(matrix, name), *direction_notes(matrix, bounds)])
-    return to_frame([verdict.row for verdict in verdicts(matrix, bounds, name, settings)])
+    found = verdicts(matrix, bounds, name, settings)
+    warn_caller(judging_notes(matrix, found))
+    return to_frame([verdict.row for verdict in found])
 
 
 def baseline_notes(matrix: Matrix, baseline: str | None) -> list[str]:
@@ -99,6 +102,13 @@ def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, sett
     tests, reread = _tests(matrix, runs, bounds, baseline, settings), Reread.of(matrix.scores)
     found = [_verdict(matrix, run, bound, baseline, tests) for run in runs for bound in bounds]
     return found if baseline is None else [_with_settled(matrix, verdict, baseline, reread) for verdict in found]
+
+
+def judging_notes(matrix: Matrix, found: Iterable[Verdict]) -> list[Note]:
+    """What is taken for granted where a verdict says whether judging could reverse a drop."""
+    measures = dict.fromkeys(verdict.bound.measure for verdict in found if verdict.settled is not None)
+    notations = [(name, matrix.notations[matrix.measure_index(name)]) for name in measures]
+    return unseen_notes(notations, matrix.scores.options if matrix.scores else None)
 
 
 def direction_notes(matrix: Matrix, bounds: Iterable[Bound]) -> list[str]:
@@ -175,7 +185,9 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests
             which = HIGHEST if baseline is None else ROSE
     elif bound.kind == "max-unjudged":
         column, row = matrix.measure_index(bound.measure), matrix.run_index(run)
-        unjudged = matrix.unjudged[row, matrix.included[row, :, column], column]
+        kept = matrix.included[row, :, column]
+        unjudged, residual = (part[row, kept, column] for part in (matrix.unjudged, matrix.residual))
+        unjudged = np.where(np.isnan(unjudged), residual, unjudged)  # blank where the residual comes from the bounds
         value, passed, sentence = _of_unjudged(alone, unjudged, bound)
         which, topics, shown = OPEN, alone.topics, unjudged
     elif bound.kind == "max-drop":
@@ -202,9 +214,7 @@ def _with_settled(matrix: Matrix, verdict: Verdict, baseline: str, reread: Rerea
     settled = drop_is_settled(both, reread) if _drop(both) > TOLERANCE else None
     if settled is None:
         return verdict
-    could = (
-        "no judging of unjudged documents makes up for it" if settled else "judging unjudged documents could undo it"
-    )
+    could = "no judging of unjudged documents reverses it" if settled else "judging unjudged documents could reverse it"
     # Judging may bring in others, which nothing is known of.
     these = " on these topics" if matrix.scores and matrix.scores.options.topics_judged_later else ""
     return replace(verdict, sentence=f"{verdict.sentence}; {could}{these}", settled=settled)

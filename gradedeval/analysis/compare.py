@@ -1,4 +1,4 @@
-"""`compare`: pairs of runs by every measure: means, differences, significance, and whether the order is conclusive."""
+"""`compare`: pairs of runs by every measure: means, differences, significance, and whether judging could reverse it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from gradedeval.analysis import significance
 from gradedeval.analysis.anova import tukey
 from gradedeval.analysis.baseline import with_baseline
 from gradedeval.analysis.bayes import ROPE, posterior
-from gradedeval.analysis.comparison_notes import interval_notes, interval_words, unattainable_notes
+from gradedeval.analysis.comparison_notes import (
+    interval_notes,
+    interval_words,
+    later_topics,
+    unattainable_notes,
+    unseen_in,
+)
 from gradedeval.analysis.completions.differences import difference_bounds, never_falls
 from gradedeval.analysis.completions.reread import Reread
 from gradedeval.analysis.completions.settled import settled
@@ -22,7 +28,7 @@ from gradedeval.analysis.resampling import tukey_hsd
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, shared_topics
 from gradedeval.analysis.significance import CORRECTIONS, NOT_BY_PAIR, TESTS, Correction, Test
 from gradedeval.arrays import TOLERANCE, Floats, Ints
-from gradedeval.errors import InputError, check_choice, warn_caller
+from gradedeval.errors import InputError, check_choice, in_python, warn_caller
 from gradedeval.formats.frames import joined, to_frame
 from gradedeval.options import numbers
 from gradedeval.parallel.progress import Progress, no_progress
@@ -122,13 +128,13 @@ def compare(
     effect and p are then of differences of logarithms, and low and high are ratios. With bayes, better, equivalent and
     worse stand in place of p: the probabilities that the true difference is above rope, within ±rope, and below −rope,
     or the other way round where lower is better; low and high are a credible interval. `lowest` and `highest` are the
-    ends of the difference once all is judged. `conclusive`: no judging can reverse the order, by these bounds or by the
-    residual of the lower run. `flip` is how many of the `unjudged` documents of the lower run would have to be relevant
-    to reverse the order: the fewest where what a document adds depends on its rank alone, else a number that suffices;
-    `flip_share` is their share, `flip_rank` the lowest rank among them. Blank where the order is conclusive or runs
-    cannot be read again. `.attrs` has the `test` with its correction, `alpha` and the `signature`. What is assumed or
-    left out is a warning, `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs, and a measure with
-    one topic.
+    ends of the difference once all is judged. `conclusive`: no judging reverses the order by them. `flip` is how many
+    of the `unjudged` documents of the lower run would have to be relevant to reverse the order: the fewest where what a
+    document adds depends on its rank alone, else a number that suffices; `flip_share` is their share, `flip_rank` the
+    lowest rank among them. Blank where the order is conclusive or runs cannot be read again. `.attrs` has the `test`
+    with its correction, `alpha`, the `signature`, and as `if_fully_judged` what these columns assume
+    (`evaluate(unseen=…)` for more). What is assumed or left out is a warning, `gradedeval.EvaluationWarning`. Raises
+    InputError for fewer than two runs, and one topic.
 
     An interval leaves out 0 where p is no more than alpha; `.attrs["interval"]` says what it is of. Where all topics
     differ alike bootstrap, t, anova and bayes have neither p nor interval, which is told too.
@@ -137,8 +143,9 @@ def compare(
     matrix, name = with_baseline(scores, baseline, allow_mismatch)
     frame, notes = compare_matrix(matrix, name, settings, progress)
     frame.attrs = {"test": "; ".join(tests_of(frame, matrix, settings)), "alpha": alpha, "signature": matrix.signature}
-    frame.attrs["interval"] = " | ".join(interval_words(frame, settings))
-    warn_caller([*matrix.omission_notes(), *notes])
+    assumed = in_python("; ".join(unseen_in(frame, matrix)))
+    frame.attrs |= {"interval": " | ".join(interval_words(frame, settings)), "if_fully_judged": assumed}
+    warn_caller([*matrix.omission_notes(), *notes, *later_topics(frame, matrix)])
     return frame
 
 
@@ -150,14 +157,19 @@ def tests_of(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> lis
 
 
 def compare_matrix(
-    matrix: Matrix, baseline: str | None, settings: TestSettings, progress: Progress = no_progress
+    matrix: Matrix,
+    baseline: str | None,
+    settings: TestSettings,
+    progress: Progress = no_progress,
+    *,
+    judging: bool = True,
 ) -> tuple[pd.DataFrame, list[str]]:
-    """As `compare`: the frame, and notes for the user."""
+    """As `compare`: the frame, and notes for the user. Without `judging` its columns of that are blank or rough."""
     if len(matrix.runs) < 2:
         raise InputError("", "compare needs at least two runs", "add a run or --baseline", usage=True)
     first, second = run_pairs(len(matrix.runs), [] if baseline is None else [matrix.run_index(baseline)])
     measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
-    reread = Reread.of(matrix.scores)
+    reread = Reread.of(matrix.scores) if judging else None
     frames = [to_frame(_columns(paired, first, second, settings, reread, progress)) for paired in measures]
     frame = joined(frames)
     frame = frame.assign(**flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
@@ -165,9 +177,6 @@ def compare_matrix(
     whole = ("wins", "losses", "flip", "unjudged", "flip_rank")
     frame = frame.astype({"conclusive": "boolean", **dict.fromkeys(whole, "Int64")})
     notes = [*unattainable_notes(measures, len(first), settings), *interval_notes(frame, measures, settings)]
-    chosen = matrix.scores.options.topics_judged_later if matrix.scores else ""
-    if chosen and frame["conclusive"].notna().any():
-        notes.append(f"'conclusive' refers to the {chosen}")
     return frame, notes
 
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradedeval.analysis import significance
-from gradedeval.errors import plural
+from gradedeval.analysis.unseen import IF_JUDGED, unseen_notes
+from gradedeval.errors import Note, plural
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gradedeval.analysis.compare import TestSettings
-    from gradedeval.analysis.score_matrix import Paired
+    from gradedeval.analysis.score_matrix import Matrix, Paired
 
 CENTRES = {"wilcoxon": "pseudo-median", "sign": "median"}
 """What the interval of a test is of, where that is not the mean."""
@@ -81,3 +82,21 @@ def interval_notes(frame: pd.DataFrame, measures: list[Paired], settings: TestSe
         why = "too few topics differ, or draws are too few" if settings.test == "bootstrap" else why
         notes.append(f"{', '.join(names)}: {plural(len(frame), 'interval')} with no end at {settings.level}: {why}")
     return notes
+
+
+def order_notes(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
+    """What is taken for granted where a comparison says whether judging could reverse an order."""
+    return [*unseen_in(frame, matrix), *later_topics(frame, matrix)]
+
+
+def unseen_in(frame: pd.DataFrame, matrix: Matrix) -> list[Note]:
+    """That no further document is relevant which neither of two runs retrieved."""
+    known = frame["measure"][frame["conclusive"].notna()].unique().tolist()
+    notations = [(name, matrix.notations[matrix.measure_index(name)]) for name in known]
+    return unseen_notes(notations, matrix.scores.options if matrix.scores else None)
+
+
+def later_topics(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
+    """That further judgments may bring in other topics."""
+    chosen = matrix.scores.options.topics_judged_later if matrix.scores else ""
+    return [f"{IF_JUDGED}: orders are of the {chosen}"] if chosen and frame["conclusive"].notna().any() else []

@@ -14,44 +14,31 @@ from gradedeval.analysis.comparison_notes import interval_title, interval_words
 from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.significance import p_value
 from gradedeval.analysis.tables import Row, Shown, frame_document, ratio, readings, same, scales, signature_lines
-from gradedeval.errors import InputError, visible
-from gradedeval.formats import Column, Document, Layout
-from gradedeval.measures.bounds.of_measure import falls
-from gradedeval.measures.parse import parse_measures
+from gradedeval.analysis.unseen import IF_JUDGED, depends_on_unseen
+from gradedeval.errors import visible
+from gradedeval.formats import Column, Document, Layout, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-FLIP_SHARE = 0.1
-"""A table tells how many documents turn an order round where they are no more than this share of the unjudged ones."""
-
-
-def comparison_settings(
-    frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings, share: float = FLIP_SHARE
-) -> str:
+def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings) -> str:
     """What differences are from, how they were tested, and what the interval is."""
     measures = list(dict.fromkeys(frame["measure"]))
     tests, alpha = tests_of(frame, matrix, test_settings), test_settings.alpha
     mark = f"* probability ≥ {1 - alpha:.10g}" if test_settings.test == "bayes" else f"* p ≤ {alpha:g}"
     interval, *counted = interval_words(frame, test_settings)
     against = [] if frame["baseline"].nunique() > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
-    flips = "order flips: unjudged documents of the lower run"
-    flips += f", told up to {share:.0%} of them" if share < 1 else ", given the top grade"
-    told, turning = [], list(dict.fromkeys(frame["measure"][frame["flip"].notna()]))
-    if turning:
-        kept = [measure for measure in turning if _may_fall(matrix.notations[matrix.measure_index(measure)])]
-        told = [f"{flips}; of {', '.join(kept)} with R and the ideal ranking as judged" if kept else flips]
-    return "\n".join([" | ".join([*against, *tests, mark, interval, *told, *readings(matrix, measures)]), *counted])
+    return "\n".join([" | ".join([*against, *tests, mark, interval, *readings(matrix, measures)]), *counted])
 
 
-def _may_fall(notation: str) -> bool:
-    """Whether judging may lower a score by a measure: what its flips count is then no completion of the judgments."""
-    try:
-        (measure,) = parse_measures(notation)
-    except (InputError, ValueError):  # a measure of the user's own
-        return True
-    return falls(measure)
+def judging_words(frame: pd.DataFrame, matrix: Matrix) -> str:
+    """What is meant by documents that would reverse an order, where some would."""
+    reversing = list(dict.fromkeys(frame["measure"][frame["flip"].notna()]))
+    kept = [measure for measure in reversing if depends_on_unseen(matrix.notations[matrix.measure_index(measure)])]
+    said = f"{IF_JUDGED}: the documents that would reverse an order are of the run behind, given the top grade"
+    of = f"; of {', '.join(kept)} with R and the ideal ranking as judged" if kept else ""
+    return f"{said}{of}" if reversing else ""
 
 
 def whole(matrix: Matrix, name: str, sign: str = "") -> Callable[[Row], Any]:
@@ -71,9 +58,12 @@ def comparison_document(
     test_settings: TestSettings,
     settings: str,
     layout: Layout,
-    share: float = FLIP_SHARE,
+    judging: bool = False,
 ) -> Document:
-    """The result of `compare`; with anova the analysis of variance too."""
+    """The result of `compare`; with anova the analysis of variance too.
+
+    judging  whether people see what more judging could do to the order of each pair
+    """
     pairs = len(frame) // frame["measure"].nunique()
     title = f"p ({test_settings.correction_applied})" if test_settings.corrects(pairs) else "p"
     shown: Shown = {
@@ -86,9 +76,11 @@ def comparison_document(
         WON: _won,
         Column("effect", "signed", digits=2): itemgetter("effect"),
         **_verdict(test_settings, title),
-        Column("order"): lambda row: _order(row, matrix, share),
     }
     document = frame_document(frame, layout, shown, signature_lines(settings, matrix.signature), signed=True)
+    if judging and layout == "wide":
+        words = [said] if (said := judging_words(frame, matrix)) else []
+        document = replace(document, blocks=[*document.blocks, judging_table(frame, matrix), *words])
     if test_settings.test != "anova":
         return document
     variances = frame_document(anova(matrix), layout, ANOVA, "").table
@@ -118,29 +110,28 @@ def _won(row: Row) -> str:
     return f"–/{tied}/–" if won is None else f"{won}/{tied}/{lost}"
 
 
-def _order(row: Row, matrix: Matrix, share: float) -> str:
-    """Whether judging could turn the order of two runs round, and what it takes."""
-    if row["conclusive"] is None:
-        scored = set() if matrix.scores is None else {run.run for run in matrix.scores.runs}
-        saved = not {row["run"], row["baseline"]} <= scored and _has_residual(row["measure"])
-        return "residual not saved" if saved else "no residual"
+def judging_table(frame: pd.DataFrame, matrix: Matrix) -> Table:
+    """Whether more judging could reverse the order of each pair: how low and how high its difference could come."""
+    shown: Shown = {
+        **same(Column("measure"), Column("run"), Column("baseline")),
+        Column("difference", "signed"): whole(matrix, "difference", "+"),
+        Column("lowest", "signed"): whole(matrix, "lowest", "+"),
+        Column("highest", "signed"): whole(matrix, "highest", "+"),
+        Column(IF_JUDGED): if_fully_judged,
+    }
+    (table,) = frame_document(frame, "wide", shown, "").blocks
+    assert isinstance(table, Table)
+    return table
+
+
+def if_fully_judged(row: Row) -> str:
+    """Whether judging could reverse the order of two runs, and what it takes."""
     if row["conclusive"]:
-        return "conclusive"
+        return "same order"
     if row["flip"] is None:
-        return "inconclusive" if row["unjudged"] is None else "not by unjudged alone"
-    if row["flip_share"] > share:
-        return f"flips above {share:.0%}"
-    are = "have the top grade" if share == 1 else "are relevant"
-    return f"flips if {row['flip']} of {row['unjudged']} unjudged {are} (rank ≤ {row['flip_rank']})"
-
-
-def _has_residual(measure: str) -> bool:
-    """Whether a measure has a residual, as far as it is known here."""
-    try:
-        (known,) = parse_measures(measure)
-    except (InputError, ValueError):
-        return False
-    return known.residual != "none"
+        return "unknown"
+    are = "doc is" if row["flip"] == row["unjudged"] == 1 else "docs are" if row["flip"] > 1 else "docs is"
+    return f"reverses if {row['flip']:,} of {row['unjudged']:,} unjudged {are} relevant"
 
 
 ANOVA: Shown = {

@@ -1,4 +1,4 @@
-"""How many unjudged documents of the run behind would have to be relevant for the order of two runs to turn round."""
+"""How many unjudged documents of the run behind would have to be relevant to reverse the order of two runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRIES = 2
 
 
 class Flip(NamedTuple):
-    """What turns an order round: so many `documents` of all `unjudged` ones that the measure looks at, down to some
+    """What reverses an order: so many `documents` of all `unjudged` ones that the measure looks at, down to some
     `rank`; nan where not even all of them do."""
 
     documents: float
@@ -47,7 +47,7 @@ class Judging:
         self.by_rank: dict[str, dict[bytes, Floats]] = {}
 
     def flips(self, asked: Sequence[Asked]) -> list[Flip | None]:
-        """What turns the order of two runs round, by documents of the run behind, for each pair; None where one of them
+        """What reverses the order of two runs, by documents of the run behind, for each pair; None where one of them
         cannot be read again as it was scored, or where nothing was found."""
         searches: list[Search | None] = []
         for run, ahead, paired, needed in asked:
@@ -101,9 +101,9 @@ def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
     """Asks by how much more the run behind rises than the run ahead where some documents are relevant, by number, and
     is told.
 
-    The documents that raise the run behind most and the run ahead least are taken until the order turns round. Where
+    The documents that raise the run behind most and the run ahead least are taken until the order is reversed. Where
     what a document adds depends on its rank alone, that is the fewest. Elsewhere both runs are scored again with the
-    documents, and more are taken until it really turns round.
+    documents, and more are taken until it really is reversed.
     """
     unjudged, bounded = len(behind.number), behind.bounded or ahead.bounded
     reach = float((behind.most - behind.base).sum())
@@ -173,7 +173,7 @@ def _best(behind: Judged, weight: Floats, of_ahead: Floats, reach: float) -> tup
 
 
 def flip_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], reread: Reread | None) -> dict[str, Any]:
-    """The columns flip, unjudged, flip_share and flip_rank of a comparison, None where blank: what would turn round the
+    """The columns flip, unjudged, flip_share and flip_rank of a comparison, None where blank: what would reverse the
     order of the pairs that are not conclusive.
 
     measures  name -> the scores that are compared
@@ -204,7 +204,7 @@ def flip_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], reread: Re
 
 
 def _behind(frame: pd.DataFrame, reread: Reread) -> Iterator[tuple[str, int]]:
-    """The run behind and the row of each pair whose order may turn round; both runs where they are equal."""
+    """The run behind and the row of each pair whose order may be reversed; both runs where they are equal."""
     columns = [frame[name].tolist() for name in ("run", "baseline", "difference")]
     for row in np.flatnonzero(frame["conclusive"].eq(False)).tolist():
         run, baseline, difference = (column[row] for column in columns)

@@ -1,4 +1,4 @@
-"""Two runs topic by topic: by how much they differ, and whether judging could turn their order around."""
+"""Two runs topic by topic: by how much they differ, and whether judging could reverse their order."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def topic_differences(
 
     Returns a frame with the columns measure, topic, baseline, run, baseline_score, score, difference (score −
     baseline_score), baseline_residual, residual, low, high (what judging could make of the difference, a document that
-    both runs have being judged alike for both; blank where that is not known), settled (whether judging could not turn
-    the order of the two around; blank without residuals), sign (1 where more is better or neither is, −1 where less
+    both runs have being judged alike for both; blank where that is not known), settled (whether judging could not
+    reverse the order of the two; blank without residuals), sign (1 where more is better or neither is, −1 where less
     is). Raises InputError (usage) unless there are two runs.
     """
     matrix, name = with_baseline(scores, baseline, allow_mismatch)

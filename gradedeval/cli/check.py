@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gradedeval.analysis.bounds import KINDS, read_bound_specs, resolve_bounds
-from gradedeval.analysis.check import baseline_notes, direction_notes, verdicts
+from gradedeval.analysis.check import baseline_notes, direction_notes, judging_notes, verdicts
 from gradedeval.analysis.check_config import find_settings
 from gradedeval.analysis.check_report import FAULTS, FORMATS, format_of, render
 from gradedeval.analysis.compare import TestSettings
@@ -25,6 +25,7 @@ from gradedeval.cli.options import (
     is_given,
     measure_option,
     mismatch_option,
+    one_registered,
     option,
 )
 from gradedeval.cli.output import asked_for, say, warn, write
@@ -60,6 +61,7 @@ OPTIONS = [
     option("--history", metavar="FILE", file=GROWS, help="Append the summaries to a history: a line for each run. See "
            "`gradedeval history`."),
     *history_options(),
+    one_registered("unseen"),
     option("--config", metavar="FILE.toml", file=READS, help="Read bounds and options from a file. Default: "
            "gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present."),
     option("--test", type=click.Choice(PAIR_TESTS),
@@ -90,9 +92,8 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
     file, specs, settings = find_settings(config, table)
     for kind in KINDS:
         specs += read_bound_specs(kind, keywords.pop(KEYWORDS.get(kind, kind.replace("-", "_"))))
-    default = TestSettings()
     for name in ("test", "draws", "seed"):
-        settings.setdefault(name, getattr(default, name))
+        settings.setdefault(name, getattr(TestSettings, name))
     for name, value in settings.items():
         keywords[name] = keywords[name] if is_given(keywords[name]) else value
     measures, baseline, test, draws, seed, allow = (
@@ -106,8 +107,9 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
         matrix, baseline = with_baseline(files, baseline, needed, options)
         _check_order(matrix)
         warn_of(matrix, allow, paired=baseline is not None)
-        warn([*baseline_notes(matrix, baseline), *direction_notes(matrix, bounds)])
+        notes = [*baseline_notes(matrix, baseline), *direction_notes(matrix, bounds)]
         results = verdicts(matrix, bounds, baseline, TestSettings(test, draws=draws, seed=seed))
+        warn([*notes, *judging_notes(matrix, results)])
     except InputError as error:
         if form in FAULTS:
             write(FAULTS[form](error), output)

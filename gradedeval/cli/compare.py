@@ -9,14 +9,16 @@ import click
 from click.core import ParameterSource
 
 from gradedeval.analysis.compare import TestSettings, compare_matrix
+from gradedeval.analysis.comparison_notes import order_notes
 from gradedeval.analysis.comparison_tables import comparison_document, comparison_settings
 from gradedeval.analysis.significance import Correction, Test
 from gradedeval.analysis.topic_table import topic_table, topic_table_document
 from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, TEST_OPTIONS, matrix_from
-from gradedeval.cli.options import READS, command_line, option
+from gradedeval.cli.options import READS, command_line, one_registered, option
 from gradedeval.cli.output import warn
 from gradedeval.errors import InputError
+from gradedeval.formats import FORMATS
 from gradedeval.parallel.progress import with_progress
 
 BASELINE = option("--baseline", metavar="RUN|SCORES.csv", file=READS, help="Compare every run with this one: one of "
@@ -25,7 +27,10 @@ OPTIONS = [
     option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, best and "
            "worst, in place of comparisons."),
     BASELINE,
+    option("--judging", is_flag=True, help="Say of each pair whether more judging could reverse its order, in a table "
+           "of its own."),
     *TEST_OPTIONS,
+    one_registered("unseen"),
 ]  # fmt: skip
 
 
@@ -33,6 +38,7 @@ OPTIONS = [
 def command(
     by_topic: bool,
     baseline: str | None,
+    judging: bool,
     test: Test,
     correction: Correction | None,
     draws: int,
@@ -43,26 +49,30 @@ def command(
 ) -> None:
     """Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals, p-values.
 
-    The order of two runs is conclusive where no judging of their unjudged documents can reverse it, each judged alike
-    for both. Elsewhere the last column says how many of the lower run would have to be relevant.
+    With --judging a second table says what becomes of the order of two runs if all their documents are judged, each
+    alike for both: it stays the same, or so many unjudged documents of the lower run would reverse it, or that is not
+    known.
     """
     if by_topic:
         _check_by_topic()
+    judging = judging or keywords["unseen"] is not None
     test_settings = TestSettings(test, correction, draws, alpha, seed, rope)
     destination = Destination(keywords)
     matrix, name = matrix_from(keywords, baseline)
     if by_topic:
         destination.deliver(partial(topic_table_document, topic_table(matrix), matrix))
         return
-    frame, notes = compare_matrix(matrix, name, test_settings, partial(with_progress, label="draws"))
+    progress, told = partial(with_progress, label="draws"), judging or FORMATS[destination.form].layout == "long"
+    frame, notes = compare_matrix(matrix, name, test_settings, progress, judging=told)
     settings = comparison_settings(frame, matrix, test_settings)
-    destination.deliver(partial(comparison_document, frame, matrix, test_settings, settings), settings)
-    warn(notes)
+    make = partial(comparison_document, frame, matrix, test_settings, settings, judging=judging)
+    destination.deliver(make, settings)
+    warn([*notes, *(order_notes(frame, matrix) if judging else [])])
 
 
 def _check_by_topic() -> None:
     """Raise InputError (usage) for an option of tests where nothing is tested."""
     context = click.get_current_context()
-    for name in ("test", "correction", "rope", "alpha", "draws", "seed"):
+    for name in ("test", "correction", "rope", "alpha", "draws", "seed", "judging", "unseen"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise InputError(f"--{name}", "does not apply to -q, which tests nothing", "leave it out", usage=True)

@@ -22,6 +22,7 @@ from gradedeval.cli.options import (
     given,
     is_given,
     measure_option,
+    one_registered,
     option,
     output_options,
     registered,
@@ -43,7 +44,7 @@ OPTIONS = [
     option(numbers.TOP, metavar="N", help="Show the N topics that are worst, or agree least. "
            "Default: 10 in tables, all elsewhere."),
     option("--only", type=click.Choice(get_args(Only)), help="Only topics that got worse or better, or whose order "
-           "judging could still turn around."),
+           "judging could reverse."),
     option("--reproduce", nargs=2, metavar="BASE ADVANCED", file=READS, help="How well A and B reproduce these two "
            "original runs: KTU and RBO of the rankings, with qrels RMSE, effect ratio and ΔRI too."),
     option(numbers.PERSISTENCE, metavar="P", help="Of rank-biased overlap: the probability of going on from "
@@ -53,6 +54,7 @@ OPTIONS = [
            "orders (a), the same corrected for what ties leave open (b), or a shared rank (w). Default: a, with "
            "--reproduce b."),
     measure_option("Measure to compare by.", default=DEFAULT),
+    one_registered("unseen"),
     *output_options(formats_for(), digits="4"),
 ]  # fmt: skip
 
@@ -64,7 +66,7 @@ def command(measures_from: tuple[str, ...], topic: str | None, top: int | None, 
     """Show what changed from run A to run B: topics by difference, the worst first, and the documents that made it.
 
     A document entered, left, rose, fell, or stayed where it was and counts otherwise; what they explain sums to the
-    difference. A topic is 'unsettled' where judging unjudged documents could turn the order of the two scores around.
+    difference. Where judging unjudged documents could reverse the order of the two scores of a topic, that is said.
 
     Without QRELS: how far the rankings agree, by rank-biased overlap (extrapolated, with its residual), overlap and
     Kendall's tau, of two runs by topic, of more as a matrix.

@@ -15,7 +15,7 @@ from gradedeval.analysis.report.markup import template_of
 from gradedeval.analysis.report.page import page
 from gradedeval.cli.arguments import run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, TEST_OPTIONS, prepared
-from gradedeval.cli.options import READS, WRITES, command_line, measure_option, option
+from gradedeval.cli.options import READS, WRITES, command_line, measure_option, one_registered, option
 from gradedeval.cli.output import warn, write
 from gradedeval.cli.sharing import sharing
 from gradedeval.errors import InputError, redacted
@@ -30,6 +30,7 @@ OPTIONS = [
     option("--baseline", metavar="RUN", file=READS, help="Compare every run with this one: one of RUN, or another "
            "file. Default: the first."),
     *TEST_OPTIONS,
+    one_registered("unseen"),
     option(numbers.AT, default=AT, metavar="N", help="Count unjudged documents beside the "
            f"scores down to rank N. Default: {AT}."),
     option(numbers.SHOW, default=SHOW, metavar="N", help="Show N ranks of each ranking. "
@@ -50,7 +51,8 @@ def command(
     **keywords: Any,
 ) -> None:
     """Write one HTML page that opens from disk and loads nothing: runs by measures with intervals, residuals and
-    significance, what is not known, topics, two rankings beside each other, judgments, and how all of it was computed.
+    significance, whether more judging could change the result, topics, two rankings beside each other, judgments, and
+    how all of it was computed.
 
     \b
     gradedeval report runs/*.run qrels.txt -m err@20 -m ndcg@10 -o report.html

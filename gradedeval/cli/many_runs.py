@@ -80,7 +80,7 @@ def prepared(
     """The measures, or the default ones, and the options, with residuals unless lists are condensed."""
     table = measure_table(keywords.pop("measures_from"))
     options = resolve_options(**keywords)
-    options = replace(options, residuals=None if options.judged_only else "total")
+    options = replace(options, residuals=None if options.judged_only else "total", bounds=False)
     return parse_measures(measures or default, table), options
 
 

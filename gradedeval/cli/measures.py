@@ -172,6 +172,7 @@ _CUTOFF = {
 _RESIDUAL = {
     "beyond_run": "bound; ranks past the end of the run count",
     "within_run": "bound; of the retrieved documents alone",
+    "from_bounds": "the highest score that judging the retrieved documents can lead to, less the score",
     "none": "none: no bound",
     "depends": "bound where no gain that is found changes a weight, else none",
 }

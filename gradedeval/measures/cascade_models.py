@@ -141,7 +141,7 @@ def err(g: Gains) -> Floats:
 @measure(
     gain="exp",
     scale="unit",
-    residual="within_run",
+    residual="from_bounds",
     bounds=Bounds(
         "cascade.share_of_ideal", exact=False, but="low is exact, high where few documents are unjudged", of_scale=True
     ),

@@ -80,7 +80,7 @@ def dcg(g: Gains, *, log: float | None = None) -> Floats:
 
 @measure(
     gain="linear",
-    residual="within_run",
+    residual="from_bounds",
     bounds=Bounds("discounted.share_of_ideal", over_ties=True),
     cutoff="renormalizes",
     ceiling=1,
@@ -103,7 +103,7 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
 
 @measure(
     gain="linear",
-    residual="within_run",
+    residual="from_bounds",
     bounds=Bounds("blended.blended", exact="binary", but="exact with gains of 0 and 1", of_scale=True),
     ceiling=1,
     checks={"beta": NOT_NEGATIVE, **BY_CUTOFF},

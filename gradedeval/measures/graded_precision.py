@@ -53,7 +53,7 @@ def _ideal(g: Gains, *, norm: str | None = None) -> Floats:
 @measure(
     gain="thresholds",
     scale="thresholds",
-    residual="within_run",
+    residual="from_bounds",
     bounds=Bounds("precision.graded_average", over_ties=True),
     ceiling=1,
     over_ties=True,

@@ -79,7 +79,7 @@ def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
 
 
 @measure(
-    residual="within_run",
+    residual="from_bounds",
     bounds=Bounds("precision.graded_average", over_ties=True),
     ceiling=1,
     over_ties=True,
@@ -138,7 +138,7 @@ def p(g: Gains) -> Floats:
 
 
 @measure(
-    residual="within_run",
+    residual="from_bounds",
     bounds="counts",
     ceiling=1,
     over_ties=True,

@@ -17,7 +17,7 @@ Arguments = Mapping[str, Value]
 """The parameters that a measure was given, by name."""
 
 Cutoff = Literal["truncates", "renormalizes", "sums_to_k", "required", "none"]
-Residual = Literal["beyond_run", "within_run", "none"]
+Residual = Literal["beyond_run", "within_run", "from_bounds", "none"]
 Summary = Literal["mean", "total", "geometric"]
 Better = Literal["higher", "lower", "neither"]
 
@@ -112,9 +112,10 @@ class Properties:
                divided by; `sums_to_k`: the weights are those of the full depth, summed to k; `required`: the measure
                has no score without a k, which is a parameter of it; `none`: the measure takes no cutoff
     residual   `beyond_run`: ranks past the end of the run could still add to the score; `within_run`: only retrieved
-               documents could; `none`: no residual is printed, because filling in the unjudged documents gives no
-               bound: some judgment of them can lift a score above score + residual; a function of the arguments where
-               it depends on them
+               documents could; `from_bounds`: so it is, and judging them changes what the sum is divided by, so that
+               the residual is the highest score of `bounds` less the score; `none`: no residual is printed, because
+               filling in the unjudged documents gives no bound: some judgment of them can lift a score above score +
+               residual; a function of the arguments where it depends on them
     bounds     what is known of all scores that judging unjudged documents can lead to: `rises`: none of them is below
                the score or above score + residual; `intents`: so it is of each intent of which the score is the mean;
                `counts`: the score follows from the number of relevant documents found and that of all, rises with the

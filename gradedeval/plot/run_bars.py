@@ -66,6 +66,8 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float) -> None:
     frame = frame.iloc[order]
     place = np.arange(len(frame))
     score, unjudged, beyond = (frame[name].to_numpy(dtype=float) for name in ("score", "unjudged", "beyond"))
+    # A residual that comes from the bounds is blank here, and all of it is of the run's unjudged documents.
+    unjudged = np.where(np.isnan(unjudged), frame["residual"].to_numpy(dtype=float), unjudged)
     ax.use_sticky_edges = False  # a bar that ends in the air is not cut off
     ax.barh(place, score, color=BLUE, height=0.7, label="score")
     left = score

@@ -1,4 +1,4 @@
-"""Two runs topic by topic: the differences, what judging could make of them, and which are not settled."""
+"""Two runs topic by topic: the differences, what judging could make of them, and which it could reverse."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def topics(
     scores: AnyScores, measure: Any = None, *, baseline: AnyScores | None = None, ax: Axes | None = None
 ) -> Axes:
     """The difference of two runs on each topic, the largest gain first; a thin line says what judging could make of it,
-    and topics whose order judging could turn around are grey.
+    and topics whose order judging could reverse are grey.
 
-    scores    what `gradedeval.evaluate` returns of two runs, with residuals="total" to know what is settled; saved
-              scores; or what `gradedeval.topic_differences` returns
+    scores    what `gradedeval.evaluate` returns of two runs, with residuals="total" to know what judging could do;
+              saved scores; or what `gradedeval.topic_differences` returns
     measure   which, where there are several
     baseline  the run that the other is compared with; None: the first
     ax        matplotlib axes to draw on; None: the current ones
@@ -59,7 +59,8 @@ def topic_notes(frame: pd.DataFrame) -> list[str]:
     """What is not drawn because it is not known."""
     measure = frame["measure"].iloc[0]
     unknown = int(frame["settled"].isna().sum())
-    what = f"{measure}: {unknown} of {len(frame)} topics have no residual, so whether they are settled is not drawn"
+    what = f"{measure}: {unknown} of {len(frame)} topics have no residual"
+    what += ", so whether judging could reverse them is not drawn"
     return [what] if unknown else []
 
 
@@ -73,7 +74,7 @@ def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
     kinds = (
         (~open_ & (better > 0), BLUE, f"{after} better"),
         (~open_ & (better < 0), VERMILION, f"{before} better"),
-        (open_, PALE, "not settled"),
+        (open_, PALE, "judging could reverse it"),
     )
     handles: list[Any] = []
     tied = ~open_ & (better == 0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.arrays import Floats, Ints
+from gradedeval.arrays import TOLERANCE, Floats, Ints
 from gradedeval.errors import InputError, Note, shorten
 from gradedeval.measures.applied import gain_table, last_rank, run_measure, scores_of
 from gradedeval.measures.definition import Measure
@@ -241,14 +241,25 @@ class Scorer:
             if self.options.residuals == "difference":
                 values[1:, :, column] = self._difference(measure, table, gains_of, score)
             elif self.options.wants_residuals and measure.residual != "none" and table.top > 0:
-                # The last bits of two sums may differ where nothing is unknown.
-                values[1:, :, column] = np.maximum(np.array(self._best(measure, table, gains_of)) - score, 0)
+                values[1:, :, column] = self._residuals(measure, table, gains_of, score)
             if bounds is not None and measure.bounds != "none" and table.top > 0:
                 bounds[:, :, column] = self._bounds(measure, table, gains_of, score)
         lowest = batch.codes.min(initial=batch.beyond)
         judged = None if lowest == batch.beyond else bool(lowest < len(self.qrels.labels))
         empty = [batch.topics[row] for row in np.flatnonzero(batch.retrieved == 0).tolist()]
         return BatchScores(batch.topics, values, batch.types, judged, empty, batch.retrieved, bounds)
+
+    def _residuals(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
+        """2 × topics: how far the unjudged documents could lift the score, and all that is unknown. Where the highest
+        score is that of the bounds the first is blank."""
+        found = np.full((2, len(score)), np.nan)
+        if measure.residual == "from_bounds" and not measure.by_intent:
+            whole = self.options.residual_depth == "full" and measure.only_truncates
+            found[1] = self._bounds(replace(measure, cutoff=None) if whole else measure, table, gains_of, score)[1]
+        if np.isnan(found[1]).all():
+            found[:] = self._best(measure, table, gains_of)
+        # The last bits of two sums may differ where nothing is unknown.
+        return np.where(np.abs(found - score) <= TOLERANCE, 0.0, np.maximum(found - score, 0))
 
     def _difference(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
         """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""
@@ -289,7 +300,7 @@ class Scorer:
         if self.options.residual_depth == "full" and measure.only_truncates and not to_cutoff:
             measure = replace(measure, cutoff=None)
         inside = np.minimum(run_measure(measure, gains_of(table, measure, unjudged=table.top)), definition.ceiling)
-        if residual == "within_run":
+        if residual != "beyond_run":
             return inside, inside
         both = gains_of(table, measure, unjudged=table.top, tail=table.top)
         return inside, np.minimum(run_measure(measure, both), definition.ceiling)

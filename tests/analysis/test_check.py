@@ -72,11 +72,11 @@ def test_a_whole_job(job: Path, cli: Command) -> None:
     (broken,) = [line for line in worse.text.splitlines() if line.startswith("FAIL")]
     assert broken == (
         "FAIL  new.run: rr fell by 0.0500 (7.3%), from 0.6833 to 0.6333, more than 5%; no judging of "
-        "unjudged documents makes up for it; topic that fell most: 1 -0.5000"
+        "unjudged documents reverses it; topic that fell most: 1 -0.5000"
     )
     # Of the topics that have a relevant document now.
     of_these = cli(*check, "--topics", "relevant").text
-    assert "; no judging of unjudged documents makes up for it on these topics; topic" in of_these
+    assert "; no judging of unjudged documents reverses it on these topics; topic" in of_these
 
     new.write_text(ranking([3, 1, 1, 1, 1, 2, 2, 2, 2, 2]))
     one_topic = cli(*check)

@@ -161,7 +161,7 @@ def test_a_topic_is_told_in_words(cli: Command) -> None:
     assert "river-1189 (grade 3) fell 1 → 11: -0.2301; river-0625 (grade 4) rose 18 → 5: +0.1187; 9 more" in done.text
     assert "49 more topics: --top N" in done.text
     alone = cli("diff", BM25, RM3, QRELS, "-m", "ndcg@10", "--topic", "301").text
-    assert "topic 301: 0.4866 → 0.1157 (-0.3709) | residuals 0.0000 and 0.0000 | settled" in alone
+    assert "topic 301: 0.4866 → 0.1157 (-0.3709) | residuals 0.0000 and 0.0000 | if fully judged: same order" in alone
 
 
 def test_a_run_and_itself_have_no_line(cli: Command) -> None:
@@ -195,19 +195,19 @@ def test_what_cannot_be_compared_is_one_line(cli: Command, tmp_path: Any) -> Non
             RM3,
             QRELS,
             "--only",
-            "unsettled",
+            "reversible",
             "--ties",
             "best",
-        ): "--only: what judging could turn is not known here;",
+        ): "--only: what judging could reverse is not known here;",
         (
             BM25,
             RM3,
             QRELS,
             "--only",
-            "unsettled",
+            "reversible",
             "-m",
             "bpref",
-        ): "--only: what judging could turn is not known here; leave",
+        ): "--only: what judging could reverse is not known here; leave",
         (BM25, RM3, QRELS, "--ties", "average"): "--ties: an average over orders has no ranks",
     }.items():
         done = cli("diff", *words)

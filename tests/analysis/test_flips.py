@@ -176,45 +176,45 @@ SESSION = {
 }
 
 
-def test_a_table_tells_what_it_takes_up_to_a_share(tmp_path: Path, cli: Command) -> None:
+def test_a_table_of_its_own_tells_what_it_takes(tmp_path: Path, cli: Command) -> None:
     for name, content in SESSION.items():
         (tmp_path / name).write_text(content)
     words = ("compare", "ahead", "behind", "far", "qrels", "-m", "p@1 bpref", "--baseline", "ahead")
-    table = cli(*words).text
-    # Two topics of 40 behind: the third document turns it round. 21 - 9 topics behind: the 13th of 31.
-    assert re.search(r"p@1 +behind .* flips above 10%$", table, re.M)
-    assert re.search(r"bpref +behind .* no residual$", table, re.M)
-    assert "order flips: unjudged documents of the lower run, told up to 10% of them" in table
+    assert "unjudged docs" not in cli(*words).text  # nobody asked
+    table = cli(*words, "--judging").text
+    # Two topics of 40 behind: the third document reverses it. 21 - 9 topics behind: the 13th of 31.
+    assert re.search(r"p@1 +behind .* reverses if 3 of 21 unjudged docs are relevant$", table, re.M)
+    assert re.search(r"p@1 +far .* reverses if 13 of 31 unjudged docs are relevant$", table, re.M)
+    assert re.search(r"bpref +behind .* unknown$", table, re.M)
+    assert "the documents that would reverse an order are of the run behind, given the top grade" in table
     rows = pd.read_csv(tmp_path / "out.csv") if cli(*words, "-o", "out.csv").code == 0 else None
     assert rows is not None
     found = rows[rows["measure"] == "p@1"][["run", "flip", "unjudged", "flip_rank"]].values.tolist()
     assert found == [["behind", 3, 21, 1], ["far", 13, 31, 1]]
 
     (tmp_path / "close").write_text(SESSION["behind"].replace("20 Q0 u", "20 Q0 a").replace("21 Q0 u", "21 Q0 b"))
-    near = cli("compare", "ahead", "close", "qrels", "-m", "p@1").text
-    assert "flips if 2 of 19 unjudged are relevant" not in near
-    assert re.search(r"flips above 10%$", near, re.M)
+    near = cli("compare", "ahead", "close", "qrels", "-m", "p@1", "--judging").text
+    assert "reverses if 1 of 19 unjudged docs is relevant" in near
 
 
-def test_what_is_saved_is_inconclusive_or_was_not_saved(tmp_path: Path, cli: Command) -> None:
+def test_what_is_saved_is_unknown(tmp_path: Path, cli: Command) -> None:
     for name, content in SESSION.items():
         (tmp_path / name).write_text(content)
-    for words, says in (((), "residual not saved"), (("--residuals",), "inconclusive")):
+    for words in ((), ("--residuals",)):
         cli("ahead", "behind", "qrels", "-m", "p@1 bpref", "-q", "-o", "scores.csv", *words)
-        table = cli("compare", "--from-scores", "scores.csv").text
-        assert re.search(rf"p@1 .* {says}$", table, re.M)
-        assert re.search(r"bpref .* no residual$", table, re.M)
+        table = cli("compare", "--from-scores", "scores.csv", "--judging").text
+        assert re.search(r"p@1 .* unknown$", table, re.M)
+        assert re.search(r"bpref .* unknown$", table, re.M)
 
 
 def test_a_measure_is_known_by_the_name_that_was_asked(tmp_path: Path, cli: Command) -> None:
     for name, content in SESSION.items():
         (tmp_path / name).write_text(content)
-    assert re.search(
-        r"P@1 +behind .* flips above 10%$", cli("compare", "ahead", "behind", "qrels", "-m", "P@1").text, re.M
-    )
+    table = cli("compare", "ahead", "behind", "qrels", "-m", "P@1", "--judging").text
+    assert re.search(r"P@1 +behind .* reverses if 3 of 21 unjudged docs are relevant$", table, re.M)
 
 
-def test_what_can_be_read_once_only_is_inconclusive(tmp_path: Path, cli: Command) -> None:
+def test_what_can_be_read_once_only_is_unknown(tmp_path: Path, cli: Command) -> None:
     def rows(first: str) -> Iterator[tuple[str, str, float]]:
         for topic in TOPICS:
             yield from ((topic, docno, 9.0 - rank) for rank, docno in enumerate([first, "u"]))
@@ -228,5 +228,5 @@ def test_what_can_be_read_once_only_is_inconclusive(tmp_path: Path, cli: Command
     assert found["flip"].isna().all()
     for name, content in SESSION.items():
         (tmp_path / name).write_text(content)
-    table = cli("compare", "ahead", "-", "qrels", "-m", "p@1 p@2", stdin=SESSION["behind"].encode()).text
-    assert re.search(r"p@1 .* inconclusive$", table, re.M)
+    table = cli("compare", "ahead", "-", "qrels", "-m", "p@1 p@2", "--judging", stdin=SESSION["behind"].encode()).text
+    assert re.search(r"p@1 .* unknown$", table, re.M)

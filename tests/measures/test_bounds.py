@@ -59,12 +59,14 @@ def check(measures: Sequence[Measure], topics: Sequence[Topic], unseen: int = 0,
     best = found.score + found.residual
     exact = np.array([kept(one, over_ties="ties" in options) == "exact" for one in measures])
     # The best case of ranks past the end, which no completion has, is that of the residual.
-    ends_here = np.array([one.residual == "within_run" for one in measures])
+    ends_here = np.array([one.residual in ("within_run", "from_bounds") for one in measures])
+    by_bounds = np.array([one.residual == "from_bounds" and not one.by_intent for one in measures])
     wrong = {
         "low is above a score": low > least + 1e-12,
         "high is below a score": high < most - 1e-12,
         "low is never reached": exact & (abs(low - least) > 1e-12),
         "high is never reached": exact & (np.where(ends_here, abs(high - most), abs(high - best)) > 1e-12),
+        "the residual is another": by_bounds & ((abs(high - best) > 1e-12) | ~np.isnan(found.unjudged)),
         "out of order": (low > found.score) | (found.score > high) | (high > best + 1e-12),
     }
     for what, cells in wrong.items():

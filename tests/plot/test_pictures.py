@@ -101,7 +101,7 @@ def test_topics_are_differences_in_order_and_grey_where_open(scores: gradedeval.
     for name, kind in (
         ("rivers-neural.run better", own["settled"] & (own["difference"] > 0)),
         ("rivers-bm25.run better", own["settled"] & (own["difference"] < 0)),
-        ("not settled", ~own["settled"]),
+        ("judging could reverse it", ~own["settled"]),
     ):
         found = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in drawn[name]}
         assert found == {place: heights[place] for place in own.index[kind.astype(bool)]}, name

@@ -10,7 +10,7 @@ from hypothesis import example, settings
 
 # In per cent of what a test asks for.
 settings.register_profile("default", max_examples=4)
-settings.register_profile("ci", max_examples=50)
+settings.register_profile("ci", max_examples=15)
 settings.register_profile("full", max_examples=100)
 
 LEAST = 2

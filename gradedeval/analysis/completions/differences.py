@@ -1,24 +1,24 @@
 """How low and how high the difference of two runs can come, whatever their unjudged documents turn out to be.
 
 Both runs are under one completion of the judgments: each document that one of them retrieved and nobody judged has a
-grade, or stays unjudged, for both. Other documents are as they are.
+grade, or stays unjudged, for both. Of other documents `Options.unseen` may be relevant too, by default none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradedeval.analysis.completions.cascades import Cascade, greatest_cascade
 from gradedeval.analysis.completions.precisions import Level, greatest_precision
+from gradedeval.analysis.completions.ranking import Ranking, unknown_of
 from gradedeval.analysis.completions.ratios import Ideal, greatest_share, greatest_sum
 from gradedeval.analysis.completions.reread import Reread
 from gradedeval.analysis.completions.separate import separate_bounds
-from gradedeval.analysis.completions.unknown import Unknown, small_integers, within
+from gradedeval.analysis.completions.unknown import Unknown
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Floats, Ints
 from gradedeval.errors import InputError
@@ -31,54 +31,8 @@ from gradedeval.scoring.summaries import summarize
 
 CELLS = 1 << 18
 """So many topics × ranks are worked on in one go."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Ranking:
-    """One run by one measure.
-
-    gain    topics × depth: of what is judged
-    levels  the gains there are
-    beyond  topics: how much what lies past the end of the run could add
-    topic   of each unjudged document that counts at its rank, or in what scores are divided by: its row
-    number  of each: its number
-    place   number of a document -> its rank, from 0, `depth` where it is below the last that counts, −1 where it is not
-            there
-    """
-
-    gain: Floats
-    levels: Floats
-    beyond: Floats
-    topic: Ints
-    number: Ints
-    place: NDArray[np.int32]
-
-    def places(self, number: Ints) -> NDArray[np.int32]:
-        """The places of documents, also of those that had no number when this run was read."""
-        found: NDArray[np.int32] = self.place[np.minimum(number, len(self.place) - 1)]
-        return found
-
-    @cached_property
-    def hits(self) -> list[Ints]:
-        """of each level: topics × depth: how many documents of that gain or more stand at or above each rank."""
-        kind = small_integers(2 * self.gain.shape[1] + 1)
-        return [(self.gain >= level).cumsum(1, dtype=kind) for level in self.levels.tolist()]
-
-    @cached_property
-    def unjudged(self) -> Ints:
-        """topics × depth: how many unjudged documents stand at or above each rank."""
-        return within(self.topic, self.places(self.number), *self.gain.shape)
-
-
-def unknown_of(first: Ranking, second: Ranking) -> Unknown:
-    """The unjudged documents of two runs."""
-    topics, depth = first.gain.shape
-    only = second.number[first.places(second.number) < 0]
-    topic, number = np.append(first.topic, second.topic[first.places(second.number) < 0]), np.append(first.number, only)
-    ranks = [np.where(place < 0, depth, place) for place in (first.places(number), second.places(number))]
-    seen = np.minimum(*ranks) < depth
-    hidden = np.bincount(topic[~seen], minlength=topics)
-    return Unknown(topic[seen], ranks[0][seen], ranks[1][seen], hidden, depth)
+ENDLESS = 1 << 40
+"""The number of documents that stands for any number."""
 
 
 class Differences:
@@ -90,6 +44,8 @@ class Differences:
         self.measure: Measure = self.scorer.measures[self.column]
         self.table = self.scorer.tables[self.column]
         self.rankings: dict[str, Ranking | None] = {}
+        unseen = self.scorer.options.unseen or 0
+        self.unseen = ENDLESS if np.isinf(unseen) else int(unseen)
 
     @cached_property
     def rank_sum(self) -> RankSum | None:
@@ -121,7 +77,8 @@ class Differences:
             baselines, runs = zip(
                 *(map(self._known, map(names.__getitem__, pairs[number])) for number in some), strict=True
             )
-            unknown = Unknown.joined([unknown_of(run, baseline) for run, baseline in zip(runs, baselines, strict=True)])
+            both = zip(runs, baselines, strict=True)
+            unknown = Unknown.joined([unknown_of(run, baseline, self.unseen) for run, baseline in both])
             found[0, some] = -self._greatest(baselines, runs, unknown.swapped()).reshape(-1, topics)
             found[1, some] = self._greatest(runs, baselines, unknown).reshape(-1, topics)
         return found[0], found[1]
@@ -188,12 +145,8 @@ class Differences:
 
     @cached_property
     def weights(self) -> Floats:
-        """What a document of gain 1 is worth at each rank, if it is the only one: of all ranks that count, and of those
-        of the ideal ranking, which holds what the pool holds and both runs may add."""
+        """What a document of gain 1 is worth at each rank that counts, if it is the only one."""
         ranks = self.depth
-        if self.over == "ideal":
-            ranks = max(ranks, int(self.counts.max(initial=0)) + 2 * self.deepest)
-            ranks = min(ranks, self.measure.cutoff or ranks)
         found, size = [np.zeros(0)], max(1, CELLS // max(ranks, 1))
         for begin in range(0, ranks, size):
             at = np.arange(begin, min(begin + size, ranks))
@@ -232,28 +185,55 @@ class Differences:
         return np.minimum(greatest, self.measure.definition.ceiling - self.measure.definition.floor)
 
     def _of_gain(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
-        weights = np.append(self.weights[: self.depth], 0.0)
+        weights = np.append(self.weights, 0.0)
         difference = np.concatenate([(a.gain - b.gain) @ weights[:-1] for a, b in zip(first, second, strict=True)])
         if not self.over:
             return greatest_sum(difference, unknown, self.table.top * weights)
         counts = np.tile(self.counts, (len(first), 1))
-        most = int(counts.max(initial=0) + (unknown.counts + unknown.hidden).max(initial=0)) + 1
-        value = np.append(0.0, self.weights.cumsum()) if self.over == "ideal" else np.arange(most + 0.0)
-        return greatest_share(difference, unknown, weights, Ideal(self.steps, counts, value))
+        most = int(counts.max(initial=0) + (unknown.counts + unknown.hidden).max(initial=0))
+        return greatest_share(difference, unknown, weights, Ideal(self.steps, counts, self._ideal_of(most)))
+
+    def _ideal_of(self, most: int) -> Floats:
+        """What 0, 1, 2, … documents of gain 1 come to in what scores are divided by, up to so many, and the last of all
+        that follow."""
+        endless = most >= ENDLESS
+        most = most - ENDLESS if endless else most
+        value = np.arange(most + 1.0)
+        if self.over == "ideal":
+            ranks = min(most, self.measure.cutoff or most)
+            value = np.append(0.0, self._discounts(ranks).cumsum())
+            endless &= self.measure.cutoff is None
+        return np.append(value, np.inf) if endless else value
+
+    def _discounts(self, ranks: int) -> Floats:
+        """The weights of so many ranks of an ideal ranking, that of the first 1."""
+        sums = self.rank_sum
+        assert sums is not None
+        gain, one = np.zeros((1, ranks)), np.ones(1, dtype=np.int64)
+        g = Gains(gain, gain > 0, np.ones((1, 1)), ranks * one, one, np.ones(1), self.measure.cutoff)
+        undivided = replace(sums, over=None)
+        weights = undivided.at_ranks(g, {**self.measure.definition.parameters, **self.measure.arguments})[0]
+        found: Floats = weights / weights[:1]
+        return found
 
     def _of_stop(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
-        top, utility = self.table.top, self.weights[: self.depth]
+        top, utility = self.table.top, self.weights
         own, other = (Cascade(np.concatenate([ranking.gain for ranking in some]), utility) for some in (first, second))
         found = greatest_cascade(own, other, unknown, top)
         if not self.over:
             return found
         # The ideal ranking is between that of the pool and that with all documents at the top.
-        utility, rank = self.weights, np.arange(len(self.weights))
+        ranks = int(self.counts.max(initial=0)) + 2 * self.deepest
+        utility = self._discounts(min(ranks, self.measure.cutoff or ranks))
+        rank = np.arange(len(utility))
         ideal = np.pad(self.ideal, ((0, 0), (0, max(0, len(rank) - self.ideal.shape[1]))))[:, : len(rank)]
         ideal = np.tile(ideal, (len(first), 1))
         more = (unknown.counts + unknown.hidden)[:, None]
         best = np.where(rank < more, top, np.take_along_axis(ideal, np.maximum(rank - more, 0), 1))
-        whole = np.where(found < 0, Cascade(best, utility).score, Cascade(ideal, utility).score)
+        every = Cascade(best, utility)
+        # Who gets past the last of these ranks stops at the next one, or further down.
+        beyond = 0.0 if self.measure.cutoff == len(utility) else every.reached[:, -1] / (len(utility) + 1)
+        whole = np.where(found < 0, every.score + beyond, Cascade(ideal, utility).score)
         share: Floats = np.divide(found, whole, out=np.where(found > 0, 1.0, 0.0), where=whole > 0)
         return np.minimum(share, 1.0)
 

@@ -1,4 +1,4 @@
-"""Whether judging could turn the order of two scores round."""
+"""Whether judging could reverse the order of two scores."""
 
 from __future__ import annotations
 

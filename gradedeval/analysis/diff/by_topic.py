@@ -16,6 +16,7 @@ from gradedeval.analysis.explain import DEFAULT
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
 from gradedeval.analysis.ranked_terms import RankedTerms, terms_by_run
 from gradedeval.analysis.score_matrix import Paired
+from gradedeval.analysis.unseen import unseen_notes
 from gradedeval.arrays import Ints
 from gradedeval.errors import InputError, check_choice, did_you_mean, shorten, warn_caller
 from gradedeval.formats.frames import joined
@@ -34,7 +35,7 @@ from gradedeval.scoring.signature import signature
 if TYPE_CHECKING:
     import pandas as pd
 
-Only = Literal["worse", "better", "unsettled"]
+Only = Literal["worse", "better", "reversible"]
 ONLY: tuple[Only, ...] = get_args(Only)
 
 
@@ -73,10 +74,10 @@ class Diff(InNotebook, document="analysis.diff.tables.own_document"):
         return {(str(measure), str(topic)): rows for (measure, topic), rows in groups}
 
     def only(self, kind: Only | None = None, topic: str | None = None) -> Diff:
-        """The topics that got worse or better, those whose order is unsettled, or one of them.
+        """The topics that got worse or better, those whose order judging could reverse, or one of them.
 
         Raises InputError (usage) for another kind, a topic that the runs are not scored on, and where it is not known
-        of any topic whether its order is settled.
+        of any topic whether judging could reverse it.
         """
         rows = np.ones(len(self.topics), dtype=bool)
         if kind is not None:
@@ -84,11 +85,11 @@ class Diff(InNotebook, document="analysis.diff.tables.own_document"):
             better = {measure.label: measure.reading.sign for measure in self.measures}
             change = self.topics["difference"] * [better[label] for label in self.topics["measure"]]
             settled = self.topics["settled"]
-            if kind == "unsettled" and settled.isna().all() and len(settled):
-                what = "what judging could turn is not known here"
+            if kind == "reversible" and settled.isna().all() and len(settled):
+                what = "what judging could reverse is not known here"
                 hint = "leave out --judged-only, or --ties best or worst, or take a measure with bounds"
                 raise InputError("--only", what, hint, usage=True)
-            rows &= {"worse": change < 0, "better": change > 0, "unsettled": settled.eq(False).fillna(False)}[kind]
+            rows &= {"worse": change < 0, "better": change > 0, "reversible": settled.eq(False).fillna(False)}[kind]
         if topic is not None:
             known = list(dict.fromkeys(self.topics["topic"]))
             if topic not in known:
@@ -146,7 +147,8 @@ def diff_runs(
     """As `diff`, for two runs by name, the baseline first. Raises InputError as `diff` does."""
     judged = qrels_for(runs, qrels, options)
     known = options.bounded_by_residuals and not options.judged_only
-    scorer = Scorer(judged, list(measures), replace(options, residuals="total" if known else None))
+    options = replace(options, residuals="total" if known else None, bounds=False)
+    scorer = Scorer(judged, list(measures), options)
     ranked = rank_runs(runs, scorer.grader, workers)
     old, new = ranked.runs
     shared = np.flatnonzero(old.listed & new.listed)
@@ -159,6 +161,11 @@ def diff_runs(
     topics, documents = zip(
         *(_of_measure(ranked, scorer, column, shared, terms, reread) for column in columns), strict=True
     )
+    told = [
+        (measure.label, str(measure))
+        for measure, rows in zip(scorer.measures, topics, strict=True)
+        if rows["settled"].eq(False).any()
+    ]
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     return Diff(
         old.name,
@@ -167,7 +174,7 @@ def diff_runs(
         joined(documents),
         scorer.measures,
         str(signature(judged, options, scorer.measures, counts)),
-        [*scorer.notes, *ranked.notes],
+        [*scorer.notes, *ranked.notes, *unseen_notes(told, options)],
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradedeval.analysis.diff.by_topic import Diff
 from gradedeval.analysis.diff.changes import ENTERED, LEFT
 from gradedeval.analysis.explain import DOCUMENT
+from gradedeval.analysis.unseen import IF_JUDGED
 from gradedeval.errors import plural, visible
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import frame_rows, frame_table, merged
@@ -82,8 +83,8 @@ def _summary(whole: Diff, measure: Measure, digits: int) -> str:
         f"{int((gains > 0).sum())} better",
         f"{int((gains == 0).sum())} equal" + (f" ({same} with the same documents)" if same else ""),
     ]
-    unsettled = int(topics["settled"].eq(False).fillna(False).sum())
-    counts += [f"{unsettled} unsettled: judging could turn them around"] if unsettled else []
+    reversible = int(topics["settled"].eq(False).fillna(False).sum())
+    counts += [f"of {reversible} judging could reverse the order"] if reversible else []
     numbers = f"{before:.{digits}f} → {after:.{digits}f} ({after - before:+z.{digits}f})"
     return f"{measure.label}: {numbers} | {len(topics)} {plural(len(topics), 'topic')}: {', '.join(counts)}"
 
@@ -93,14 +94,15 @@ def _topics(shown: Diff, rows: list[Row], names: list[str], digits: int) -> Tabl
     columns = [Column("topic")]
     for name in names:
         columns += [Column(name, "score", digits), *([Column("residual", "score", digits)] if residuals else [])]
-    unsettled = any(row["settled"] is False for row in rows)
-    columns += [Column("difference", "signed", digits), *([Column("order")] if unsettled else []), Column("why")]
+    reversible = any(row["settled"] is False for row in rows)
+    order = [Column(IF_JUDGED)] if reversible else []
+    columns += [Column("difference", "signed", digits), *order, Column("why")]
     cells = []
     for row in rows:
         line = [row["topic"]]
         for score, residual in (("baseline_score", "baseline_residual"), ("score", "residual")):
             line += [row[score], *([row[residual]] if residuals else [])]
-        line += [row["difference"], *(["unsettled" if row["settled"] is False else ""] if unsettled else [])]
+        line += [row["difference"], *([_if_fully_judged(row)] if reversible else [])]
         cells.append([*line, in_words(shown, row, digits)])
     return Table(columns, cells)
 
@@ -145,8 +147,12 @@ def _of_topic(row: Row, digits: int) -> str:
     if row["residual"] is None:
         return f"topic {row['topic']}: {scores}"
     residuals = f"residuals {row['baseline_residual']:.{digits}f} and {row['residual']:.{digits}f}"
-    order = "unsettled: judging could turn it around" if row["settled"] is False else "settled"
-    return f"topic {row['topic']}: {scores} | {residuals} | {order}"
+    return f"topic {row['topic']}: {scores} | {residuals} | {IF_JUDGED}: {_if_fully_judged(row)}"
+
+
+def _if_fully_judged(row: Row) -> str:
+    """Whether judging could reverse the order of the two scores of a topic."""
+    return "unknown" if row["settled"] is None else "same order" if row["settled"] else "could be reversed"
 
 
 def _documents(shown: Diff, topic: Row, digits: int) -> Table:

@@ -62,7 +62,8 @@ class JudgingSettings:
             "rbp-b": f"rbp-b: as rbp-a, each run weighed by its residual; greedy, p {self.p:g}",
             "rbp-c": f"rbp-c: as rbp-b, and by its projected score cubed; greedy, p {self.p:g}",
             "residual": f"residual: summed rise of {measure.label} in all runs, {given}",
-            "pairs": f"pairs: summed change of the difference in {measure.label} of unsettled pairs of runs, {given}",
+            "pairs": f"pairs: summed change of the difference in {measure.label} of runs that judging could reverse, "
+            f"{given}",
         }[self.strategy]
 
 
@@ -105,7 +106,7 @@ def to_judge(
                 weighed by its residual on the topic; and by the cube of its projected score, base + residual/2, too.
                 `residual`: how far it would lift the means of runs by `measure` if it had the top gain, as have those
                 chosen before it, summed over runs. `pairs`: how far it would change the differences of runs whose order
-                judging could still turn around
+                judging could reverse
     budget      how many documents at most
     measure     of `residual` and `pairs`
     p           persistence of the RBP methods

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.compare import TestSettings, compare_matrix
+from gradedeval.analysis.comparison_notes import order_notes
 from gradedeval.analysis.comparison_tables import comparison_document, comparison_settings
 from gradedeval.analysis.pool.statistics import AT, Pool, found_alone, pool_statistics, unjudged_by_depth
 from gradedeval.analysis.ranked_runs import RankedRuns, rank_runs
@@ -109,7 +110,8 @@ def find(
     if options.ties == "average":
         raise OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
     workers = workers or Workers()
-    options = replace(options, residuals=None if options.judged_only else "total", interval=1 - settings.test.alpha)
+    options = replace(options, residuals=None if options.judged_only else "total", bounds=False)
+    options = replace(options, interval=1 - settings.test.alpha)
     scores = evaluate_runs(runs, qrels, measures, options, workers=workers)
     scores = scores.sorted_by(scores.measures[0])
     scorer = Scorer(scores.qrels, scores.measures, replace(options, interval=None))
@@ -149,6 +151,7 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, progress
         if error.usage:
             raise
         return Compared(notes=[f"nothing is compared: {error.at_prompt}"])
-    settings = comparison_settings(frame, matrix, test, share=1.0).replace("\n", " | ")
-    blocks = comparison_document(frame, matrix, test, settings, "wide", share=1.0).blocks
-    return Compared(frame_rows(frame), next(block for block in blocks if isinstance(block, Table)), settings, notes)
+    settings = comparison_settings(frame, matrix, test).replace("\n", " | ")
+    blocks = comparison_document(frame, matrix, test, settings, "wide").blocks
+    table = next(block for block in blocks if isinstance(block, Table))
+    return Compared(frame_rows(frame), table, settings, [*notes, *order_notes(frame, matrix)])

@@ -136,8 +136,8 @@ def _mark(pair: dict[str, Any], test: TestSettings) -> tuple[str, str]:
 
 
 def unknowns(found: Findings) -> list[dict[str, Any]]:
-    """By measure, what is not known of the order of each run and the baseline: which pairs are settled, and a sentence
-    for each other one, those that turn round most easily first."""
+    """By measure, whether more judging could reverse the order of each run and the baseline: which pairs keep it, and a
+    sentence for each other one, those that are reversed most easily first."""
     parts = []
     for column, measure in enumerate(found.measures):
         own = [row for row in found.compared.rows if row["measure"] == measure.label]
@@ -147,8 +147,8 @@ def unknowns(found: Findings) -> list[dict[str, Any]]:
         parts.append(
             {
                 "measure": measure.label,
-                "settled": _settled(own, topics),
-                "sentences": [_turning(row, topics) for row in open_],
+                "same": _same_order(own, topics),
+                "sentences": [_reversing(row, topics) for row in open_],
             }
         )
     return parts
@@ -158,26 +158,26 @@ NAMED = 5
 """Up to so many runs are named in a sentence; more are counted."""
 
 
-def _settled(own: list[dict[str, Any]], topics: str) -> str:
-    """What is settled of the pairs of a measure."""
+def _same_order(own: list[dict[str, Any]], topics: str) -> str:
+    """Which pairs keep their order by a measure."""
     if not own:
         return "Not compared: there is no topic that all runs are scored on."
     if all(row["conclusive"] is None for row in own):
         return "This measure has no residual: what unjudged documents could change is not known."
-    parts, settled = [], [row for row in own if row["conclusive"] is True]
+    parts, same = [], [row for row in own if row["conclusive"] is True]
     for sign, order in ((1, "higher than"), (-1, "lower than"), (0, "equal to")):
-        runs = [row["run"] for row in settled if (row["difference"] > 0) - (row["difference"] < 0) == sign]
+        runs = [row["run"] for row in same if (row["difference"] > 0) - (row["difference"] < 0) == sign]
         if runs:
             named = ", ".join(runs) if len(runs) <= NAMED else f"{len(runs)} runs"
             parts.append(f"{named} {'is' if len(runs) == 1 else 'are'} {order} {own[0]['baseline']}")
     if not parts:
-        return "No order is settled."
-    count = "" if len(own) == 1 else f" ({len(settled)} of {len(own)} runs)"
-    return f"Settled{count}: {'; '.join(parts)}{topics}; no judgment of unjudged documents could turn it round."
+        return "Judging could reverse every order, or that is not known."
+    count = "" if len(own) == 1 else f" ({len(same)} of {len(own)} runs)"
+    return f"Same order if fully judged{count}: {'; '.join(parts)}{topics}."
 
 
-def _turning(row: dict[str, Any], topics: str) -> str:
-    """What could turn the order of a run and the baseline round."""
+def _reversing(row: dict[str, Any], topics: str) -> str:
+    """What could reverse the order of a run and the baseline."""
     run, baseline, difference = row["run"], row["baseline"], row["difference"]
     ahead, behind = (run, baseline) if difference > 0 else (baseline, run)
     pair = f"The order of {ahead} (higher by {abs(difference):.4f}{topics}) and {behind}"
@@ -185,14 +185,11 @@ def _turning(row: dict[str, Any], topics: str) -> str:
         pair = f"The tie of {run} and {baseline}{topics}"
     if row["flip"] is None:
         if row["unjudged"] is None:
-            return f"{pair} is open: the residual leaves room for it to turn round, but it is not known whether it can"
-        return (
-            f"{pair} is open, though unjudged documents could bring a tie at most: to turn it round takes documents "
-            "beyond the end of a run"
-        )
+            return f"{pair} is unknown: the residual leaves room for it to be reversed, but not whether it can be"
+        return f"{pair} is unknown: the unjudged documents of one run could bring a tie at most"
     count, of = row["flip"], row["unjudged"]
-    were = f"{count} of {of} unjudged {plural(of, 'document')} {'was' if count == 1 else 'were'} given the top grade"
-    return f"{pair} could turn if {were}, the lowest of them at rank {row['flip_rank']}"
+    are = f"{count:,} of {of:,} unjudged {plural(of, 'document')} {'is' if count == 1 else 'are'} relevant"
+    return f"{pair} reverses if {are} (of the top grade), the lowest of them at rank {row['flip_rank']}"
 
 
 def sizes(found: Findings) -> Iterator[str]:

@@ -7,17 +7,17 @@ from typing import Any
 from gradedeval.analysis.topic_differences import topic_differences
 from gradedeval.cli.compare import BASELINE
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, matrix_from
-from gradedeval.cli.options import command_line
+from gradedeval.cli.options import command_line, one_registered
 from gradedeval.cli.output import warn
 from gradedeval.cli.plot.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.plot.topic_bars import topic_notes, topic_panel
 
 
-@command_line("topics", "RUN RUN QRELS", [BASELINE], MATRIX_OPTIONS, PICTURE_OPTIONS)
+@command_line("topics", "RUN RUN QRELS", [BASELINE, one_registered("unseen")], MATRIX_OPTIONS, PICTURE_OPTIONS)
 def command(baseline: str | None, **keywords: Any) -> None:
     """Draw the difference of two runs on each topic, the second less the first, the largest gain first.
 
-    A thin line says what judging could make of each difference. Topics whose order it could turn around are grey.
+    A thin line says what judging could make of each difference. Topics whose order it could reverse are grey.
     Several measures are drawn below each other.
     """
     canvas = Canvas(keywords)

@@ -72,12 +72,20 @@ def compared(
 
 
 def every_way(
-    runs: dict[str, dict[str, Ranking]], qrels: dict[str, dict[str, int]], measures: Sequence[str], **rules: Any
+    runs: dict[str, dict[str, Ranking]],
+    qrels: dict[str, dict[str, int]],
+    measures: Sequence[str],
+    unseen: int = 0,
+    **rules: Any,
 ) -> pd.DataFrame:
-    """measure -> the least and the largest difference b − a, each completion of the judgments scored as a topic."""
+    """measure -> the least and the largest difference b − a, each completion of the judgments scored as a topic.
+
+    unseen  how many documents that neither run retrieved may be relevant too
+    """
     ends = np.zeros((2, len(measures)))
     for topic in TOPICS:
         unknown = sorted((runs["a"][topic].keys() | runs["b"][topic].keys()) - qrels[topic].keys())
+        unknown += [f"unseen{number}" for number in range(unseen)]
         ways = list(itertools.product((UNJUDGED, 0, 1, 2), repeat=len(unknown)))
         completed = {
             str(way): qrels[topic] | {d: g for d, g in zip(unknown, way, strict=True) if g != UNJUDGED} for way in ways
@@ -94,10 +102,11 @@ def seeds(last: int) -> list[Any]:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.parametrize("unseen", [0, 1, 2])
 @pytest.mark.parametrize("seed", seeds(8))
-def test_no_completion_of_the_judgments_leaves_the_bounds_and_some_come_as_far(seed: int) -> None:
-    runs, qrels = case(seed)
-    frame, ends = compared(runs, qrels, (*EXACT, *SAFE)), every_way(runs, qrels, (*EXACT, *SAFE))
+def test_no_completion_of_the_judgments_leaves_the_bounds_and_some_come_as_far(seed: int, unseen: int) -> None:
+    (runs, qrels), measures = case(seed), (*EXACT, *SAFE)
+    frame, ends = compared(runs, qrels, measures, unseen=unseen), every_way(runs, qrels, measures, unseen)
     exact = frame.loc[list(EXACT)]
     np.testing.assert_allclose(exact["lowest"], ends.loc[list(EXACT), "least"], rtol=0, atol=1e-12)
     np.testing.assert_allclose(exact["highest"], ends.loc[list(EXACT), "largest"], rtol=0, atol=1e-12)
@@ -109,15 +118,16 @@ def test_no_completion_of_the_judgments_leaves_the_bounds_and_some_come_as_far(s
 
 
 @pytest.mark.exhaustive
+@pytest.mark.parametrize("unseen", [0, 1])
 @pytest.mark.parametrize("seed", seeds(8))
 def test_where_the_documents_are_too_many_to_try_all_ways_the_bounds_are_safe(
-    seed: int, monkeypatch: pytest.MonkeyPatch
+    seed: int, unseen: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(precisions, "COMPLETIONS", 0)
     monkeypatch.setattr(precisions, "EXACT", 1)
     monkeypatch.setattr(cascades, "CELLS", 0)
-    runs, qrels = case(seed)
-    frame, ends = compared(runs, qrels, (*EXACT, *SAFE)), every_way(runs, qrels, (*EXACT, *SAFE))
+    (runs, qrels), measures = case(seed), (*EXACT, *SAFE)
+    frame, ends = compared(runs, qrels, measures, unseen=unseen), every_way(runs, qrels, measures, unseen)
     assert (frame["lowest"] <= ends["least"] + 1e-12).all()
     assert (frame["highest"] >= ends["largest"] - 1e-12).all()
     sums = [name for name in EXACT if getattr(parse_measures(name)[0].rank_sum, "of", "") == "gain"]
@@ -125,10 +135,12 @@ def test_where_the_documents_are_too_many_to_try_all_ways_the_bounds_are_safe(
 
 
 @pytest.mark.exhaustive
+@pytest.mark.parametrize("unseen", [0, 1])
 @pytest.mark.parametrize("seed", seeds(8))
-def test_other_measures_go_by_the_bounds_of_each_run(seed: int) -> None:
+def test_other_measures_go_by_the_bounds_of_each_run(seed: int, unseen: int) -> None:
     runs, qrels = case(seed)
-    frame, ends = compared(runs, qrels, (*SEPARATE, "gm_ap")), every_way(runs, qrels, SEPARATE)
+    frame = compared(runs, qrels, (*SEPARATE, "gm_ap"), unseen=unseen)
+    ends = every_way(runs, qrels, SEPARATE, unseen)
     assert (frame.loc[list(SEPARATE), "lowest"] <= ends["least"] + 1e-12).all()
     assert (frame.loc[list(SEPARATE), "highest"] >= ends["largest"] - 1e-12).all()
     draw, row = random.Random(seed), frame.loc["gm_ap"]
@@ -215,7 +227,8 @@ def test_a_topic_is_settled_where_judging_turns_neither_score_below_the_other() 
     np.testing.assert_allclose(frame.loc["err@1", ["low", "high"]].astype(float), [-0.75, 0])
     assert frame["settled"].tolist() == [False, False, False]
     named = [{name: run} for name, run in runs.items()]
-    assert not gradedeval.diff(*named, qrels, measures, top_grade=2).topics["settled"].any()
+    with pytest.warns(gradedeval.EvaluationWarning, match="^recall, gm_ap: if fully judged, no further document is"):
+        assert not gradedeval.diff(*named, qrels, measures, top_grade=2).topics["settled"].any()
     saved = gradedeval.topic_differences(scores.frame).drop_duplicates("measure").set_index("measure")
     assert saved.loc["recall", ["low", "high"]].isna().all()
     assert saved["settled"].tolist() == [False, False, False]
@@ -239,7 +252,7 @@ def test_where_grades_order_ties_nothing_is_settled() -> None:
         assert gradedeval.diff(*named, qrels, "p@1", ties="best").topics["settled"].isna().all()
 
 
-def test_a_check_says_whether_judging_could_undo_a_drop() -> None:
+def test_a_check_says_whether_judging_could_reverse_a_drop() -> None:
     qrels = {topic: {"x": 2, "n": 0} for topic in TOPICS}
     runs = {"before": {topic: ranked(["x", "n"]) for topic in TOPICS}}
     for name, docnos in (("judged", ["n", "x"]), ("unjudged", ["u", "x"]), ("same", ["x", "n"])):
@@ -247,6 +260,6 @@ def test_a_check_says_whether_judging_could_undo_a_drop() -> None:
     bounds = [Bound("max-drop", "p@1", 0.1), Bound("min", "p@1", 0.1)]
     frame = gradedeval.check(scored(runs, qrels, ["p@1"]), bounds, "before").set_index(["run", "bound"])
     assert frame["settled"].tolist() == [True, None, False, None, None, None]
-    assert frame.loc[("judged", "max-drop"), "verdict"].endswith("; no judging of unjudged documents makes up for it")
-    assert frame.loc[("unjudged", "max-drop"), "verdict"].endswith("; judging unjudged documents could undo it")
+    assert frame.loc[("judged", "max-drop"), "verdict"].endswith("; no judging of unjudged documents reverses it")
+    assert frame.loc[("unjudged", "max-drop"), "verdict"].endswith("; judging unjudged documents could reverse it")
     assert "judging" not in frame.loc[("same", "max-drop"), "verdict"]

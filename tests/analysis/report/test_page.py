@@ -82,8 +82,8 @@ def test_marks_wins_and_sentences_are_those_of_compare() -> None:
     flips = frame[frame["flip"].notna()]
     assert len(flips)
     for flip in flips.to_dict("records"):
-        said = f"could turn if {flip['flip']} of {flip['unjudged']} unjudged documents were given the top grade"
-        assert f"{said}, the lowest of them at rank {flip['flip_rank']}" in whole().words
+        said = f"reverses if {flip['flip']:,} of {flip['unjudged']:,} unjudged documents are relevant"
+        assert f"{said} (of the top grade), the lowest of them at rank {flip['flip_rank']}" in whole().words
     assert whole().words.count("The order of rivers") == int(frame["conclusive"].eq(False).sum())
 
 
@@ -97,7 +97,7 @@ def test_a_settled_order_names_the_run_ahead_and_the_topics_where_means_are_of_o
     assert settled["difference"] < 0 < (means[NAMES[1]] or 0) - (means[NAMES[0]] or 0)  # the other way round
     page = Page(pages.page(seen))
     on = f"on the {settled['topics']} of 50 topics that all runs are scored on"
-    assert f"Settled: {NAMES[1]} is lower than {NAMES[0]} {on}; no judgment" in page.words
+    assert f"Same order if fully judged: {NAMES[1]} is lower than {NAMES[0]} {on}." in page.words
     assert "err@20: the means are over different topics (" in page.words
     assert not [text for row in page.table("Scores of all runs") for text in row if "best" in text]
 
@@ -114,9 +114,9 @@ def test_an_order_that_both_runs_unjudged_documents_cannot_turn_is_settled() -> 
     ahead = {topic: {"r": 9.0, "u": 8.0, "v": 7.0} for topic in THREE}
     behind = {topic: {"u": 9.0, "v": 8.0, "n": 7.0} for topic in THREE}
     page = small({"A": ahead, "B": behind}, {topic: {"r": 1, "n": 0} for topic in THREE}, "p@3")
-    assert "Settled: B is lower than A; no judgment" in page.words
+    assert "Same order if fully judged: B is lower than A." in page.words
     same = small({"A": ahead, "B": ahead}, {topic: {"r": 1} for topic in THREE}, "p@3")
-    assert "Settled: B is equal to A; no judgment" in same.words
+    assert "Same order if fully judged: B is equal to A." in same.words
     assert "end of a run" not in page.words + same.words
 
 
@@ -124,8 +124,8 @@ def test_what_turns_an_order_is_the_top_grade_and_not_any_relevant_one() -> None
     runs = {name: {topic: {f"{name}{topic}": 1.0} for topic in THREE} for name in ("G", "U")}
     qrels = {topic: {f"G{topic}": 2, "z": 4} for topic in THREE}
     page = small(runs, qrels, "err@5")
-    assert "could turn if 1 of 3 unjudged documents was given the top grade, the lowest of them at rank 1" in page.words
-    assert "flips if 1 of 3 unjudged have the top grade (rank ≤ 1)" in page.words
+    said = "reverses if 1 of 3 unjudged documents is relevant (of the top grade), the lowest of them at rank 1"
+    assert said in page.words
     assert "if all that is open had the top grade" in page.words
     assert "relevant (rank" not in page.words
     for topic in THREE:
@@ -144,7 +144,7 @@ def test_one_score_is_not_the_best_and_a_measure_without_shared_topics_is_not_co
     matrix = replace(seen.matrix, included=included)
     rows = [row for row in seen.compared.rows if row["measure"] == "p@1"]
     (_, part) = overview.unknowns(replace(seen, matrix=matrix, compared=replace(seen.compared, rows=rows)))
-    assert part["settled"] == "Not compared: there is no topic that all runs are scored on."
+    assert part["same"] == "Not compared: there is no topic that all runs are scored on."
     scored = Row("one", "all", "ap", 0.0)
     assert overview._best([scored, Row("two", "all", "ap", None)], "higher") is None
 

@@ -210,7 +210,8 @@ def _max_gain(given: float, worth: Floats, place: str) -> float:
     highest = worth.max(initial=0)
     if not highest <= given <= 1:
         what = f"{given:g} cannot be the top gain of {place}"
-        raise InputError("--max-gain", what, f"use a value from {highest:g} to 1")
+        hint = f"use a value from {highest:g} to 1" if highest < 1 else "the only one is 1"
+        raise InputError("--max-gain", what, hint, usage=True)
     return float(given)
 
 

@@ -71,7 +71,7 @@ def _of_ties(place: str, batches: Sequence[BatchScores], scores: RunScores, scor
     row_of = {topic: row for row, topic in enumerate(scores.topics)}
     found = np.zeros((4, *scores.score.shape))
     for batch in batches:  # of a topic in several of them the last counts
-        rows = np.array([row_of.get(decode(topic), -1) for topic in batch.topics])
+        rows = np.array([row_of.get(decode(topic), -1) for topic in batch.topics], dtype=np.int64)
         found[:2, rows[rows >= 0]] = scores.score[rows[rows >= 0]]
         found[2, rows[rows >= 0]] = 0
         if batch.ties is not None:

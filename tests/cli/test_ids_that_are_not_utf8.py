@@ -184,7 +184,7 @@ def told(output: bytes, form: str) -> bytes:
         return b""
     if form == ".svg":
         texts = ["".join(one.itertext()) for one in ElementTree.fromstring(output).iter() if "text" in one.tag]
-        output = "\n".join(sorted(texts)).encode()
+        output = b"\n".join(sorted(STANDS.sub(b"e", text.encode()) for text in texts))
     return VARIES.sub(b"", STANDS.sub(b"e", output))
 
 
@@ -195,7 +195,8 @@ def check(position: str, name: str, number: int, form: str, folder: Folder, cli:
     assert plain.code == 0 or name in ("check", "lint"), plain.messages
     assert told(odd.out, form) == told(plain.out, form)
     assert told(odd.err, "") == told(plain.err, "")
-    if form in ("json", "jsonl", "html", "latex", "junit", ".html", ".svg"):
+    beside = "gains.csv" in WORDS[name][number]  # a table of bytes
+    if form in ("json", "jsonl", "html", "latex", "junit", ".html", ".svg") and not beside:
         assert b"\xe9" not in odd.out.replace("é".encode(), b"")  # it is UTF-8
 
 
@@ -214,7 +215,9 @@ def test_an_id_is_told_byte_for_byte(name: str, number: int, form: str, folder: 
 @pytest.mark.parametrize("name", WORDS)
 def test_an_id_is_told_wherever_it_stands(position: str, name: str, folder: Folder, cli: Command) -> None:
     forms = forms_of(name, LEAVES[name])
-    for number in range(len(WORDS[name])):
+    for number, words in enumerate(WORDS[name]):
+        if "--tag-is-filename" in words and position in ("run", "tag"):
+            continue  # it is asked whether the two are the same
         for form in forms:
             check(position, name, number, form, folder, cli)
 

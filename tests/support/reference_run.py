@@ -250,13 +250,16 @@ def worth(asked: Asked, grade: float, scale: reference.Scale) -> float:
     )
 
 
-def check_gains(asked: Asked, scale: reference.Scale, options: Mapping[str, Any]) -> None:
-    """Raise Refused for gains that the measure cannot use."""
+def check_gains(
+    asked: Asked, scale: reference.Scale, options: Mapping[str, Any], given_options: Mapping[str, Any]
+) -> None:
+    """Raise Refused for gains that the measure cannot use; `given_options` are those of no preset."""
     given = dict(asked.parameters)
     if scale.top <= 0 or asked.name in reference.BLIND or is_binary(asked.name) or "rel" in given:
         return
     gain = given.get("gain")
-    needed = [label for label in scale.labels if label >= 0] + [scale.top]
+    # The top grade of a preset is not one that has to occur.
+    needed = [label for label in scale.labels if label >= 0] + [scale.top] * ("top_grade" in given_options)
     if isinstance(gain, tuple) and any(label != int(label) or label >= len(gain) for label in needed):
         raise Refused("a grade without gain")
     unit = asked.name in reference.UNIT or is_cwl(asked.name)
@@ -302,7 +305,7 @@ def evaluation(run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], gi
     scale = reference.Scale(labels, labels[-1] if top is None else top, options.get("max_gain"))
     measures = list(dict.fromkeys(applied(asked, options) for asked in measures))
     for asked in measures:
-        check_gains(asked, scale, options)
+        check_gains(asked, scale, options, given)
     topics = counted_topics(run, qrels, options)
     result = Evaluation([topic.decode("utf-8", "surrogateescape") for topic in topics])
     for topic, name in zip(topics, result.topics, strict=True):

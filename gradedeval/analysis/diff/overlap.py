@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -16,6 +15,8 @@ from gradedeval.rankings.batch import by_width, positions_of, ranks
 
 Ties = Literal["a", "b", "w"]
 TIES: tuple[Ties, ...] = get_args(Ties)
+LARGEST_ODDS = 1e300
+"""Of stopping at a rank, for the smallest persistence: times the number of documents it is still finite."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,7 +99,7 @@ def _overlap(pair: _Pair, p: float, ties: Ties) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = (common + (l - s) * at_short[:, 0]) / l * p**l
     ext = least + (weight * rest[0]).sum(1) + ends
-    odds = min((1 - p) / p, sys.float_info.max)
+    odds = min((1 - p) / p, LARGEST_ODDS)
     low = least + odds * common * (-math.log1p(-p) - shares[l])
     tail = 2 * (powers[full] - powers[l]) + (common - l - s) * (shares[full] - shares[l])
     high = least + (weight * rest[1]).sum(1) + odds * tail + p**full

@@ -80,6 +80,8 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         )  # a command that reads no run, or reads it in its own way, takes none of them
         wanted = {described.flag for described in OPTIONS.values() if level and described.is_of(level)}  # type: ignore[arg-type]
         wanted |= {"--run-format", "--qrels-format", "--labels"} if name == "lint" else set()
+        says = ("compare", "check", "diff", "report", "plot topics")  # whether judging could reverse an order
+        wanted |= {"--unseen"} if name in says else set()
         of_logs = {"plot clicks": "clicks correlate", "plot observation": "clicks fit"}.get(name, name)
         wanted |= {"--depth", "--lenient"} if of_logs.startswith("clicks ") else set()
         judged = {"--qrels-format", "--labels"}  # of the qrels beside them

@@ -125,16 +125,15 @@ def compare(
     difference (run − baseline), relative (to |baseline_mean|), wins, ties, losses (topics), effect (mean difference /
     deviation), low, high (the interval: differences that the test does not reject), p, p_corrected, lowest, highest,
     conclusive, flip, unjudged, flip_share, flip_rank, tested. `tested` is `difference`, or `ratio` for geometric means:
-    effect and p are then of differences of logarithms, and low and high are ratios. With bayes, better, equivalent and
-    worse stand in place of p: the probabilities that the true difference is above rope, within ±rope, and below −rope,
-    or the other way round where lower is better; low and high are a credible interval. `lowest` and `highest` are the
-    ends of the difference once all is judged. `conclusive`: no judging reverses the order by them. `flip` is how many
-    of the `unjudged` documents of the lower run would have to be relevant to reverse the order: the fewest where what a
-    document adds depends on its rank alone, else a number that suffices; `flip_share` is their share, `flip_rank` the
-    lowest rank among them. Blank where the order is conclusive or runs cannot be read again. `.attrs` has the `test`
-    with its correction, `alpha`, the `signature`, and as `if_fully_judged` what these columns assume
-    (`evaluate(unseen=…)` for more). What is assumed or left out is a warning, `gradedeval.EvaluationWarning`. Raises
-    InputError for fewer than two runs, and one topic.
+    effect and p are then of differences of logarithms, low and high are ratios. With bayes, better, equivalent and
+    worse stand in place of p: the probabilities that the true difference is above rope, within ±rope, below −rope, or
+    the other way round where lower is better; low and high are a credible interval. `lowest` and `highest` are the ends
+    of the difference once all is judged; `conclusive`: they do not reverse the order. `flip` is how many `unjudged`
+    documents of the lower run would have to be relevant to do so: the fewest where what a document adds depends on its
+    rank alone, else a number that suffices; `flip_share` is their share, `flip_rank` the lowest rank among them. Blank
+    where the order is conclusive or runs cannot be read again. `.attrs` has the `test` with its correction, `alpha`,
+    the `signature`, and as `if_fully_judged` what these columns assume. What is assumed or left out is a warning,
+    `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs, and one topic.
 
     An interval leaves out 0 where p is no more than alpha; `.attrs["interval"]` says what it is of. Where all topics
     differ alike bootstrap, t, anova and bayes have neither p nor interval, which is told too.
@@ -142,11 +141,19 @@ def compare(
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)
     frame, notes = compare_matrix(matrix, name, settings, progress)
-    frame.attrs = {"test": "; ".join(tests_of(frame, matrix, settings)), "alpha": alpha, "signature": matrix.signature}
-    assumed = in_python("; ".join(unseen_in(frame, matrix)))
-    frame.attrs |= {"interval": " | ".join(interval_words(frame, settings)), "if_fully_judged": assumed}
+    frame.attrs = _attributes(frame, matrix, settings)
     warn_caller([*matrix.omission_notes(), *notes, *later_topics(frame, matrix)])
     return frame
+
+
+def _attributes(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> dict[Any, Any]:
+    return {
+        "test": "; ".join(tests_of(frame, matrix, settings)),
+        "interval": " | ".join(interval_words(frame, settings)),
+        "if_fully_judged": in_python("; ".join(unseen_in(frame, matrix))),
+        "alpha": settings.alpha,
+        "signature": matrix.signature,
+    }
 
 
 def tests_of(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> list[str]:

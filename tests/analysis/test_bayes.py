@@ -82,7 +82,7 @@ def test_exchanged_runs_exchange_better_and_worse(cli: Command) -> None:
 def test_no_p_is_printed(cli: Command) -> None:
     text = cli("compare", *FILES, QRELS, "-m", "ap", "--test", "bayes").text
     header, settings = text.splitlines()[0], text.splitlines()[-2]
-    assert header.split()[-4:] == ["P(better)", "P(equivalent)", "P(worse)", "order"]
+    assert header.split()[-3:] == ["P(better)", "P(equivalent)", "P(worse)"]
     assert settings.startswith(
         "bayes: t posterior, region of practical equivalence ±0.01 | * probability ≥ 0.95 | 95% credible interval"
     )

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import gradedeval
+from gradedeval.analysis.comparison_tables import if_fully_judged
 from gradedeval.analysis.unjudged import EXACT
 from gradedeval.measures.applied import scores_of
 from support.commands import Command
@@ -194,7 +195,16 @@ def test_a_table_of_its_own_tells_what_it_takes(tmp_path: Path, cli: Command) ->
 
     (tmp_path / "close").write_text(SESSION["behind"].replace("20 Q0 u", "20 Q0 a").replace("21 Q0 u", "21 Q0 b"))
     near = cli("compare", "ahead", "close", "qrels", "-m", "p@1", "--judging").text
-    assert "reverses if 1 of 19 unjudged docs is relevant" in near
+    assert re.search(r"reverses if 2 of 19 unjudged docs are relevant$", near, re.M)  # by one they come level
+
+
+def test_one_document_is() -> None:
+    row = {"conclusive": False, "flip": 1, "unjudged": 19}
+    assert if_fully_judged(row) == "reverses if 1 of 19 unjudged docs is relevant"
+    assert if_fully_judged(row | {"unjudged": 1}) == "reverses if 1 of 1 unjudged doc is relevant"
+    assert if_fully_judged(row | {"flip": 1200, "unjudged": 3000}).startswith(
+        "reverses if 1,200 of 3,000 unjudged docs are"
+    )
 
 
 def test_what_is_saved_is_unknown(tmp_path: Path, cli: Command) -> None:

@@ -241,4 +241,5 @@ def test_a_comparison_says_how_it_was_tested(scores: gradedeval.Scores) -> None:
         "interval": "95% interval: differences that the test does not reject for this pair alone",
         "alpha": 0.05,
         "signature": scores.signature,
+        "if_fully_judged": "",
     }

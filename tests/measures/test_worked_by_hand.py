@@ -941,12 +941,6 @@ def test_one_grade_given_twice_is_refused_where_any_duplicate_is() -> None:
         ("p@4", 1 / 4, 2 / 4),
         ("dcg", 3, 0),
         ("sp", 2 - 1 / 2, 0),
-        # Divided by the pool as it is: ap from ¼ to 2/2; recall ½ to 2/2; ndcg to (3 + 1/log2 3) / the same.
-        ("ap", 1 - 1 / 4, 0),
-        ("recall", 1 / 2, 0),
-        ("ndcg", 1 - (1 / LOG3) / (3 + 1 / LOG3), 0),
-        # gap, thresholds 1, 2, 3: from ⅓ · ½ to ⅓ (1 + 1) + ⅔ · 1, over ⅓ + 1.
-        ("gap", 1 - 1 / 8, 0),
     ],
 )
 def test_what_could_still_rise(measure: str, unjudged: float, beyond: float) -> None:
@@ -957,6 +951,27 @@ def test_what_could_still_rise(measure: str, unjudged: float, beyond: float) -> 
     assert row.residual == pytest.approx(unjudged + beyond, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("measure", "score", "highest"),
+    [
+        # Run u a, with a of grade 1 and a missed document of grade 3: u counts in what the scores are divided by too.
+        ("ap", 1 / 4, 2 / 3),
+        ("recall", 1 / 2, 2 / 3),
+        ("ndcg", (1 / LOG3) / (3 + 1 / LOG3), (3 + 1 / LOG3) / (3 + 3 / LOG3 + 1 / 2)),
+        # gap, thresholds 1, 2, 3: from ⅓ · ½ over ⅓ + 1 to ⅓ (1 + 1) + ⅔ · 1, over ⅓ + 1 + 1.
+        ("gap", 1 / 8, 4 / 7),
+    ],
+)
+def test_what_could_still_rise_where_a_judgment_changes_what_is_divided_by(
+    measure: str, score: float, highest: float
+) -> None:
+    scores = evaluate({"t": ranked("u a")}, {"t": {"a": 1, "b": 3}}, measure, residuals="split")
+    row = next(scores.rows())
+    assert row.score == pytest.approx(score, abs=1e-12)
+    assert row.residual == pytest.approx(highest - score, abs=1e-12)
+    assert row.unjudged is row.beyond is None
+
+
 @pytest.mark.parametrize("r", [0.5, 0.01, 0.0001, 0.00001, 0.000001])
 def test_the_endless_best_case_of_err_is_exact_for_small_gains_too(r: float) -> None:
     # Σ r (1−r)^{i−1} / i = r/(1−r) · ln(1/r)
@@ -965,9 +980,11 @@ def test_the_endless_best_case_of_err_is_exact_for_small_gains_too(r: float) -> 
     assert best == pytest.approx(r / (1 - r) * math.log(1 / r), abs=1e-12)
 
 
-def test_without_a_relevant_document_known_everything_up_to_the_ceiling_is_open() -> None:
-    for measure in ("ap", "ndcg", "recall", "gap", "q", "nerr", "grecall"):
-        assert residual(measure, "b u", {"b": 0}, top_grade=1) == 1, measure
+def test_without_a_relevant_document_known_the_unjudged_could_be_the_only_one() -> None:
+    # u would be the only relevant document, at rank 2. q: (1 + 1) / (2 + 1).
+    highest = {"ap": 1 / 2, "ndcg": 1 / LOG3, "recall": 1, "gap": 1 / 2, "q": 2 / 3, "nerr": 1 / 2, "grecall": 1}
+    for measure, score in highest.items():
+        assert residual(measure, "b u", {"b": 0}, top_grade=1) == pytest.approx(score, abs=1e-12), measure
         assert residual(measure, "b", {"b": 0, "c": 0}, top_grade=1) == 0, measure
 
 

@@ -419,8 +419,8 @@ GAINS = [
               "qrels.txt: grade 2 is above the top grade 1; …", code=1),
     bad_words("a top grade below 0", ("--top-grade", "-1"), "--top-grade: -1 is …"),
     bad_words("a top grade that is not a number", ("--top-grade", "nan"), "--top-grade: nan is not a finite number"),
-    bad_words("a top gain below the gains", ("--max-gain", "0.1"), "--max-gain: 0.1 …'err@20'…", code=1),
-    bad_words("a top gain above the scale", ("--max-gain", "2"), "--max-gain: 2 …'err@20'…", code=1),
+    bad_words("a top gain below the gains", ("--max-gain", "0.1"), "--max-gain: 0.1 …'err@20'…"),
+    bad_words("a top gain above the scale", ("--max-gain", "2"), "--max-gain: 2 …'err@20'…"),
     bad_words("a relevance level of 0", ("--rel", "0"), "--rel: 0 is too small; it must be above 0"),
 ]  # fmt: skip
 

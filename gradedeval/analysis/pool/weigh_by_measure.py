@@ -83,12 +83,19 @@ class Board:
         self.rise = np.zeros(len(self.run))
         self.of_run = [np.flatnonzero(self.run == run) for run in range(len(ranked.runs))]
         self.open: Bools = np.ones(len(candidates), dtype=bool)
-        scores = ranked.scores(scorer)[:, :, :, 0]
+        score, by_unjudged, residual = ranked.scores(scorer)[:, :, :, 0]
+        # A residual from the bounds has other ideal rankings, and what a document adds here goes by that of the qrels.
+        of_bounds = np.isnan(by_unjudged) & ~np.isnan(residual)
+        most = np.where(of_bounds, self._most(), score + residual)
         self.judged_means, self.most = (
-            np.nansum(tested(values, self.summary), axis=1) / self.topics_of_run
-            for values in (scores[0], scores[0] + scores[2])
+            np.nansum(tested(values, self.summary), axis=1) / self.topics_of_run for values in (score, most)
         )
         self.begin()
+
+    def _most(self) -> Floats:
+        """runs × topics: the scores if every unjudged document had the top gain."""
+        scores = [scores_of(self.measure, topic.best) for topic in self.topics]
+        return np.minimum(np.stack(scores, axis=1), self.measure.definition.ceiling)
 
     def begin(self) -> None:
         """With the judgments alone."""

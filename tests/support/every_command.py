@@ -1,0 +1,116 @@
+"""Calls of every command, and the small collection that they work on."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from pathlib import Path
+
+import click
+
+import gradedeval
+from gradedeval.plot.figure import EXTENSIONS
+
+POSITIONS = ("docno", "topic", "run", "tag")
+"""What an id of the collection may be."""
+
+M = ("-m", "err@5 ndcg")
+RUNS = ("{run}.run", "b.run", "c.run")
+AB = RUNS[:2]
+SAVED = ("--from-scores", "saved.csv")
+WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "eval": ((*RUNS, "qrels", *M), (*RUNS, "qrels", *M, "-q", "--residuals", "--append-to", "new")),
+    "explain": tuple((*runs, "qrels", *M, "--topic", "{topic}") for runs in (RUNS[:1], AB)),
+    "measures": ((), ("err",)),
+    "weights": (("-m", "rbp", "--ranks", "5"), (RUNS[0], "qrels", "-m", "ap")),
+    "compare": ((*RUNS, "qrels", *M), SAVED, (*RUNS, "qrels", *M, "-q"), (*SAVED, "--baseline", "{run}.run")),
+    "diff": (
+        (*AB, "qrels", *M),
+        AB,
+        (*AB, "qrels", *M, "--topic", "{topic}"),
+        (*AB, "--topic", "{topic}"),
+        (*AB, "qrels", "--reproduce", *AB),
+    ),
+    "pool": tuple(
+        (*RUNS, "qrels", *more)
+        for more in (
+            (),
+            ("--to-judge",),
+            ("--to-judge", "--strategy", "pairs"),
+            ("--leave-one-out",),
+            ("--agreement", "second.qrels"),
+            ("--groups", "groups"),
+        )
+    ),
+    "history": (("history",), ("history", "--run", "{run}.run")),
+    "report": ((*RUNS, "qrels", *M),),
+    "risk": ((*RUNS, "qrels", *M), (*SAVED, "--baseline", "{run}.run")),
+    "check": (
+        (*RUNS, "qrels", "--min", "err@5=0", "--baseline", "b.run", "--max-topic-drop", "ndcg=0.01"),
+        (*RUNS, "qrels", "--min", "err@5=0.9", "--history", "new", "--label", "{topic}"),
+    ),
+    "correlate": ((*RUNS, "qrels", *M), SAVED),
+    "fit": ((*RUNS, "qrels", "-m", "rbp(p=0.1..0.9)", "--to", "ndcg", "--precision", "0.2", "--curve", "curve.csv"),),
+    "power": ((*RUNS, "qrels", *M, "--draws", "50"),),
+    "informative": ((*RUNS, "qrels", "--min-ranks", "1", "--min-found", "1", "-q"),),
+    "pr": ((*RUNS, "qrels"), (*RUNS, "qrels", "--points", "all")),
+    "plot pr": ((*RUNS, "qrels"),),
+    "plot informative": ((*RUNS, "qrels", "--min-ranks", "1", "--min-found", "1"),),
+    "plot topics": ((*AB, "qrels", "-m", "ndcg"),),
+    "plot runs": ((*RUNS, "qrels", "-m", "ndcg", "--signature"),),
+    "plot weights": (("-m", "rbp"),),
+    "plot fit": ((*RUNS, "qrels", "-m", "rbp(p=0.1..0.9)", "--to", "ndcg", "--precision", "0.2"),),
+    "plot power": ((*RUNS, "qrels", *M, "--draws", "50"),),
+    "plot correlate": ((*RUNS, "qrels", *M), (*RUNS, "qrels", *M, "--scatter")),
+    "plot explain": ((*AB, "qrels", "-m", "err@5", "--topic", "{topic}"),),
+    "plot observation": (("log",),),
+    "plot clicks": (("log", "qrels", "-m", "err@5", "--unjudged", "keep"),),
+    "plot history": (("history",),),
+    "clicks observe": (("log", "--per", "query"), ("log", "--per", "user")),
+    "clicks fit": (("log", "-m", "rbp"),),
+    "clicks measures": (("log", "qrels"),),
+    "clicks correlate": (("log", "qrels", "-m", "err@5", "--by", "user", "--unjudged", "keep"),),
+    "clicks gains": (("log", "qrels", "--model", "ctr"),),
+    "clicks models": (("log", "-m", "ctr", "--write-relevance", "gains.csv", "--write-model", "model.json"),),
+    "clicks simulate": ((*RUNS, "qrels", "--as", "err@5", "--sessions", "20"),),
+    "lint": ((*RUNS, "--qrels", "qrels"), (*RUNS, "--tag-is-filename")),
+    "trec_eval": (("-q", "-m", "all_trec", "qrels", RUNS[0]),),
+}
+BESIDE = ("new", "curve.csv", "gains.csv", "model.json")
+"""What commands write beside their output."""
+
+
+def forms_of(name: str, command: click.Command) -> tuple[str, ...]:
+    """The formats that a command writes; those of files by their extension."""
+    if name.startswith("plot "):
+        return tuple(f".{one}" for one in EXTENSIONS)
+    chosen = [one.type.choices for one in command.params if one.name == "form" and isinstance(one.type, click.Choice)]
+    return tuple(map(str, chosen[0])) if chosen else (".html",) if name == "report" else ("",)
+
+
+def collection(odd: dict[str, bytes]) -> None:
+    """Runs, judgments, a click log, and what is made of them, in the current folder; `odd` are the ids in question."""
+    documents, topics = [odd["docno"], b"d1", b"d2", b"d3", b"d4"], [odd["topic"], b"1", b"2", b"3"]
+    grades = [3, 0, 2, 1, None]
+    judged = [(t, d, grades[(i + j) % 5]) for i, t in enumerate(topics) for j, d in enumerate(documents)]
+    qrels = b"".join(b"%b 0 %b %d\n" % one for one in judged if one[2] is not None)
+    Path("qrels").write_bytes(qrels)
+    Path("second.qrels").write_bytes(qrels.replace(b" 3\n", b" 2\n"))
+    names = [os.fsdecode(odd["run"]) + ".run", "b.run", "c.run"]
+    for shift, name in enumerate(names):
+        ranks = [(t, documents[(shift * i + j) % 5], 5 - j) for i, t in enumerate(topics) for j in range(5)]
+        Path(name).write_bytes(b"".join(b"%b Q0 %b 0 %d %b\n" % (*one, odd["tag"]) for one in ranks))
+        os.utime(name, (1e9, 1e9))  # a line of a history has the time of its run
+    Path("groups").write_bytes(b"%b.run %b\nb.run x\nc.run x\n" % (odd["run"], odd["run"]))
+    shown = [b" ".join([*documents[n:], *documents[:n]]) for n in range(5)]
+    log = [(t, 1 + n % 3, shown[n], odd["topic"]) for n in range(5) for t in topics for _ in range(5)]
+    Path("log").write_bytes(b"topic\tclicks\tshown\tuser\n" + b"".join(b"%b\t%d\t%b\t%b\n" % one for one in log))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
+        scores = gradedeval.evaluate(names, "qrels", "err@5 ndcg", residuals=True)
+    scores.frame.to_csv("saved.csv", index=False, errors="surrogateescape")
+    for label in ("first", "second"):
+        gradedeval.append_history(scores, "history", label=label)
+    grown = Path("history")
+    grown.write_bytes(re.sub(rb'("time": *")[^"]*', rb"\g<1>2026-01-01T00:00:00+00:00", grown.read_bytes()))

@@ -1,0 +1,117 @@
+"""What users see, as hashes: `python -m tests.support.freeze --write FILE` before a change that is to change nothing
+that they see, and `--against FILE` after it.
+
+Every command in every format and with every preset, its help page, and 1,500 random commands on whole and broken files,
+always the same: standard output, standard error, the exit code and the files that are written. The sessions of the
+pages are tests of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import re
+import shutil
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from multiprocessing import get_context
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+os.environ |= {"COLUMNS": "100", "SOURCE_DATE_EPOCH": "0", "TZ": "UTC", "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
+
+from fuzz import command, commands
+from gradedeval.options.presets import PRESETS
+from support.every_command import POSITIONS, WORDS, collection, forms_of
+from support.generated_docs import LEAVES
+from support.generated_docs import commands as all_commands
+
+RANDOM = 1500
+PLAIN = dict.fromkeys(POSITIONS, b"cafe")
+VARIES = re.compile(rb"/tmp/[\w./-]*|<dc:date>.*?</dc:date>|\bid=\"[\w-]+\"|#[mp][0-9a-f]{9,}\b|\d+\.\d+ (?:s|MB)\b")
+"""Folders, times, and the names that a picture gives its parts."""
+
+
+def cases() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """A name for each case, and its words; those of a random case are its number."""
+    for name, _ in [("", None), *all_commands()]:
+        yield f"{name} --help", (*name.split(), "--help")
+    for name, leaf in LEAVES.items():
+        presets = ["", *PRESETS] if any(param.name == "like" for param in leaf.params) else [""]
+        for number, words in enumerate(WORDS[name]):
+            filled = [word.format(**dict.fromkeys(POSITIONS, "cafe")) for word in words]
+            for form in forms_of(name, leaf):
+                target = ("-o", f"out{form}") if form.startswith(".") else ("-f", form) if form else ()
+                for preset in presets if form in ("text", "csv", "json", "", ".svg", ".html") else [""]:
+                    like = ("--like", preset) if preset else ()
+                    if form != ".pdf":  # its streams are packed; the drawing is that of .svg
+                        yield f"{name} {number} {form} {preset}", (*name.split(), *filled, *target, *like)
+    for number in range(RANDOM):
+        yield f"random {number}", (str(number),)
+
+
+def frozen(case: tuple[str, tuple[str, ...]]) -> tuple[str, str]:
+    """The name of a case, and a hash of all that it came to."""
+    name, words = case
+    with tempfile.TemporaryDirectory(prefix="freeze") as made:
+        here, stdin = Path(made) / "here", b""
+        here.mkdir()
+        if name.startswith("random"):
+            drawn = commands.draw(random.Random(f"freeze {words[0]}"))
+            drawn.write(here)
+            words = tuple(drawn.line)
+        else:
+            shutil.copytree(_collection(), here, dirs_exist_ok=True)
+        before = {path.name for path in here.iterdir()}
+        shown: list[str] = []
+        try:
+            with commands.temporary_files(Path(made)):
+                done = command.run(words, here, stdin, shown)
+            parts = [str(done.code).encode(), done.out, done.err]
+        except Exception as error:
+            parts = [repr(error).encode(), traceback.format_exc().encode()[-300:]]
+        new = sorted(path for path in here.iterdir() if path.name not in before or path.name in words)
+        parts += [b"%b: %b" % (path.name.encode(), path.read_bytes()) for path in new if path.is_file()]
+    whole = b"\0".join(VARIES.sub(b"", part) for part in [*parts, *(line.encode() for line in shown)])
+    return name, hashlib.sha256(whole).hexdigest()[:16]
+
+
+_MADE: list[Path] = []
+
+
+def _collection() -> Path:
+    """The collection, made once in each process."""
+    if not _MADE:
+        _MADE.append(Path(tempfile.mkdtemp(prefix="freeze-collection")))
+        with command.folder_to_be_in(_MADE[0]):
+            collection(PLAIN)
+    return _MADE[0]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.support.freeze", description=__doc__)
+    parser.add_argument("--write", type=Path, help="keep the hashes in this file")
+    parser.add_argument("--against", type=Path, help="say which cases have other hashes than in this file")
+    parser.add_argument("--only", default="", help="cases whose name matches this pattern")
+    arguments = parser.parse_args()
+    chosen = [case for case in cases() if re.search(arguments.only, case[0])]
+    _collection()
+    with get_context("fork").Pool(os.cpu_count()) as pool:
+        found = dict(pool.imap_unordered(frozen, chosen, 8))
+    shutil.rmtree(_MADE[0])
+    if arguments.write:
+        arguments.write.write_text(json.dumps(found, indent=0, sort_keys=True), encoding="utf-8")
+    before = json.loads(arguments.against.read_text(encoding="utf-8")) if arguments.against else found
+    other = [name for name, _ in chosen if found[name] != before.get(name)]
+    other += [name for name in before if name not in found and re.search(arguments.only, name)]
+    print("\n".join([*(f"changed: {name}" for name in other), f"{len(found)} cases, {len(other)} changed"]))
+    return 1 if other else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -194,12 +194,14 @@ def _check_feeder(pool: Any) -> None:
     """Raise CannotShare where no thread feeds the processes of a pool: another one starts it, and ends where it
     cannot; then nobody would answer."""
     manager = getattr(pool, "_executor_manager_thread", None)
-    feeder = getattr(getattr(pool, "_call_queue", None), "_thread", manager)
-    while manager is not None and (feeder is None or feeder.ident is None):
-        if not manager.is_alive():
+    while manager is not None:
+        alive = manager.is_alive()  # asked first: it also ends where a worker dies, and has then started the other
+        feeder = getattr(getattr(pool, "_call_queue", None), "_thread", manager)
+        if feeder is not None and feeder.ident is not None:
+            return
+        if not alive:
             raise CannotShare
         time.sleep(SOON)
-        feeder = pool._call_queue._thread
 
 
 def _begin(parent: int) -> None:

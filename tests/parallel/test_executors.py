@@ -13,6 +13,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -246,3 +247,19 @@ def test_an_error_is_the_same_after_a_journey() -> None:
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.usage, again.place, again.exit_code) == (str(error), True, "a.run:3", 2)
     assert str(pickle.loads(pickle.dumps(WorkerDied("a.run")))) == str(WorkerDied("a.run"))
+
+
+def test_a_pool_that_breaks_at_once_has_started_all_the_same() -> None:
+    """Its threads may have begun and ended between two looks at them."""
+
+    class Manager:
+        def is_alive(self) -> bool:
+            pool._call_queue._thread = SimpleNamespace(ident=1)
+            return False
+
+    pool = SimpleNamespace(_executor_manager_thread=Manager(), _call_queue=SimpleNamespace(_thread=None))
+    executors._check_feeder(pool)
+    pool._executor_manager_thread = SimpleNamespace(is_alive=lambda: False)
+    pool._call_queue._thread = None
+    with pytest.raises(executors.CannotShare):
+        executors._check_feeder(pool)

@@ -70,7 +70,7 @@ def spellings(folder: Path) -> dict[str, str]:
         "by a link": "link",
         "by another name of the inode": "hard",
         "by a URL": (folder / "taken").as_uri(),
-        "by a URL of the home folder": "file://~/taken",
+        "by a URL of a home": "file://~/taken",
         "as a folder": "taken/",
         "as a folder of itself": "taken/.",
     }
@@ -104,7 +104,7 @@ def test_every_option_that_names_a_file_says_what_is_done_with_it(name: str) -> 
 
 
 @pytest.mark.parametrize(
-    "way", sampled(["by its path", "by a link", "as a folder", "by a URL", "by a URL of the home folder", *OTHER_WAYS], 2)
+    "way", sampled(["by its path", "by a link", "as a folder", "by a URL", "by a URL of a home", *OTHER_WAYS], 2)
 )
 def test_an_output_is_an_input_however_it_is_spelt(way: str, cli: Command, here: Path) -> None:
     (here / "rivers-dense.run").rename("taken")

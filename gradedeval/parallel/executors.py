@@ -150,6 +150,8 @@ def _processes(method: str, count: int) -> Iterator[Executor]:
 
     others = set(multiprocessing.active_children())
     try:
+        if method == "spawn":
+            start_tracker()
         pool = ProcessPoolExecutor(count, multiprocessing.get_context(method), _begin, (os.getpid(),))
     except OSError:  # a system without shared memory for semaphores
         raise CannotShare from None

@@ -66,9 +66,12 @@ class Matrix:
 
     def _column(self, measure: str, notation: str) -> int | None:
         """The index of a measure by its name, by what it is, or by another name of it; None where it is missing."""
+        for names, name in ((self.measures, measure), (self.notations, notation)):
+            if name in names:
+                return names.index(name)
         others = list(map(canonical, self.measures))
-        ways = ((self.measures, measure), (self.notations, notation), (others, canonical(measure)))
-        return next((names.index(name) for names, name in ways if name in names), None)
+        name = canonical(measure)
+        return others.index(name) if name in others else None
 
     def columns_of(self, other: Matrix) -> list[int | None]:
         """The index of each measure of other scores; None of one that is missing here."""
@@ -85,8 +88,8 @@ class Matrix:
     def select(self, runs: Sequence[str] | None = None, measures: Sequence[str] | None = None) -> Matrix:
         """The scores of some runs, or by some measures. Raises InputError (usage) if one is missing."""
         rows = [self.run_index(run) for run in (self.runs if runs is None else runs)]
-        columns = [self.measure_index(measure) for measure in (self.measures if measures is None else measures)]
-        return self._of(rows, columns)
+        every = list(range(len(self.measures)))
+        return self._of(rows, every if measures is None else list(map(self.measure_index, measures)))
 
     def _of(self, rows: list[int] | slice, columns: list[int]) -> Matrix:
         parts = {name: getattr(self, name)[rows][:, :, columns] for name in ARRAYS}

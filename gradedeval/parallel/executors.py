@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from gradedeval.errors import InputError
 from gradedeval.parallel.main_guard import STARTED_ANEW, check_script, start_method
 from gradedeval.parallel.memory import keep_freed_memory
+from gradedeval.parallel.tracker import start_tracker
 
 if TYPE_CHECKING:  # most evaluations are done by one process
     from concurrent.futures import Executor, Future
@@ -150,6 +151,8 @@ def _processes(method: str, count: int) -> Iterator[Executor]:
 
     others = set(multiprocessing.active_children())
     try:
+        if method == "spawn":
+            start_tracker()
         pool = ProcessPoolExecutor(count, multiprocessing.get_context(method), _begin, (os.getpid(),))
     except OSError:  # a system without shared memory for semaphores
         raise CannotShare from None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from gradedeval.errors import InputError, reason
 from gradedeval.parallel.main_guard import check_script, guard_fault
+from gradedeval.parallel.tracker import SAFE_PATH, environment, start_tracker
 from gradedeval.trec.signals import held
 
 FORKSERVER = "forkserver"
@@ -16,12 +16,6 @@ FORKSERVER = "forkserver"
 
 METHOD = "distributed.worker.multiprocessing-method"
 """The setting of dask that says so."""
-
-SAFE_PATH = "PYTHONSAFEPATH"
-"""What keeps Python from looking for modules in the folder where it is started."""
-
-WARNINGS, QUIETLY = "PYTHONWARNINGS", "ignore:resource_tracker:UserWarning"
-"""What keeps Python from telling that it clears what a killed process has left."""
 
 
 def preload() -> None:
@@ -32,27 +26,23 @@ def preload() -> None:
     import multiprocessing
     import signal
     from importlib.util import find_spec
-    from multiprocessing import forkserver, resource_tracker
+    from multiprocessing import forkserver
 
     if FORKSERVER not in multiprocessing.get_all_start_methods() or not find_spec("distributed"):
         return
-    before = {name: os.environ.get(name) for name in (SAFE_PATH, WARNINGS)}
-    os.environ[SAFE_PATH] = "1"  # or it would import what lies in the user's folder
-    os.environ[WARNINGS] = ",".join(filter(None, (before[WARNINGS], QUIETLY)))
-    resource_tracker.ensure_running()  # which would undo what follows
+    try:
+        start_tracker()  # which would undo that Ctrl-C waits
+    except OSError as error:
+        raise _no_workers(error) from None
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # this process ends them, and Ctrl-C meets all
     try:
         multiprocessing.set_forkserver_preload(["distributed.nanny", "distributed.worker", "gradedeval.cluster"])
-        forkserver.ensure_running()
+        with environment({SAFE_PATH: "1"}):  # or it would import what lies in the user's folder
+            forkserver.ensure_running()
     except OSError as error:  # no folder for temporary files, or one with a name too long for a socket
         raise _no_workers(error) from None
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 @contextmanager

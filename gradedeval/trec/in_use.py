@@ -96,9 +96,17 @@ def identity(path: str, new: bool = False) -> Identity | None:
     if separator and not os.path.exists(path):
         if protocol != "file":
             return f"{_SAME.get(protocol, protocol)}://{name.lstrip('/')}"
-        path = name
+        path = os.path.expanduser(name)  # as fsspec does
     try:
-        found = os.fstat(0) if path == "-" and not new else os.stat(path)
+        found = os.fstat(0) if path == "-" and not new else _found(path)
     except (OSError, ValueError):  # a name with a zero byte
         return os.path.realpath(path) if new and "\0" not in path else None
     return (found.st_dev, found.st_ino) if S_ISREG(found.st_mode) else None
+
+
+def _found(path: str) -> os.stat_result:
+    """What a name leads to; `run/` and `run/.` are the file `run` to whoever writes, who resolves names first."""
+    try:
+        return os.stat(path)
+    except NotADirectoryError:
+        return os.stat(os.path.realpath(path))

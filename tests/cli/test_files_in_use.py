@@ -20,6 +20,7 @@ from support.generated_docs import LEAVES
 from support.paths import ROOT
 
 SAMPLES = ROOT / "qrels_samples"
+OTHER_WAYS = ["as a folder of itself", "by another name of the inode", "through a folder"]
 NAMES_A_FILE = ("FILE", "RUN", "QRELS", "LOG", "BASE")
 
 
@@ -52,6 +53,7 @@ COLLISIONS = list(collisions())
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("rivers-bm25.run", "rivers-dense.run", "rivers.qrels"):
         (tmp_path / name).write_bytes((SAMPLES / name).read_bytes())
     return tmp_path
@@ -68,13 +70,17 @@ def spellings(folder: Path) -> dict[str, str]:
         "by a link": "link",
         "by another name of the inode": "hard",
         "by a URL": (folder / "taken").as_uri(),
+        "by a URL of a home": "file://~/taken",
+        "as a folder": "taken/",
+        "as a folder of itself": "taken/.",
     }
 
 
 @pytest.mark.parametrize("name", LEAVES)
 def test_no_option_that_writes_takes_a_file_that_the_command_reads_or_writes(
-    name: str, cli: Command, tmp_path: Path
+    name: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "taken").write_bytes(b"content\n")
     ways = list(spellings(tmp_path).values())
     for number, (_, other, (flag,), words) in enumerate(case for case in COLLISIONS if case[0] == name):
@@ -97,7 +103,9 @@ def test_every_option_that_names_a_file_says_what_is_done_with_it(name: str) -> 
         assert not named, f"{option.opts}: file=READS, WRITES or GROWS?"
 
 
-@pytest.mark.parametrize("way", sampled(["by its path", "by a link", "by another name of the inode", "by a URL"], 2))
+@pytest.mark.parametrize(
+    "way", sampled(["by its path", "by a link", "as a folder", "by a URL", "by a URL of a home", *OTHER_WAYS], 2)
+)
 def test_an_output_is_an_input_however_it_is_spelt(way: str, cli: Command, here: Path) -> None:
     (here / "rivers-dense.run").rename("taken")
     before = (here / "taken").read_bytes()

@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +24,8 @@ from gradedeval.errors import InputError
 from gradedeval.parallel import executors
 from gradedeval.parallel.executors import in_order
 from gradedeval.parallel.workers import WorkerDied, Workers
+from support.commands import environment
+from support.examples import sampled
 from support.processes import linux, nobody_is_left
 
 
@@ -263,3 +267,25 @@ def test_a_pool_that_breaks_at_once_has_started_all_the_same() -> None:
     pool._call_queue._thread = None
     with pytest.raises(executors.CannotShare):
         executors._check_feeder(pool)
+
+
+KILLED = """
+import os, signal
+from gradedeval.parallel.executors import _processes
+if __name__ == "__main__":
+    with _processes("spawn", 2) as pool:
+        pool.submit(int).result()
+        os.kill(os.getpid(), signal.SIG{name})
+"""
+
+
+@linux
+@pytest.mark.parametrize("name", sampled(["TERM", "KILL"], 2))
+def test_whoever_is_killed_beside_new_processes_says_nothing(name: str, tmp_path: Path) -> None:
+    """Python's own process clears what is left, and warned of it."""
+    script = tmp_path / "script.py"
+    script.write_text(KILLED.format(name=name))
+    done = subprocess.run(
+        [sys.executable, script], env=environment(), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.Signals[f"SIG{name}"], "", "")

@@ -23,6 +23,7 @@ from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.doubts import doubts_of, not_too_many
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.run_parts import GradedRun, grade_run
@@ -179,6 +180,7 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
     ]
     # These notes name topics: other ones, where this one is in both files.
     elsewhere = ("missing-topics", "unjudged-topics") if topic in judged._row and batch.retrieved[0] else ()
+    notes = [note for note in run.notes if getattr(note, "kind", "") not in elsewhere]
     codes = batch.codes[0]
     return Explanation(
         name,
@@ -191,7 +193,7 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
         str(signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)], [run.format])),
         list(map(decode, batch.docnos[topic])),
         judged.labels.tolist(),
-        [*scorer.notes, *(note for note in run.notes if getattr(note, "kind", "") not in elsewhere)],
+        [*scorer.notes, *not_too_many([*notes, *doubts_of(replace(run, batches=[batch], topics=[topic]), scorer)])],
     )
 
 
@@ -229,7 +231,7 @@ def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
             rows: dict[str, Any] = {
                 name: value[row : row + 1] for name, value in values.items() if isinstance(value, np.ndarray)
             }
-            alone = replace(batch, topics=[topic], **rows)
+            alone = replace(batch, topics=[topic], ties=batch.ties and batch.ties.of_row(row), **rows)
     if alone is not None and topic in run.topics:
         return alone
     name = decode(topic)

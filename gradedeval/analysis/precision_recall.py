@@ -22,6 +22,7 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
+from gradedeval.scoring.doubts import doubts_of, few_topics, not_too_many
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.run_parts import grade_run
@@ -124,14 +125,14 @@ def precision_recall_of(
             frames.append(to_frame({**head, "recall": recall, "precision": precision, "topics": len(own)}))
         counts.append((len(run.topics), run.missing))
         formats.append(run.format)
-        notes += run.notes
+        notes += not_too_many([*run.notes, *doubts_of(run, graded)])
     count = len(scorer.measures)
     under = signature(judged, options, scorer.measures, counts, formats)
     return PrecisionRecall(
         joined([frame for column in range(count) for frame in frames[column::count]]),
         points,
         f"{under} | interpolated at {points} levels of recall",
-        [*notes, *_barren_notes(barren)],
+        [*notes, *few_topics(max(count for count, _ in counts)), *_barren_notes(barren)],
     )
 
 

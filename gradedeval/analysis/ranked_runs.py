@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from gradedeval.options import OPTIONS
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, positions_of, ranks
 from gradedeval.rankings.grade import Grader
+from gradedeval.scoring.doubts import doubts_of, not_too_many, united
 from gradedeval.scoring.run_parts import GradedRun, grade_run
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.trec.lines import decode
@@ -168,9 +169,14 @@ class RankedRuns:
         return values
 
 
-def rank_runs(runs: Mapping[str, Any], grader: Grader, workers: Workers | None = None) -> RankedRuns:
+def rank_runs(
+    runs: Mapping[str, Any], grader: Grader, workers: Workers | None = None, scorer: Scorer | None = None
+) -> RankedRuns:
     """Read runs, and number their documents. Raises InputError where one cannot be read, or has no topic of the
-    qrels."""
+    qrels.
+
+    scorer  whose scores are shown: what may mislead in them is among the notes
+    """
     if grader.options.ties == "average":
         raise OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
     grader = replace(grader, keep_docnos_for=EVERY_TOPIC, last_rank=None, types=False)
@@ -194,7 +200,8 @@ def rank_runs(runs: Mapping[str, Any], grader: Grader, workers: Workers | None =
         listed = np.array([topic in columns for topic in topics])
         ties = first if grader.keep_ties else None
         ranked.append(RankedRun(name, run.place, document, counts, ties, listed, run.missing))
-    notes = list(dict.fromkeys(note for _, run, _ in read for note in run.notes))
+    said = [not_too_many([*run.notes, *(doubts_of(run, scorer) if scorer else ())]) for _, run, _ in read]
+    notes = united(dict.fromkeys(chain.from_iterable(said)))
     return RankedRuns(ranked, topics, code, topic_of, grader, numbering, notes)
 
 

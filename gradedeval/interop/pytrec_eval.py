@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from gradedeval.errors import EvaluationWarning, InputError
-from gradedeval.interop.trec_eval.evaluate import drop_in_options
+from gradedeval.interop.trec_eval.evaluate import adapted_notes, drop_in_options
 from gradedeval.interop.trec_eval.measures import ENTRIES, EVERY, select_lines
 from gradedeval.interop.trec_eval.output_lines import Line, Setting
-from gradedeval.interop.trec_eval.score import line_values, needed_measures
+from gradedeval.interop.trec_eval.score import line_values, names_of, needed_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
 from gradedeval.parallel.workers import Workers
@@ -95,10 +95,10 @@ class RelevanceEvaluator:
         """
         if not self._scorer.qrels.topics or (isinstance(scores, Mapping) and not scores):
             return {}
-        result = score_run("run", scores, self._scorer, Workers())
+        result = score_run("run", scores, self._scorer, Workers(), names=names_of(self._lines, self._scorer))
         if result.error and result.error.kind != "no-common-topics":
             raise result.error
-        for note in [*self._notes, *result.notes, *([str(result.error)] if result.error else [])]:
+        for note in [*self._notes, *adapted_notes(result.notes), *([str(result.error)] if result.error else [])]:
             warnings.warn(note, EvaluationWarning, stacklevel=2)
         if result.scores is None:
             return {}

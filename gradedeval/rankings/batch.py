@@ -39,6 +39,11 @@ class Ties:
     rows: Ints
     codes: NDArray[Any]
 
+    def of_row(self, row: int) -> Ties:
+        """The same of one topic."""
+        here = np.flatnonzero(self.rows == row)
+        return Ties(self.tied[row : row + 1], np.zeros(len(here), dtype=np.int64), self.codes[:, here])
+
     def down_to(self, rank: int) -> Ties:
         """The same of the first ranks."""
         return replace(self, tied=self.tied[:, :rank], codes=self.codes[:, :, :rank])

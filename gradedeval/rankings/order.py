@@ -42,12 +42,14 @@ def to_batch(
     if order is not None:
         code = code[order]
         kind = kind[order] if kind is not None else None
+    open_ties = _open_ties(documents, order, code, retrieved, pool.shape[1], options, last_rank)
     if options.depth is not None and retrieved.max(initial=0) > options.depth:
         included = ranks(retrieved) < options.depth
         order = np.flatnonzero(included) if order is None else order[included]
         code = code[included]
         kind = kind[included] if kind is not None else None
         retrieved = np.minimum(retrieved, options.depth)
+        open_ties = open_ties and open_ties.down_to(options.depth)
     return Batch(
         topics,
         _to_matrix(code, retrieved, pool.shape[1] + 1),
@@ -57,7 +59,7 @@ def to_batch(
         documents.types,
         _to_matrix(kind, retrieved, -1) if kind is not None else None,
         _ties(documents, order, retrieved, options) if options.ties == "average" or keep_ties else None,
-        ties=_open_ties(documents, order, code, retrieved, pool.shape[1], options, last_rank),
+        ties=open_ties,
     )
 
 
@@ -70,12 +72,16 @@ def _open_ties(
     options: Options,
     last_rank: int | None,
 ) -> Ties | None:
-    """What equal scores leave open, where the user has not chosen an order of ties.
+    """What equal scores leave open, where the user has not chosen an order of ties, of lists that are not cut yet.
 
     code  documents in rank order
     """
     if documents.score is None or "ties" in options.given or not len(code):
         return None
+    if options.depth is not None:
+        if options.judged_only and options.like == "trec_eval":
+            return None  # it has cut already: what stood below is not known
+        last_rank = options.depth if last_rank is None else min(last_rank, options.depth)
     score = documents.score if order is None else documents.score[order]
     if options.scores == "float32":
         score = _falling(score, options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from gradedeval.scoring.summaries import summarize
 from gradedeval.trec.lines import decode
 
 if TYPE_CHECKING:
+    from gradedeval.scoring.run_parts import GradedRun
     from gradedeval.scoring.run_scores import RunScores
     from gradedeval.scoring.scorer import BatchScores, Scorer
 
@@ -30,6 +32,12 @@ TOLERANCE = 1e-9
 
 SHORT, FEW = 100, 10
 """Lists of fewer documents may have been cut short; means over fewer topics say little."""
+
+MOST = 3
+"""Notes of these kinds that a run gets; what else there is `lint` says."""
+
+KINDS = ("rising-scores", "missing-topics", "ties", "short-lists", "few-topics")
+"""What a run may mislead by, in the order in which it is said."""
 
 
 def ties_of(scorer: Scorer, batch: Batch, score: Floats) -> Floats | None:
@@ -59,13 +67,41 @@ def ties_of(scorer: Scorer, batch: Batch, score: Floats) -> Floats | None:
     return found
 
 
-def doubts(place: str, batches: Sequence[BatchScores], scores: RunScores, scorer: Scorer) -> list[Note]:
-    """What is said of a run whose scores may mislead, once."""
-    return _of_ties(place, batches, scores, scorer) + _of_short_lists(place, batches, scorer)
+def doubts(
+    run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, names: Sequence[str] | None = None
+) -> list[Note]:
+    """What is said of a run whose scores may mislead, once.
+
+    names  what the measures are called; without it by their labels
+    """
+    names = names or [measure.label for measure in scorer.measures]
+    return [*ties_notes(run, scores, scorer, names), *_of_short_lists(run.place, run.batches, scorer, names)]
 
 
-def _of_ties(place: str, batches: Sequence[BatchScores], scores: RunScores, scorer: Scorer) -> list[Note]:
+def doubts_of(run: GradedRun[Batch], scorer: Scorer) -> list[Note]:
+    """The same of a run whose documents are known and whose scores are not."""
+    if all(batch.ties is None for batch in run.batches):
+        return _of_short_lists(run.place, run.batches, scorer, [measure.label for measure in scorer.measures])
+    plain = copy(scorer)  # gives the same scores, and nothing beside them
+    plain.options = replace(scorer.options, residuals=None, bounds=False, max_residual=None)
+    scored = run.with_batches([plain.score_with_ties(batch) for batch in run.batches])
+    return doubts(scored, plain.merge(run.place, scored.batches, run.topics, run.missing), plain)
+
+
+def not_too_many(notes: Iterable[str]) -> list[str]:
+    """The notes on a run, of which no more than `MOST` say that it may mislead."""
+    kept, said = list[str](), 0
+    for note in notes:
+        doubt = isinstance(note, Note) and note.kind in KINDS
+        said += doubt
+        if not doubt or said <= MOST:
+            kept.append(note)
+    return kept
+
+
+def ties_notes(run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, names: Sequence[str]) -> list[Note]:
     """A note where the order of ties decides a score."""
+    batches = run.batches
     if all(batch.ties is None for batch in batches):
         return []
     row_of = {topic: row for row, topic in enumerate(scores.topics)}
@@ -83,10 +119,10 @@ def _of_ties(place: str, batches: Sequence[BatchScores], scores: RunScores, scor
         worst, best, tied, of = found[:, scores.included[:, column], column]
         low, high = (float(summarize(values, measure.definition.summary)) for values in (worst, best))
         if tied.sum() > TIED * of.sum() and high - low > RANGE + TOLERANCE:
-            ranges.append(f"{measure.label} between {low:.4f} and {high:.4f}")
+            ranges.append(f"{names[column]} between {low:.4f} and {high:.4f}")
     if not ranges:
         return []
-    what = f"{place}: many documents have equal scores: {shorten(ranges, 3)}, by the order of ties"
+    what = f"{run.place}: many documents have equal scores: {shorten(ranges, 3)}, by the order of ties"
     return [Note(what, "break the ties in the run, or choose an order with --ties", kind="ties")]
 
 
@@ -96,7 +132,9 @@ def _looked_at(retrieved: Ints, measure: Measure) -> Ints:
     return retrieved if rank is None else np.minimum(retrieved, rank)
 
 
-def _of_short_lists(place: str, batches: Sequence[BatchScores], scorer: Scorer) -> list[Note]:
+def _of_short_lists(
+    place: str, batches: Sequence[BatchScores | Batch], scorer: Scorer, names: Sequence[str]
+) -> list[Note]:
     """A note where all topics are cut at the same length, and a measure looks further."""
     length_of = {  # of a topic in several batches the last counts
         topic: length for batch in batches for topic, length in zip(batch.topics, batch.retrieved.tolist(), strict=True)
@@ -106,7 +144,11 @@ def _of_short_lists(place: str, batches: Sequence[BatchScores], scorer: Scorer) 
         return []
     if scorer.options.depth is not None or scorer.options.judged_only:
         return []
-    uncut = [one.label for one in scorer.measures if last_rank(one) is None and one.definition.summary != "total"]
+    uncut = [
+        name
+        for name, one in zip(names, scorer.measures, strict=True)
+        if last_rank(one) is None and one.definition.summary != "total"
+    ]
     if not uncut:
         return []
     what = f"{place}: each topic has {lengths[0]} {plural(lengths[0], 'document')}, and {', '.join(uncut)} "
@@ -135,9 +177,11 @@ def united(notes: Iterable[str]) -> list[str]:
     return kept
 
 
-def few_topics(scored: Sequence[RunScores], measures: int) -> list[Note]:
-    """A note where means are over few topics."""
-    most = max((run.count(column) for run in scored for column in range(measures)), default=FEW)
+def few_topics(most: int) -> list[Note]:
+    """A note where means are over few topics.
+
+    most  over how many any of them is
+    """
     if not 0 < most < FEW:
         return []
     what = f"the means are over {most} {plural(most, 'topic')}" if most > 1 else "there is one topic"

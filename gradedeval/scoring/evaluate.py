@@ -14,7 +14,7 @@ from gradedeval.options import OPTIONS, OptionKwargs, Options, lists_options, nu
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.doubts import few_topics, united
+from gradedeval.scoring.doubts import few_topics, not_too_many, united
 from gradedeval.scoring.intents import check_intents
 from gradedeval.scoring.relevance import relevance_notes
 from gradedeval.scoring.run_names import named_runs
@@ -152,12 +152,15 @@ def scores_of(
     if errors and (not keep_going or (not scored and len({error.at_prompt for error in errors}) == 1)):
         raise errors[0]  # or it is of the only run, or of no run in particular
     notes = [*scorer.notes, *united(note for result in results.values() for note in result.notes)]
-    notes += [*relevance_notes(scorer, scored), *few_topics(scored, len(scorer.measures))]
+    columns = range(len(scorer.measures))
+    most = max((run.count(column) for run in scored for column in columns), default=0)
+    notes += [*relevance_notes(scorer, scored), *few_topics(most)]
+    if len(runs) == 1:
+        notes = not_too_many(notes)
     if len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored}.values()}) > 1:
         what = "the means are over different topics for different runs"
         notes.append(f"{what}; use --topics qrels to average over the same ones")
     named = [_with_run(result.error, result.place) for result in results.values() if result.error]
-    columns = range(len(scorer.measures))
     few = sorted({run.run for run in scored if min(map(run.count, columns)) < 3} if options.interval else ())
     if few:
         what = "an interval needs 3 topics or more; of fewer it is blank, or the whole range of the measure"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -19,7 +20,9 @@ from gradedeval.rankings.array_qrels import ArrayQrels
 from gradedeval.rankings.batch import Documents
 from gradedeval.rankings.frames import ident
 from gradedeval.rankings.topics import choose_topics
+from gradedeval.scoring.doubts import ties_notes
 from gradedeval.scoring.relevance import relevance_notes
+from gradedeval.scoring.run_parts import GradedRun
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import Scores
 
@@ -57,17 +60,21 @@ def evaluate_arrays(
     for measure in asked:
         check_measure(measure)
     options = resolve_options(like, **keywords, ties=ties or "file")
+    if ties is None:
+        options = replace(options, given=options.given - {"ties"})
     topics, counts, graded, scored = _by_topic(grades, scores, group, qid)
     labels, codes = grade_codes(graded, "grades")
     qrels = ArrayQrels(topics, counts, labels, codes)
     scorer = Scorer(qrels, asked, options)
     documents = Documents(topics, counts, codes, scored, None, lambda position: b"")
-    batches = [scorer.score_batch(batch) for batch in scorer.grader.batches(documents)]
+    batches = [scorer.score_with_ties(batch) for batch in scorer.grader.batches(documents)]
     chosen = choose_topics(topics, "scores", qrels, options)
     run = scorer.merge("run", batches, chosen.topics, chosen.missing)
     notes = [*scorer.notes, *chosen.notes, *relevance_notes(scorer, [run])]
     if ties is None and options.order == "score" and _tied(counts, codes, scored):
         notes.append(f"scores: {TIED}")
+        scored_run = GradedRun("scores", "", batches, chosen.topics)
+        notes += ties_notes(scored_run, run, scorer, [measure.label for measure in scorer.measures])
     warn_caller(notes)
     return Scores([run], scorer.measures, qrels, options, notes)
 

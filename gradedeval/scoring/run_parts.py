@@ -10,7 +10,7 @@ from typing import Any, Generic
 
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
-from gradedeval.rankings.grade import Grader, ListedTopics, Made, PartResult, RunPart
+from gradedeval.rankings.grade import Grader, ListedTopics, Made, Other, PartResult, RunPart
 from gradedeval.rankings.grade_file import RunFile, SegmentPart
 from gradedeval.rankings.interleaved import gather_topics
 from gradedeval.rankings.listing import NOT_LOOKED, Listing
@@ -49,6 +49,10 @@ class GradedRun(Generic[Made]):
     missing: int = 0
     notes: list[str] = field(default_factory=list)
     format: str = ""
+
+    def with_batches(self, batches: list[Other]) -> GradedRun[Other]:
+        """The same with other batches, or what was made of them."""
+        return GradedRun(self.place, self.tag, batches, self.topics, self.missing, self.notes, self.format)
 
 
 @dataclass(eq=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from gradedeval.errors import InputError, Note
 from gradedeval.parallel.workers import Workers
-from gradedeval.scoring.doubts import doubts
+from gradedeval.scoring.doubts import doubts, not_too_many
 from gradedeval.scoring.run_parts import FileContents, GradedRun, map_run
 from gradedeval.scoring.run_scores import RunScores
 from gradedeval.scoring.scorer import BatchScores, Scorer
@@ -31,14 +32,19 @@ def score_run(
     scorer: Scorer,
     workers: Workers | None = None,
     found: FileContents[BatchScores] | None = None,
+    names: Sequence[str] | None = None,
 ) -> RunResult:
-    """The scores of a run, or the error in it; `found` is what the parts of its file gave, where that is known."""
+    """The scores of a run, or the error in it.
+
+    found  what the parts of its file gave, where that is known
+    names  what notes call the measures; without it by their labels
+    """
     try:
         run = map_run(scorer.score_part, source, scorer.grader, workers or Workers(), found)
         scores = scorer.merge(name, run.batches, run.topics, run.missing, run.format)
         notes = [*run.notes, *scorer.type_notes(run.place, run.batches), *_unjudged_note(run, scorer)]
-        notes += doubts(run.place, run.batches, scores, scorer)
-        return RunResult(run.place, scores, run.tag, notes)
+        notes += doubts(run, scores, scorer, names)
+        return RunResult(run.place, scores, run.tag, not_too_many(notes))
     except InputError as error:
         return RunResult(Source(source).place if is_file(source) else name, error=error)
 

@@ -167,9 +167,12 @@ class Scorer:
     def score_part(self, part: RunPart) -> PartResult[BatchScores]:
         """The scores of a part of a run, in the process that reads it."""
         graded = part.grade(self.grader)
-        scored = [self.score_batch(batch) for batch in graded.batches]
-        ties = [ties_of(self, batch, one.values[0]) for batch, one in zip(graded.batches, scored, strict=True)]
-        return graded.with_batches([replace(one, ties=own) for one, own in zip(scored, ties, strict=True)])
+        return graded.with_batches([self.score_with_ties(batch) for batch in graded.batches])
+
+    def score_with_ties(self, batch: Batch) -> BatchScores:
+        """The scores of a batch, and what the order of ties leaves open of them."""
+        scored = self.score_batch(batch)
+        return replace(scored, ties=ties_of(self, batch, scored.values[0]))
 
     def merge(
         self, name: str, batches: Sequence[BatchScores], topics: list[bytes], missing: int = 0, format: str = ""

@@ -536,7 +536,9 @@ def test_an_explanation_has_the_signature_and_the_numbers_of_the_evaluation() ->
         found = evaluate(io.StringIO(RUN), io.StringIO(JUDGED), "err@20 gap", gain="linear")
     assert explanation.signature == found.signature
     assert len(found.notes) == 5  # which are about other topics, ties and few topics
-    assert explanation.notes == []
+    # Of those of the ties of this topic alone.
+    assert len(explanation.notes) == 1
+    assert "equal scores: err@20 between 0.6250 and 0.7500, gap between 0.5833 and 0.8333" in explanation.notes[0]
     assert [one.score for one in explanation.measures] == [
         found.by_topic(str(one.measure))["1"] for one in explanation.measures
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 import gradedeval
 from gradedeval import EvaluationWarning
 from gradedeval.errors import Note
+from gradedeval.interop.pytrec_eval import RelevanceEvaluator
+from gradedeval.scoring.doubts import KINDS
 from support.commands import Command
 from support.paths import DATA, ROOT, shared
 
@@ -19,6 +22,7 @@ SAMPLES = ROOT / "qrels_samples"
 QRELS = str(SAMPLES / "rivers.qrels")
 COVID_QRELS = DATA / "covid-round1" / "qrels.txt"
 SAID = "scores rise with the rank, as distances do, so the document ranked last comes first"
+RANGE = re.compile(r".*: many documents have equal scores: (.*) between ([\d.]+) and ([\d.]+), by the order of ties")
 CURE = "use --order rank or --order file, or negate the scores; --order score if they are right"
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
@@ -162,6 +166,98 @@ def test_the_range_of_ties_is_that_of_the_best_and_the_worst_order(tmp_path: Pat
         said = notes("ties", run, QRELS, name)
         assert bool(said) == (high - low > 0.01), name
         assert not said or f"between {low:.4f} and {high:.4f}" in said[0]
+
+
+@pytest.mark.parametrize("options", [{"depth": 10}, {"judged_only": True}, {"depth": 10, "judged_only": True}])
+def test_the_range_of_ties_is_that_of_lists_that_are_cut_afterwards(options: dict[str, Any], tmp_path: Path) -> None:
+    run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
+    (told,) = notes("ties", run, QRELS, "ap", **options)
+    low, high = (gradedeval.evaluate(run, QRELS, "ap", ties=ties, **options).means["ap"] for ties in ("worst", "best"))
+    assert f"ap between {low:.4f} and {high:.4f}" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "measure"),
+    [
+        (("explain", "{run}", QRELS, "--topic", "303", "-m", "ndcg@20"), "ndcg@20"),
+        (("diff", "{run}", str(SAMPLES / "rivers-bm25.run"), QRELS, "-m", "ndcg@20"), "ndcg@20"),
+        (("pool", "{run}", str(SAMPLES / "rivers-bm25.run"), QRELS, "--leave-one-out", "-m", "ndcg@20"), "ndcg@20"),
+        (("pr", "{run}", QRELS), "gap"),
+        (("informative", "{run}", QRELS, "-m", "ap", "--min-ranks", "10", "--min-found", "1"), "ap"),
+        (("trec_eval", QRELS, "{run}", "-m", "map"), "map"),
+    ],
+)
+def test_commands_that_score_documents_say_what_ties_decide(
+    words: tuple[str, ...], measure: str, cli: Command, tmp_path: Path
+) -> None:
+    run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
+    told = cli(*(run if word == "{run}" else word for word in words))
+    assert told.code == 0
+    ((_, low, high),) = [found.groups() for line in told.messages if (found := RANGE.match(line))]
+    assert (
+        told.messages[0].startswith(f"{run}: many documents have equal scores: {measure} between") or words[0] == "pr"
+    )
+    assert float(low) + 0.01 < float(high)
+    if words[0] != "trec_eval":
+        ordered = cli(*(run if word == "{run}" else word for word in words), "--ties", "docno-desc")
+        assert not any(map(RANGE.match, ordered.messages))
+
+
+def test_what_is_printed_for_a_topic_has_the_range_of_that_topic(cli: Command, tmp_path: Path) -> None:
+    run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
+    (told,) = [note for note in gradedeval.explain(run, QRELS, "ap", topic="303").notes if "equal scores" in note]
+    ends = [gradedeval.evaluate(run, QRELS, "ap", ties=ties).by_topic("ap")["303"] for ties in ("worst", "best")]
+    assert f"ap between {ends[0]:.4f} and {ends[1]:.4f}" in told
+
+
+def test_arrays_whose_ties_decide_are_told_with_the_range() -> None:
+    grades, scores = [[0, 1, 2, 0]] * 12, [[1.0] * 4] * 12
+    (told,) = [note for note in gradedeval.evaluate_arrays(grades, scores, "ap").notes if "between" in note]
+    assert told.startswith("scores: many documents have equal scores: ap between 0.4167 and 1.0000")
+    assert not gradedeval.evaluate_arrays(grades, scores, "ap", ties="file").notes
+
+
+def test_users_of_pytrec_eval_are_told_by_the_names_that_they_know() -> None:
+    qrels = {str(topic): {"a": 1, "b": 0, "c": 0} for topic in range(12)}
+    run = {topic: dict.fromkeys("abc", 1.0) for topic in qrels}
+    with pytest.warns(EvaluationWarning) as told:
+        RelevanceEvaluator(qrels, {"map"}).evaluate(run)
+    said = [str(one.message) for one in told]
+    assert said[0] == (
+        "run: many documents have equal scores: map between 0.3333 and 1.0000, by the order of ties; "
+        "break the ties in the run"
+    )
+    assert said[1:] == ["run: each topic has 3 documents, and map looks at all ranks; give longer lists"]
+
+
+def test_trec_eval_gives_cures_that_its_options_have(cli: Command, tmp_path: Path) -> None:
+    run = changed("rivers-neural.run", tmp_path, ranks_as_scores)
+    told = cli("trec_eval", QRELS, run, "-m", "map").messages
+    assert f"{run}: {SAID}; negate the scores" in told
+    assert not any("--order" in line or "--ties" in line for line in told)
+
+
+def test_a_run_gets_three_notes_at_most(tmp_path: Path) -> None:
+    # The ranks as scores, three documents with each; twelve of 50 topics, 20 documents each.
+    lines = [line.split() for line in (SAMPLES / "rivers-neural.run").read_text().splitlines()]
+    some = list(dict.fromkeys(line[0] for line in lines))[:12]
+    kept = [line for line in lines if line[0] in some and int(line[3]) <= 20]
+    text = "".join(f"{' '.join(line[:4])} {(int(line[3]) + 2) // 3} x\n" for line in kept)
+    (tmp_path / "run").write_text(text)
+
+    def kinds(*measures: str, topics: str) -> list[str]:
+        found = gradedeval.evaluate(str(tmp_path / "run"), QRELS, measures, topics=topics).notes
+        told = [note.kind for note in found if isinstance(note, Note)]
+        return [kind for kind in told if kind in KINDS]
+
+    assert kinds("ap", "ndcg@20", topics="both") == ["rising-scores", "missing-topics", "ties"]
+    assert kinds("num_ret", "ap(rel=4)", topics="both") == ["rising-scores", "missing-topics", "short-lists"]
+    fewer = "".join(line for line in text.splitlines(keepends=True) if line.split()[0] in some[:5])
+    (tmp_path / "run").write_text(fewer)
+    assert kinds("ndcg@20", topics="both") == ["rising-scores", "missing-topics", "ties"]
+    assert kinds("num_ret", topics="both") == ["rising-scores", "missing-topics", "few-topics"]
+    changes = gradedeval.diff(str(tmp_path / "run"), str(SAMPLES / "rivers-bm25.run"), QRELS, "err@5", topics="both")
+    assert "the means are over 5 topics; too few to tell systems apart" in changes.notes
 
 
 def test_a_constant_scorer_in_a_dict_is_told() -> None:

@@ -27,6 +27,7 @@ from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.topics import no_common_topics
+from gradedeval.scoring.doubts import few_topics
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scorer import Scorer
@@ -149,7 +150,7 @@ def diff_runs(
     known = options.bounded_by_residuals and not options.judged_only
     options = replace(options, residuals="total" if known else None, bounds=False)
     scorer = Scorer(judged, list(measures), options)
-    ranked = rank_runs(runs, scorer.grader, workers)
+    ranked = rank_runs(runs, scorer.grader, workers, scorer)
     old, new = ranked.runs
     shared = np.flatnonzero(old.listed & new.listed)
     if not len(shared):
@@ -174,7 +175,7 @@ def diff_runs(
         joined(documents),
         scorer.measures,
         str(signature(judged, options, scorer.measures, counts)),
-        [*scorer.notes, *ranked.notes, *unseen_notes(told, options)],
+        [*scorer.notes, *ranked.notes, *few_topics(len(shared)), *unseen_notes(told, options)],
     )
 
 

@@ -21,6 +21,7 @@ from gradedeval.measures.table import MEASURES
 from gradedeval.options import numbers
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
+from gradedeval.scoring.doubts import doubts_of, not_too_many
 from gradedeval.scoring.run_parts import grade_run
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.trec.lines import decode
@@ -120,7 +121,8 @@ class Solver:
         graded = grade_run(source, replace(self.scorer.grader, last_rank=None), Workers())
         precision = np.zeros((len(self.measures), len(self.curves), 2, len(LEVELS)))
         scored = len(graded.topics), graded.missing
-        found = RunCurves(name, [], [], [], [], precision, scored, graded.format, graded.notes)
+        notes = not_too_many([*graded.notes, *doubts_of(graded, self.scorer)])
+        found = RunCurves(name, [], [], [], [], precision, scored, graded.format, notes)
         for batch in settled_batches(graded):
             self._add(found, batch)
         return found

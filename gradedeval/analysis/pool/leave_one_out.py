@@ -105,7 +105,7 @@ def leave_out(
     judged = qrels_for(runs, qrels, options)
     scorer = Scorer(judged, list(measures), replace(options, residuals=None))
     check_maskable(scorer, options, "--leave-one-out")
-    ranked = rank_runs(runs, scorer.grader, workers)
+    ranked = rank_runs(runs, scorer.grader, workers, scorer)
     given, by = group_counts(ranked, group_of, pool_depth)
     full = ranked.scores(scorer)[0]
     rows = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gradedeval.errors import InputError, Note
@@ -17,6 +17,7 @@ from gradedeval.options import Options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.doubts import few_topics, united
 from gradedeval.scoring.score_tables import render
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import ALL, Scores
@@ -27,6 +28,9 @@ HINTS = {
     "duplicate-judgment": "give each judgment once",
     "no-positive-grade": "are these the right qrels?",
     "label": "grades are numbers",
+    "rising-scores": "negate the scores",
+    "ties": "break the ties in the run",
+    "short-lists": "give longer lists",
     "swapped-files": "the order is QRELS RUN...: are they swapped?",
 }
 """Kind of an error or a note -> its hint here: trec_eval's command line lacks most of our options."""
@@ -73,7 +77,12 @@ def evaluate_drop_in(
             text, notes = _evaluate_groups(runs, qrels, holds, lines, options, printing)
     except InputError as error:
         raise _adapted(error) from None
-    return text, [
+    return text, adapted_notes(notes)
+
+
+def adapted_notes(notes: Iterable[str]) -> list[str]:
+    """The notes with hints that can be followed here."""
+    return [
         note.with_hint(HINTS[note.kind]) if isinstance(note, Note) and note.hint and note.kind in HINTS else note
         for note in notes
     ]
@@ -101,7 +110,8 @@ def _evaluate(
     results = [
         score_run(name, path, scorer, lines, workers.silent()) for name, path in workers.progress(list(runs.items()))
     ]
-    notes = [*scorer.notes, *lost, *(note for scored, _ in results for note in scored.notes)]
+    most = max((scores.count(column) for _, scores in results for column in range(len(scorer.measures))), default=0)
+    notes = [*scorer.notes, *lost, *united(note for scored, _ in results for note in scored.notes), *few_topics(most)]
     if form is None:
         return _text([scored for scored, _ in results], lines, printing), notes
     scores = Scores([scores for _, scores in results], scorer.measures, judged, options)

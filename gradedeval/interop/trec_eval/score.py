@@ -15,6 +15,7 @@ from gradedeval.measures.table import MEASURES
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.scoring.by_measure import with_defaults
+from gradedeval.scoring.doubts import doubts, not_too_many
 from gradedeval.scoring.run_parts import grade_run
 from gradedeval.scoring.run_scores import RunScores
 from gradedeval.scoring.scorer import Scorer
@@ -53,13 +54,24 @@ def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: 
     """
     graded = grade_run(path, replace(scorer.grader, last_rank=None), workers)
     batches, topics = graded.batches, graded.topics
-    scores = scorer.merge(name, [scorer.score_batch(batch) for batch in batches], topics, graded.missing)
+    scored = graded.with_batches([scorer.score_with_ties(batch) for batch in batches])
+    scores = scorer.merge(name, scored.batches, topics, graded.missing)
     order = sorted(range(len(topics)), key=topics.__getitem__)
     retrieved = dict(pair for batch in batches for pair in zip(batch.topics, batch.retrieved.tolist(), strict=True))
     empty = [not retrieved.get(topics[row], 0) for row in order]
     names, values = [decode(topics[row]) for row in order], line_values(scores.score[order], lines, scorer)
+    notes = not_too_many([*graded.notes, *doubts(scored, scores, scorer, names_of(lines, scorer))])
     strings = _relevance_strings(batches, scorer.qrels.labels, max((line.length for line in lines), default=0))
-    return ScoredRun(name, graded.tag, names, values, empty, graded.notes, strings), scores
+    return ScoredRun(name, graded.tag, names, values, empty, notes, strings), scores
+
+
+def names_of(lines: list[Line], scorer: Scorer) -> list[str]:
+    """What the lines call the measures of the scorer; those that they need beside by their own names."""
+    called: dict[Measure, str] = {}
+    for line in lines:
+        if line.measure is not None:
+            called.setdefault(with_defaults(line.measure, scorer.options), line.name)
+    return [called.get(measure, measure.label) for measure in scorer.measures]
 
 
 def line_values(scores: Floats, lines: list[Line], scorer: Scorer) -> Floats:

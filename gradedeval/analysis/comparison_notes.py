@@ -89,9 +89,10 @@ def order_notes(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
     return [*unseen_in(frame, matrix), *later_topics(frame, matrix)]
 
 
-def unseen_in(frame: pd.DataFrame, matrix: Matrix) -> list[Note]:
-    """That no further document is relevant which neither of two runs retrieved."""
-    known = frame["measure"][frame["conclusive"].notna()].unique().tolist()
+def unseen_in(frame: pd.DataFrame, matrix: Matrix, column: str = "conclusive") -> list[Note]:
+    """That no unjudged document is relevant which neither of two runs retrieved, where the column says whether judging
+    could reverse an order."""
+    known = frame["measure"][frame[column].notna()].unique().tolist()
     notations = [(name, matrix.notations[matrix.measure_index(name)]) for name in known]
     return unseen_notes(notations, matrix.scores.options if matrix.scores else None)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gradedeval.analysis.anova import anova
 from gradedeval.analysis.compare import TestSettings, tests_of
 from gradedeval.analysis.comparison_notes import interval_title, interval_words
+from gradedeval.analysis.prospects import measures_that_reach, prospect
 from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.significance import p_value
 from gradedeval.analysis.tables import Row, Shown, frame_document, ratio, readings, same, scales, signature_lines
@@ -117,19 +118,20 @@ def judging_table(frame: pd.DataFrame, matrix: Matrix) -> Table:
         Column("difference", "signed"): whole(matrix, "difference", "+"),
         Column("lowest", "signed"): whole(matrix, "lowest", "+"),
         Column("highest", "signed"): whole(matrix, "highest", "+"),
-        Column(IF_JUDGED): if_fully_judged,
+        Column(IF_JUDGED): partial(if_fully_judged, reached=measures_that_reach(frame, matrix)),
     }
     (table,) = frame_document(frame, "wide", shown, "").blocks
     assert isinstance(table, Table)
     return table
 
 
-def if_fully_judged(row: Row) -> str:
-    """Whether judging could reverse the order of two runs, and what it takes."""
-    if row["conclusive"]:
-        return "same order"
+def if_fully_judged(row: Row, reached: frozenset[str] = frozenset()) -> str:
+    """Whether judging could reverse the order of two runs, and what it takes.
+
+    reached  the measures by which some judgments lead to `lowest` and `highest`
+    """
     if row["flip"] is None:
-        return "unknown"
+        return prospect(row, reached)
     are = "doc is" if row["flip"] == row["unjudged"] == 1 else "docs are" if row["flip"] > 1 else "docs is"
     return f"reverses if {row['flip']:,} of {row['unjudged']:,} unjudged {are} relevant"
 

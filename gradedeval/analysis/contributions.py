@@ -158,33 +158,44 @@ def _marginal(measure: Measure, intents: Intents) -> Parts:
 
 def rises(measure: Measure, gains: Gains, best: Gains) -> Floats:
     """ranks: how much the score of one topic would rise if the document there alone had the top gain; nan where it is
-    judged."""
+    judged. By measures whose residual comes from the bounds it is one more document of the pool then."""
     added = np.full(gains.gain.shape[1], np.nan)
-    ranks = np.flatnonzero(~gains.judged[0])
+    ranks, joins = np.flatnonzero(~gains.judged[0]), _joins_the_pool(measure)
     score = np.minimum(scores_of(measure, gains), measure.definition.ceiling)
-    added[ranks] = np.maximum(lifted(measure, gains, best, np.zeros_like(ranks), ranks) - score, 0)
+    added[ranks] = np.maximum(lifted(measure, gains, best, np.zeros_like(ranks), ranks, joins=joins) - score, 0)
     return added
 
 
-def lifted(measure: Measure, gains: Gains, best: Gains, rows: Ints, ranks: Ints) -> Floats:
+def _joins_the_pool(measure: Measure) -> bool:
+    return measure.residual == "from_bounds" and not measure.by_intent
+
+
+def lifted(measure: Measure, gains: Gains, best: Gains, rows: Ints, ranks: Ints, *, joins: bool = False) -> Floats:
     """The score of the topic at each of the rows if the document at the rank beside it, from 0, had the top gain; no
     more than the largest score there is.
 
-    best  the same batch with every unjudged document at the top gain
+    best   the same batch with every unjudged document at the top gain
+    joins  whether the document is one more of the pool then, which otherwise stays as it is
     """
     places = _chunks(np.arange(len(ranks)), gains)
-    scores = [scores_of(measure, _filled(gains, best, rows[some], ranks[some])) for some in places]
+    scores = [scores_of(measure, _filled(gains, best, rows[some], ranks[some], joins=joins)) for some in places]
     found: Floats = np.minimum(np.concatenate([np.empty(0), *scores]), measure.definition.ceiling)
     return found
 
 
-def _filled(gains: Gains, best: Gains, rows: Ints, ranks: Ints) -> Gains:
+def _filled(gains: Gains, best: Gains, rows: Ints, ranks: Ints, *, joins: bool = False) -> Gains:
     """The topics at these rows, with the document at the rank beside each as in the best case."""
-    gain = gains.gain[rows]
-    gain[np.arange(len(ranks)), ranks] = best.gain[rows, ranks]
+    gain, top = gains.gain[rows], best.gain[rows, ranks]
+    gain[np.arange(len(ranks)), ranks] = top
     filled = replace(_several(gains, rows), gain=gain, intents=best.intents)
+    filled = _with_one_more(filled, top) if joins else filled
     pairs = zip(_intents(gains), _intents(best), strict=True)
     return _by_intent(filled, [_filled(intent, other, rows, ranks) for intent, other in pairs], rows)
+
+
+def _with_one_more(gains: Gains, top: Floats) -> Gains:
+    """The topics with a further document in the pool, of the top gain."""
+    return replace(gains, ideal=np.column_stack([top, gains.ideal]), pool=gains.pool + 1)
 
 
 def rises_of(measure: Measure, gains: Gains, best: Gains, last: int | None = None) -> Floats:
@@ -196,7 +207,9 @@ def rises_of(measure: Measure, gains: Gains, best: Gains, last: int | None = Non
     for rank in range(added.shape[1]):
         unjudged = ~gains.judged[:, rank] & (rank < gains.retrieved)
         if unjudged.any():
-            filled = scores_of(measure, _filled_at(gains, best, rank))
+            judged = _filled_at(gains, best, rank)
+            judged = _with_one_more(judged, best.gain[:, rank]) if _joins_the_pool(measure) else judged
+            filled = scores_of(measure, judged)
             added[unjudged, rank] = np.maximum(np.minimum(filled, ceiling) - score, 0)[unjudged]
     return added
 

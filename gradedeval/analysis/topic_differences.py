@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradedeval.analysis.baseline import with_baseline
+from gradedeval.analysis.comparison_notes import unseen_in
 from gradedeval.analysis.completions.differences import never_falls, topic_bounds
 from gradedeval.analysis.completions.reread import Reread
 from gradedeval.analysis.completions.settled import settled
 from gradedeval.analysis.score_matrix import AnyScores, Paired
 from gradedeval.arrays import TOLERANCE
-from gradedeval.errors import InputError, plural
+from gradedeval.errors import InputError, in_python, plural
 from gradedeval.formats.frames import joined, to_frame
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def topic_differences(
     baseline_score), baseline_residual, residual, low, high (what judging could make of the difference, a document that
     both runs have being judged alike for both; blank where that is not known), settled (whether judging could not
     reverse the order of the two; blank without residuals), sign (1 where more is better or neither is, −1 where less
-    is). Raises InputError (usage) unless there are two runs.
+    is). `.attrs["if_fully_judged"]` is what low, high and settled assume. Raises InputError (usage) unless there are
+    two runs.
     """
     matrix, name = with_baseline(scores, baseline, allow_mismatch)
     if len(matrix.runs) != 2:
@@ -41,7 +43,9 @@ def topic_differences(
     first = matrix.run_index(name) if name is not None else 0
     reread = Reread.of(matrix.scores)
     frames = [_by_topic(matrix.paired(measure), first, reread) for measure in matrix.comparable_measures()]
-    return joined(frames)
+    frame = joined(frames)
+    frame.attrs = {"if_fully_judged": in_python("; ".join(unseen_in(frame, matrix, "settled")))}
+    return frame
 
 
 def _by_topic(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from gradedeval.errors import InputError, Note
 from gradedeval.measures.bounds.of_measure import falls
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options
+from gradedeval.scoring.measure_notes import unseen_note
 
 IF_JUDGED = "if fully judged"
 """The heading of what becomes of the order of two runs once all their documents are judged."""
@@ -32,5 +33,4 @@ def unseen_notes(notations: Iterable[tuple[str, str]], options: Options | None) 
     names = [label for label, notation in notations if depends_on_unseen(notation)]
     if options is None or options.unseen is not None or not names:
         return []
-    what = f"{', '.join(names)}: {IF_JUDGED}, no further document is relevant that neither run retrieved"
-    return [Note(what, "--unseen N, or inf, allows for more", kind="unseen")]
+    return [unseen_note(", ".join(names), "neither run retrieved")]

@@ -67,7 +67,7 @@ def command(
     settings = comparison_settings(frame, matrix, test_settings)
     make = partial(comparison_document, frame, matrix, test_settings, settings, judging=judging)
     destination.deliver(make, settings)
-    warn([*notes, *(order_notes(frame, matrix) if judging else [])])
+    warn([*notes, *(order_notes(frame, matrix) if told else [])])
 
 
 def _check_by_topic() -> None:

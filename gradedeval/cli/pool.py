@@ -58,7 +58,7 @@ OPTIONS = [
            "grade."),
     option("--strategy", type=click.Choice(judging.STRATEGIES), help="How --to-judge weighs documents: by their best "
            "rank (depth), by RBP weight as methods A, B and C of Moffat, Webber & Zobel, by what could rise "
-           f"(residual), or by what would settle pairs of runs (pairs). Default: {judging.DEFAULT}."),
+           f"(residual), or by what could reverse the order of pairs of runs (pairs). Default: {judging.DEFAULT}."),
     option(numbers.BUDGET, metavar="N", help="Judgments that --to-judge asks for at most. "
            f"Default: {judging.BUDGET}."),
     option(numbers.PERSISTENCE, metavar="P", help="Of the RBP strategies: the probability of going on from "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from itertools import pairwise
 
 from gradedeval.errors import visible
 from gradedeval.formats.tables import Document, Mark, Markup, Table, in_utf8
@@ -101,11 +102,11 @@ LATEX = Markup(_plain_latex, r"\textbf{{{}}}", r"\underline{{{}}}", _raised_late
 
 def as_latex(document: Document, digits: int | None) -> str:
     """booktabs tables, with a caption as floats; everything else is a comment."""
-    blocks = [
-        _latex_table(block, digits, document) if isinstance(block, Table) else _comment(block)
-        for block in (document.title, *document.blocks, document.signature)
-        if block
-    ]
+    given = [block for block in (document.title, *document.blocks, document.signature) if block]
+    blocks = [_latex_table(block, digits, document) if isinstance(block, Table) else _comment(block) for block in given]
+    for number, (above, below) in enumerate(pairwise(given), 1):
+        if isinstance(above, Table) and isinstance(below, Table):  # else they stand beside each other
+            blocks[number] = "\n" + blocks[number]
     return "\n".join([_needed("\n".join(blocks)), *blocks]) + "\n"
 
 

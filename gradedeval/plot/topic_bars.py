@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.analysis.score_matrix import AnyScores
+from gradedeval.analysis.baseline import with_baseline
+from gradedeval.analysis.comparison_notes import unseen_in
+from gradedeval.analysis.score_matrix import AnyScores, Matrix
 from gradedeval.analysis.topic_differences import topic_differences
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import plural, warn_caller
@@ -41,12 +43,13 @@ def topics(
     Returns the axes. Raises `gradedeval.InputError` (usage) unless there are two runs, and where it is not said which
     measure.
     """
-    frame = scores if hasattr(scores, "columns") and "difference" in scores.columns else None
+    matrix, frame = None, scores if hasattr(scores, "columns") and "difference" in scores.columns else None
     if frame is None:
-        frame = topic_differences(scores, baseline)
+        matrix, name = with_baseline(scores, baseline, False)
+        frame = topic_differences(matrix, name)
     frame = of_measure(frame_of(frame, COLUMNS, "topics", "that of gradedeval.topic_differences"), measure, "topics")
     ax = drawn(partial(draw_topics, frame=frame), ax)
-    warn_caller(topic_notes(frame))
+    warn_caller(topic_notes(frame, matrix))
     return ax
 
 
@@ -55,13 +58,13 @@ def topic_panel(frame: pd.DataFrame) -> Panel:
     return Panel(partial(draw_topics, frame=frame), 1.9)
 
 
-def topic_notes(frame: pd.DataFrame) -> list[str]:
-    """What is not drawn because it is not known."""
+def topic_notes(frame: pd.DataFrame, matrix: Matrix | None = None) -> list[str]:
+    """What is not drawn of a measure because it is not known; and what is assumed of the scores it was made from."""
     measure = frame["measure"].iloc[0]
     unknown = int(frame["settled"].isna().sum())
     what = f"{measure}: {unknown} of {len(frame)} topics have no residual"
     what += ", so whether judging could reverse them is not drawn"
-    return [what] if unknown else []
+    return [*([what] if unknown else []), *(unseen_in(frame, matrix, "settled") if matrix is not None else [])]
 
 
 def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:

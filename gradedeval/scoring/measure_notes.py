@@ -42,6 +42,16 @@ def worth_notes(scorer: Scorer) -> list[str]:
     return [Note(f"{what} {share:g} to {', '.join(names)}", hint) for share, names in shares.items()]
 
 
+def unseen_note(measures: str, which: str) -> Note:
+    """What is taken for granted of documents that nobody judged and that were not retrieved.
+
+    measures  of which it is said, as the note begins
+    which     these documents are, as in `neither run retrieved`
+    """
+    what = f"{measures}: unjudged documents that {which} are taken as not relevant"
+    return Note(what, "use --unseen N, or inf, to let some be relevant", kind="unseen")
+
+
 def bounds_notes(scorer: Scorer) -> list[str]:
     """Which measures have no bounds or may not reach them, and what the bounds take for granted."""
     from gradedeval.measures.bounds.of_measure import depends_on_scale, falls, kept  # few evaluations ask for bounds
@@ -58,8 +68,7 @@ def bounds_notes(scorer: Scorer) -> list[str]:
         notes.append(f"--bounds: low and high of {', '.join(labels['safe'])} are safe, but may be wider than need be")
     falling = [measure.label for measure in scorer.measures if falls(measure) and measure.label not in without]
     if falling and scorer.options.unseen is None:
-        what = f"--bounds: {', '.join(falling)}: no further document is relevant that the run did not retrieve"
-        notes.append(Note(what, "--unseen N, or inf, allows for more"))
+        notes.append(unseen_note(f"--bounds: {', '.join(falling)}", "the run did not retrieve"))
     known = thresholds(scorer.grades)
     if not isinstance(known, range) and (apart := [one.label for one in scorer.measures if depends_on_scale(one)]):
         occurring = shorten([f"{grade:g}" for grade in known])

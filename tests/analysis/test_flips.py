@@ -1,4 +1,4 @@
-"""How many unjudged documents turn the order of two runs round: against every subset of them, judged one by one."""
+"""How many unjudged documents reverse the order of two runs: against every subset of them, judged one by one."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def diff_runs(
     told = [
         (measure.label, str(measure))
         for measure, rows in zip(scorer.measures, topics, strict=True)
-        if rows["settled"].eq(False).any()
+        if rows["settled"].notna().any()
     ]
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     return Diff(

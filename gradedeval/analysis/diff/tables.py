@@ -84,9 +84,9 @@ def _summary(whole: Diff, measure: Measure, digits: int) -> str:
         f"{int((gains == 0).sum())} equal" + (f" ({same} with the same documents)" if same else ""),
     ]
     reversible = int(topics["settled"].eq(False).fillna(False).sum())
-    counts += [f"of {reversible} judging could reverse the order"] if reversible else []
+    open_ = f" | judging could reverse the order of {reversible}" if reversible else ""
     numbers = f"{before:.{digits}f} → {after:.{digits}f} ({after - before:+z.{digits}f})"
-    return f"{measure.label}: {numbers} | {len(topics)} {plural(len(topics), 'topic')}: {', '.join(counts)}"
+    return f"{measure.label}: {numbers} | {len(topics)} {plural(len(topics), 'topic')}: {', '.join(counts)}{open_}"
 
 
 def _topics(shown: Diff, rows: list[Row], names: list[str], digits: int) -> Table:

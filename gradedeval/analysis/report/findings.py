@@ -10,6 +10,7 @@ from gradedeval.analysis.compare import TestSettings, compare_matrix
 from gradedeval.analysis.comparison_notes import order_notes
 from gradedeval.analysis.comparison_tables import comparison_document, comparison_settings
 from gradedeval.analysis.pool.statistics import AT, Pool, found_alone, pool_statistics, unjudged_by_depth
+from gradedeval.analysis.prospects import measures_that_reach
 from gradedeval.analysis.ranked_runs import RankedRuns, rank_runs
 from gradedeval.analysis.ranked_terms import RankedTerms, terms_by_run
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
@@ -51,13 +52,14 @@ class ReportSettings:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Compared:
-    """Each run beside the baseline, by each measure: rows, the same as a table for people, and what they are made by;
-    empty where nothing is compared."""
+    """Each run beside the baseline, by each measure: rows, the same as a table for people, what they are made by, and
+    the measures by which some judgments lead as far as the bounds; empty where nothing is compared."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     table: Table | None = None
     settings: str = ""
     notes: list[str] = field(default_factory=list)
+    reached: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,4 +156,5 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, progress
     settings = comparison_settings(frame, matrix, test).replace("\n", " | ")
     blocks = comparison_document(frame, matrix, test, settings, "wide").blocks
     table = next(block for block in blocks if isinstance(block, Table))
-    return Compared(frame_rows(frame), table, settings, [*notes, *order_notes(frame, matrix)])
+    reached = measures_that_reach(frame, matrix)
+    return Compared(frame_rows(frame), table, settings, [*notes, *order_notes(frame, matrix)], reached)

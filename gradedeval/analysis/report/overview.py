@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradedeval.analysis.compare import TestSettings
+from gradedeval.analysis.prospects import Prospect, prospect
 from gradedeval.analysis.report.findings import Findings
 from gradedeval.analysis.significance import p_value
 from gradedeval.arrays import TOLERANCE
@@ -148,7 +149,7 @@ def unknowns(found: Findings) -> list[dict[str, Any]]:
             {
                 "measure": measure.label,
                 "same": _same_order(own, topics),
-                "sentences": [_reversing(row, topics) for row in open_],
+                "sentences": [_reversing(row, topics, found.compared.reached) for row in open_],
             }
         )
     return parts
@@ -176,17 +177,23 @@ def _same_order(own: list[dict[str, Any]], topics: str) -> str:
     return f"Same order if fully judged{count}: {'; '.join(parts)}{topics}."
 
 
-def _reversing(row: dict[str, Any], topics: str) -> str:
-    """What could reverse the order of a run and the baseline."""
+_PROSPECTS: dict[Prospect, str] = {
+    "could be reversed": "could be reversed: some judgments do it",
+    "could be tied": "could become a tie, and no judgments reverse it",
+    "unknown": "is unknown: its bounds leave room for another one, but no judgments were found that lead there",
+}
+
+
+def _reversing(row: dict[str, Any], topics: str, reached: frozenset[str]) -> str:
+    """What could reverse the order of a run and the baseline; by measures that are `reached` some judgments lead as far
+    as the bounds."""
     run, baseline, difference = row["run"], row["baseline"], row["difference"]
     ahead, behind = (run, baseline) if difference > 0 else (baseline, run)
     pair = f"The order of {ahead} (higher by {abs(difference):.4f}{topics}) and {behind}"
     if difference == 0:
         pair = f"The tie of {run} and {baseline}{topics}"
     if row["flip"] is None:
-        if row["unjudged"] is None:
-            return f"{pair} is unknown: the residual leaves room for it to be reversed, but not whether it can be"
-        return f"{pair} is unknown: the unjudged documents of one run could bring a tie at most"
+        return f"{pair} {_PROSPECTS[prospect(row, reached)]}"
     count, of = row["flip"], row["unjudged"]
     are = f"{count:,} of {of:,} unjudged {plural(of, 'document')} {'is' if count == 1 else 'are'} relevant"
     return f"{pair} reverses if {are} (of the top grade), the lowest of them at rank {row['flip_rank']}"

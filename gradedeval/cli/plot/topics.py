@@ -24,5 +24,5 @@ def command(baseline: str | None, **keywords: Any) -> None:
     matrix, name = matrix_from(keywords, baseline)
     differences = topic_differences(matrix, name)
     frames = [frame for _, frame in differences.groupby("measure", sort=False)]
-    warn(note for frame in frames for note in topic_notes(frame))
+    warn(note for frame in frames for note in topic_notes(frame, matrix))
     canvas.draw([topic_panel(frame) for frame in frames], matrix.signature)

@@ -227,7 +227,7 @@ def test_a_topic_is_settled_where_judging_turns_neither_score_below_the_other() 
     np.testing.assert_allclose(frame.loc["err@1", ["low", "high"]].astype(float), [-0.75, 0])
     assert frame["settled"].tolist() == [False, False, False]
     named = [{name: run} for name, run in runs.items()]
-    with pytest.warns(gradedeval.EvaluationWarning, match="^recall, gm_ap: if fully judged, no further document is"):
+    with pytest.warns(gradedeval.EvaluationWarning, match="^recall, gm_ap: unjudged documents that neither run"):
         assert not gradedeval.diff(*named, qrels, measures, top_grade=2).topics["settled"].any()
     saved = gradedeval.topic_differences(scores.frame).drop_duplicates("measure").set_index("measure")
     assert saved.loc["recall", ["low", "high"]].isna().all()

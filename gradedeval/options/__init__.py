@@ -96,9 +96,9 @@ class Options:
         section=RESIDUALS, commands="scoring", metavar="X", minimum=0)
     bounds: bool = option(False, "Report how low and how high each score can come, whatever the documents turn out to "
         "be that the run retrieved and nobody judged.", section=RESIDUALS, commands="eval", signature=elsewhere)
-    unseen: float | int | None = option(None, "Let N unjudged documents that were not retrieved be relevant in each "
-        f"topic, in --bounds and where judging could reverse an order {numbers.UNSEEN.limits}; inf: any number.",
-        section=RESIDUALS, commands="eval",
+    unseen: float | int | None = option(None, "Let N unjudged documents that were not retrieved be relevant "
+        f"in each topic, in --bounds and where judging could reverse an order {numbers.UNSEEN.limits}; inf: any "
+        "number.", section=RESIDUALS, commands="eval",
         metavar="N|inf", default_text="0", accepts="a whole number or inf", read=read_unseen)
     interval: float | None = option(None, "Report the standard error and the interval of each summary over topics, "
         "at level 0.95 or as given, by the studentized bootstrap of topics.", section=OUTPUT, commands="eval",

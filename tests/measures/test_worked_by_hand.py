@@ -1010,6 +1010,18 @@ def test_a_residual_at_the_limit_is_not_too_large() -> None:
     assert evaluate(run, qrels, "rr", max_residual=0.4).means == {"rr": 1}
 
 
+def test_what_a_document_adds_to_the_pool_counts_in_both_limits_of_residuals() -> None:
+    # Of a b, with a and the missed d relevant, ap is 1/2; if b is too it is (1 + 1) / 3, and 1/6 more. With the pool as
+    # it is b would lift ap to 1.
+    run, qrels = {"t": ranked("a b"), "s": ranked("a")}, {"t": {"a": 1, "d": 1}, "s": {"a": 1}}
+    scores = told(run, qrels, "ap", residuals="total")
+    assert scores.runs[0].residual[:, 0].tolist() == pytest.approx([1 / 6, 0], abs=1e-12)
+    bounds = [gradedeval.Bound("max-unjudged", "ap", limit) for limit in (0.083, 0.084)]
+    assert gradedeval.check(scores, bounds)["passed"].tolist() == [False, True]
+    assert told(run, qrels, "ap", max_residual=0.16).means == {"ap": 1}
+    assert told(run, qrels, "ap", max_residual=0.17).means == {"ap": 3 / 4}
+
+
 def test_a_mean_of_no_topic_is_blank() -> None:
     assert evaluate({"t": ranked("u a")}, {"t": {"a": 1}}, "rr", max_residual=0.4).means == {"rr": None}
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from gradedeval.errors import InputError
 from gradedeval.parallel.main_guard import STARTED_ANEW, check_script, start_method
 from gradedeval.parallel.memory import keep_freed_memory
+from gradedeval.parallel.tracker import start_tracker
 
 if TYPE_CHECKING:  # most evaluations are done by one process
     from concurrent.futures import Executor, Future

@@ -13,6 +13,11 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Item = TypeVar("Item", bound=np.generic)
 
+LARGEST = 1e300
+"""Numbers below it can be added up, however many they are."""
+COMPARABLE = 1e150
+"""Scores below it, and their differences, can be squared and summed over topics."""
+
 
 def shared(array: NDArray[Item]) -> NDArray[Item]:
     """The array, made read-only: several measures share it, and writing to it would change the scores of the next."""

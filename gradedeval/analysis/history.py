@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
+from gradedeval.arrays import LARGEST
 from gradedeval.errors import InputError, ProblemList, plural, shorten, warn_caller
 from gradedeval.formats import json_text
 from gradedeval.formats.frames import to_frame
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 VERSION, KEY, LEVEL = 1, "gradedeval_history", 0.95
 TEXTS, NUMBERS = {"time", "label", "run", "signature"}, ("score", "low", "high", "topics")
-LARGEST = 1e300
 FOREIGN = "is not a line of a history", "they are written by `gradedeval eval --append-to`"
 REMOVE = "remove the line"
 COLUMNS = ("run", "measure", "time", "label", "score", "low", "high", "topics", "change", "from_best", "changed",

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradedeval.analysis.origins import Origin, Origins, check_origins
 from gradedeval.analysis.saved_scores import SavedScore, SavedScores, read_saved
-from gradedeval.arrays import Bools, Floats
+from gradedeval.arrays import COMPARABLE, Bools, Floats
 from gradedeval.errors import InputError, did_you_mean, plural, shorten, warn_caller
 from gradedeval.measures.parse import canonical, parse_measures
 from gradedeval.measures.properties import Reading
@@ -69,9 +69,8 @@ class Matrix:
         for names, name in ((self.measures, measure), (self.notations, notation)):
             if name in names:
                 return names.index(name)
-        others = list(map(canonical, self.measures))
-        name = canonical(measure)
-        return others.index(name) if name in others else None
+        own = canonical(measure)
+        return next((column for column, name in enumerate(self.measures) if canonical(name) == own), None)
 
     def columns_of(self, other: Matrix) -> list[int | None]:
         """The index of each measure of other scores; None of one that is missing here."""
@@ -88,30 +87,27 @@ class Matrix:
     def select(self, runs: Sequence[str] | None = None, measures: Sequence[str] | None = None) -> Matrix:
         """The scores of some runs, or by some measures. Raises InputError (usage) if one is missing."""
         rows = [self.run_index(run) for run in (self.runs if runs is None else runs)]
-        every = list(range(len(self.measures)))
-        return self._of(rows, every if measures is None else list(map(self.measure_index, measures)))
+        columns = range(len(self.measures)) if measures is None else map(self.measure_index, measures)
+        return self._of(rows, list(columns))
 
     def _of(self, rows: list[int] | slice, columns: list[int]) -> Matrix:
         parts = {name: getattr(self, name)[rows][:, :, columns] for name in ARRAYS}
-        names: dict[str, Any] = {
-            "runs": np.array(self.runs, dtype=object)[rows].tolist(),
-            "measures": [self.measures[column] for column in columns],
-            "notations": [self.notations[column] for column in columns],
-            "readings": [self.readings[column] for column in columns],
-            "origin": self.origin[rows][:, columns],
-        }
+        lists = ("measures", "notations", "readings")
+        names: dict[str, Any] = {name: [getattr(self, name)[column] for column in columns] for name in lists}
+        names |= {"runs": np.array(self.runs, dtype=object)[rows].tolist(), "origin": self.origin[rows][:, columns]}
         return replace(self, **names, **parts)
 
     def paired(self, measure: str) -> Paired:
         """One measure on the topics that all runs are scored on. Raises InputError if there are none, or a score is
-        infinite."""
+        too large."""
         column = self.measure_index(measure)
         shared: Bools = np.logical_and.reduce(self.included[:, :, column], axis=0)
         if not shared.any():
             raise self._nothing_shared(measure)
         score = self.score[:, shared, column]
-        if not np.isfinite(score).all():
-            what = "infinite scores have no mean to compare"
+        if not (np.abs(score) < COMPARABLE).all():
+            finite = f"scores of {COMPARABLE:g} or more have no deviation to compare by"
+            what = finite if np.isfinite(score).all() else "infinite scores have no mean to compare"
             raise InputError(f"measure '{measure}'", what, "leave this measure out")
         topics = [topic for topic, is_shared in zip(self.topics, shared.tolist(), strict=True) if is_shared]
         return Paired(measure, self.reading(column), self.runs, topics, score, self.residual[:, shared, column])

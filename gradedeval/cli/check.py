@@ -111,7 +111,7 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
         results = verdicts(matrix, bounds, baseline, TestSettings(test, draws=draws, seed=seed))
         warn([*notes, *judging_notes(matrix, results)])
     except InputError as error:
-        if form in FAULTS:
+        if form in FAULTS and not error.usage:  # which is of the command line, and ends before there is a report
             write(FAULTS[form](error), output)
         raise
     if history is not None:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from gradedeval.arrays import Bools, Floats, Ints, distinct
+from gradedeval.arrays import LARGEST, Bools, Floats, Ints, distinct
 from gradedeval.errors import InputError, shorten
 from gradedeval.measures.notation import Value, write_value
 from gradedeval.trec.source import is_named
@@ -139,6 +139,8 @@ def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> Gai
         if not np.isfinite(top):
             what = f"the gain of grade {grades.top:g} is not finite"
             raise InputError(place, what, "use gain=linear, or list the gains")
+    if top >= LARGEST:
+        raise InputError(place, f"the top gain {top:g} is not below {LARGEST:g}", "give smaller gains, or gain=linear")
     worth = np.where(grades.labels < 0, 0.0, worth)  # whatever the scheme gives grade 0
     if scale == "unit":
         _check_unit(worth, grades, place)

@@ -58,6 +58,12 @@ EVERY = [
     *(bad(f"{verb} of a measure that goes to infinity", (verb, *TWO[:-1], "nerr5(of=ed)"),
           "measure 'nerr5(of=ed)': infinite scores have no mean to compare; leave this measure out", code=1)
       for verb in ("compare", "power")),
+    *(bad(f"{verb} of scores whose squares are too large", (verb, *TWO[:-1], "dcg(gain=0:1e200:1e200)"),
+          "measure 'dcg(gain=0:1e200:1e200)': scores of 1e+150 or more have no deviation to compare by; …",
+          code=1)
+      for verb in ("compare", "power")),
+    bad("gains whose sums are too large", (*TWO[:-1], "dcg(gain=0:1e300:1e308)"),
+        "'dcg(gain=0:1e+300:1e+308)': the top gain 1e+308 is not below 1e+300; give smaller gains, …", code=1),
     *(bad(f"{verb} of one run", (verb, "run.txt", "qrels.txt", "-m", "ap rr"), says)
       for verb, says in (("compare", "compare needs at least two runs; add a run or --baseline"),
                          ("power", "power needs at least two runs; add a run"),

@@ -16,11 +16,13 @@ import pytest
 
 import gradedeval
 from gradedeval import Bound, InputError
+from gradedeval.analysis import score_matrix
 from gradedeval.analysis.check import Verdict, verdicts
 from gradedeval.analysis.check_config import lines_of_keys, statements_of
 from gradedeval.analysis.check_report import FORMATS, render
 from gradedeval.analysis.compare import TestSettings as Settings
 from gradedeval.analysis.score_matrix import to_matrix
+from gradedeval.measures.parse import canonical
 from support.commands import Command, shell
 from support.paths import ROOT
 
@@ -583,6 +585,26 @@ def test_bad_data_are_no_broken_bound(form: str, words: Path, cli: Command) -> N
         assert found.text == (
             "" if form == "text" else f"::error title=gradedeval check%3A nothing was checked::{says}\n"
         )
+
+
+def test_many_bounds_are_looked_up_by_name(words: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def counted(name: str) -> str:
+        asked.append(name)
+        return canonical(name)
+
+    monkeypatch.setattr(score_matrix, "canonical", counted)
+    bounds = [word for number in range(1, 41) for word in ("--min", f"err@{number}=0")]
+    assert cli("check", "new.run", "qrels.txt", *bounds).code == 0
+    assert len(asked) < 400  # of each bound all 40 were asked for, time and again
+
+
+@pytest.mark.parametrize("form", ["junit", "github", "json"])
+def test_a_command_line_that_makes_no_sense_has_no_report(form: str, words: Path, cli: Command) -> None:
+    found = cli("check", "new.run", "new.run", "qrels.txt", "--min", "rr=0.1", "-f", form, "-o", "out")
+    assert (found.code, found.out, (words / "out").exists()) == (2, b"", False)
+    assert found.messages == ["run 'new.run' is given twice; give each run once"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ import gradedeval
 from gradedeval import EvaluationWarning
 from gradedeval.errors import Note
 from gradedeval.interop.pytrec_eval import RelevanceEvaluator
-from gradedeval.scoring.doubts import KINDS
+from gradedeval.parallel import workers
+from gradedeval.scoring import doubts
 from support.commands import Command
 from support.paths import DATA, ROOT, shared
 
@@ -203,6 +204,34 @@ def test_commands_that_score_documents_say_what_ties_decide(
         assert not any(map(RANGE.match, ordered.messages))
 
 
+@pytest.mark.parametrize("cells", [1, 100, 1 << 18])
+@pytest.mark.parametrize("kept", [0, 1 << 17])
+def test_the_range_counts_topics_with_few_ties_too(
+    cells: int, kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Half of the topics are tied throughout, the others at two documents of 80 alone, which are the first.
+    def tie(fields: list[str]) -> list[str]:
+        score = 1.0 if int(fields[0]) % 2 else 100.0 - max(int(fields[3]), 2)
+        return [*fields[:4], str(score), fields[5]]
+
+    run = changed("rivers-neural.run", tmp_path, tie)
+    monkeypatch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
+    monkeypatch.setattr(doubts, "KEPT", kept)
+    (told,) = notes("ties", run, QRELS, "ap")
+    low, high = (gradedeval.evaluate(run, QRELS, "ap", ties=ties).means["ap"] for ties in ("worst", "best"))
+    assert f"ap between {low:.4f} and {high:.4f}" in told
+
+
+def test_orders_of_ties_are_not_scored_where_few_documents_are_tied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = changed("rivers-neural.run", tmp_path, lambda one: [*one[:4], str(100 - max(int(one[3]), 2)), one[5]])
+    scored = list[Any]()
+    monkeypatch.setattr(doubts, "_ends", lambda *given: scored.append(given))
+    assert not notes("ties", run, QRELS, "ap")
+    assert not scored
+
+
 def test_what_is_printed_for_a_topic_has_the_range_of_that_topic(cli: Command, tmp_path: Path) -> None:
     run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
     (told,) = [note for note in gradedeval.explain(run, QRELS, "ap", topic="303").notes if "equal scores" in note]
@@ -248,7 +277,7 @@ def test_a_run_gets_three_notes_at_most(tmp_path: Path) -> None:
     def kinds(*measures: str, topics: str) -> list[str]:
         found = gradedeval.evaluate(str(tmp_path / "run"), QRELS, measures, topics=topics).notes
         told = [note.kind for note in found if isinstance(note, Note)]
-        return [kind for kind in told if kind in KINDS]
+        return [kind for kind in told if kind in doubts.KINDS]
 
     assert kinds("ap", "ndcg@20", topics="both") == ["rising-scores", "missing-topics", "ties"]
     assert kinds("num_ret", "ap(rel=4)", topics="both") == ["rising-scores", "missing-topics", "short-lists"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -330,6 +333,16 @@ def test_means_over_few_topics_are_told(process: Command, tmp_path: Path) -> Non
     assert notes("few-topics", run, qrels, "rr", topics_from=["1"]) == [
         "there is one topic; too few to tell systems apart"
     ]
+
+
+@pytest.mark.parametrize("words", [("trec_eval", "qrels", "run", "-m", "map"), ("pr", "run", "qrels")])
+def test_few_topics_are_told_by_commands_of_their_own_scoring(words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n")
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
+    command = [sys.executable, "-m", "gradedeval", *words]  # `process` leaves this note out
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    told = subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
+    assert "the means are over 2 topics; too few to tell systems apart\n" in told.stderr
 
 
 def test_swapped_dicts_of_a_tutorial_are_told() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradedeval.arrays import Floats, Ints
+from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import Note, plural, shorten
 from gradedeval.measures.applied import last_rank, scores_of
 from gradedeval.measures.definition import Measure
@@ -30,6 +30,9 @@ the best and the worst order are further apart than that."""
 TOLERANCE = 1e-9
 """Rounding of sums: a range of exactly RANGE is not above it."""
 
+KEPT = 1 << 17
+"""Topics × ranks of a batch up to which orders of ties wait until it is known whether many documents are tied."""
+
 SHORT, FEW = 100, 10
 """Lists of fewer documents may have been cut short; means over fewer topics say little."""
 
@@ -40,31 +43,56 @@ KINDS = ("rising-scores", "missing-topics", "ties", "short-lists", "few-topics")
 """What a run may mislead by, in the order in which it is said."""
 
 
-def ties_of(scorer: Scorer, batch: Batch, score: Floats) -> Floats | None:
-    """4 × topics × measures: the score in the worst order of tied documents, and in the best; how many documents that
-    the measure looks at are tied, and of how many. None where no order of ties was left open.
+def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
+    """The scores of a batch with what the order of tied documents leaves open of them.
 
-    score  topics × measures
+    ties   4 × topics × measures: the score in the worst order of tied documents, and in the best; how many documents
+           that the measure looks at are tied, and of how many. None where no order was left open
+    later  the topics in which the order matters, where few documents are tied and the orders are not scored yet
     """
     ties = batch.ties
     if ties is None or batch.kinds is not None:
-        return None
+        return scored
+    score = scored.values[0]
     found = np.empty((4, *score.shape))
     found[:2] = score
-    if len(ties.rows):
-        topics = [batch.topics[row] for row in ties.rows.tolist()]
-        below = None if batch.below is None else batch.below[ties.rows]
-        some = replace(batch, topics=topics, retrieved=batch.retrieved[ties.rows], pool=batch.pool[ties.rows])
-        for at, codes in enumerate(ties.codes):
-            gains_of = scorer.gains_cache(replace(some, codes=codes, below=below, docnos={}, ties=None))
-            for column, (measure, table) in enumerate(zip(scorer.measures, scorer.tables, strict=True)):
-                found[at, ties.rows, column] = scores_of(measure, gains_of(table, measure))
-    found[:2] = found[:2].min(axis=0), found[:2].max(axis=0)  # of some measures lower is better
     for column, measure in enumerate(scorer.measures):
         rank = last_rank(measure)
         found[2, :, column] = np.count_nonzero(ties.tied[:, :rank], axis=1)
         found[3, :, column] = _looked_at(batch.retrieved, measure)
-    return found
+    if not len(ties.rows):
+        return replace(scored, ties=found)
+    some = replace(
+        batch,
+        topics=[batch.topics[row] for row in ties.rows.tolist()],
+        codes=ties.codes[0],
+        retrieved=batch.retrieved[ties.rows],
+        pool=batch.pool[ties.rows],
+        docnos={},
+        below=None if batch.below is None else batch.below[ties.rows],
+        ties=replace(ties, tied=ties.tied[:0]),
+    )
+    if batch.codes.size <= KEPT and not _many(found).any():
+        return replace(scored, ties=found, later=some)
+    found[:2, ties.rows] = _ends(scorer, some)
+    return replace(scored, ties=found)
+
+
+def _many(found: Floats) -> Bools:
+    """measures: whether there are more tied documents than `TIED`; of 4 × topics × measures, as `with_ties` says."""
+    tied, of = found[2:].sum(axis=1)
+    many: Bools = tied > TIED * of
+    return many
+
+
+def _ends(scorer: Scorer, some: Batch) -> Floats:
+    """2 × topics × measures: the lowest and the highest score, in topics whose ties leave the order open."""
+    ends = np.empty((2, len(some.topics), len(scorer.measures)))
+    for at, codes in enumerate(some.ties.codes if some.ties else ()):
+        gains_of = scorer.gains_cache(replace(some, codes=codes, ties=None))
+        for column, (measure, table) in enumerate(zip(scorer.measures, scorer.tables, strict=True)):
+            ends[at, :, column] = scores_of(measure, gains_of(table, measure))
+    return np.stack([ends.min(axis=0), ends.max(axis=0)])  # of some measures lower is better
 
 
 def doubts(
@@ -101,19 +129,30 @@ def not_too_many(notes: Iterable[str]) -> list[str]:
 
 def ties_notes(run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, names: Sequence[str]) -> list[Note]:
     """A note where the order of ties decides a score."""
-    batches = run.batches
-    if all(batch.ties is None for batch in batches):
+    if all(batch.ties is None for batch in run.batches):
         return []
     row_of = {topic: row for row, topic in enumerate(scores.topics)}
     found = np.zeros((4, *scores.score.shape))
-    for batch in batches:  # of a topic in several of them the last counts
-        rows = np.array([row_of.get(decode(topic), -1) for topic in batch.topics], dtype=np.int64)
-        found[:2, rows[rows >= 0]] = scores.score[rows[rows >= 0]]
-        found[2, rows[rows >= 0]] = 0
-        if batch.ties is not None:
-            found[:, rows[rows >= 0]] = batch.ties[:, rows >= 0]
+    found[:2] = scores.score
+    rows = [
+        np.array([row_of.get(decode(topic), -1) for topic in batch.topics], dtype=np.int64) for batch in run.batches
+    ]
+    for batch, own in zip(run.batches, rows, strict=True):  # of a topic in several of them the last counts
+        there = own >= 0
         for column, measure in enumerate(scorer.measures):
-            found[3, rows[rows >= 0], column] = _looked_at(batch.retrieved[rows >= 0], measure)
+            found[3, own[there], column] = _looked_at(batch.retrieved[there], measure)
+        found[2, own[there]] = 0 if batch.ties is None else batch.ties[2, there]
+    if not _many(np.where(scores.included, found, 0)).any():
+        return []
+    for batch, own in zip(run.batches, rows, strict=True):
+        there = own >= 0
+        found[:2, own[there]] = scores.score[own[there]]
+        if batch.ties is not None:
+            ends = batch.ties[:2].copy()
+            if batch.later is not None:
+                at = {topic: row for row, topic in enumerate(batch.topics)}
+                ends[:, [at[topic] for topic in batch.later.topics]] = _ends(scorer, batch.later)
+            found[:2, own[there]] = ends[:, there]
     ranges = []
     for column, measure in enumerate(scorer.measures):
         worst, best, tied, of = found[:, scores.included[:, column], column]

@@ -26,7 +26,7 @@ from gradedeval.rankings.grade import Grader, PartResult, RunPart
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.batch_gains import GainsCache
 from gradedeval.scoring.by_measure import with_defaults
-from gradedeval.scoring.doubts import ties_of
+from gradedeval.scoring.doubts import with_ties
 from gradedeval.scoring.intents import ByIntent, check_intents
 from gradedeval.scoring.measure_notes import bounds_notes, name_notes, worth_notes
 from gradedeval.scoring.run_scores import RunScores
@@ -65,7 +65,7 @@ class BatchScores:
     judged  whether any of the documents is judged; None where there is no document
     empty   the topics without a document
     retrieved  topics: how many documents
-    ties    4 × topics × measures: as `doubts.ties_of` says; None where no order of ties was left open
+    ties, later  4 × topics × measures, and topics whose orders of ties are not scored yet: as `doubts.with_ties` says
     """
 
     topics: list[bytes]
@@ -76,6 +76,7 @@ class BatchScores:
     retrieved: Ints
     bounds: Floats | None = None
     ties: Floats | None = None
+    later: Batch | None = None
 
 
 class Scorer:
@@ -171,8 +172,7 @@ class Scorer:
 
     def score_with_ties(self, batch: Batch) -> BatchScores:
         """The scores of a batch, and what the order of ties leaves open of them."""
-        scored = self.score_batch(batch)
-        return replace(scored, ties=ties_of(self, batch, scored.values[0]))
+        return with_ties(self, batch, self.score_batch(batch))
 
     def merge(
         self, name: str, batches: Sequence[BatchScores], topics: list[bytes], missing: int = 0, format: str = ""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +17,8 @@ import gradedeval
 from gradedeval import EvaluationWarning
 from gradedeval.errors import Note
 from gradedeval.interop.pytrec_eval import RelevanceEvaluator
-from gradedeval.scoring.doubts import KINDS
+from gradedeval.parallel import workers
+from gradedeval.scoring import doubts
 from support.commands import Command
 from support.paths import DATA, ROOT, shared
 
@@ -203,6 +207,34 @@ def test_commands_that_score_documents_say_what_ties_decide(
         assert not any(map(RANGE.match, ordered.messages))
 
 
+@pytest.mark.parametrize("cells", [1, 100, 1 << 18])
+@pytest.mark.parametrize("kept", [0, 1 << 17])
+def test_the_range_counts_topics_with_few_ties_too(
+    cells: int, kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Half of the topics are tied throughout, the others at two documents of 80 alone, which are the first.
+    def tie(fields: list[str]) -> list[str]:
+        score = 1.0 if int(fields[0]) % 2 else 100.0 - max(int(fields[3]), 2)
+        return [*fields[:4], str(score), fields[5]]
+
+    run = changed("rivers-neural.run", tmp_path, tie)
+    monkeypatch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
+    monkeypatch.setattr(doubts, "KEPT", kept)
+    (told,) = notes("ties", run, QRELS, "ap")
+    low, high = (gradedeval.evaluate(run, QRELS, "ap", ties=ties).means["ap"] for ties in ("worst", "best"))
+    assert f"ap between {low:.4f} and {high:.4f}" in told
+
+
+def test_orders_of_ties_are_not_scored_where_few_documents_are_tied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = changed("rivers-neural.run", tmp_path, lambda one: [*one[:4], str(100 - max(int(one[3]), 2)), one[5]])
+    scored = list[Any]()
+    monkeypatch.setattr(doubts, "_ends", lambda *given: scored.append(given))
+    assert not notes("ties", run, QRELS, "ap")
+    assert not scored
+
+
 def test_what_is_printed_for_a_topic_has_the_range_of_that_topic(cli: Command, tmp_path: Path) -> None:
     run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
     (told,) = [note for note in gradedeval.explain(run, QRELS, "ap", topic="303").notes if "equal scores" in note]
@@ -248,7 +280,7 @@ def test_a_run_gets_three_notes_at_most(tmp_path: Path) -> None:
     def kinds(*measures: str, topics: str) -> list[str]:
         found = gradedeval.evaluate(str(tmp_path / "run"), QRELS, measures, topics=topics).notes
         told = [note.kind for note in found if isinstance(note, Note)]
-        return [kind for kind in told if kind in KINDS]
+        return [kind for kind in told if kind in doubts.KINDS]
 
     assert kinds("ap", "ndcg@20", topics="both") == ["rising-scores", "missing-topics", "ties"]
     assert kinds("num_ret", "ap(rel=4)", topics="both") == ["rising-scores", "missing-topics", "short-lists"]
@@ -301,6 +333,16 @@ def test_means_over_few_topics_are_told(process: Command, tmp_path: Path) -> Non
     assert notes("few-topics", run, qrels, "rr", topics_from=["1"]) == [
         "there is one topic; too few to tell systems apart"
     ]
+
+
+@pytest.mark.parametrize("words", [("trec_eval", "qrels", "run", "-m", "map"), ("pr", "run", "qrels")])
+def test_few_topics_are_told_by_commands_of_their_own_scoring(words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n")
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
+    command = [sys.executable, "-m", "gradedeval", *words]  # `process` leaves this note out
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    told = subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
+    assert "the means are over 2 topics; too few to tell systems apart\n" in told.stderr
 
 
 def test_swapped_dicts_of_a_tutorial_are_told() -> None:

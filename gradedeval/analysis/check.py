@@ -12,11 +12,10 @@ import numpy as np
 from gradedeval.analysis import significance
 from gradedeval.analysis.baseline import with_baseline
 from gradedeval.analysis.bounds import COMPARED, Bound
-from gradedeval.analysis.compare import TestSettings, topic_differences
 from gradedeval.analysis.completions.differences import drop_is_settled
 from gradedeval.analysis.completions.reread import Reread
-from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
-from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, Test, p_value
+from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, topic_differences
+from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, Test, TestSettings, p_value
 from gradedeval.analysis.unseen import unseen_notes
 from gradedeval.analysis.verdict import ALONE, FELL, HIGHEST, LOWEST, OPEN, ROSE, Verdict
 from gradedeval.arrays import TOLERANCE, Bools, Floats

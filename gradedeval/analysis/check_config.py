@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gradedeval.analysis.bounds import KINDS, BoundSpec
-from gradedeval.analysis.compare import TestSettings
+from gradedeval.analysis.significance import TestSettings
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import LONGEST

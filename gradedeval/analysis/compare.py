@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from gradedeval.analysis import significance
 from gradedeval.analysis.anova import tukey
 from gradedeval.analysis.baseline import with_baseline
-from gradedeval.analysis.bayes import ROPE, posterior
+from gradedeval.analysis.bayes import posterior
 from gradedeval.analysis.comparison_notes import (
     interval_notes,
     interval_words,
@@ -25,75 +24,16 @@ from gradedeval.analysis.completions.settled import settled
 from gradedeval.analysis.flips import flip_columns
 from gradedeval.analysis.inversion import Tested, agreed, with_interval
 from gradedeval.analysis.resampling import tukey_hsd
-from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, shared_topics
-from gradedeval.analysis.significance import CORRECTIONS, NOT_BY_PAIR, TESTS, Correction, Test
-from gradedeval.arrays import TOLERANCE, Floats, Ints
-from gradedeval.errors import InputError, check_choice, in_python, warn_caller
+from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, run_pairs, shared_topics, topic_differences
+from gradedeval.analysis.significance import NOT_BY_PAIR, Correction, Test, TestSettings
+from gradedeval.arrays import Floats, Ints
+from gradedeval.errors import InputError, in_python, warn_caller
 from gradedeval.formats.frames import joined, to_frame
-from gradedeval.options import numbers
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.summaries import of_mean, summarize
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True)
-class TestSettings:
-    """How differences are tested: see `compare`. Raises InputError (usage) if a value is invalid, or two exclude each
-    other."""
-
-    test: Test = "randomization"
-    correction: Correction | None = None
-    draws: int = 10_000
-    alpha: float = 0.05
-    seed: int = 0
-    rope: float | None = None
-
-    def __post_init__(self) -> None:
-        check_choice(self.test, TESTS, "--test")
-        if self.correction is not None:
-            check_choice(self.correction, CORRECTIONS, "--correction")
-        numbers.DRAWS.check_field(self, "draws")
-        numbers.ALPHA.check_field(self, "alpha")
-        numbers.SEED.check_field(self, "seed")
-        numbers.ROPE.check_field(self, "rope")
-        if self.test in NOT_BY_PAIR and self.correction not in (None, "none"):
-            what = f"{self.test} {NOT_BY_PAIR[self.test]}"
-            raise InputError("--correction", what, "leave out --correction, or choose another test", usage=True)
-        if self.rope is not None and self.test != "bayes":
-            what = f"the test {self.test} has no region of practical equivalence"
-            raise InputError("--rope", what, "add --test bayes", usage=True)
-
-    @property
-    def correction_applied(self) -> Correction:
-        """Holm's, where the test takes one."""
-        return self.correction or ("none" if self.test in NOT_BY_PAIR else "holm")
-
-    @property
-    def level(self) -> str:
-        """That of intervals, in percent."""
-        return f"{100 * (1 - self.alpha):.10g}%"
-
-    @property
-    def rope_applied(self) -> float:
-        """Half the width of the region of practical equivalence."""
-        return ROPE if self.rope is None else self.rope
-
-    def corrects(self, pairs: int) -> bool:
-        """Whether p is corrected for so many pairs; intervals are not, for they are of each pair alone."""
-        return self.correction_applied != "none" and pairs > 1
-
-    def describe(self, paired: Paired, pairs: int) -> str:
-        """The test and its correction in words, for the line under a table."""
-        if self.test == "anova":
-            return "anova: two-way, runs × topics; Tukey's HSD over all pairs"
-        if self.test == "bayes":
-            return f"bayes: t posterior, region of practical equivalence ±{self.rope_applied:g}"
-        test = significance.describe_test(self.test, len(paired.topics), self.draws, self.seed, len(paired.runs))
-        return (
-            f"{test} | {self.correction_applied} over {pairs} pairs of each measure" if self.corrects(pairs) else test
-        )
 
 
 def compare(
@@ -203,31 +143,6 @@ def significance_matrix(
         own = {"measure": paired.measure, "run": names[second], "baseline": names[first], "topics": len(paired.topics)}
         frames.append(to_frame({**own, **p}))
     return joined(frames), unattainable_notes(measures, len(first), settings)
-
-
-def run_pairs(runs: int, baselines: Sequence[int] = ()) -> tuple[Ints, Ints]:
-    """The indices of the baseline and of the run of each pair, once; without a baseline of all pairs."""
-    if not baselines:
-        first, second = np.triu_indices(runs, 1)
-        return first, second
-    pairs = [
-        (baseline, run)
-        for at, baseline in enumerate(baselines)
-        for run in range(runs)
-        if run != baseline and run not in baselines[:at]
-    ]
-    first, second = np.array(pairs).T
-    return first, second
-
-
-def topic_differences(values: Floats, first: Ints, second: Ints) -> Floats:
-    """pairs × topics: value of the second run − value of the first, 0 where only the last bits differ.
-
-    values  runs × topics
-    """
-    differences: Floats = values[second] - values[first]
-    differences[np.abs(differences) <= TOLERANCE] = 0
-    return differences
 
 
 def _columns(

@@ -14,8 +14,8 @@ from gradedeval.errors import Note, plural
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.analysis.compare import TestSettings
     from gradedeval.analysis.score_matrix import Matrix, Paired
+    from gradedeval.analysis.significance import TestSettings
 
 CENTRES = {"wilcoxon": "pseudo-median", "sign": "median"}
 """What the interval of a test is of, where that is not the mean."""

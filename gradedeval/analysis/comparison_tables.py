@@ -9,11 +9,11 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.anova import anova
-from gradedeval.analysis.compare import TestSettings, tests_of
+from gradedeval.analysis.compare import tests_of
 from gradedeval.analysis.comparison_notes import interval_title, interval_words
 from gradedeval.analysis.prospects import measures_that_reach, prospect
 from gradedeval.analysis.score_matrix import Matrix
-from gradedeval.analysis.significance import p_value
+from gradedeval.analysis.significance import TestSettings, p_value
 from gradedeval.analysis.tables import Row, Shown, frame_document, ratio, readings, same, scales, signature_lines
 from gradedeval.analysis.unseen import IF_JUDGED, depends_on_unseen
 from gradedeval.errors import visible

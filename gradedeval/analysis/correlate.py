@@ -11,9 +11,11 @@ import numpy as np
 
 from gradedeval.analysis.score_matrix import Matrix, comparable
 from gradedeval.analysis.significance import scipy_stats
+from gradedeval.analysis.tables import signature_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close
 from gradedeval.errors import InputError, check_choice
-from gradedeval.formats.frames import to_frame
+from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import frame_rows, frame_table, to_frame
 from gradedeval.measures.properties import Reading
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.summaries import tested
@@ -158,3 +160,33 @@ def _order(scores: Floats, reading: Reading) -> Floats:
         return np.full(len(scores), np.inf)
     values = reading.sign * tested(scores, reading.summary)
     return merge_close(np.array([math.fsum(row) / len(row) for row in values.tolist()]), TOLERANCE)
+
+
+def correlation_settings(frame: pd.DataFrame) -> str:
+    """Which kind of agreement stands above the diagonal and which below, and what they are taken over."""
+    counts: dict[str, list[int]] = {}
+    for row in frame_rows(frame):
+        counts.setdefault(row["kind"], []).append(row["n"])
+    # The first row stands above the diagonal.
+    places = ("above", "below") if len(counts) > 1 else ("off",)
+    over = {kind: "(run, topic) pairs" if kind in BY_TOPIC else "runs" for kind in counts}
+    return " | ".join(
+        f"{place} the diagonal: {NAMES[kind]}, {_extent(numbers)} {over[kind]}"
+        for place, (kind, numbers) in zip(places, counts.items(), strict=True)
+    )
+
+
+def correlation_document(frame: pd.DataFrame, matrix: Matrix, settings: str, layout: Layout) -> Document:
+    """The result of `correlate`, for people as a matrix."""
+    signature = signature_lines(settings, matrix.signature)
+    if layout == "long":
+        return Document([frame_table(frame)], signature)
+    cells = {(row["measure"], row["other"]): row["agreement"] for row in frame_rows(frame)}
+    columns = [Column(""), *(Column(name, "score", digits=3) for name in matrix.measures)]
+    rows = [[name, *(cells.get((name, other), "—") for other in matrix.measures)] for name in matrix.measures]
+    return Document([Table(columns, rows)], signature)
+
+
+def _extent(counts: list[int]) -> str:
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low} to {high}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -13,8 +14,10 @@ from gradedeval.analysis import parameter_search
 from gradedeval.analysis.correlate import BY_TOPIC, KINDS, Kind, scores_agreement
 from gradedeval.analysis.parameter_search import MeasureRange, Values, best, best_of, read_ranges, resolution
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
+from gradedeval.analysis.tables import Row, Shown, frame_document, near_best, same, signature_lines
 from gradedeval.arrays import Bools
 from gradedeval.errors import InputError, check_choice, plural
+from gradedeval.formats import Column, Document, Layout
 from gradedeval.formats.frames import to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -104,7 +107,7 @@ class Target:
 
 
 @dataclass(frozen=True, eq=False)
-class FitResult(InNotebook, document="analysis.tables.fit_document"):
+class FitResult(InNotebook, document="analysis.fit.fit_document"):
     """The result of a fit.
 
     frame      a row for each measure and kind of agreement: measure, parameter, by, value (the best), agreement, low,
@@ -248,3 +251,27 @@ def _curve(head: dict[str, Any], values: Values, there: Values | None) -> list[d
         row = {**head, "value": value, "agreement": values.get(value, np.nan)}
         rows.append(row if there is None else {**row, "agreement_there": there.get(value, np.nan)})
     return rows
+
+
+def fit_document(result: FitResult, layout: Layout) -> Document:
+    """The result of `fit` or `fit_weights`: of these columns, those that its frame has."""
+    shown: dict[str, Shown] = {
+        "measure": same(Column("measure")),
+        "by": same(Column("by")),
+        "parameter": same(Column("parameter")),
+        "value": {Column("best", "number"): itemgetter("value")},
+        "agreement": same(Column("agreement", "score")),
+        "divergence": {Column("KL (nats)", "score"): itemgetter("divergence")},
+        "low": {Column("within 0.001", "figures"): near_best},
+        "step": {Column("step", "number"): itemgetter("step")},
+        "covered": same(Column("covered", "score")),
+        "pairs": same(Column("pairs", "count")),
+        "agreement_there": {Column("there", "score"): itemgetter("agreement_there")},
+        "best_there": {Column("best there", "figures"): _best_there},
+    }
+    columns = {column: value for name, part in shown.items() if name in result.frame for column, value in part.items()}
+    return frame_document(result.frame, layout, columns, signature_lines(result.settings, result.signature))
+
+
+def _best_there(row: Row) -> str | None:
+    return None if row["best_there"] is None else f"{row['best_there']:.4f} at {row['value_there']:.6g}"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.arrays import LARGEST
+from gradedeval.cli.arguments import as_time
 from gradedeval.errors import InputError, ProblemList, plural, shorten, warn_caller
 from gradedeval.formats import json_text
 from gradedeval.formats.frames import to_frame
@@ -94,17 +95,6 @@ def append_scores(
     if level is None or level == LEVEL:
         return []
     return [f"{os.fsdecode(path)}: keeps intervals at {LEVEL:.0%}, as every history does, not at {100 * level:.10g}%"]
-
-
-def as_time(time: str | datetime | None) -> datetime | None:
-    """A time as the caller gives it. Raises InputError (usage) where it is none."""
-    if isinstance(time, str):
-        try:
-            time = datetime.fromisoformat(time)
-        except ValueError:
-            hint = "write it as in 2026-11-22T13:00:00Z"
-            raise InputError("--time", f"'{time}' is not a time", hint, usage=True) from None
-    return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
 
 
 def lines_of(

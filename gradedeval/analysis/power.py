@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.analysis.compare import run_pairs, topic_differences
 from gradedeval.analysis.resampling import studentized
-from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
+from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, run_pairs, shared_topics, topic_differences
+from gradedeval.analysis.tables import Row, Shown, frame_document, ratio, same, signature_lines
 from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import InputError
+from gradedeval.formats import Column, Document, Layout
 from gradedeval.formats.frames import joined, to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.options import numbers
@@ -31,7 +32,7 @@ NEEDED = "by the sample at that level (Sakai 2006, figure 5), the largest of all
 
 
 @dataclass(frozen=True, eq=False)
-class Power(InNotebook, document="analysis.tables.power_document"):
+class Power(InNotebook, document="analysis.power.power_document"):
     """The discriminative power of measures.
 
     frame     a row for each measure: measure, runs, topics, pairs, significant (pairs with a level below alpha), power
@@ -127,3 +128,17 @@ def _row(paired: Paired, curve: pd.DataFrame, alpha: float) -> dict[str, Any]:
     counts = {"runs": len(paired.runs), "topics": len(paired.topics), "pairs": len(curve), "significant": significant}
     found = {"needed": curve["needed"].max(), "tested": paired.tested}
     return {"measure": paired.measure, **counts, "power": significant / len(curve), **found}
+
+
+def power_document(result: Power, layout: Layout, signature: str = "") -> Document:
+    """The result of `power`."""
+    counts = (Column(name, "count") for name in ("runs", "topics", "pairs", "significant"))
+    shown: Shown = {
+        **same(Column("measure"), *counts, Column("power", "share")),
+        Column("difference needed", "score"): _needed,
+    }
+    return frame_document(result.frame, layout, shown, signature_lines(result.settings, signature))
+
+
+def _needed(row: Row) -> Any:
+    return ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]

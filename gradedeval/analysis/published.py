@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradedeval.analysis.compare import TestSettings, significance_matrix, tests_of
+from gradedeval.analysis.compare import significance_matrix, tests_of
 from gradedeval.analysis.score_matrix import to_matrix
-from gradedeval.analysis.significance import Correction, Test
+from gradedeval.analysis.significance import Correction, Test, TestSettings
 from gradedeval.errors import InputError, check_choice, did_you_mean, shorten, visible, warn_caller
 from gradedeval.formats import FORMATS, Mark, formats_for
 from gradedeval.formats.frames import frame_rows

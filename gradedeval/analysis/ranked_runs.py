@@ -8,19 +8,24 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.options import OPTIONS
+from gradedeval.errors import InputError
+from gradedeval.options import OPTIONS, Options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, positions_of, ranks
 from gradedeval.rankings.grade import Grader
 from gradedeval.scoring.doubts import doubts_of, not_too_many, united
+from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.run_parts import GradedRun, grade_run
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.trec.lines import decode
+
+if TYPE_CHECKING:
+    pass
 
 NOWHERE = np.iinfo(np.int32).max
 """The rank of a document that a run did not retrieve: below all others."""
@@ -227,3 +232,20 @@ def of_another_pool(scorer: Scorer) -> Scorer:
     other = copy(scorer)
     other.grader = replace(scorer.grader, ideals={})
     return other
+
+
+def two_runs(baseline: Any, run: Any) -> dict[str, Any]:
+    """Two runs by different names."""
+    named = [named_runs(one) for one in (baseline, run)]
+    if all(len(names) == 1 and isinstance(one, str) for names, one in zip(named, (baseline, run), strict=True)):
+        return named_runs([baseline, run]) if baseline != run else {f"{baseline} (A)": baseline, f"{run} (B)": run}
+    (first, source), (second, other) = (next(iter(names.items())) for names in named)
+    return {first: source, second: other} if first != second else {f"{first} (A)": source, f"{second} (B)": other}
+
+
+def check_maskable(scorer: Scorer, options: Options, what: str) -> None:
+    """Raise InputError (usage) where scores with other judgments cannot be had from grade codes alone."""
+    if options.subtopics or scorer.by_intent:
+        raise InputError("--subtopics", f"{what} takes no judgments by intent", "leave it out", usage=True)
+    if scorer.grader.types:
+        raise InputError("--costs", f"{what} does not read the types of documents", "leave it out", usage=True)

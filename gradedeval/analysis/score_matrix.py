@@ -12,7 +12,7 @@ import numpy as np
 
 from gradedeval.analysis.origins import Origin, Origins, check_origins
 from gradedeval.analysis.saved_scores import SavedScore, SavedScores, read_saved
-from gradedeval.arrays import COMPARABLE, Bools, Floats
+from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError, did_you_mean, plural, shorten, warn_caller
 from gradedeval.measures.parse import canonical, parse_measures
 from gradedeval.measures.properties import Reading
@@ -317,3 +317,28 @@ def join_matrices(first: Matrix, second: Matrix) -> Matrix:
     signature = " | ".join(part.signature for part in (first, second) if part.signature)
     scores = first.scores or second.scores
     return replace(matrix, signature=signature, notes=[*first.notes, *second.notes], scores=scores)
+
+
+def run_pairs(runs: int, baselines: Sequence[int] = ()) -> tuple[Ints, Ints]:
+    """The indices of the baseline and of the run of each pair, once; without a baseline of all pairs."""
+    if not baselines:
+        first, second = np.triu_indices(runs, 1)
+        return first, second
+    pairs = [
+        (baseline, run)
+        for at, baseline in enumerate(baselines)
+        for run in range(runs)
+        if run != baseline and run not in baselines[:at]
+    ]
+    first, second = np.array(pairs).T
+    return first, second
+
+
+def topic_differences(values: Floats, first: Ints, second: Ints) -> Floats:
+    """pairs × topics: value of the second run − value of the first, 0 where only the last bits differ.
+
+    values  runs × topics
+    """
+    differences: Floats = values[second] - values[first]
+    differences[np.abs(differences) <= TOLERANCE] = 0
+    return differences

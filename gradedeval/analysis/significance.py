@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from gradedeval.analysis import significance
+from gradedeval.analysis.bayes import ROPE
 from gradedeval.analysis.resampling import is_exact, randomization
+from gradedeval.analysis.score_matrix import Paired
 from gradedeval.analysis.signed_ranks import signed_rank_p
 from gradedeval.arrays import TOLERANCE, Bools, Floats
-from gradedeval.errors import InputError, plural
+from gradedeval.errors import InputError, check_choice, plural
+from gradedeval.options import numbers
 from gradedeval.options.numbers import MOST_DRAWS
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.bootstrap import studentized_test
+
+if TYPE_CHECKING:
+    pass
 
 Test = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign", "tukey-hsd", "anova", "bayes"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
@@ -182,3 +190,61 @@ def unattainable(
     return what, (f"use --draws {needed} or more" if enough else "use more topics") + (
         ", or --test t" if topics > 1 else ""
     )
+
+
+@dataclass(frozen=True)
+class TestSettings:
+    """How differences are tested: see `compare`. Raises InputError (usage) if a value is invalid, or two exclude each
+    other."""
+
+    test: Test = "randomization"
+    correction: Correction | None = None
+    draws: int = 10_000
+    alpha: float = 0.05
+    seed: int = 0
+    rope: float | None = None
+
+    def __post_init__(self) -> None:
+        check_choice(self.test, TESTS, "--test")
+        if self.correction is not None:
+            check_choice(self.correction, CORRECTIONS, "--correction")
+        numbers.DRAWS.check_field(self, "draws")
+        numbers.ALPHA.check_field(self, "alpha")
+        numbers.SEED.check_field(self, "seed")
+        numbers.ROPE.check_field(self, "rope")
+        if self.test in NOT_BY_PAIR and self.correction not in (None, "none"):
+            what = f"{self.test} {NOT_BY_PAIR[self.test]}"
+            raise InputError("--correction", what, "leave out --correction, or choose another test", usage=True)
+        if self.rope is not None and self.test != "bayes":
+            what = f"the test {self.test} has no region of practical equivalence"
+            raise InputError("--rope", what, "add --test bayes", usage=True)
+
+    @property
+    def correction_applied(self) -> Correction:
+        """Holm's, where the test takes one."""
+        return self.correction or ("none" if self.test in NOT_BY_PAIR else "holm")
+
+    @property
+    def level(self) -> str:
+        """That of intervals, in percent."""
+        return f"{100 * (1 - self.alpha):.10g}%"
+
+    @property
+    def rope_applied(self) -> float:
+        """Half the width of the region of practical equivalence."""
+        return ROPE if self.rope is None else self.rope
+
+    def corrects(self, pairs: int) -> bool:
+        """Whether p is corrected for so many pairs; intervals are not, for they are of each pair alone."""
+        return self.correction_applied != "none" and pairs > 1
+
+    def describe(self, paired: Paired, pairs: int) -> str:
+        """The test and its correction in words, for the line under a table."""
+        if self.test == "anova":
+            return "anova: two-way, runs × topics; Tukey's HSD over all pairs"
+        if self.test == "bayes":
+            return f"bayes: t posterior, region of practical equivalence ±{self.rope_applied:g}"
+        test = significance.describe_test(self.test, len(paired.topics), self.draws, self.seed, len(paired.runs))
+        return (
+            f"{test} | {self.correction_applied} over {pairs} pairs of each measure" if self.corrects(pairs) else test
+        )

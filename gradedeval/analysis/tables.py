@@ -6,12 +6,8 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.analysis.correlate import BY_TOPIC, NAMES
-from gradedeval.analysis.fit import FitResult
-from gradedeval.analysis.power import Power
 from gradedeval.analysis.score_matrix import Matrix
-from gradedeval.analysis.topic_plan import Aim
-from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats import Column, Document, Kind, Layout, Table
 from gradedeval.formats.frames import frame_rows, frame_table
 
 if TYPE_CHECKING:
@@ -101,95 +97,10 @@ def ratio(value: float) -> str:
 # Correlations
 
 
-def correlation_settings(frame: pd.DataFrame) -> str:
-    """Which kind of agreement stands above the diagonal and which below, and what they are taken over."""
-    counts: dict[str, list[int]] = {}
-    for row in frame_rows(frame):
-        counts.setdefault(row["kind"], []).append(row["n"])
-    # The first row stands above the diagonal.
-    places = ("above", "below") if len(counts) > 1 else ("off",)
-    over = {kind: "(run, topic) pairs" if kind in BY_TOPIC else "runs" for kind in counts}
-    return " | ".join(
-        f"{place} the diagonal: {NAMES[kind]}, {_extent(numbers)} {over[kind]}"
-        for place, (kind, numbers) in zip(places, counts.items(), strict=True)
-    )
-
-
-def correlation_document(frame: pd.DataFrame, matrix: Matrix, settings: str, layout: Layout) -> Document:
-    """The result of `correlate`, for people as a matrix."""
-    signature = signature_lines(settings, matrix.signature)
-    if layout == "long":
-        return Document([frame_table(frame)], signature)
-    cells = {(row["measure"], row["other"]): row["agreement"] for row in frame_rows(frame)}
-    columns = [Column(""), *(Column(name, "score", digits=3) for name in matrix.measures)]
-    rows = [[name, *(cells.get((name, other), "—") for other in matrix.measures)] for name in matrix.measures]
-    return Document([Table(columns, rows)], signature)
-
-
-def _extent(counts: list[int]) -> str:
-    low, high = min(counts), max(counts)
-    return str(low) if low == high else f"{low} to {high}"
-
-
 # Power
 
 
-def power_document(result: Power, layout: Layout, signature: str = "") -> Document:
-    """The result of `power`."""
-    counts = (Column(name, "count") for name in ("runs", "topics", "pairs", "significant"))
-    shown: Shown = {
-        **same(Column("measure"), *counts, Column("power", "share")),
-        Column("difference needed", "score"): _needed,
-    }
-    return frame_document(result.frame, layout, shown, signature_lines(result.settings, signature))
-
-
-def _needed(row: Row) -> Any:
-    return ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
-
-
-def plan_settings(aim: Aim, matrix: Matrix | None) -> str:
-    """What the topics of a plan suffice for."""
-    found = f"topics to detect a difference of {aim.difference:g} with power {1 - aim.beta:g} at alpha {aim.alpha:g}"
-    interval = f"interval: {level(aim.alpha)}, as wide as that difference"
-    units = [] if matrix is None else scales(matrix, matrix.measures, "variance, difference and width")
-    return " | ".join([found, interval, *units])
-
-
-def plan_document(frame: pd.DataFrame, signature: str, settings: str, layout: Layout) -> Document:
-    """The result of `power --plan`."""
-    known = [] if frame["measure"].isna().all() else [Column("measure")]
-    had = [] if frame["topics"].isna().all() else [Column("topics", "count")]
-    shown: Shown = {
-        **same(*known, Column("design"), Column("systems", "count"), Column("variance", "score"), *had),
-        Column("topics needed", "count"): itemgetter("needed"),
-        **same(Column("power", "share")),
-        Column("interval width", "score"): itemgetter("width"),
-    }
-    return frame_document(frame, layout, shown, signature_lines(settings, signature))
-
-
 # Fits
-
-
-def fit_document(result: FitResult, layout: Layout) -> Document:
-    """The result of `fit` or `fit_weights`: of these columns, those that its frame has."""
-    shown: dict[str, Shown] = {
-        "measure": same(Column("measure")),
-        "by": same(Column("by")),
-        "parameter": same(Column("parameter")),
-        "value": {Column("best", "number"): itemgetter("value")},
-        "agreement": same(Column("agreement", "score")),
-        "divergence": {Column("KL (nats)", "score"): itemgetter("divergence")},
-        "low": {Column("within 0.001", "figures"): near_best},
-        "step": {Column("step", "number"): itemgetter("step")},
-        "covered": same(Column("covered", "score")),
-        "pairs": same(Column("pairs", "count")),
-        "agreement_there": {Column("there", "score"): itemgetter("agreement_there")},
-        "best_there": {Column("best there", "figures"): _best_there},
-    }
-    columns = {column: value for name, part in shown.items() if name in result.frame for column, value in part.items()}
-    return frame_document(result.frame, layout, columns, signature_lines(result.settings, result.signature))
 
 
 def near_best(row: Row) -> str | None:
@@ -197,5 +108,12 @@ def near_best(row: Row) -> str | None:
     return None if row["low"] is None else f"{row['low']:.6g} to {row['high']:.6g}"
 
 
-def _best_there(row: Row) -> str | None:
-    return None if row["best_there"] is None else f"{row['best_there']:.4f} at {row['value_there']:.6g}"
+GROUP: dict[str, tuple[str, Kind]] = {"group": ("group", "text")}
+
+
+def shown(frame: pd.DataFrame, **columns: tuple[str, Kind]) -> Table:
+    """Some columns of a frame for people: name -> title and kind; those without a value are left out."""
+    rows = frame_rows(frame)
+    kept = {name: column for name, column in columns.items() if any(row[name] is not None for row in rows)}
+    titles = [Column(title, kind) for title, kind in kept.values()]
+    return Table(titles, [[row[name] for name in kept] for row in rows])

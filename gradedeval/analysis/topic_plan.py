@@ -6,13 +6,16 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.anova import TwoWay
 from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
 from gradedeval.analysis.significance import scipy_stats
+from gradedeval.analysis.tables import Shown, frame_document, level, same, scales, signature_lines
 from gradedeval.errors import InputError
+from gradedeval.formats import Column, Document, Layout
 from gradedeval.formats.frames import to_frame
 from gradedeval.options import numbers
 from gradedeval.scoring.scores import Scores
@@ -142,3 +145,24 @@ def _smallest(enough: Callable[[int], bool]) -> int:
             hint = "plan for a larger --difference"
             raise InputError("--difference", f"more than {MOST} topics are needed", hint, usage=True)
     return bisect_left(range(high + 1), True, lo=2, key=enough)
+
+
+def plan_settings(aim: Aim, matrix: Matrix | None) -> str:
+    """What the topics of a plan suffice for."""
+    found = f"topics to detect a difference of {aim.difference:g} with power {1 - aim.beta:g} at alpha {aim.alpha:g}"
+    interval = f"interval: {level(aim.alpha)}, as wide as that difference"
+    units = [] if matrix is None else scales(matrix, matrix.measures, "variance, difference and width")
+    return " | ".join([found, interval, *units])
+
+
+def plan_document(frame: pd.DataFrame, signature: str, settings: str, layout: Layout) -> Document:
+    """The result of `power --plan`."""
+    known = [] if frame["measure"].isna().all() else [Column("measure")]
+    had = [] if frame["topics"].isna().all() else [Column("topics", "count")]
+    shown: Shown = {
+        **same(*known, Column("design"), Column("systems", "count"), Column("variance", "score"), *had),
+        Column("topics needed", "count"): itemgetter("needed"),
+        **same(Column("power", "share")),
+        Column("interval width", "score"): itemgetter("width"),
+    }
+    return frame_document(frame, layout, shown, signature_lines(settings, signature))

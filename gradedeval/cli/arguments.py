@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import closing
-from typing import Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,6 +29,9 @@ from gradedeval.trec.recognition import format_of, is_certain_run
 from gradedeval.trec.source import Source, extension_of, is_named, is_url
 from gradedeval.trec.stream import Stream, first_bytes
 from gradedeval.trec.whole_lines import numbered_lines
+
+if TYPE_CHECKING:
+    pass
 
 ABOUT_QRELS = ["topics", "judged_only", "subtopics", "strata", "qrels_format", "labels"]
 """Options about judgments, beside those about gains."""
@@ -178,7 +182,7 @@ def check_history(history: str | None, flag: str, keywords: Mapping[str, Any]) -
         if keywords[name] is not None:
             raise InputError(f"--{name}", "there is no history to write to", f"add {flag} FILE", usage=True)
     if history is not None and keywords["time"] is not None:
-        from gradedeval.analysis.history import as_time  # few evaluations are kept
+        # few evaluations are kept
 
         as_time(keywords["time"])
     if history == "-":
@@ -210,3 +214,14 @@ def is_measure(text: str) -> bool:
 
         return text.split("@")[0].lower() in (*MEASURES, *ALIASES)
     return True
+
+
+def as_time(time: str | datetime | None) -> datetime | None:
+    """A time as the caller gives it. Raises InputError (usage) where it is none."""
+    if isinstance(time, str):
+        try:
+            time = datetime.fromisoformat(time)
+        except ValueError:
+            hint = "write it as in 2026-11-22T13:00:00Z"
+            raise InputError("--time", f"'{time}' is not a time", hint, usage=True) from None
+    return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time

@@ -10,11 +10,10 @@ from gradedeval.analysis.bounds import KINDS, read_bound_specs, resolve_bounds
 from gradedeval.analysis.check import baseline_notes, direction_notes, judging_notes, verdicts
 from gradedeval.analysis.check_config import find_settings
 from gradedeval.analysis.check_report import FAULTS, FORMATS, format_of, render
-from gradedeval.analysis.compare import TestSettings
-from gradedeval.analysis.history import as_time, lines_of
+from gradedeval.analysis.history import lines_of
 from gradedeval.analysis.score_matrix import Matrix
-from gradedeval.analysis.significance import PAIR_TESTS
-from gradedeval.cli.arguments import check_history, measure_table, run_and_qrels
+from gradedeval.analysis.significance import PAIR_TESTS, TestSettings
+from gradedeval.cli.arguments import as_time, check_history, measure_table, run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, warn_of, with_baseline
 from gradedeval.cli.options import (
     GROWS,

@@ -8,10 +8,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from gradedeval.analysis.compare import TestSettings, compare_matrix
+from gradedeval.analysis.compare import compare_matrix
 from gradedeval.analysis.comparison_notes import order_notes
 from gradedeval.analysis.comparison_tables import comparison_document, comparison_settings
-from gradedeval.analysis.significance import Correction, Test
+from gradedeval.analysis.significance import Correction, Test, TestSettings
 from gradedeval.analysis.topic_table import topic_table, topic_table_document
 from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, TEST_OPTIONS, matrix_from

@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from gradedeval.analysis.correlate import BY_TOPIC, KINDS, Kind, correlate
+from gradedeval.analysis.correlate import BY_TOPIC, KINDS, Kind, correlate, correlation_document, correlation_settings
 from gradedeval.analysis.score_matrix import Matrix
-from gradedeval.analysis.tables import correlation_document, correlation_settings
 from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, matrix_from
 from gradedeval.cli.options import command_line, option

@@ -9,11 +9,12 @@ import click
 
 from gradedeval.analysis.diff.agreement import AT, PERSISTENCE, AgreementSettings, agreement_of
 from gradedeval.analysis.diff.agreement_tables import agreement_document, reproduction_document
-from gradedeval.analysis.diff.by_topic import Only, diff_runs, two_runs
+from gradedeval.analysis.diff.by_topic import Only, diff_runs
 from gradedeval.analysis.diff.overlap import TIES
 from gradedeval.analysis.diff.reproduce import TIES_OF_ORIGINALS, reproduction_of
 from gradedeval.analysis.diff.tables import diff_document
 from gradedeval.analysis.explain import DEFAULT
+from gradedeval.analysis.ranked_runs import two_runs
 from gradedeval.cli.arguments import Destination, check_without_qrels, measure_table, runs_and_qrels_if_any
 from gradedeval.cli.options import (
     MEASURES_FROM,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from gradedeval.analysis.diff.by_topic import two_runs
 from gradedeval.analysis.explain import DEFAULT, Explanation, explain_topics
 from gradedeval.analysis.explain_tables import beside_document, explanation_document
+from gradedeval.analysis.ranked_runs import two_runs
 from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
 from gradedeval.cli.options import (
     MEASURES_FROM,

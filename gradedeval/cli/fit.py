@@ -9,10 +9,9 @@ import click
 
 from gradedeval.analysis import fixed_weights
 from gradedeval.analysis.correlate import KINDS, Kind
-from gradedeval.analysis.fit import FitResult, fit_ranges, other, read_collection
+from gradedeval.analysis.fit import FitResult, fit_document, fit_ranges, other, read_collection
 from gradedeval.analysis.fit_weights import fit_weights
 from gradedeval.analysis.parameter_search import MeasureRange, read_ranges
-from gradedeval.analysis.tables import fit_document
 from gradedeval.cli.arguments import Destination, measure_table, one_measure, run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, TABLE_OPTIONS, curve_form, write_curve
 from gradedeval.cli.options import READS, WRITES, command_line, measure_option, option

@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from gradedeval.analysis.baseline import Baseline
-from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.pool.statistics import AT
 from gradedeval.analysis.report.findings import SHOW, ReportSettings, find
 from gradedeval.analysis.report.markup import template_of
 from gradedeval.analysis.report.page import page
+from gradedeval.analysis.significance import TestSettings
 from gradedeval.cli.arguments import run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, TEST_OPTIONS, prepared
 from gradedeval.cli.options import READS, WRITES, command_line, measure_option, one_registered, option

@@ -11,10 +11,9 @@ import click
 
 from gradedeval.analysis.baseline import Baseline, add_baseline
 from gradedeval.analysis.bayes import ROPE
-from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.origins import check_origins
 from gradedeval.analysis.score_matrix import Matrix, join_matrices, to_matrix
-from gradedeval.analysis.significance import Correction, Test
+from gradedeval.analysis.significance import Correction, Test, TestSettings
 from gradedeval.analysis.tables import curve_document
 from gradedeval.cli.arguments import check_standard_input, form_of, measure_table, run_and_qrels
 from gradedeval.cli.options import (

@@ -9,17 +9,10 @@ import click
 
 from gradedeval.analysis.explain import DEFAULT
 from gradedeval.analysis.pool import to_judge as judging
-from gradedeval.analysis.pool.assessors import assessors
-from gradedeval.analysis.pool.leave_one_out import leave_out
-from gradedeval.analysis.pool.statistics import AT, pool_of
-from gradedeval.analysis.pool.tables import (
-    assessors_document,
-    left_out_document,
-    pool_document,
-    qrels_lines,
-    to_judge_document,
-)
-from gradedeval.analysis.pool.to_judge import JudgingSettings, judge_next
+from gradedeval.analysis.pool.assessors import assessors, assessors_document
+from gradedeval.analysis.pool.leave_one_out import leave_out, left_out_document
+from gradedeval.analysis.pool.statistics import AT, pool_document, pool_of
+from gradedeval.analysis.pool.to_judge import JudgingSettings, judge_next, qrels_lines, to_judge_document
 from gradedeval.cli.arguments import (
     Destination,
     check_without_qrels,

@@ -7,10 +7,9 @@ from typing import Any
 
 import click
 
-from gradedeval.analysis.power import Power, power
+from gradedeval.analysis.power import Power, power, power_document
 from gradedeval.analysis.score_matrix import Matrix
-from gradedeval.analysis.tables import plan_document, plan_settings, power_document
-from gradedeval.analysis.topic_plan import BETA, DIFFERENCE, Aim, plan_topics
+from gradedeval.analysis.topic_plan import BETA, DIFFERENCE, Aim, plan_document, plan_settings, plan_topics
 from gradedeval.cli.arguments import Destination, usage
 from gradedeval.cli.many_runs import (
     ALPHA,

@@ -16,7 +16,8 @@ from gradedeval.clicks.lists import batch_of
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.read import read_log
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
-from gradedeval.formats.frames import joined, to_frame
+from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import frame_rows, frame_table, joined, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OF_RUNS, OF_SCORES, OptionKwargs, Options, numbers, refuse_options
@@ -28,6 +29,8 @@ from gradedeval.scoring.signature import signature
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    pass
 
 UNJUDGED = ("drop", "keep")
 DECILE = "decile"
@@ -250,3 +253,17 @@ def _said(settings: Settings, lists: pd.DataFrame) -> str:
         *(["unjudged kept"] if settings.unjudged == "keep" else []),
     ]
     return " | ".join(parts)
+
+
+def click_correlations_document(found: ClickCorrelations, layout: Layout) -> Document:
+    """The result of `clicks correlate`, for people with a column for each click measure."""
+    if layout == "long":
+        return Document([frame_table(found.frame)], found.settings)
+    split = "by" in found.frame
+    lines: dict[tuple[Any, ...], list[Any]] = {}
+    for row in frame_rows(found.frame):
+        head = (row["by"], row["measure"], row["configurations"], row["sessions"]) if split else (row["measure"],)
+        lines.setdefault(head, []).append("—" if row["correlation"] is None else row["correlation"])
+    heads = [Column("by"), Column("measure"), Column("lists", "count"), Column("sessions", "count")]
+    columns = [*(heads if split else heads[1:2]), *(Column(name, "score", 3) for name in CLICK_MEASURES)]
+    return Document([Table(columns, [[*head, *cells] for head, cells in lines.items()])], found.settings)

@@ -13,7 +13,8 @@ from gradedeval.clicks.lists import batch_of
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.read import read_log
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
-from gradedeval.formats.frames import to_frame
+from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import frame_rows, frame_table, to_frame
 from gradedeval.options import numbers
 from gradedeval.rankings.qrels import Qrels
 
@@ -170,3 +171,22 @@ def _successes(log: ClickLog, relevant: Bools) -> Floats:
     rank = log.flat_clicks[1][begin[pattern[row]] + within]
     hits = np.bincount(row, relevant[configuration[row], rank - 1], minlength=len(pattern))
     return np.asarray(hits > 0, dtype=np.float64)
+
+
+def click_measures_document(frame: pd.DataFrame, settings: str, layout: Layout) -> Document:
+    """The result of `clicks measures`; for people lists are numbered within their topic."""
+    if layout == "long":
+        return Document([frame_table(frame)], settings)
+    names = [name for name in CLICK_MEASURES if name in frame]
+    columns = [
+        Column("topic"),
+        Column("list", "count"),
+        Column("sessions", "count"),
+        *(Column(n, "score") for n in names),
+    ]
+    numbers = (frame.groupby("topic", sort=False).cumcount() + 1).tolist()
+    rows = [
+        [row["topic"], number, row["sessions"], *(row[name] for name in names)]
+        for number, row in zip(numbers, frame_rows(frame), strict=True)
+    ]
+    return Document([Table(columns, rows)], settings)

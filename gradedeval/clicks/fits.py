@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,11 +13,13 @@ from gradedeval.analysis.fit import FitResult
 from gradedeval.analysis.fit_weights import check_total, divergence, fit_weights
 from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.analysis.parameter_search import MeasureRange, read_ranges
+from gradedeval.analysis.tables import Shown, frame_document, near_best, same
 from gradedeval.arrays import Floats
 from gradedeval.clicks.blocks import small_table_of
 from gradedeval.clicks.observation import Observation, observe_log
 from gradedeval.clicks.read import read_log
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
+from gradedeval.formats import Column, Document, Layout
 from gradedeval.formats.frames import frame_rows, to_frame
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import split
@@ -184,3 +187,15 @@ def _vectors(weights: Any, depth: int) -> Iterator[tuple[str, Floats]]:
         if not vector.any():
             raise InputError(name, f"no weight above 0 down to rank {depth}", "observe more ranks", usage=True)
         yield name, vector
+
+
+def fits_document(found: Fits, layout: Layout) -> Document:
+    """The result of `clicks fit`."""
+    both = [] if found.frame["scaled"].nunique() < 2 else [Column("scaled")]
+    shown: Shown = {
+        **same(Column("measure"), *both),
+        Column("KL (nats)", "score"): itemgetter("divergence"),
+        Column("within 0.001", "figures"): near_best,
+        **same(Column("covered", "score")),
+    }
+    return frame_document(found.frame, layout, shown, found.settings)

@@ -20,8 +20,8 @@ from gradedeval.analysis import score_matrix
 from gradedeval.analysis.check import Verdict, verdicts
 from gradedeval.analysis.check_config import lines_of_keys, statements_of
 from gradedeval.analysis.check_report import FORMATS, render
-from gradedeval.analysis.compare import TestSettings as Settings
 from gradedeval.analysis.score_matrix import to_matrix
+from gradedeval.analysis.significance import TestSettings as Settings
 from gradedeval.measures.parse import canonical
 from support.commands import Command, shell
 from support.paths import ROOT

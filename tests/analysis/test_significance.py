@@ -12,9 +12,9 @@ import scipy
 from numpy.typing import NDArray
 from scipy import stats
 
-from gradedeval.analysis.compare import TestSettings as Settings
 from gradedeval.analysis.resampling import randomization, randomization_interval, sign_flips, studentized, tukey_hsd
 from gradedeval.analysis.significance import PAIR_TESTS, correct_p_values, describe_test, effect_size, p_values
+from gradedeval.analysis.significance import TestSettings as Settings
 from gradedeval.errors import InputError
 from gradedeval.scoring import bootstrap
 from gradedeval.scoring.bootstrap import chunks, studentized_interval, topic_weights

@@ -17,10 +17,9 @@ import warnings
 import numpy as np
 
 import gradedeval
-from gradedeval.analysis.compare import run_pairs
 from gradedeval.analysis.completions.differences import difference_bounds
 from gradedeval.analysis.completions.reread import Reread
-from gradedeval.analysis.score_matrix import shared_topics, to_matrix
+from gradedeval.analysis.score_matrix import run_pairs, shared_topics, to_matrix
 
 
 def row_of(measure: str, qrels: str, runs: list[str]) -> list[str]:

@@ -13,7 +13,7 @@ from gradedeval.analysis.completions.differences import topic_bounds
 from gradedeval.analysis.completions.reread import Reread
 from gradedeval.analysis.diff.changes import Change, document_rows, passed_by_unjudged, topic_rows
 from gradedeval.analysis.explain import DEFAULT
-from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
+from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs, two_runs
 from gradedeval.analysis.ranked_terms import RankedTerms, terms_by_run
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.analysis.unseen import unseen_notes
@@ -29,7 +29,6 @@ from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.topics import no_common_topics
 from gradedeval.scoring.doubts import few_topics
 from gradedeval.scoring.evaluate import qrels_for
-from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.signature import signature
 
@@ -127,15 +126,6 @@ def diff(
     found = diff_runs(two_runs(baseline, run), qrels, parse_measures(measures), options)
     warn_caller(found.notes)
     return found
-
-
-def two_runs(baseline: Any, run: Any) -> dict[str, Any]:
-    """Two runs by different names."""
-    named = [named_runs(one) for one in (baseline, run)]
-    if all(len(names) == 1 and isinstance(one, str) for names, one in zip(named, (baseline, run), strict=True)):
-        return named_runs([baseline, run]) if baseline != run else {f"{baseline} (A)": baseline, f"{run} (B)": run}
-    (first, source), (second, other) = (next(iter(names.items())) for names in named)
-    return {first: source, second: other} if first != second else {f"{first} (A)": source, f"{second} (B)": other}
 
 
 def diff_runs(

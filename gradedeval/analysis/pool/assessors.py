@@ -10,9 +10,11 @@ import numpy as np
 
 from gradedeval.analysis.explain import DEFAULT
 from gradedeval.analysis.pool.order import agreements, standing
+from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Ints
 from gradedeval.errors import InputError, plural, warn_caller
-from gradedeval.formats.frames import to_frame
+from gradedeval.formats import Column, Document, Kind, Layout, Table
+from gradedeval.formats.frames import frame_rows, to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
@@ -27,9 +29,11 @@ from gradedeval.scoring.run_names import named_runs
 if TYPE_CHECKING:
     import pandas as pd
 
+    pass
+
 
 @dataclass(frozen=True, eq=False)
-class AssessorAgreement(InNotebook, document="analysis.pool.tables.assessors_document"):
+class AssessorAgreement(InNotebook, document="analysis.pool.assessors.assessors_document"):
     """How far two qrels agree on the documents that both judge.
 
     documents  how many both judge, in how many `topics`; `only_first` and `only_second` are judged by one alone
@@ -199,3 +203,40 @@ def _orders(
     signature = f"{mine.signature}\n{theirs.signature}"
     notes += [*mine.notes, *(note for note in theirs.notes if note not in mine.notes)]
     return to_frame(orders, columns=of_orders), to_frame(rows, columns=of_runs), signature, notes
+
+
+def assessors_document(found: AssessorAgreement, layout: Layout) -> Document:
+    """The confusion of grades, the coefficients, and the order of runs by either."""
+    first, second = str(found.confusion.index.name), str(found.confusion.columns.name)
+    numbers = {name: getattr(found, name) for name in ("documents", "topics", "only_first", "only_second")}
+    numbers |= {name: getattr(found, name) for name in ("same", "kappa", "weighted_kappa", "alpha")}
+    if layout == "long":
+        rows: list[list[Any]] = [[name, None, None, None, value] for name, value in numbers.items()]
+        for grade, counts in found.confusion.iterrows():
+            rows += [["confusion", None, grade, other, int(count)] for other, count in counts.items()]
+        for row in frame_rows(found.orders) if len(found.orders) else []:
+            rows += [[what, row["measure"], None, None, row[what]] for what in ("tau", "tau_ap")]
+        for row in frame_rows(found.runs) if len(found.runs) else []:
+            rows += [[what, row["measure"], row["run"], None, row[what]] for what in ("score", "other_score")]
+        return Document([Table([*map(Column, ("what", "measure", "name", "other", "value"))], rows)], found.signature)
+    blocks: list[Table | str] = [
+        f"{found.documents} documents of {found.topics} {plural(found.topics, 'topic')} judged in both;"
+        f" {found.only_first} in {first} alone, {found.only_second} in {second} alone"
+    ]
+    columns = [Column(f"{first} \\ {second}"), *(Column(str(name), "count") for name in found.confusion.columns)]
+    blocks.append(Table(columns, [[grade, *map(int, counts)] for grade, counts in found.confusion.iterrows()]))
+    values = [found.same, found.kappa, found.weighted_kappa, found.alpha]
+    named: list[tuple[str, Kind]] = [("same grade", "share"), ("kappa", "score"), ("linear kappa", "score"),
+                                     ("alpha (ordinal)", "score")]  # fmt: skip
+    blank = [None if value != value else value for value in values]
+    blocks.append(Table([Column(title, kind) for title, kind in named], [blank]))
+    if len(found.orders):
+        blocks.append(
+            shown(found.orders, measure=("measure", "text"), runs=("runs", "count"), tau=("tau", "score"),
+                  tau_ap=("tau-ap", "score"))
+        )  # fmt: skip
+        blocks.append(
+            shown(found.runs, measure=("measure", "text"), run=("run", "text"), score=(first, "score"),
+                  other_score=(second, "score"), rank=("rank", "count"), other_rank=("rank there", "count"))
+        )  # fmt: skip
+    return Document(blocks, found.signature)

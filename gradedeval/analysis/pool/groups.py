@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns
+from gradedeval.arrays import Bools, Ints
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten
+
+if TYPE_CHECKING:
+    pass
 
 
 def read_groups(
@@ -47,3 +54,22 @@ def _read(source: Any, runs: Sequence[str]) -> tuple[dict[str, str], str]:
 
 def _hint(run: str, runs: Sequence[str]) -> str:
     return did_you_mean(run, runs) or f"as in {shorten(runs)}"
+
+
+def group_counts(ranked: RankedRuns, group_of: list[str], depth: int | None) -> tuple[dict[str, Bools], Ints]:
+    """What each group gives to the pool; and documents: how many groups give it."""
+    given: dict[str, Bools] = {}
+    for run, group in zip(ranked.runs, group_of, strict=True):
+        own = contributed(run, depth, len(ranked))
+        given[group] = given[group] | own if group in given else own
+    by = np.zeros(len(ranked), dtype=np.int64)
+    for own in given.values():
+        by += own
+    return given, by
+
+
+def contributed(run: RankedRun, depth: int | None, documents: int) -> Bools:
+    """documents: whether a run gives it to the pool."""
+    given = np.zeros(documents, dtype=bool)
+    given[run.document if depth is None else run.document[run.rank <= depth]] = True
+    return given

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from gradedeval.analysis.explain import DEFAULT
-from gradedeval.analysis.pool.groups import read_groups
-from gradedeval.analysis.pool.order import agreements, check_maskable, standing, summaries
-from gradedeval.analysis.pool.statistics import group_counts
-from gradedeval.analysis.ranked_runs import RankedRuns, rank_runs
+from gradedeval.analysis.pool.groups import group_counts, read_groups
+from gradedeval.analysis.pool.order import agreements, standing, summaries
+from gradedeval.analysis.ranked_runs import RankedRuns, check_maskable, rank_runs
+from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError, plural, warn_caller
-from gradedeval.formats.frames import to_frame
+from gradedeval.formats import Document, Layout, Table
+from gradedeval.formats.frames import frame_table, to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
@@ -31,9 +32,11 @@ from gradedeval.scoring.signature import signature
 if TYPE_CHECKING:
     import pandas as pd
 
+    pass
+
 
 @dataclass(frozen=True, eq=False)
-class LeftOut(InNotebook, document="analysis.pool.tables.left_out_document"):
+class LeftOut(InNotebook, document="analysis.pool.leave_one_out.left_out_document"):
     """What becomes of each run without the judgments that it alone gave.
 
     frame   a row for each run and measure: measure, run, group, unique (judgments that no run of another group gave),
@@ -180,3 +183,43 @@ def _orders(frame: pd.DataFrame, measures: list[Measure]) -> pd.DataFrame:
         rows.append((measure.label, len(own), float(relative.mean()), float(relative.max()), drop, tau, tau_ap))
     columns = ["measure", "runs", "mean_change", "largest_change", "largest_drop", "tau", "tau_ap"]
     return to_frame(rows, columns=columns)
+
+
+def left_out_document(found: LeftOut, layout: Layout) -> Document:
+    """Each run with and without what it alone gave, and what becomes of the order."""
+    if layout == "long":
+        return Document([frame_table(found.frame)], found.signature)
+    blocks: list[Table | str] = []
+    for measure in found.measures:
+        frame = found.frame[found.frame["measure"] == measure.label].sort_values("rank", kind="stable")
+        grouped = (frame["run"] != frame["group"]).any()
+        blocks.append(
+            shown(
+                frame,
+                run=("run", "text"),
+                **(GROUP if grouped else {}),
+                unique=("unique", "count"),
+                unique_relevant=("relevant", "count"),
+                score=(measure.label, "score"),
+                score_without=("without", "score"),
+                change=("change", "signed"),
+                relative=("%", "percent"),
+                rank=("rank", "count"),
+                rank_without=("without ", "count"),
+                tau_ap=("tau-ap", "score"),
+            )
+        )
+    blocks.append(
+        shown(
+            found.orders,
+            measure=("measure", "text"),
+            runs=("runs", "count"),
+            mean_change=("mean change", "share"),
+            largest_change=("largest", "share"),
+            largest_drop=("largest drop", "count"),
+            tau=("tau", "score"),
+            tau_ap=("tau-ap", "score"),
+        )
+    )
+    words = "each run is scored without the judgments of documents that it, or its group, alone gave; tau-ap: of the"
+    return Document(blocks, f"{words} order of all runs without them with the full one\n{found.signature}")

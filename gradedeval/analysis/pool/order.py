@@ -6,10 +6,7 @@ import numpy as np
 
 from gradedeval.analysis.correlate import agreement
 from gradedeval.arrays import TOLERANCE, Floats, Ints, merge_close
-from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
-from gradedeval.options import Options
-from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.summaries import summarize
 
 
@@ -32,11 +29,3 @@ def agreements(true: Floats, other: Floats, measure: Measure) -> tuple[float, fl
     """Kendall's τ_b and τ_AP of an order of runs, `other`, with the true one."""
     values = [merge_close(one * measure.reading.sign, TOLERANCE) for one in (true, other)]
     return agreement("tau", *values), agreement("tau-ap", *values)
-
-
-def check_maskable(scorer: Scorer, options: Options, what: str) -> None:
-    """Raise InputError (usage) where scores with other judgments cannot be had from grade codes alone."""
-    if options.subtopics or scorer.by_intent:
-        raise InputError("--subtopics", f"{what} takes no judgments by intent", "leave it out", usage=True)
-    if scorer.grader.types:
-        raise InputError("--costs", f"{what} does not read the types of documents", "leave it out", usage=True)

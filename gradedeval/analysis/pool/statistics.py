@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from gradedeval.analysis.pool.groups import read_groups
+from gradedeval.analysis.pool.groups import contributed, group_counts, read_groups
+from gradedeval.analysis.pool.to_judge import FEW_RUNS
 from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
+from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import warn_caller
-from gradedeval.formats.frames import joined, to_frame
+from gradedeval.formats import Column, Document, Kind, Layout, Table
+from gradedeval.formats.frames import frame_rows, joined, to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.options import OptionKwargs, Options, numbers
 from gradedeval.options.presets import resolve_options
@@ -31,7 +34,7 @@ DEPTHS = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 @dataclass(frozen=True, eq=False)
-class Pool(InNotebook, document="analysis.pool.tables.pool_document"):
+class Pool(InNotebook, document="analysis.pool.statistics.pool_document"):
     """What runs give a pool.
 
     runs     a frame with a row for each run: run, group, topics, retrieved, judged_depth (median over topics of the
@@ -136,25 +139,6 @@ def relevant_of(ranked: RankedRuns, options: Options) -> Bools:
     """documents: whether it is relevant."""
     grades = ranked.grades(np.arange(len(ranked)))
     return np.nan_to_num(grades, nan=-np.inf) >= (1 if options.rel is None else options.rel)
-
-
-def contributed(run: RankedRun, depth: int | None, documents: int) -> Bools:
-    """documents: whether a run gives it to the pool."""
-    given = np.zeros(documents, dtype=bool)
-    given[run.document if depth is None else run.document[run.rank <= depth]] = True
-    return given
-
-
-def group_counts(ranked: RankedRuns, group_of: list[str], depth: int | None) -> tuple[dict[str, Bools], Ints]:
-    """What each group gives to the pool; and documents: how many groups give it."""
-    given: dict[str, Bools] = {}
-    for run, group in zip(ranked.runs, group_of, strict=True):
-        own = contributed(run, depth, len(ranked))
-        given[group] = given[group] | own if group in given else own
-    by = np.zeros(len(ranked), dtype=np.int64)
-    for own in given.values():
-        by += own
-    return given, by
 
 
 def _runs(
@@ -296,3 +280,76 @@ def found_alone(ranked: RankedRuns, options: Options) -> pd.DataFrame:
         columns = {"run": run.name, "topic": topics, "docno": ranked.docnos[document]}
         frames.append(to_frame({**columns, "grade": ranked.grades(document), "rank": run.rank[which]}))
     return joined(frames)
+
+
+def pool_document(found: Pool, layout: Layout) -> Document:
+    """The statistics: runs, groups, overlaps, depths and topics; for programs one number a row."""
+    if layout == "long":
+        return Document([_long(found)], found.signature)
+    grouped = len(found.groups) < len(found.runs)
+    runs = shown(
+        found.runs,
+        run=("run", "text"),
+        **(GROUP if grouped else {}),
+        judged_depth=("judged depth", "number"),
+        least_judged_depth=("least", "count"),
+        judged=(f"judged@{found.at}", "score"),
+        unique=("unique", "count"),
+        unique_judged=("judged", "count"),
+        unique_relevant=("relevant", "count"),
+        overlap=(f"overlap@{found.at}", "score"),
+    )
+    blocks: list[Table | str] = [runs]
+    if grouped:
+        blocks.append(
+            shown(
+                found.groups,
+                group=("group", "text"),
+                runs=("runs", "count"),
+                unique=("unique", "count"),
+                unique_judged=("judged", "count"),
+                unique_relevant=("relevant", "count"),
+            )
+        )
+    if 2 < len(found.runs) <= FEW_RUNS:
+        blocks.append(_overlaps(found))
+    blocks.append(
+        shown(found.depths, depth=("depth", "count"), documents=("documents", "count"), judged=("judged", "count"))
+    )
+    if len(found.topics):
+        columns: dict[str, tuple[str, Kind]] = {"topic": ("topic", "text")}
+        columns |= {name: (name, "count") for name in found.topics.columns if name != "topic"}
+        blocks.append(shown(found.topics, **columns))
+    words = "judged depth: median over topics of the rank down to which all is judged; least: the lowest of any topic"
+    unique = "unique: documents that no other run has" + (", or no other group" if grouped else "")
+    signature = "\n".join(
+        part for part in (f"{words} | {unique}" if len(found.topics) else unique, found.signature) if part
+    )
+    return Document(blocks, signature)
+
+
+def _overlaps(found: Pool) -> Table:
+    values: dict[tuple[str, str], Any] = {}
+    for row in frame_rows(found.overlap):
+        values[row["run"], row["other"]] = values[row["other"], row["run"]] = row["overlap"]
+    names = found.runs["run"].tolist()
+    columns = [Column(f"overlap@{found.at}"), *(Column(name, "score") for name in names)]
+    return Table(columns, [[run, *(values.get((run, other), "—") for other in names)] for run in names])
+
+
+def _long(found: Pool) -> Table:
+    """of (run, group, topic, pair, depth), name, other, what, value."""
+    rows: list[list[Any]] = []
+    parts: dict[str, tuple[pd.DataFrame, str]] = {
+        "run": (found.runs, "run"),
+        "group": (found.groups, "group"),
+        "pair": (found.overlap, "run"),
+        "depth": (found.depths, "depth"),
+        "topic": (found.topics, "topic"),
+    }
+    for kind, (frame, name) in parts.items():
+        for row in frame_rows(frame) if len(frame) else []:
+            other = row.get("other") if kind == "pair" else row.get("group") if kind == "run" else None
+            numbers = {key: value for key, value in row.items() if key not in (name, "other", "group")}
+            rows += [[kind, str(row[name]), other, what, value] for what, value in numbers.items() if value is not None]
+    return Table([Column(name) for name in ("of", "name", "other", "what", "value")], rows)

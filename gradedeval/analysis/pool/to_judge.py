@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import numpy as np
 
-from gradedeval.analysis.pool.order import check_maskable
 from gradedeval.analysis.pool.weigh_by_measure import choose_by_measure
 from gradedeval.analysis.pool.weigh_by_rank import choose_by_residual, depth_weights, rbp_weights
-from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
+from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, check_maskable, rank_runs
+from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import InputError, check_choice, warn_caller
-from gradedeval.formats.frames import to_frame
+from gradedeval.errors import InputError, check_choice, plural, warn_caller
+from gradedeval.formats import Document, Layout, Table
+from gradedeval.formats.frames import frame_rows, frame_table, to_frame
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
@@ -29,6 +30,8 @@ from gradedeval.scoring.scorer import Scorer
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    pass
 
 Strategy = Literal["depth", "rbp-a", "rbp-b", "rbp-c", "residual", "pairs"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -68,7 +71,7 @@ class JudgingSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class ToJudge(InNotebook, document="analysis.pool.tables.to_judge_document"):
+class ToJudge(InNotebook, document="analysis.pool.to_judge.to_judge_document"):
     """What to judge, the most telling first.
 
     frame   topic, docno, weight, runs (how many have it), best_rank, wanted_by (runs and ranks, as text)
@@ -203,3 +206,37 @@ def _frame(ranked: RankedRuns, chosen: Ints, weights: Floats, best: Ints, wanted
             "wanted_by": [" ".join(one) for one in wanted],
         }
     )
+
+
+def to_judge_document(found: ToJudge, layout: Layout) -> Document:
+    """What to judge: a row for each document."""
+    frame = found.frame
+    signature = found.settings.words(found.measure)
+    if layout == "long":
+        return Document([frame_table(frame)], signature)
+    table = shown(
+        frame,
+        topic=("topic", "text"),
+        docno=("docno", "text"),
+        weight=("weight", "number"),
+        runs=("runs", "count"),
+        best_rank=("best rank", "count"),
+        wanted_by=("wanted by", "text"),
+    )
+    texts = [" ".join(one[:WANTED]) + (" …" if len(one) > WANTED else "") for one in found.wanted]
+    table = Table(table.columns, [[*row[:-1], text] for row, text in zip(table.rows, texts, strict=True)])
+    count = len(frame)
+    line = f"{count} {plural(count, 'document')} to judge, {found.left} more unjudged"
+    if found.settings.strategy in BY_MEASURE and found.left and count < found.settings.budget:
+        what = "the order of two runs by " if found.settings.strategy == "pairs" else ""
+        line += f", none of which could change {what}{found.measure.label}"
+    return Document([line, table] if count else [line], signature)
+
+
+def qrels_lines(found: ToJudge) -> str:
+    """What to judge as lines of a qrels file that lack the grade."""
+    return "".join(f"{row['topic']} 0 {row['docno']}\n" for row in frame_rows(found.frame))
+
+
+FEW_RUNS, WANTED = 8, 3
+"""Runs up to which the overlap of each pair is shown, and how many of those that want a document are named."""

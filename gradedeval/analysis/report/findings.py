@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.analysis.compare import TestSettings, compare_matrix
+from gradedeval.analysis.compare import compare_matrix
 from gradedeval.analysis.comparison_notes import order_notes
 from gradedeval.analysis.comparison_tables import comparison_document, comparison_settings
 from gradedeval.analysis.pool.statistics import AT, Pool, found_alone, pool_statistics, unjudged_by_depth
@@ -14,6 +14,7 @@ from gradedeval.analysis.prospects import measures_that_reach
 from gradedeval.analysis.ranked_runs import RankedRuns, rank_runs
 from gradedeval.analysis.ranked_terms import RankedTerms, terms_by_run
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
+from gradedeval.analysis.significance import TestSettings
 from gradedeval.analysis.topic_table import topic_table
 from gradedeval.errors import InputError, visible
 from gradedeval.formats import Table

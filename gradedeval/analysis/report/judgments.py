@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.analysis.pool.tables import shown
 from gradedeval.analysis.report.findings import Findings
+from gradedeval.analysis.tables import shown
 from gradedeval.errors import plural
 from gradedeval.formats import Column, Kind, Table
 

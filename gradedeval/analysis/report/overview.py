@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.prospects import Prospect, prospect
 from gradedeval.analysis.report.findings import Findings
-from gradedeval.analysis.significance import p_value
+from gradedeval.analysis.significance import TestSettings, p_value
 from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import plural
 from gradedeval.formats import Column

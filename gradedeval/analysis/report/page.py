@@ -9,13 +9,12 @@ from itertools import compress
 from typing import Any, Unpack
 
 from gradedeval import __version__
-from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.pool.statistics import AT
 from gradedeval.analysis.report import judgments, overview, topics
 from gradedeval.analysis.report.findings import SHOW, Findings, ReportSettings, find
 from gradedeval.analysis.report.first_ranks import grade_classes, legend, most_different, rankings, scores_of_topics
 from gradedeval.analysis.report.markup import as_json, inline, on_page, template_of
-from gradedeval.analysis.significance import Correction, Test
+from gradedeval.analysis.significance import Correction, Test, TestSettings
 from gradedeval.errors import InputError, warn_caller
 from gradedeval.formats import Table
 from gradedeval.measures.definition import AnyMeasure

@@ -13,8 +13,14 @@ from gradedeval.cli.clicks.measures import SS_REL_OPTION
 from gradedeval.cli.clicks.qrels_options import QRELS_OPTIONS
 from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, one_registered, option, output_options
 from gradedeval.cli.output import warn
-from gradedeval.clicks.agreement import DECILE, UNJUDGED, ClickCorrelations, Settings, correlate_log
-from gradedeval.clicks.tables import click_correlations_document
+from gradedeval.clicks.agreement import (
+    DECILE,
+    UNJUDGED,
+    ClickCorrelations,
+    Settings,
+    click_correlations_document,
+    correlate_log,
+)
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
 from gradedeval.measures.parse import DEFAULT, parse_measures

@@ -12,9 +12,8 @@ from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from, one_file
 from gradedeval.cli.clicks.observe import OBSERVATION_OPTIONS
 from gradedeval.cli.options import MEASURES_FROM, READS, command_line, measure_option, option, output_options
 from gradedeval.cli.output import warn
-from gradedeval.clicks.fits import PRECISION, SCALES, Fits, families, fit_observation
+from gradedeval.clicks.fits import PRECISION, SCALES, Fits, families, fit_observation, fits_document
 from gradedeval.clicks.observation import observe_log
-from gradedeval.clicks.tables import fits_document
 from gradedeval.formats import formats_for
 from gradedeval.options import numbers
 

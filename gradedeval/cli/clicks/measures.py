@@ -10,8 +10,7 @@ from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from
 from gradedeval.cli.clicks.qrels_options import QRELS_OPTIONS, qrels_from
 from gradedeval.cli.options import command_line, option, output_options
 from gradedeval.cli.output import warn
-from gradedeval.clicks.click_measures import SS_REL, click_measures
-from gradedeval.clicks.tables import click_measures_document
+from gradedeval.clicks.click_measures import SS_REL, click_measures, click_measures_document
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
 from gradedeval.options import numbers

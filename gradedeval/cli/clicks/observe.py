@@ -11,8 +11,17 @@ from gradedeval.cli.arguments import Destination
 from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from, one_file
 from gradedeval.cli.options import command_line, option, output_options
 from gradedeval.cli.output import warn
-from gradedeval.clicks.observation import CLICKLESS, GAPS, LOG_RANKS, MU, PAGE, PER, RANKS, observe_log
-from gradedeval.clicks.tables import observation_document
+from gradedeval.clicks.observation import (
+    CLICKLESS,
+    GAPS,
+    LOG_RANKS,
+    MU,
+    PAGE,
+    PER,
+    RANKS,
+    observation_document,
+    observe_log,
+)
 from gradedeval.formats import formats_for
 from gradedeval.options import numbers
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.analysis.correlate import Kind, correlate
-from gradedeval.analysis.tables import correlation_settings, signature_lines
+from gradedeval.analysis.correlate import Kind, correlate, correlation_settings
+from gradedeval.analysis.tables import signature_lines
 from gradedeval.cli.correlate import OPTIONS, matrix_of
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, matrix_from
 from gradedeval.cli.options import command_line, option

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 import gradedeval
-from gradedeval.analysis.compare import TestSettings as Settings
 from gradedeval.analysis.explain import explain_topics
 from gradedeval.analysis.report import overview
 from gradedeval.analysis.report import page as pages
 from gradedeval.analysis.report.findings import Findings, ReportSettings, find
+from gradedeval.analysis.significance import TestSettings as Settings
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options
 from gradedeval.scoring.scores import Row

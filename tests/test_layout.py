@@ -33,7 +33,7 @@ LATE = ("pandas", "scipy", "matplotlib", "bokeh", "jinja2", "tabulate", "importl
         "dask", "distributed", "fsspec")  # fmt: skip
 
 MOST_LINES, MOST_LINES_OF_A_FUNCTION = 900, 50
-MOST_ENTRIES, MOST_FLOORS = 18, 10
+MOST_ENTRIES, MOST_FLOORS = 19, 10
 
 
 def module_name(path: Path) -> str:

@@ -12,10 +12,10 @@ import click
 import pytest
 
 import gradedeval
-from gradedeval.analysis.check_config import OPTION_KEYS
 from gradedeval.options import OPTIONS, OptionKwargs, Options
 from gradedeval.options.definition import Option, option
 from gradedeval.options.presets import PRESETS, resolve_options
+from gradedeval.questions.limits import OPTION_KEYS
 from gradedeval.scoring.evaluate import evaluate
 from support.commands import Command
 from support.generated_docs import LEAVES

@@ -3,18 +3,383 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gradedeval.analysis.completions.reread import Reread
 from gradedeval.analysis.score_matrix import Paired
-from gradedeval.analysis.unjudged import Judged, judge
-from gradedeval.arrays import TOLERANCE, Floats, Ints
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
+from gradedeval.errors import InputError
+from gradedeval.measures.applied import scores_of
+from gradedeval.measures.bounds import falls
+from gradedeval.parallel.workers import Workers
+from gradedeval.rankings.batch import EVERY_TOPIC, Batch
+from gradedeval.scoring.run_scores import tested
+from gradedeval.scoring.scorer import GainsCache, Scorer
+from gradedeval.scoring.scores import Scores
+from gradedeval.scoring.tasks import grade_run
+from gradedeval.trec.lines import decode
+from gradedeval.trec.stream import Source, is_file
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# The unjudged documents of runs: what scores would be if some of them were relevant.
+
+
+EXACT = 50
+"""Down to so many unjudged documents of a topic each number is tried, below that every fifth part more."""
+CELLS = 1 << 16
+"""Topics × ranks that are scored in one go: more no longer saves calls, and leaves the cache."""
+
+
+@dataclass(eq=False)
+class Numbering:
+    """A number for each unjudged document of a topic, the same in all runs; 0 is none."""
+
+    of_topic: dict[bytes, defaultdict[bytes, int]] = field(default_factory=dict)
+    following: count[int] = field(default_factory=lambda: count(1))
+    size: int = 1
+
+    def numbers(self, batch: Batch, unjudged: Bools) -> Ints:
+        """topics × ranks: the number of each unjudged document."""
+        found = np.zeros(batch.codes.shape, dtype=np.int64)
+        for row, topic in enumerate(batch.topics):
+            known = self.of_topic.setdefault(topic, defaultdict(self.following.__next__))
+            docnos = batch.docnos.get(topic, ())
+            at = np.flatnonzero(unjudged[row])
+            found[row, at] = list(map(known.__getitem__, map(docnos.__getitem__, at.tolist())))
+        self.size = max(self.size, int(found.max(initial=0)) + 1)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some topics of a run: a batch, and topics × ranks: the numbers of its unjudged documents, 0 elsewhere."""
+
+    batch: Batch
+    number: Ints
+
+    @property
+    def names(self) -> list[str]:
+        return [decode(topic) for topic in self.batch.topics]
+
+    @cached_property
+    def unjudged(self) -> Bools:
+        """topics × ranks: whether the document is one of these."""
+        return self.number > 0
+
+    @cached_property
+    def cell(self) -> NDArray[np.int32]:
+        """number of a document -> its place in the flat topics × ranks; −1 of what is not there or beyond the last."""
+        cells = np.full(int(self.number.max(initial=0)) + 2, -1, dtype=np.int32)
+        cells[self.number.ravel()] = np.arange(self.number.size)
+        cells[0] = -1
+        return cells
+
+    def choice(self, numbers: Ints) -> tuple[Ints, Bools]:
+        """The rows of topics that have some of these documents, and rows × ranks: whether it is one."""
+        cells = self.cell[np.minimum(numbers, len(self.cell) - 1)]
+        topics, ranks = np.divmod(cells[cells >= 0], self.number.shape[1])
+        rows, row = np.unique(topics, return_inverse=True)
+        chosen = np.zeros((len(rows), self.number.shape[1]), dtype=bool)
+        chosen[row, ranks] = True
+        return rows, chosen
+
+
+def select(batch: Batch, rows: Ints) -> Batch:
+    """Some of its topics, or some several times."""
+    arrays = {name: getattr(batch, name) for name in ("codes", "retrieved", "pool", "kinds", "first", "below")}
+    chosen = {name: array[rows] for name, array in arrays.items() if array is not None}
+    return replace(batch, topics=[batch.topics[row] for row in rows.tolist()], **chosen)
+
+
+def parts_of(batches: Sequence[Batch], topics: Sequence[str], judged: Bools, numbering: Numbering) -> list[Part]:
+    """The batches of a run, of these topics alone; a topic that is in several of them is complete in the last."""
+    last = {decode(topic): number for number, batch in enumerate(batches) for topic in batch.topics}
+    wanted, parts = set(topics), []
+    for place, batch in enumerate(batches):
+        ranks = np.arange(1, batch.codes.shape[1] + 1)
+        unjudged = ~judged[batch.codes] & (ranks <= batch.retrieved[:, None])
+        names = [decode(topic) for topic in batch.topics]
+        rows = [row for row, name in enumerate(names) if name in wanted and last[name] == place]
+        if rows:
+            parts.append(Part(select(batch, np.array(rows)), numbering.numbers(batch, unjudged)[rows]))
+    return parts
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A run by one measure, with some of its unjudged documents taken as relevant: they have the top gain.
+
+    base    topics: the scores as they are, on the scale on which means are tested
+    number  the unjudged documents that the measure looks at
+    topic   of each: its row
+    rank    of each: its rank
+    weight  of each: about what it adds to the score of its topic
+    fixed   of each: what it adds whatever the others are, as long as no score comes to the largest there is; None where
+            it depends on them
+    bounded whether a score may come to the largest there is
+    most    topics: the score with all of them
+    """
+
+    scorer: Scorer
+    column: int
+    parts: list[Part]
+    base: Floats
+    number: Ints
+    topic: Ints
+    rank: Ints
+    weight: Floats
+    fixed: Floats | None
+    bounded: bool
+    most: Floats
+
+    @cached_property
+    def place(self) -> Ints:
+        """number of a document -> its place among the unjudged ones of this run; −1 for what is beyond the last."""
+        places = np.full(int(self.number.max(initial=0)) + 2, -1)
+        places[self.number] = np.arange(len(self.number))
+        return places
+
+    @cached_property
+    def weights(self) -> Floats:
+        """number of a document -> its weight in this run; 0 for what is beyond the last."""
+        return np.append(self.weight, 0.0)[self.place]
+
+    @cached_property
+    def fixes(self) -> Floats | None:
+        """number of a document -> what it adds in this run whatever the others are."""
+        return None if self.fixed is None else np.append(self.fixed, 0.0)[self.place]
+
+    def rises(self, chosen: Sequence[Ints]) -> list[float]:
+        """By how much the sum of scores rises where the documents of each choice, by number, are relevant."""
+        if self.fixed is not None:
+            return [self._rise_by_rank(self.fixed, numbers) for numbers in chosen]
+        rises, begin = [0.0] * len(chosen), 0
+        for part in self.parts:
+            end = begin + len(part.batch.topics)
+            choices = list(map(part.choice, chosen))
+            values = values_of(self.scorer, self.column, part, choices, self.ceiling)
+            for which, (rows, _) in enumerate(choices):
+                rises[which] += float((values[which] - self.base[begin:end][rows]).sum())
+            begin = end
+        return rises
+
+    @property
+    def ceiling(self) -> float:
+        return self.scorer.measures[self.column].definition.ceiling
+
+    def _rise_by_rank(self, fixed: Floats, numbers: Ints) -> float:
+        places = self.place[np.minimum(numbers, len(self.place) - 1)]
+        places = places[places >= 0]
+        added = np.bincount(self.topic[places], fixed[places], minlength=len(self.base))
+        return float((np.minimum(self.base + added, _tested_ceiling(self.scorer, self.column)) - self.base).sum())
+
+
+def values_of(
+    scorer: Scorer, column: int, part: Part, asked: Iterable[tuple[Ints, Bools]], ceiling: float = np.inf
+) -> list[Floats]:
+    """The scores of topics with some unjudged documents at the top gain, as they are tested, no more than the ceiling.
+    The others gain nothing, as what lies beyond the end. Many small questions are scored in one go.
+
+    asked  rows of topics, and rows × ranks: the documents that are relevant
+    """
+    found: list[Floats] = []
+    waiting: list[tuple[Ints, Bools]] = []
+    for rows, relevant in asked:
+        waiting.append((rows, relevant))
+        if sum(each.size for _, each in waiting) >= CELLS:
+            found += _values(scorer, column, part, waiting, ceiling)
+            waiting = []
+    return found + _values(scorer, column, part, waiting, ceiling) if waiting else found
+
+
+def _values(
+    scorer: Scorer, column: int, part: Part, asked: Sequence[tuple[Ints, Bools]], ceiling: float
+) -> list[Floats]:
+    rows, relevant = (np.concatenate(each) for each in zip(*asked, strict=True))
+    batch = select(part.batch, rows)
+    np.putmask(batch.codes, part.unjudged[rows] & ~relevant, batch.beyond)
+    table, measure = scorer.tables[column], scorer.measures[column]
+    gains = GainsCache(batch, scorer.grader, scorer.by_intent)
+    scores = scores_of(measure, gains(table, measure, unjudged=table.top))
+    values = tested(np.minimum(scores, ceiling), measure.definition.summary)
+    return np.split(values, np.cumsum([len(each) for each, _ in asked])[:-1])
+
+
+def _tested_ceiling(scorer: Scorer, column: int) -> float:
+    """The largest score there is, as it is tested."""
+    definition = scorer.measures[column].definition
+    return float(tested(np.array([definition.ceiling]), definition.summary)[0])
+
+
+def judge(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, Floats]) -> Judged:
+    """What the unjudged documents of a run add to its scores.
+
+    by_rank  topic -> what a document adds at each rank, where that depends on nothing else; more is put in
+    """
+    measure, found, begin = scorer.measures[column], [], 0
+    ceiling, additive, bounded = measure.definition.ceiling, True, False
+    for part in parts:
+        seen = (part.number > 0) & (
+            np.arange(part.number.shape[1]) < (np.inf if measure.cutoff is None else measure.cutoff)
+        )
+        order = seen.cumsum(1)
+        rows = np.arange(len(seen))
+        choices = np.zeros_like(seen), seen, seen & (order % 2 == 1), seen & (order % 2 == 0)
+        none, every, odd, even = values_of(scorer, column, part, ((rows, chosen) for chosen in choices))
+        (most,) = values_of(scorer, column, part, [(rows, seen)], ceiling)
+        fixed = np.zeros(seen.shape)
+        additive = additive and part.batch.first is None and _close(odd + even, none + every)
+        if additive and seen.size:
+            with np.errstate(invalid="ignore"):  # a topic without an ideal ranking
+                fixed = _by_rank(scorer, column, part, by_rank) * seen
+            additive = _close(fixed.sum(1), every - none)
+        at_end = not _close(most, every)
+        bounded = bounded or at_end
+        weight = fixed
+        if not additive or at_end:
+            weight = _by_hull(
+                scorer,
+                column,
+                part,
+                seen,
+                none[:, None] + np.pad(fixed, ((0, 0), (1, 0))).cumsum(1) if additive else None,
+            )
+        topic, rank = np.nonzero(seen)
+        found.append((none, part.number[seen], topic + begin, rank + 1, weight[seen], fixed[seen], most))
+        begin += len(none)
+    base, number, topics, ranks, weights, each, all_of_them = map(np.concatenate, zip(*found, strict=True))
+    exact = each if additive else None
+    return Judged(scorer, column, parts, base, number, topics, ranks, weights, exact, bounded, all_of_them)
+
+
+def _close(one: Floats, other: Floats) -> bool:
+    return bool(np.allclose(one, other, rtol=0, atol=1e-9))
+
+
+def _by_rank(scorer: Scorer, column: int, part: Part, known: dict[bytes, Floats]) -> Floats:
+    """topics × ranks: what a document would add, if it were the only one that gains."""
+    batch, width = part.batch, part.batch.codes.shape[1]
+    if any(len(known.get(topic, ())) < width for topic in batch.topics):
+        empty = replace(
+            batch, codes=np.full_like(batch.codes, batch.unjudged), retrieved=np.full_like(batch.retrieved, width)
+        )
+        alone = Part(empty, np.ones_like(part.number))
+        deepest = min(width, scorer.measures[column].cutoff or width)
+        rows, ranks = np.arange(len(batch.topics)), np.arange(width)
+        at_rank = ((rows, np.tile(ranks == rank, (len(rows), 1))) for rank in range(-1, deepest))
+        zero, *each = values_of(scorer, column, alone, at_rank)
+        found = np.zeros((len(batch.topics), width))
+        found[:, :deepest] = np.stack(each, axis=1) - zero[:, None]
+        known |= dict(zip(batch.topics, found, strict=True))
+    return np.stack([known[topic][:width] for topic in batch.topics])
+
+
+def _by_hull(scorer: Scorer, column: int, part: Part, seen: Bools, summed: Floats | None) -> Floats:
+    """topics × ranks: about what a document adds, with those above it: the slope of the upper hull of the score by how
+    many of the first unjudged documents are relevant; 0 where it does not rise.
+
+    summed  topics × (1 + ranks): the scores with all documents down to the rank, from 0, but for the ceiling; None
+            where they are not sums
+    """
+    order, ceiling = np.where(seen, seen.cumsum(1), 0), scorer.measures[column].definition.ceiling
+    number = order.max(1, initial=0)
+    tried = _tried(int(number.max(initial=0)))
+    rows = np.arange(len(number))
+    if summed is None:
+        below = [rows[number > before] for before in (-1, *tried[:-1])]  # the others have no more documents
+        small = order.astype(np.int32)
+        asked = ((some, seen[some] & (small[some] <= most)) for some, most in zip(below, tried, strict=True))
+        values = np.zeros((len(number), len(tried)))
+        for at, value in enumerate(values_of(scorer, column, part, asked, ceiling)):
+            values[below[at], at] = value
+    else:
+        so_far = np.pad(seen, ((0, 0), (1, 0))).cumsum(1)
+        down_to = np.array([np.searchsorted(so_far[row], np.minimum(tried, number[row])) for row in rows])
+        values = np.minimum(summed[rows[:, None], down_to], _tested_ceiling(scorer, column))
+    slopes = np.zeros((len(number), int(tried[-1]) + 1))
+    for row, last in enumerate(np.searchsorted(tried, number).tolist()):
+        counts, begin = np.minimum(tried, number[row]), 0
+        while begin < last:
+            steps = slice(begin + 1, last + 1)
+            slope = (values[row, steps] - values[row, begin]) / (counts[steps] - counts[begin])
+            end = begin + 1 + int(slope.argmax())
+            if slope[end - begin - 1] <= 0:
+                break
+            slopes[row, counts[begin] + 1 : counts[end] + 1] = slope[end - begin - 1]
+            begin = end
+    return np.take_along_axis(slopes, order, 1)
+
+
+def _tried(most: int) -> Ints:
+    """0, 1, 2, … to EXACT, then a fifth more each time, to the most there are."""
+    tried = [*range(min(most, EXACT) + 1)]
+    while tried[-1] < most:
+        tried.append(min(most, tried[-1] * 6 // 5))
+    return np.array(tried)
+
+
+# The runs of an evaluation, read again: which of their documents nobody judged.
+
+
+class Reread:
+    """Each run is read once more, when it is first asked for, with a number for each unjudged document."""
+
+    @classmethod
+    def of(cls, scores: Scores | None) -> Reread | None:
+        """None where judging would not change the scores as it is told here: where they are saved ones, or were
+        standardized since, and as `of_runs` says."""
+        if scores is None or scores.transformations or not scores.sources:
+            return None
+        return cls.of_runs(Scorer(scores.qrels, scores.measures, scores.options), scores.sources)
+
+    @classmethod
+    def of_runs(cls, scorer: Scorer, sources: Mapping[str, Any]) -> Reread | None:
+        """None without residuals, where the best case is that of the full ranking, and where grades order ties."""
+        options = scorer.options
+        bounded = options.wants_residuals and options.bounded_by_residuals and options.residual_depth == "cutoff"
+        return cls(scorer, sources) if bounded else None
+
+    def __init__(self, scorer: Scorer, sources: Mapping[str, Any]) -> None:
+        self.scorer, self.sources = scorer, sources
+        self.column = {measure.label: column for column, measure in enumerate(scorer.measures)}
+        self.numbering = Numbering()
+        self.batches: dict[str, list[Batch]] = {}
+        self.known: dict[tuple[str, tuple[str, ...]], list[Part] | None] = {}
+        # What is relevant below the cutoff changes what scores are divided by.
+        self.whole = any(map(falls, self.scorer.measures))
+
+    def parts(self, run: str, topics: Sequence[str]) -> list[Part] | None:
+        """These topics of a run; None where it cannot be read again."""
+        key = (run, tuple(topics))
+        if key not in self.known:
+            try:
+                self.known[key] = self._parts(run, topics)
+            except InputError:
+                self.known[key] = None
+        return self.known[key]
+
+    def _parts(self, run: str, topics: Sequence[str]) -> list[Part] | None:
+        """Raises InputError where the run cannot be read."""
+        source = self.sources.get(run)
+        if source is None or (is_file(source) and Source(source).is_read_once):
+            return None
+        if run not in self.batches:
+            grader = replace(self.scorer.grader, keep_docnos_for=EVERY_TOPIC)
+            grader = replace(grader, last_rank=None) if self.whole else grader
+            self.batches[run] = grade_run(source, grader, Workers()).batches
+        parts = parts_of(self.batches[run], topics, self.scorer.grader.judged, self.numbering)
+        return parts if {name for part in parts for name in part.names} == set(topics) else None
+
 
 COLUMNS = ("flip", "unjudged", "flip_share", "flip_rank")
 SORTED = 512

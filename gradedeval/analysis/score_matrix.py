@@ -2,26 +2,277 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gradedeval.analysis.origins import Origin, Origins, check_origins
-from gradedeval.analysis.saved_scores import SavedScore, SavedScores, read_saved
-from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints
-from gradedeval.errors import InputError, did_you_mean, plural, shorten, warn_caller
+from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints, as_float
+from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, plural, shorten, warn_caller
+from gradedeval.measures.definition import Reading
 from gradedeval.measures.parse import canonical, parse_measures
-from gradedeval.measures.properties import Reading
-from gradedeval.scoring.scores import Scores
+from gradedeval.options import TIES_BY_GRADE
+from gradedeval.scoring.evaluate import file_names
+from gradedeval.scoring.run_scores import summarize, summarize_rises, tested
+from gradedeval.scoring.scores import ALL, Scores
 from gradedeval.scoring.signature import Signature
-from gradedeval.scoring.summaries import summarize, summarize_rises, tested
+from gradedeval.trec.documents import Rows, json_rows
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, duplicate, encode, settle_duplicates, whole_lines
+from gradedeval.trec.small_tables import headed_table
+from gradedeval.trec.stream import Source, Stream, first_bytes, is_named, is_url, same_file
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Saved scores: the long table that `gradedeval -q` writes for programs, read back with every fault at its line.
+
+
+NEEDED = ("run", "topic", "measure", "score")
+FRAME = "<frame>"
+HINT = "save scores with `gradedeval RUN... QRELS -q -f csv -o scores.csv`"
+HEAD = 1 << 16
+"""First bytes, which are enough to know a file of saved scores: its signature is long where there are many measures."""
+
+
+@dataclass(frozen=True)
+class SavedScore:
+    """A row of the long table; `measure` is the notation of gradedeval, however it was written; `residual` and
+    `unjudged` are nan if it has none."""
+
+    KEY: ClassVar[tuple[str, str, str]] = ("run", "topic", "measure")
+
+    run: str
+    topic: str
+    measure: str
+    score: float
+    residual: float = np.nan
+    unjudged: float = np.nan
+
+
+@dataclass(frozen=True)
+class SavedScores:
+    """What a file or a frame holds.
+
+    place       its name
+    rows        the scores by topic
+    labels      measure -> what it is called, as it was written first
+    signatures  (run, measure) -> what they depend on, where that was saved with them
+    cut         whether it is a file that has a place for signatures, and lacks one: rows of means were taken out
+    """
+
+    place: str
+    rows: list[SavedScore]
+    labels: dict[str, str]
+    signatures: dict[tuple[str, str], Signature] = field(default_factory=dict)
+    cut: bool = False
+
+
+def holds_scores(path: str) -> bool:
+    """Whether a file holds saved scores, not a run: its header has their columns, or its first bytes their JSON keys,
+    whatever it is called. Raises InputError where it cannot be read."""
+    if not is_named(path):
+        return False
+    head = first_bytes(Source(path), HEAD).removeprefix(BYTE_ORDER_MARKS[0])
+    if head.lstrip().startswith((b"{", b"[")):
+        return all(re.search(rb'"%b"\s*:' % name.encode(), head) for name in NEEDED)
+    lines = (line.strip() for line in head.split(b"\n"))
+    header = next((line for line in lines if line and not line.startswith(b"#")), b"")
+    cells = header.split(next((mark for mark in (b"\t", b",") if mark in header), None))
+    return {name.encode() for name in NEEDED} <= {cell.strip(b' \t\r"') for cell in cells}
+
+
+def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
+    """The scores by topic of a csv, tsv, json or jsonl file (compressed or not), or of a DataFrame.
+
+    The means are left out. Raises InputError for missing columns, invalid numbers, duplicate scores, and if there is
+    nothing but means.
+    """
+    if isinstance(source, str | Path):
+        place, problems, rows, joint = _of_file(Source(source))
+    else:
+        place, problems, joint = FRAME, ProblemList(FRAME), ""
+        header = [str(name) for name in source.columns]
+        if missing := [name for name in NEEDED if name not in header]:
+            raise InputError(f"{place}:1", f"no column '{missing[0]}'", HINT)
+        values = source.astype(object).values.tolist()
+        rows = [(number, dict(zip(header, row, strict=True))) for number, row in enumerate(values, 1)]
+    scores, labels = _scores(rows, problems)
+    summaries = {(row.run, row.measure): line for line, row in scores if row.topic == ALL}
+    by_topic = _by_topic(scores, summaries, place)
+    if not by_topic:
+        raise InputError(place, "no scores by topic", HINT)
+    cells = dict(rows)
+    signed = {key: Signature.read(str(cells[line].get("signature") or joint)) for key, line in summaries.items()}
+    known = {key: signature for key, signature in signed.items() if signature}
+    moved = {key for key, signature in known.items() if signature.settings.get("ties") in TIES_BY_GRADE}
+    by_topic = [
+        replace(row, residual=np.nan, unjudged=np.nan) if (row.run, row.measure) in moved else row for row in by_topic
+    ]
+    signs = place != FRAME and any("signature" in row for row in cells.values())
+    return SavedScores(
+        place, by_topic, labels, known, signs and any((row.run, row.measure) not in known for row in by_topic)
+    )
+
+
+def _of_file(file: Source) -> tuple[str, ProblemList, Rows, str]:
+    """The name of a file, a list for its problems, its rows, and the signature of all of them, if it has one."""
+    with closing(Stream(file)) as stream:
+        if stream.peek(HEAD).removeprefix(BYTE_ORDER_MARKS[0]).lstrip()[:1] in (b"{", b"["):
+            data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
+            head, rows = json_rows(decode(data), file.place, NEEDED, HINT)
+            return file.place, ProblemList(file.place), rows, str(head.get("signature"))
+        table = headed_table(file.target, NEEDED, HINT, whole_lines(stream))
+    return table.place, table.problems, [(row.line, row.cells) for row in table.rows], ""
+
+
+def _scores(rows: Rows, problems: ProblemList) -> tuple[list[tuple[int, SavedScore]], dict[str, str]]:
+    """The scores with their lines; and measure -> how it was written first."""
+    scores, names, labels = [], dict[str, str](), dict[str, str]()
+    for line, cells in rows:
+        try:
+            values = {name: _number(cells.get(name)) for name in ("score", "residual", "unjudged")}
+        except ValueError as error:
+            problems.add(line, str(error), "expected a number such as 0.25")
+            continue
+        if np.isnan(values["score"]) and cells["topic"] != ALL:
+            problems.add(line, "no score", "each row of a topic has one")
+        written = str(cells["measure"])
+        if written not in names:
+            names[written] = canonical(written)
+            labels.setdefault(names[written], written)
+        scores.append((line, SavedScore(str(cells["run"]), str(cells["topic"]), names[written], **values)))
+    problems.check()
+    return scores, labels
+
+
+def _number(cell: Any) -> float:
+    if cell is None or cell == "":
+        return float("nan")
+    value = as_float(cell) if isinstance(cell, Real) or cell in ("inf", "-inf") else decimal(encode(str(cell)))
+    if np.isnan(value) and not isinstance(cell, Real):
+        raise ValueError(f"'{cell}' is not a number")
+    return value
+
+
+def _by_topic(
+    rows: list[tuple[int, SavedScore]], summaries: dict[tuple[str, str], int], place: str
+) -> list[SavedScore]:
+    """The rows without the means: the last row with the topic `all` of each run and measure."""
+    rows = [(line, row) for line, row in rows if summaries.get((row.run, row.measure)) != line]
+    problems = ProblemList(place)
+
+    def repeated(position: int, first: int) -> None:
+        line, row = rows[position]
+        what = duplicate(f"{row.measure} of topic {row.topic} of '{row.run}'", rows[first][0])
+        problems.add(line, what, "keep one of the two")
+
+    settle_duplicates([(row.run, row.topic, row.measure) for _, row in rows], "error", repeated)
+    problems.check()
+    return [row for _, row in rows]
+
+
+# Where scores come from, and whether those of several runs may be compared.
+
+
+Origins = NDArray[Any]
+"""runs × measures: the `Origin` of each column of scores."""
+ALLOW = "--allow-mismatch"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the scores of a run by a measure come from.
+
+    place      the file; "" if they are computed here
+    signature  what they depend on; None if that is not known
+    cut        whether the file had signatures, and rows that have them were taken out
+    """
+
+    place: str
+    signature: Signature | None
+    cut: bool = False
+
+
+def check_origins(runs: Sequence[str], measures: Sequence[str], origins: Origins, allow: bool = False) -> list[str]:
+    """Raise InputError (usage) where scores by one measure depend on other qrels or options than the first run's, and
+    InputError where rows that have the signature were taken out of a file.
+
+    allow  only note it
+
+    Returns notes: these, scores of unknown origin, and scores of another version.
+    """
+    cut = next((origin.place for origin in origins.flat if origin.cut and origin.signature is None), None)
+    if cut is not None and not allow:
+        what = "the row of the mean (topic 'all') of a run is missing, and with it the signature: the file was cut"
+        raise InputError(cut, what, f"save the scores again, or allow it with {ALLOW}", kind="no-signature")
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for column, measure in enumerate(measures):
+        signed = [(run, origin) for run, origin in zip(runs, origins[:, column], strict=True) if origin.signature]
+        for run, origin in signed[1:]:
+            if problem := _mismatch(*signed[0], origin, measure):
+                found.setdefault((origin.place, run.removeprefix(f"{origin.place}:"), problem), []).append(measure)
+    notes = [
+        (place, f"{shorten(of)} of '{run}' {'is' if len(of) == 1 else 'are'} {problem}")
+        for (place, run, problem), of in found.items()
+    ]
+    if notes and not allow:
+        raise mismatch_error(*notes[0])
+    return [*(f"{place}: {problem}" for place, problem in notes), *_unknown(origins), *_versions(origins)]
+
+
+def mismatch_error(place: str, problem: str) -> InputError:
+    """The error of scores that are not comparable, and how to go on."""
+    hint = f"score it again with the same qrels and options, or allow it with {ALLOW}"
+    return InputError(place, problem, hint, kind="mismatch", usage=True)
+
+
+def mismatch(signature: Signature, other: Signature, measure: str, elsewhere: str) -> str:
+    """In words, what scores by a measure depend on that is another elsewhere: `scored with qrels 3f2a9c (here
+    77aa01)`; nothing where all agrees."""
+    differences = signature.differences(other, measure)
+    said = [f"{name} {_value(mine)} ({elsewhere} {_value(theirs)})" for name, (mine, theirs) in differences.items()]
+    return f"scored with {', '.join(said)}" if said else ""
+
+
+def _value(value: str | None) -> str:
+    return "unset" if value is None else value or "set"
+
+
+def _mismatch(first: str, known: Origin, origin: Origin, measure: str) -> str:
+    """What the scores of a run depend on that is another for the first run."""
+    if origin.signature is known.signature or origin.signature is None or known.signature is None:
+        return ""
+    return mismatch(origin.signature, known.signature, measure, f"{first}:" if known.place else "here")
+
+
+def _unknown(origins: Origins) -> list[str]:
+    """A note of files without signatures, and of a frame that is compared with scores from elsewhere: who makes one
+    frame of all knows what is in it."""
+    alone = {origin.place for origin in origins.flat} == {FRAME}
+    places = dict.fromkeys(origin.place for origin in origins.flat if origin.signature is None)
+    if not places or alone:
+        return []
+    what = f"no {plural(len(places), 'signature')}, so qrels and options cannot be checked"
+    return [Note(f"{', '.join(places)}: {what}", kind="no-signature")]
+
+
+def _versions(origins: Origins) -> list[str]:
+    versions: dict[str, str] = {}
+    for origin in origins.flat:
+        if origin.signature is not None:
+            versions.setdefault(origin.signature.version, origin.place or "the runs")
+    if len(versions) < 2:
+        return []
+    said = ", ".join(f"{place} by {version}" for version, place in versions.items())
+    return [f"scores are of several versions: {said}"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,3 +593,89 @@ def topic_differences(values: Floats, first: Ints, second: Ints) -> Floats:
     differences: Floats = values[second] - values[first]
     differences[np.abs(differences) <= TOLERANCE] = 0
     return differences
+
+
+# The run that others are compared with: one of the runs, another file, or saved scores.
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What `--baseline` names; all None: no baseline.
+
+    name    one of the runs
+    path    another run
+    saved   a file of saved scores, and the run `within` it if it has several; in Python also a frame or an evaluation
+    """
+
+    name: str | None = None
+    path: str | None = None
+    saved: AnyScores | None = None
+    within: str | None = None
+
+    @classmethod
+    def read(cls, word: str | None, runs: Sequence[str]) -> Baseline:
+        """What the value of `--baseline` names, given these run files: a run that is one of them counts once."""
+        if word is None:
+            return cls()
+        names = file_names(list(runs))
+        same = [name for name, path in zip(names, runs, strict=True) if word == path or same_file(word, path)]
+        if same:
+            return cls(name=same[0])
+        file, colon, within = word.rpartition(":")
+        names_one = colon and is_named(file) and "/" not in within
+        if os.path.exists(word) or (is_url(word) and not names_one):
+            return cls(saved=word) if holds_scores(word) else cls(path=word, name=file_names([*runs, word])[-1])
+        if names_one and holds_scores(file):
+            return cls(saved=file, within=within)
+        return cls(name=word)
+
+
+def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
+    """The scores with those of the baseline added, and its name; None without a baseline.
+
+    Raises InputError if it is not found, or its file has several runs and none is named.
+    """
+    if given.saved is None:
+        if given.name is not None and given.name not in matrix.runs:
+            what = f"'{given.name}' is neither a file nor one of the runs ({shorten(matrix.runs)})"
+            raise InputError("--baseline", what, "check the path")
+        return matrix, given.name
+    saved = to_matrix(given.saved)
+    place = str(given.saved) if isinstance(given.saved, str | Path) else "baseline"
+    if given.within is None and len(saved.runs) > 1:
+        what = f"{len(saved.runs)} runs ({shorten(saved.runs)})"
+        raise InputError(place, what, f"choose one: --baseline {place}:{saved.runs[0]}", usage=True)
+    name = saved.runs[0] if given.within is None else given.within
+    found = zip(matrix.measures, saved.columns_of(matrix), strict=True)
+    if missing := [measure for measure, column in found if column is None]:
+        what = f"no scores by '{missing[0]}' (only {shorten(saved.measures)})"
+        raise InputError(place, what, f"save them with -m '{missing[0]}' too")
+    alone = saved.select(runs=[name])
+    if name in matrix.runs:
+        # The scores may be of the same file, saved at another time.
+        name = f"{place}:{name}"
+        alone = replace(alone, runs=[name])
+    both = join_matrices(matrix, alone)
+    return replace(both, signature=f"{matrix.signature} | baseline {place}"), name
+
+
+def with_baseline(scores: AnyScores, baseline: AnyScores | None, allow_mismatch: bool) -> tuple[Matrix, str | None]:
+    """Scores with those of a baseline, for a function that compares them, and the name of the baseline.
+
+    baseline  the name of one of the runs, or saved scores of a run in any form
+
+    Raises InputError as `comparable` and `add_baseline` do.
+    """
+    if isinstance(scores, Matrix) and isinstance(baseline, str | None):
+        return scores, baseline
+    matrix = to_matrix(scores)
+    if baseline is None or (isinstance(baseline, str) and baseline in matrix.runs):
+        return checked(matrix, allow_mismatch, 4), baseline
+    given = Baseline.read(baseline, ()) if isinstance(baseline, str) else Baseline(saved=baseline)
+    if given.path is not None:
+        what = f"'{given.path}' is a run, and there are no qrels to score it with"
+        raise InputError("baseline", what, "score it with the others, and give its name", usage=True)
+    if given.saved is None:
+        matrix.run_index(str(given.name))  # which says what runs there are
+    matrix, name = add_baseline(matrix, given)
+    return checked(matrix, allow_mismatch, 4), name

@@ -2,27 +2,305 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from gradedeval.analysis import significance
-from gradedeval.analysis.bayes import ROPE
-from gradedeval.analysis.resampling import is_exact, randomization
-from gradedeval.analysis.score_matrix import Paired
-from gradedeval.analysis.signed_ranks import signed_rank_p
-from gradedeval.arrays import TOLERANCE, Bools, Floats
+from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError, check_choice, plural
+from gradedeval.formats.frames import to_frame
 from gradedeval.options import numbers
 from gradedeval.options.numbers import MOST_DRAWS
 from gradedeval.parallel.progress import Progress, no_progress
-from gradedeval.scoring.bootstrap import studentized_test
+from gradedeval.scoring.intervals import centered, chunks, samples, standard_error, student_t, studentized_test
+from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
     pass
+    import pandas as pd
+
+
+# Resampling for all pairs of runs at once: randomization of signs and labels, what it does not reject, and Sakai's
+# bootstrap test.
+
+
+def is_exact(topics: int, draws: int, runs: int = 2) -> bool:
+    """Whether all permutations of the labels of `runs` runs by topic are listed: they are no more than the draws."""
+    return topics * math.log(math.factorial(runs)) <= math.log(draws) + 1e-9
+
+
+def sign_flips(topics: int, draws: int, seed: int) -> Floats:
+    """draws × topics of −1 and 1: all 2^topics of them if those are no more than the draws, else random ones."""
+    if is_exact(topics, draws):
+        bits: Ints = np.arange(1 << topics)[:, None] >> np.arange(topics) & 1
+    else:
+        bits = np.random.default_rng(seed).integers(0, 2, (draws, topics))
+    return 1 - 2 * bits.astype(np.float64)
+
+
+def randomization(differences: Floats, draws: int, seed: int, progress: Progress = no_progress) -> Floats:
+    """Two-sided p of the randomization test of each pair: under the null hypothesis the sign of a topic is arbitrary.
+
+    differences  pairs × topics
+
+    p = (1 + as extreme) / (1 + draws) for random draws (Phipson & Smyth, 2010), and the exact share where all 2^topics
+    are listed. All pairs share the draws. Fisher 1935; Smucker et al., CIKM 2007.
+    """
+    pairs, topics = differences.shape
+    flips = sign_flips(topics, draws, seed)
+    extreme = np.zeros(pairs)
+    # Sums that are equal in exact arithmetic may differ in their last bits.
+    observed = np.abs(differences.sum(1)) - 1e-12 * np.abs(differences).sum(1)
+    for chunk in progress(chunks(pairs, len(flips))):
+        extreme[chunk] = (np.abs(flips @ differences[chunk].T) >= observed[chunk]).sum(0)
+    exact = is_exact(topics, draws)
+    p: Floats = extreme / len(flips) if exact else (1 + extreme) / (1 + draws)
+    return p
+
+
+def randomization_interval(
+    differences: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
+) -> tuple[Floats, Floats]:
+    """The ends of what the randomization test does not reject at level alpha: of all δ for which differences − δ have a
+    p above alpha, by the same draws. The arguments are those of `randomization`.
+
+    Signs s give a δ a mean as extreme from (d̄ − a) / (1 − b) to (d̄ + a) / (1 + b), or the other way round, where a is
+    the mean of s · d and b that of s: between the means of the topics of either sign. Signs that are all alike do so
+    everywhere. So the ends are order statistics of these means, or infinite.
+    """
+    pairs, topics = differences.shape
+    flips = sign_flips(topics, draws, seed)
+    rank, ups = extreme_rank(alpha, draws, len(flips), is_exact(topics, draws)), flips.sum(1)
+    low, high = np.full(pairs, -np.inf), np.full(pairs, np.inf)
+    alike = np.abs(ups) == topics
+    down, up = 1 / np.where(alike, 1, topics - ups), 1 / np.where(alike, 1, topics + ups)
+    for chunk in progress(chunks(pairs, 4 * len(flips))) if rank else ():
+        sums, totals = differences[chunk] @ flips.T, differences[chunk].sum(1)[:, None]
+        one, other = (totals - sums) * down, (totals + sums) * up
+        lower, upper = np.minimum(one, other), np.maximum(one, other, out=one)
+        lower[:, alike], upper[:, alike] = -np.inf, np.inf
+        lower.partition(rank - 1, axis=1)
+        upper.partition(len(flips) - rank, axis=1)
+        low[chunk], high[chunk] = lower[:, rank - 1], upper[:, len(flips) - rank]
+    return low, high
+
+
+def extreme_rank(alpha: float, draws: int, listed: int, exact: bool) -> int:
+    """How many permutations have to be as extreme for p to be above alpha: of all `listed`, or of random draws."""
+    return math.floor(alpha * listed + 1e-9) + 1 if exact else math.floor(alpha * (1 + draws) + 1e-9)
+
+
+def tukey_hsd(
+    scores: Floats, differences: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
+) -> tuple[Floats, float]:
+    """Randomized Tukey HSD: how often the best and the worst mean lie further apart than two runs do: p of differences
+    of means, and how far their intervals at level 1 − alpha reach to both sides.
+
+    scores       runs × topics
+    differences  of the means of two runs
+
+    In each draw the runs' labels are shuffled within every topic; p and intervals hold for all pairs together.
+    Carterette, TOIS 2012. Exact where all permutations are no more than the draws, else (1 + as extreme) / (1 + draws).
+    """
+    runs, topics = scores.shape
+    exact = is_exact(topics, draws, runs)
+    ranges = np.sort(np.concatenate(list(_ranges(scores.T, draws, seed, exact, progress))))
+    scale = 1e-12 * np.abs(scores).mean(1).max(initial=0)
+    extreme = len(ranges) - np.searchsorted(ranges, np.abs(differences) - scale)
+    p: Floats = extreme / len(ranges) if exact else (1 + extreme) / (1 + draws)
+    rank = extreme_rank(alpha, draws, len(ranges), exact)
+    return p, float(ranges[-rank]) if rank else math.inf
+
+
+def _ranges(by_topic: Floats, draws: int, seed: int, exact: bool, progress: Progress) -> Iterator[Floats]:
+    """The distance of the best mean from the worst in each draw, some draws at a time."""
+    topics, runs = by_topic.shape
+    if exact:
+        orders = [list(itertools.permutations(row)) for row in by_topic.tolist()]
+        for shuffled in itertools.product(*orders):
+            yield np.array([np.ptp(np.mean(shuffled, axis=0))])
+        return
+    draw = np.random.default_rng(seed)
+    for chunk in progress(chunks(draws, topics * runs)):
+        copies = np.broadcast_to(by_topic, (chunk.stop - chunk.start, topics, runs))
+        yield np.ptp(draw.permuted(copies, axis=2).mean(1), axis=1)
+
+
+def studentized(
+    differences: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
+) -> tuple[Floats, Floats]:
+    """Sakai's paired bootstrap test of each pair: the achieved significance level, and the difference needed.
+
+    differences  pairs × topics
+
+    t = mean / (deviation / √n); each sample of the differences shifted to mean 0 gives a t*, and the level is the share
+    of |t*| ≥ |t|. The difference needed is |mean*| of the sample with the (alpha · draws)-th largest |t*|. All pairs
+    share the samples. Sakai, SIGIR 2006, figures 1 and 5.
+    """
+    topics = differences.shape[1]
+    observed = np.abs(student_t(differences.mean(1), (differences**2).mean(1), topics))
+    nth = min(draws, max(1, round(alpha * draws)))
+    level, needed = np.empty(len(differences)), np.empty(len(differences))
+    for rows, means, t in samples(centered(differences), draws, seed, progress):
+        t = np.abs(t)
+        level[rows] = (t >= observed[rows, None] * (1 - 1e-12)).mean(1)
+        sample = np.argpartition(t, draws - nth, axis=1)[:, draws - nth]
+        needed[rows] = np.abs(means[np.arange(len(means)), sample])
+    return level, needed
+
+
+# Wilcoxon's signed ranks of many pairs of runs at once: p values, and the interval of the pseudo-median.
+
+
+COUNTED, LISTED = 50, 13
+"""All signs of the ranks are counted of up to 50 topics without zeros and ties, and of up to 13 with them; p is that of
+a normal distribution elsewhere. So does scipy from 1.15."""
+CLOSE = 1e-9
+"""Sizes that differ by no more than this share of the largest are tied."""
+
+
+def signed_rank_p(differences: Floats) -> Floats:
+    """Two-sided p of Wilcoxon's signed-rank test of each pair; zeros are dropped. 1 where no topic differs.
+
+    differences  pairs × topics
+    """
+    rank, above, tied = _ranks(differences)
+    count, topics = (rank > 0).sum(1), differences.shape[1]
+    plus, mean = (rank * above).sum(1), count * (count + 1) / 4
+    variance = count * (count + 1) * (2 * count + 1) / 24 - (tied**2 - 1).sum(1) / 48
+    distance = np.abs(plus - mean)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(distance > 0, distance / np.sqrt(variance), 0)
+    p = np.array([math.erfc(distant / math.sqrt(2)) for distant in z.tolist()])
+    plain = (count == topics) & (tied == 1).all(1)
+    for row in np.flatnonzero((topics <= LISTED) | (plain & (topics <= COUNTED))).tolist():
+        doubled = np.rint(2 * rank[row]).astype(int)
+        tail = _tail(tuple(doubled[doubled > 0].tolist()))
+        p[row] = min(1.0, 2 * tail[round(2 * min(plus[row], 2 * mean[row] - plus[row]))])
+    return p
+
+
+def _ranks(differences: Floats) -> tuple[Floats, Bools, Floats]:
+    """Of the differences of each pair in the order of their sizes: the rank, 0 of a zero and the mean of those that are
+    tied, whether the difference is above 0, and how many are tied with it."""
+    pairs, topics = differences.shape
+    ordered = np.take_along_axis(differences, np.argsort(np.abs(differences), axis=1), 1)
+    sizes = np.abs(ordered)
+    apart = np.diff(sizes, axis=1, prepend=0) > CLOSE * sizes[:, -1:]  # the first of those that are tied
+    place, after = np.arange(topics), np.hstack([apart[:, 1:], np.ones((pairs, 1), dtype=bool)])
+    first = np.maximum.accumulate(np.where(apart, place, 0), axis=1)
+    last = np.minimum.accumulate(np.where(after, place, topics)[:, ::-1], axis=1)[:, ::-1]
+    counted = np.logical_or.accumulate(apart, axis=1)
+    zeros = topics - counted.sum(1, keepdims=True)
+    rank = np.where(counted, (first + last) / 2 + 1 - zeros, 0)
+    return rank, ordered > 0, np.where(counted, last - first + 1.0, 1)
+
+
+@lru_cache(maxsize=1 << 13)
+def _tail(doubled: tuple[int, ...]) -> Floats:
+    """The probability that the ranks above 0 sum to s / 2 or less, by s from 0, where each sign is as likely.
+
+    doubled  the ranks, times 2
+    """
+    ways = np.zeros(sum(doubled) + 1)
+    ways[0] = 1
+    for rank in doubled:
+        ways[rank:] += ways[:-rank].copy()
+    tail: Floats = ways.cumsum() / 2.0 ** len(doubled)
+    return tail
+
+
+def signed_rank_interval(differences: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """The interval of each pair's pseudo-median, the median of the means of two topics: from the lowest to the highest
+    difference that `signed_rank_p` does not reject, but for single values at which differences tie or are dropped.
+
+    differences  pairs × topics
+
+    The ends are such means, or infinite. Where topics that differ alike leave none they are the pseudo-median.
+    """
+    low, high = np.empty((2, len(differences)))
+    for row, own in enumerate(np.sort(differences, axis=1)):
+        means = np.concatenate([own[at:] + own[at] for at in range(len(own))]) / 2
+        least, most = _kept(own, means, alpha)
+        low[row] = np.partition(means, least - 1)[least - 1] if least > 0 else -np.inf
+        high[row] = np.partition(means, most)[most] if most < len(means) else np.inf
+    return low, high
+
+
+def _kept(own: Floats, means: Floats, alpha: float) -> tuple[int, int]:
+    """The least and the greatest number of the means of two topics that lie below a difference that is not rejected."""
+    topics, count = len(own), len(means)
+    alike = np.diff(np.flatnonzero(np.diff(own, prepend=-np.inf, append=np.inf) > CLOSE * np.abs(own).max()))
+    plain = bool((alike == 1).all())
+    if topics <= LISTED and not plain:
+        return _tried(own, means, alpha)
+    if plain and topics <= COUNTED:
+        least = int(np.argmax(2 * _tail(tuple(range(2, 2 * topics + 1, 2)))[::2] > alpha))
+    else:
+        variance = topics * (topics + 1) * (2 * topics + 1) / 24 - (alike**3.0 - alike).sum() / 48
+        least = max(0, math.floor(count / 2 + NormalDist().inv_cdf(alpha / 2) * math.sqrt(variance)) + 1)
+    return least, count - least
+
+
+def _tried(own: Floats, means: Floats, alpha: float) -> tuple[int, int]:
+    """As `_kept`, by the p of a value between each two means."""
+    ordered = np.sort(means)
+    edges = np.hstack([ordered[0] - 1, ordered, ordered[-1] + 1])
+    wide = np.diff(edges) > 2 * CLOSE * np.abs(edges).max()
+    tried = (edges[1:] + edges[:-1]) / 2
+    kept = np.flatnonzero(wide & (signed_rank_p(own - tried[:, None]) > alpha))
+    middle = len(means) // 2
+    return (int(kept[0]), int(kept[-1])) if len(kept) else (middle + 1, middle)
+
+
+# The Bayesian comparison of two runs: how probable it is that one is better, or that they are practically equal.
+
+
+ROPE = 0.01
+"""Means that differ by no more are practically equal, where the user says nothing else."""
+
+
+def posterior(differences: Floats, rope: float, alpha: float) -> dict[str, Floats]:
+    """What the topics tell about the difference μ of two means: the Bayesian t test of each pair.
+
+    differences  pairs × topics
+    rope         the region of practical equivalence is −rope to rope, in units of the score
+    alpha        the credible interval, with equal tails, has the probability 1 − alpha
+
+    With the prior 1/σ, which favours nothing, μ has Student's t distribution with n − 1 degrees of freedom around the
+    mean difference, scaled by deviation / √n. Returns low and high (the interval), better P(μ > rope), equivalent
+    P(|μ| ≤ rope) and worse P(μ < −rope). Where no topic differs μ is 0; where all differ alike they tell nothing of the
+    variance, and all is nan. Raises InputError (usage) without scipy. Benavoli et al., JMLR 2017, section 3 (ρ = 0:
+    topics are independent); Carterette, ICTIR 2015.
+    """
+    stats = scipy_stats()
+    topics = differences.shape[1]
+    mean, scale = differences.mean(1), deviations(differences) / np.sqrt(topics)
+    around = stats.t(topics - 1)
+    steps = np.where(scale == 0, 1.0, scale)
+    with np.errstate(over="ignore"):
+        better = np.where(scale == 0, 0, around.sf((rope - mean) / steps))
+        worse = np.where(scale == 0, 0, around.sf((rope + mean) / steps))
+    margin = around.isf(alpha / 2) * scale
+    found = {
+        "low": mean - margin,
+        "high": mean + margin,
+        "better": better,
+        "equivalent": np.maximum(1 - better - worse, 0),
+        "worse": worse,
+    }
+    blank = no_variance(differences)
+    return {name: np.where(blank, np.nan, values) for name, values in found.items()}
+
 
 Test = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign", "tukey-hsd", "anova", "bayes"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
@@ -244,7 +522,188 @@ class TestSettings:
             return "anova: two-way, runs × topics; Tukey's HSD over all pairs"
         if self.test == "bayes":
             return f"bayes: t posterior, region of practical equivalence ±{self.rope_applied:g}"
-        test = significance.describe_test(self.test, len(paired.topics), self.draws, self.seed, len(paired.runs))
+        test = describe_test(self.test, len(paired.topics), self.draws, self.seed, len(paired.runs))
         return (
             f"{test} | {self.correction_applied} over {pairs} pairs of each measure" if self.corrects(pairs) else test
         )
+
+
+# Pairs of runs tested, with the interval that belongs to the test: of all differences that it does not reject.
+
+
+Tested = tuple[Floats, Floats, Floats]
+"""p, and the ends of the interval."""
+
+
+def with_interval(
+    differences: Floats, test: Test, draws: int, seed: int, alpha: float, progress: Progress = no_progress
+) -> Tested:
+    """p of each pair as by `p_values`, and the ends of its interval at level 1 − alpha: of all δ for which the same
+    test of differences − δ has a p above alpha.
+
+    differences  pairs × topics
+
+    The interval is of the mean difference, of wilcoxon of the pseudo-median, and of sign of the median. That of
+    bootstrap comes first, and its p is the smallest level at which 0 is left out. An end is infinite where no
+    difference is rejected to that side.
+    """
+    if test == "bootstrap":
+        p, low, high = studentized_test(differences, draws, seed, alpha, progress)
+        if differences.shape[1] < 2:
+            low, high = np.full(len(p), -np.inf), np.full(len(p), np.inf)
+        return agreed(np.where(no_variance(differences), np.nan, p), low, high, differences, alpha)
+    p = p_values(differences, test, draws, seed, progress)
+    if test == "randomization":
+        low, high = randomization_interval(differences, draws, seed, alpha, progress)
+    else:
+        low, high = {"t": _t_interval, "wilcoxon": signed_rank_interval, "sign": _sign_interval}[test](
+            differences, alpha
+        )
+    return agreed(p, low, high, differences, alpha)
+
+
+def agreed(p: Floats, low: Floats, high: Floats, differences: Floats, alpha: float) -> Tested:
+    """The same, with 0 inside an interval exactly where p is above alpha.
+
+    The last bits may differ; and Wilcoxon's test and the sign test drop zeros, so that they may reject 0 and no
+    difference beside it, or the other way round. Then 0 is an end: an open one, of the side of the mean, where p is no
+    more than alpha. Without p there is no interval, and where no topic differs it is 0 to 0.
+    """
+    low, high = (np.where(np.abs(end) <= TOLERANCE, 0.0, end) for end in (low, high))
+    cut, mean = (p <= alpha) & (low < 0) & (high > 0), differences.mean(1)
+    above = np.where(mean == 0, high > -low, mean > 0)
+    low = np.where(p > alpha, np.minimum(low, 0), np.where(cut & above, 0, low))
+    high = np.where(p > alpha, np.maximum(high, 0), np.where(cut & ~above, 0, high))
+    differ = differences.any(1)
+    low, high = (np.where(np.isnan(p), np.nan, np.where(differ, end, 0)) for end in (low, high))
+    return p, low, high
+
+
+def _t_interval(differences: Floats, alpha: float) -> tuple[Floats, Floats]:
+    mean, topics = differences.mean(1), differences.shape[1]
+    error = standard_error(differences) if topics > 1 else np.full(len(mean), np.inf)
+    margin = scipy_stats().t.isf(alpha / 2, max(1, topics - 1)) * error
+    return mean - margin, mean + margin
+
+
+def _sign_interval(differences: Floats, alpha: float) -> tuple[Floats, Floats]:
+    pairs, topics = differences.shape
+    tail = scipy_stats().binom.cdf(np.arange(topics // 2 + 1), topics, 0.5)
+    rank = int(np.argmax(2 * tail > alpha))
+    if rank == 0:
+        return np.full(pairs, -np.inf), np.full(pairs, np.inf)
+    ordered = np.sort(differences, axis=1)
+    return ordered[:, rank - 1], ordered[:, topics - rank]
+
+
+# Two-way analysis of variance over runs × topics, and Tukey's honestly significant difference of all pairs of runs.
+
+
+SOURCES = ("runs", "topics", "residual")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TwoWay:
+    """Sums of squares and degrees of freedom of SOURCES: score = mean + effect of run + effect of topic + residual."""
+
+    squares: Floats
+    df: tuple[int, int, int]
+
+    @classmethod
+    def of(cls, score: Floats) -> TwoWay:
+        """Those of scores, runs × topics, each at least two."""
+        runs, topics = score.shape
+        mean = score.mean()
+        of_runs, of_topics = score.mean(1) - mean, score.mean(0) - mean
+        residual = score - mean - of_runs[:, None] - of_topics
+        # Where runs or topics are alike only the last bits are left.
+        bits = TOLERANCE * np.abs(score).max()
+        sums = [(np.where(np.abs(effect) <= bits, 0, effect) ** 2).sum() for effect in (of_runs, of_topics, residual)]
+        squares: Floats = np.array(sums) * (topics, runs, 1)
+        return cls(squares, (runs - 1, topics - 1, (runs - 1) * (topics - 1)))
+
+    @property
+    def mean_squares(self) -> Floats:
+        """Those of the residual are the variance of a score that neither its run nor its topic explains."""
+        return np.asarray(self.squares / self.df)
+
+
+def anova(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch: bool = False) -> pd.DataFrame:
+    """Two-way analysis of variance of the scores of each measure: runs × topics, without replication. Of geometric
+    means it is of the logarithms of scores.
+
+    scores          what `gradedeval.evaluate` returns, or saved scores; each measure uses the topics that all runs have
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
+
+    Returns a frame with the columns measure, source (runs, topics, residual), squares (sum of), df, mean_square, f, p;
+    f and p are blank for the residual, and where it is 0. F of the runs is the same where topics are random effects, as
+    in a mixed model. Raises InputError (usage) for fewer than two runs, and InputError if a measure has a single topic.
+    Fisher 1925; Tague-Sutcliffe & Blustein, TREC-3, 1995.
+    """
+    matrix = comparable(scores, allow_mismatch)
+    if len(matrix.runs) < 2:
+        raise InputError("", "an analysis of variance needs at least two runs", "add a run", usage=True)
+    stats, rows = scipy_stats(), []
+    for measure in matrix.comparable_measures():
+        two_way = TwoWay.of(shared_topics(matrix, measure).values)
+        error = two_way.mean_squares[2]
+        for source, squares, df, square in zip(SOURCES, two_way.squares, two_way.df, two_way.mean_squares, strict=True):
+            unknown = source == "residual" or (square and not error)
+            f = np.nan if unknown else square / error if square else 0.0
+            p = stats.f.sf(f, df, two_way.df[2])
+            rows.append((measure, source, squares, df, square, f, p))
+    return to_frame(rows, columns=["measure", "source", "squares", "df", "mean_square", "f", "p"])
+
+
+def tukey(score: Floats, differences: Floats, alpha: float) -> tuple[Floats, float]:
+    """Tukey's HSD after a two-way analysis of variance: p of differences of means, and how far their intervals at level
+    1 − alpha reach to both sides. Both hold for all pairs of runs together.
+
+    score        runs × topics
+    differences  of the means of two runs
+
+    For two runs it is the paired t test. Where the runs differ by the same on all topics nothing is left to hold a
+    difference against, and p is nan. Tukey 1953; Carterette, TOIS 2012, section 3.
+    """
+    two_way = TwoWay.of(score)
+    error = math.sqrt(two_way.mean_squares[2] / score.shape[1])  # of the mean of a run
+    sizes = np.abs(differences)
+    if error == 0:
+        return np.where(sizes > 0, np.nan, 1.0), 0.0
+    tail = studentized_range(len(score), two_way.df[2])
+    from scipy.optimize import brentq  # which is there if scipy.stats is
+
+    far = 1.0
+    while tail(np.array([far]))[0] > alpha:
+        far *= 2
+    quantile = brentq(lambda q: tail(np.array([q]))[0] - alpha, 0, far)
+    return tail(sizes / error), float(quantile * error)
+
+
+def studentized_range(runs: int, df: int) -> Callable[[Floats], Floats]:
+    """The function q → P(range of `runs` means / their standard error, with df degrees of freedom, > q).
+
+    scipy.stats.studentized_range takes 20 ms for each q; this is the same double integral by the trapezoidal rule,
+    whose error falls exponentially where an integrand dies away at both ends.
+    """
+    scipy_stats()
+    from scipy.interpolate import CubicSpline
+    from scipy.special import ndtr
+
+    # The highest of the runs lies at z, all others within the range below it.
+    z, ranges = np.linspace(-9, 9, 200), np.linspace(0, 18, 4001)
+    density = runs * np.exp(-(z**2) / 2) * (z[1] - z[0]) / math.sqrt(2 * math.pi)
+    within = CubicSpline(ranges, (ndtr(z) - ndtr(z - ranges[:, None])) ** (runs - 1) @ density)
+    # Over the logarithm of s / σ, whose density falls like exp(−df·u²) near 0 and like exp(df·u) far to the left.
+    reach = math.sqrt(40 / df)
+    u = np.linspace(-reach * (1 + reach), reach, 256)
+    weight = np.exp(df * (u + 0.5 - np.exp(2 * u) / 2))
+    weight /= weight.sum()
+
+    def tail(quantiles: Floats) -> Floats:
+        above = np.empty(len(quantiles))
+        for chunk in chunks(len(quantiles), len(u)):
+            above[chunk] = (1 - within(np.minimum(quantiles[chunk, None] * np.exp(u), ranges[-1]))) @ weight
+        return np.clip(above, 0, 1)
+
+    return tail

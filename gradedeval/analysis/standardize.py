@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gradedeval.analysis.origins import mismatch, mismatch_error
+from gradedeval.analysis.score_matrix import mismatch, mismatch_error
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, did_you_mean, plural, shorten
 from gradedeval.measures.definition import Measure

@@ -11,33 +11,31 @@ from typing import NamedTuple
 import click
 
 from gradedeval import __version__
-from gradedeval.cli.group import CommandGroup
-from gradedeval.cli.output import report, say, stop_quietly
+from gradedeval.cli.output import CommandGroup, report, say, stop_quietly
 from gradedeval.errors import InputError, did_you_mean
 
-# A command is a line here and gradedeval/cli/<module>.py, which defines it as `command`. The summaries stand here so
-# that `--help` imports no command.
+# A command is a line here and a function of a module: the summaries stand here so that `--help` imports no command.
 COMMANDS: dict[str, tuple[str, str]] = {
-    "eval": ("evaluate", "Score runs against graded judgments (the default command)."),
-    "explain": ("explain", "Explain the score of a topic, rank by rank."),
-    "measures": ("measures", "List the measures, or describe one."),
-    "weights": ("weights", "Print the weight that a measure gives each rank."),
-    "compare": ("compare", "Compare runs, with significance tests."),
-    "diff": ("diff", "Show what changed between two runs, and which documents did it."),
-    "pool": ("pool", "Show what runs give a pool, and what to judge next."),
-    "history": ("history", "Show how scores went, evaluation by evaluation."),
-    "report": ("html_report", "Write an HTML page that shows an evaluation."),
-    "risk": ("risk", "Report what runs risk against a baseline."),
-    "check": ("check", "Check runs against bounds; exit code 1 if a bound fails."),
-    "correlate": ("correlate", "Correlate measures."),
-    "fit": ("fit", "Fit a parameter so that a measure agrees best with another."),
-    "power": ("power", "Report the discriminative power of measures."),
-    "informative": ("informative", "Report how well a score determines precision over recall."),
-    "pr": ("pr", "Print precision over recall, graded and at each threshold."),
-    "plot": ("plot", "Draw pictures: curves, runs, topics, weights, agreement."),
-    "clicks": ("clicks", "Learn from click logs what users look at and like."),
-    "lint": ("lint", "Check runs for problems before scoring."),
-    "trec_eval": ("trec_eval", "Score runs with trec_eval's options and output."),
+    "eval": ("questions.evaluate:command", "Score runs against graded judgments (the default command)."),
+    "explain": ("questions.explain:command", "Explain the score of a topic, rank by rank."),
+    "measures": ("questions.measures:command", "List the measures, or describe one."),
+    "weights": ("questions.weights:command", "Print the weight that a measure gives each rank."),
+    "compare": ("questions.compare:command", "Compare runs, with significance tests."),
+    "diff": ("questions.diff:command", "Show what changed between two runs, and which documents did it."),
+    "pool": ("questions.pool:command", "Show what runs give a pool, and what to judge next."),
+    "history": ("questions.history:command", "Show how scores went, evaluation by evaluation."),
+    "report": ("questions.report.page:command", "Write an HTML page that shows an evaluation."),
+    "risk": ("questions.risk:command", "Report what runs risk against a baseline."),
+    "check": ("questions.check:command", "Check runs against bounds; exit code 1 if a bound fails."),
+    "correlate": ("questions.correlate:command", "Correlate measures."),
+    "fit": ("questions.fit:command", "Fit a parameter so that a measure agrees best with another."),
+    "power": ("questions.power:command", "Report the discriminative power of measures."),
+    "informative": ("questions.informative:command", "Report how well a score determines precision over recall."),
+    "pr": ("questions.precision_recall:command", "Print precision over recall, graded and at each threshold."),
+    "plot": ("cli.groups:plot", "Draw pictures: curves, runs, topics, weights, agreement."),
+    "clicks": ("cli.groups:clicks", "Learn from click logs what users look at and like."),
+    "lint": ("questions.lint:command", "Check runs for problems before scoring."),
+    "trec_eval": ("interop.trec_eval:command", "Score runs with trec_eval's options and output."),
 }
 
 
@@ -91,7 +89,7 @@ def _stands_before_files(args: Sequence[str]) -> bool:
 class Commands(CommandGroup):
     """The commands of the program; `eval` may be left out."""
 
-    table, package = COMMANDS, "gradedeval.cli"
+    table = COMMANDS
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradedeval.cli.options import files_named, given
+from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, WRITES, Decorator, files_named, given, option
 from gradedeval.cli.output import asked_for, warn, write
 from gradedeval.errors import InputError, ProblemList, url_place
 from gradedeval.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.plugins import load_measures
+from gradedeval.measures.parse import load_measures, parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import OPTIONS
 from gradedeval.options.definition import GAINS
+from gradedeval.parallel.progress import with_progress
+from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import IR_DATASETS
+from gradedeval.scoring.scores import Scores
 from gradedeval.trec.file_formats import WholeFile
-from gradedeval.trec.layouts import QRELS, RUN, STRATA
-from gradedeval.trec.lines import HEAD, looks_like
-from gradedeval.trec.paths import check_listed, files_of
+from gradedeval.trec.lines import HEAD, QRELS, RUN, STRATA, looks_like, numbered_lines
 from gradedeval.trec.recognition import format_of, is_certain_run
-from gradedeval.trec.source import Source, extension_of, is_named, is_url
-from gradedeval.trec.stream import Stream, first_bytes
-from gradedeval.trec.whole_lines import numbered_lines
+from gradedeval.trec.stream import Source, Stream, check_listed, extension_of, files_of, first_bytes, is_named, is_url
 
 if TYPE_CHECKING:
     pass
+
 
 ABOUT_QRELS = ["topics", "judged_only", "subtopics", "strata", "qrels_format", "labels"]
 """Options about judgments, beside those about gains."""
@@ -225,3 +226,90 @@ def as_time(time: str | datetime | None) -> datetime | None:
             hint = "write it as in 2026-11-22T13:00:00Z"
             raise InputError("--time", f"'{time}' is not a time", hint, usage=True) from None
     return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
+
+
+# --jobs and --cluster: who shares the work of a command over runs.
+
+
+_ADDRESS = f"{__name__}.cluster"
+
+
+def _remember(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    context.meta[_ADDRESS] = value
+
+
+CLUSTER: Decorator = option(
+    "--cluster",
+    section=MANY_RUNS,
+    metavar="ADDRESS",
+    expose_value=False,
+    callback=_remember,
+    help="Share the work with a dask cluster: the address of its scheduler, as in tcp://host:8786, or 'local' for "
+    "one of this machine. Pays from ten seconds of work on.",
+)
+
+
+def check_no_cluster(beside: str, why: str) -> None:
+    """Raise InputError (usage) where a cluster is given beside an option that leaves it nothing to do."""
+    if click.get_current_context().meta.get(_ADDRESS) is not None:
+        raise InputError("--cluster", f"cannot be combined with {beside}: {why}", "leave out one of them", usage=True)
+
+
+def sharing(jobs: int | None = None) -> Workers:
+    """Who shares the work of the command that runs, until it ends: the cluster that it was given, or else processes of
+    this machine, so many as asked for or as it has cores. Raises InputError where a cluster cannot be used."""
+    context = click.get_current_context()
+    address: str | None = context.meta.get(_ADDRESS)
+    if address is None:
+        return Workers.of(jobs, with_progress)
+    from gradedeval.parallel.clusters import LOCAL, connected, dashboard  # few evaluations have one
+
+    if jobs and address != LOCAL:
+        raise InputError("--jobs", "a cluster has workers of its own", "leave out --jobs or --cluster", usage=True)
+    client: Any = context.with_resource(connected(address, jobs))
+    workers = Workers.of(None, with_progress, client, warn)
+    return workers if address == LOCAL else replace(workers, progress=partial(with_progress, beside=dashboard(client)))
+
+
+# The options of standardized scores, for the commands that take several runs.
+
+
+STANDARD_OPTIONS: list[Decorator] = [
+    option("--standardize", section=STANDARDIZATION, is_flag=True, help="Standardize scores as Φ(z) over the runs, "
+           "topic by topic. `-m sp --standardize` is sSP."),
+    option("--reference", section=STANDARDIZATION, metavar="FILE", file=READS, help="Standardize with the means and "
+           "standard deviations in FILE."),
+    option("--save-reference", section=STANDARDIZATION, metavar="FILE", file=WRITES, help="Standardize, and save the "
+           "means and standard deviations as CSV."),
+]  # fmt: skip
+
+
+def standardization(keywords: dict[str, Any], allow_mismatch: bool) -> Callable[[Scores], Scores] | None:
+    """Take these options out of all options: what standardizes scores, None where that is not wanted.
+
+    allow_mismatch  whether the reference may be of other qrels or options
+
+    Raises InputError (usage) where they exclude each other.
+    """
+    taken = {name: keywords.pop(name) for name in ("standardize", "reference", "save_reference")}
+    path, target = taken["reference"], taken["save_reference"]
+    if path and target:
+        what = "cannot be combined with --reference: there would be nothing new to save"
+        raise InputError("--save-reference", what, "leave out one of them", usage=True)
+    if not any(taken.values()):
+        return None
+    for name in ("residuals", "bounds", "unseen"):
+        if keywords.get(name):
+            what = f"standardized scores have no {'residuals' if name == 'residuals' else 'bounds'}"
+            raise InputError(given(taken)[0], what, f"leave out --{name}", usage=True)
+
+    def standardized(scores: Scores) -> Scores:
+        from gradedeval.analysis.standardize import Reference, standardize  # a plain evaluation does without
+
+        reference = Reference.read(path) if path else Reference.of(scores)
+        scores = standardize(scores, reference, allow_mismatch=allow_mismatch)
+        if target:
+            write(reference.text, target)
+        return scores
+
+    return standardized

@@ -9,13 +9,20 @@ from typing import Any, get_args
 
 import click
 
-from gradedeval.analysis.baseline import Baseline, add_baseline
-from gradedeval.analysis.bayes import ROPE
-from gradedeval.analysis.origins import check_origins
-from gradedeval.analysis.score_matrix import Matrix, join_matrices, to_matrix
-from gradedeval.analysis.significance import Correction, Test, TestSettings
+from gradedeval.analysis.score_matrix import Baseline, Matrix, add_baseline, check_origins, join_matrices, to_matrix
+from gradedeval.analysis.significance import ROPE, Correction, Test, TestSettings
 from gradedeval.analysis.tables import curve_document
-from gradedeval.cli.arguments import check_standard_input, form_of, measure_table, run_and_qrels
+from gradedeval.cli.arguments import (
+    CLUSTER,
+    STANDARD_OPTIONS,
+    check_no_cluster,
+    check_standard_input,
+    form_of,
+    measure_table,
+    run_and_qrels,
+    sharing,
+    standardization,
+)
 from gradedeval.cli.options import (
     MEASURES_FROM,
     READS,
@@ -29,16 +36,13 @@ from gradedeval.cli.options import (
     registered,
 )
 from gradedeval.cli.output import warn, write
-from gradedeval.cli.sharing import CLUSTER, check_no_cluster, sharing
-from gradedeval.cli.standardize import STANDARD_OPTIONS, standardization
 from gradedeval.errors import InputError
 from gradedeval.formats import FORMATS, formats_for, render
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import Options, numbers
 from gradedeval.options.presets import resolve_options
-from gradedeval.scoring.evaluate import evaluate_runs
-from gradedeval.scoring.run_names import named_runs
+from gradedeval.scoring.evaluate import evaluate_runs, named_runs
 from gradedeval.scoring.scores import Scores
 
 SCORING_OPTIONS: list[Decorator] = [MEASURES_FROM, CLUSTER, *registered("scoring")]
@@ -83,7 +87,7 @@ def prepared(
     return parse_measures(measures or default, table), options
 
 
-def with_baseline(
+def scores_with_baseline(
     files: tuple[str, ...],
     baseline: str | None,
     measures: list[Measure],
@@ -121,7 +125,7 @@ def matrix_from(
         matrix, name = _from_saved(measures, from_scores, baseline)
     else:
         standardized = standardization(keywords, allow)
-        matrix, name = with_baseline(files, baseline, *prepared(measures, keywords), standardized)
+        matrix, name = scores_with_baseline(files, baseline, *prepared(measures, keywords), standardized)
     warn_of(matrix, allow, paired)
     return matrix, name
 

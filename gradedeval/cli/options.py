@@ -7,14 +7,13 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.group import Described
-from gradedeval.cli.output import STDOUT, ask_for, check_target
+from gradedeval.cli.output import STDOUT, Described, ask_for, check_target
 from gradedeval.errors import check_choice
 from gradedeval.measures.parse import DEFAULT
 from gradedeval.options import OPTIONS, numbers
 from gradedeval.options.definition import GAINS, OUTPUT, READING, RESIDUALS, Commands, Option
 from gradedeval.options.numbers import Number
-from gradedeval.trec.in_use import files_in_use
+from gradedeval.trec.stream import files_in_use
 
 Decorator = Callable[[Any], Any]
 
@@ -93,7 +92,7 @@ class Command(Described):
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. Its outputs are known before it reads anything: see `trec.in_use`."""
+        """Run the command. Its outputs are known before it reads anything: see `trec.stream`."""
         named = [one for param in self.params for one in _files_of(param, ctx.params.get(param.name or ""))]
         with files_in_use() as files:
             for flag, file in ((flag, file) for flag, file, does in named if does != READS):

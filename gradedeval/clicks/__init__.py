@@ -11,37 +11,32 @@ from typing import TYPE_CHECKING, Any
 
 # For type checkers and editors; a test holds that these are the names below.
 if TYPE_CHECKING:
-    from gradedeval.clicks.agreement import ClickCorrelations as ClickCorrelations
-    from gradedeval.clicks.agreement import correlate as correlate
+    from gradedeval.clicks.click_measures import ClickCorrelations as ClickCorrelations
+    from gradedeval.clicks.click_measures import correlate as correlate
     from gradedeval.clicks.click_measures import measures as measures
     from gradedeval.clicks.click_models import ClickModel as ClickModel
     from gradedeval.clicks.click_models import ClickModels as ClickModels
     from gradedeval.clicks.click_models import models as models
-    from gradedeval.clicks.fits import Fits as Fits
-    from gradedeval.clicks.fits import fit as fit
-    from gradedeval.clicks.held_out import Prediction as Prediction
-    from gradedeval.clicks.learned import Learned as Learned
+    from gradedeval.clicks.click_models import read_model as read_model
+    from gradedeval.clicks.learned_gains import Learned as Learned
     from gradedeval.clicks.learned_gains import gains as gains
     from gradedeval.clicks.log import ClickLog as ClickLog
-    from gradedeval.clicks.model_files import read_model as read_model
+    from gradedeval.clicks.log import read_log as read_log
+    from gradedeval.clicks.model_kinds import Prediction as Prediction
+    from gradedeval.clicks.observation import Fits as Fits
     from gradedeval.clicks.observation import Observation as Observation
+    from gradedeval.clicks.observation import fit as fit
     from gradedeval.clicks.observation import observe as observe
-    from gradedeval.clicks.read import read_log as read_log
     from gradedeval.clicks.simulation import simulate as simulate
 
 # Module -> the public names in it, imported when they are asked for.
 _PUBLIC = {
-    "agreement": "ClickCorrelations correlate",
-    "click_measures": "measures",
-    "click_models": "ClickModel ClickModels models",
-    "fits": "Fits fit",
-    "held_out": "Prediction",
-    "learned": "Learned",
-    "learned_gains": "gains",
-    "log": "ClickLog",
-    "model_files": "read_model",
-    "observation": "Observation observe",
-    "read": "read_log",
+    "click_measures": "ClickCorrelations correlate measures",
+    "click_models": "ClickModel ClickModels models read_model",
+    "learned_gains": "Learned gains",
+    "log": "ClickLog read_log",
+    "model_kinds": "Prediction",
+    "observation": "Fits Observation fit observe",
     "simulation": "simulate",
 }
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}

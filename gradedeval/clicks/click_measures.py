@@ -2,24 +2,104 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
+import click
 import numpy as np
 
+from gradedeval.analysis.pictures import (
+    GREY,
+    LIGHT,
+    LOWER,
+    MANY,
+    Panel,
+    drawn,
+    frame_of,
+    legend,
+    looks,
+    lower,
+    of_measure,
+    shown,
+)
+from gradedeval.analysis.ranked_runs import rank_runs
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.clicks.items import NO_LIST
-from gradedeval.clicks.lists import batch_of
-from gradedeval.clicks.log import ClickLog
-from gradedeval.clicks.read import read_log
-from gradedeval.errors import InputError, check_choice, plural, warn_caller
-from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import frame_rows, frame_table, to_frame
-from gradedeval.options import numbers
+from gradedeval.cli.arguments import Destination, measure_table, usage
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, one_registered, option, output_options
+from gradedeval.cli.output import warn
+from gradedeval.clicks.click_models import NO_LIST
+from gradedeval.clicks.log import LOG_OPTIONS, QRELS_OPTIONS, ClickLog, log_from, qrels_from, read_log
+from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, warn_caller
+from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.formats.frames import frame_rows, frame_table, joined, to_frame
+from gradedeval.measures.cascade_models import useful
+from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.gains import Gains
+from gradedeval.measures.parse import DEFAULT, parse_measures
+from gradedeval.options import OF_RUNS, OF_SCORES, OptionKwargs, Options, numbers, refuse_options
+from gradedeval.options.presets import resolve_options
+from gradedeval.questions.weights import static_weights
+from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.evaluate import qrels_for
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.signature import signature
+from gradedeval.trec.lines import encode
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    pass
+    from matplotlib.axes import Axes
+
+
+# The lists that runs show for their topics, as rankings that measures score.
+
+
+def lists_of(runs: Mapping[str, Any], qrels: Qrels, options: Options, depth: int) -> tuple[ClickLog, list[str]]:
+    """The first documents of each topic of each run, as a log without sessions, and the notes on the runs. Lists that
+    several runs have are there once."""
+    ranked = rank_runs(runs, Grader(qrels, replace(options, depth=depth)))
+    found: dict[tuple[str, tuple[str, ...]], None] = {}
+    for run in ranked.runs:
+        for number, topic in enumerate(ranked.names):
+            documents = run.of_topic(number)
+            if run.listed[number] and len(documents):
+                found[topic, tuple(ranked.docnos[documents].tolist())] = None
+    if not found:
+        raise InputError("", "no run has a document for any topic", "give runs of the topics in the qrels")
+    # A topic that a run lacks shows nothing, which is not an empty ranking.
+    notes = [note for note in ranked.notes if getattr(note, "kind", "") != "missing-topics"]
+    return empty_log([topic for topic, _ in found], [shown for _, shown in found]), notes
+
+
+def empty_log(topics: list[str], shown: list[tuple[str, ...]]) -> ClickLog:
+    """A log of these lists, without sessions."""
+    none = np.empty(0, dtype=np.int64)
+    return ClickLog(topics, shown, [()], none, none, none)
+
+
+def gains_of_lists(log: ClickLog, qrels: Qrels, measure: Measure, options: Options) -> Gains:
+    """The lists of a log as a measure sees them, each as a ranking of its topic."""
+    scorer = Scorer(qrels, [measure], options)
+    return scorer.gains_cache(batch_of(log, scorer.grader.qrels))(scorer.tables[0], scorer.measures[0])
+
+
+def batch_of(log: ClickLog, qrels: Qrels) -> Batch:
+    """The lists of a log as rankings of their topics, joined with the judgments."""
+    topics = [encode(topic) for topic in log.topics]
+    labels, width = len(qrels.labels), max(map(len, log.shown), default=0)
+    codes = np.full((len(topics), width), labels + 1, dtype=np.int64)
+    for row, (topic, docnos) in enumerate(zip(topics, log.shown, strict=True)):
+        known = qrels._text_codes.get(topic, {})
+        codes[row, : len(docnos)] = [known.get(docno, labels) for docno in docnos]
+    return Batch(topics, codes, log.lengths, qrels._pool_of(topics))
+
 
 CLICK_MEASURES = {
     "qctr": "clicks",
@@ -190,3 +270,539 @@ def click_measures_document(frame: pd.DataFrame, settings: str, layout: Layout) 
         for number, row in zip(numbers, frame_rows(frame), strict=True)
     ]
     return Document([Table(columns, rows)], settings)
+
+
+# The correlation of click measures (Chapelle et al., CIKM 2009, section 6.2), over lists and over pairs of engines.
+
+
+CELLS = 1 << 21
+"""Draws of pairs of lists that are held at a time."""
+
+
+def weighted_correlation(x: Floats, y: Floats, n: Ints | Floats) -> Floats:
+    """Columns of x × columns of y: Σ n(x−m_x)(y−m_y) / √(Σ n(x−m_x)² · Σ n(y−m_y)²), m the means weighted by n; nan
+    where a column is the same everywhere, or has a nan. Chapelle et al., CIKM 2009, section 6.2."""
+    weight = (n / n.sum())[:, None]
+    dx, dy = x - (weight * x).sum(axis=0), y - (weight * y).sum(axis=0)
+    vx, vy = ((weight * d**2).sum(axis=0) for d in (dx, dy))
+    # What is left of a constant by rounding is not a variance.
+    vx[vx <= (1e-12 * np.abs(x).max(axis=0)) ** 2] = np.nan
+    vy[vy <= (1e-12 * np.abs(y).max(axis=0)) ** 2] = np.nan
+    return np.asarray((weight * dx).T @ dy / np.sqrt(vx[:, None] * vy))
+
+
+def paired_correlation(topics: Sequence[str], x: Floats, y: Floats, pairs: int, seed: int) -> Floats:
+    """Columns of x × columns of y: the correlation of the mean differences of two engines, over so many pairs of them.
+    Each pair draws two different lists of each topic that has two, uniformly. Chapelle et al., CIKM 2009, algorithm 3.
+
+    topics  rows of x and y: ascending
+    """
+    first = np.flatnonzero([index == 0 or topics[index - 1] != topics[index] for index in range(len(topics))])
+    lists = np.diff(np.append(first, len(topics)))
+    first, lists = first[lists > 1], lists[lists > 1]
+    if not len(first):
+        return np.full((x.shape[1], y.shape[1]), np.nan)
+    generator = np.random.default_rng(seed)
+    step, differences = max(1, CELLS // len(first)), []
+    for begin in range(0, pairs, step):
+        draws = generator.random((min(step, pairs - begin), len(first), 2))
+        one = (draws[..., 0] * lists).astype(np.int64)
+        other = (draws[..., 1] * (lists - 1)).astype(np.int64)
+        one, other = first + one, first + other + (other >= one)
+        differences.append([np.stack([(v[one] - v[other]).mean(axis=1) for v in some.T], axis=1) for some in (x, y)])
+    dx, dy = (np.concatenate([part[side] for part in differences]) for side in (0, 1))
+    return weighted_correlation(dx, dy, np.ones(pairs))
+
+
+# How well measures of lists agree with what users clicked on them.
+
+
+UNJUDGED = ("drop", "keep")
+DECILE = "decile"
+
+
+@dataclass(frozen=True, eq=False)
+class ClickCorrelations:
+    """The correlation of measures with click measures.
+
+    frame     a row for each measure and click measure, and each part of the log where it is split: by (the value of the
+              column), measure, clicks (the click measure), correlation (nan where one of the two is the same
+              everywhere), topics, configurations, sessions
+    lists     a row for each configuration, and each part of the log where it is split: by, topic, shown (docnos with
+              blanks between them), sessions, then a column for each measure and each click measure. None where pairs
+              of engines are correlated
+    settings  what it was taken over
+    notes     notes for the user
+    """
+
+    frame: pd.DataFrame
+    lists: pd.DataFrame | None
+    settings: str
+    notes: list[str]
+
+
+def correlate(
+    log: Any,
+    qrels: Any,
+    measures: AnyMeasure | Sequence[AnyMeasure] = DEFAULT,
+    *,
+    by: str | None = None,
+    ss_rel: float = SS_REL,
+    unjudged: Literal["drop", "keep"] = "drop",
+    pairs: int | None = None,
+    seed: int = 0,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> ClickCorrelations:
+    """Correlate measures of lists with the click measures of their sessions.
+
+    log       as for `read_log`, with the lists; with the columns of `by`
+    qrels     as for `evaluate`
+    measures  as for `evaluate`. A list is scored as a ranking of its topic, with all that is judged for it
+    by        a column of the log, or "decile": topics by their number of sessions, in ten parts; each is correlated
+              alone
+    ss_rel    the lowest grade that the click measure `ss` counts
+    unjudged  "drop" or "keep" lists with a document that is not judged
+    pairs     None: configurations are correlated, weighted by sessions. Else so many pairs of simulated engines: of
+              each topic that has several lists one shows one, the other another, and their differences are correlated
+    seed      of these pairs
+    keywords  options of grades and gains, as for `evaluate`. To `depth` lists are cut, those that are shorter left out,
+              and clicks below ignored
+
+    Chapelle et al., CIKM 2009, section 6.2, tables 2 to 5 and figure 4; with `pairs` algorithm 3 and table 6. Raises
+    InputError as `read_log` and `evaluate` do, and where no configuration is left.
+    """
+    columns = [by] if by is not None and by != DECILE else []
+    refuse_options(keywords, (*OF_RUNS, *OF_SCORES), "click logs")
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    if not chosen:
+        raise InputError("", "no measure given", "for example 'err ndcg@10'", usage=True)
+    judged = qrels_for({}, qrels, options)
+    settings = Settings(by, ss_rel, unjudged, pairs, seed)
+    found = correlate_log(read_log(log, columns=columns), judged, chosen, options, settings)
+    warn_caller(found.notes)
+    return found
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The keywords of `correlate` that are its own. Raises InputError (usage) for a value that is not allowed."""
+
+    by: str | None = None
+    ss_rel: float = SS_REL
+    unjudged: str = "drop"
+    pairs: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice(self.unjudged, UNJUDGED, "--unjudged")
+        numbers.SS_REL.check_field(self, "ss_rel")
+        numbers.SEED.check_field(self, "seed")
+        numbers.PAIRS.check_field(self, "pairs")
+        if self.seed and self.pairs is None:
+            raise InputError("--seed", "applies to --pairs", "add them", usage=True)
+
+
+def correlate_log(
+    log: ClickLog, qrels: Qrels, measures: Sequence[Measure], options: Options, settings: Settings
+) -> ClickCorrelations:
+    """As `correlate`, of what has been read."""
+    log = _usable(log, qrels, options, settings)
+    scorer = Scorer(qrels, measures, options)
+    if types := [measure.label for measure in scorer.measures if measure.types]:
+        raise InputError(f"'{types[0]}'", "a click log has no types of documents", "leave it out", usage=True)
+    scores = scorer.score_batch(batch_of(log, scorer.grader.qrels)).values[0]
+    relevant = relevant_shown(log, qrels, settings.ss_rel)
+
+    rows: list[tuple[Any, ...]] = []
+    lists, alone = [], 0
+    labels = [measure.label for measure in scorer.measures]
+    for part, some in _parts(log, settings.by):
+        sessions, clicked = by_configuration(some, relevant)
+        here = np.flatnonzero(sessions)
+        if settings.pairs is not None:
+            kept = _paired(log, here)
+            here, alone = here[kept], alone + int((~kept).sum())
+        topics, shown = [log.topics[code] for code in here.tolist()], [log.shown[code] for code in here.tolist()]
+        found = _correlations(topics, shown, scores[here], clicked[here], sessions[here], settings)
+        counts = len(set(topics)), len(here), int(sessions[here].sum())
+        for label, row in zip(labels, found.tolist(), strict=True):
+            rows += [(part, label, *cell, *counts) for cell in zip(CLICK_MEASURES, row, strict=True)]
+        known = {"by": [part] * len(here), "topic": topics, "shown": [" ".join(docnos) for docnos in shown]}
+        values = dict(zip([*labels, *CLICK_MEASURES], [*scores[here].T, *clicked[here].T], strict=True))
+        lists.append(to_frame({**known, "sessions": sessions[here], **values}))
+    columns: dict[str, Any] = dict(zip(["by", *COLUMNS], zip(*rows, strict=True), strict=True))
+    frame, each = to_frame(columns), joined(lists)
+    counted = [(len(set(log.topics)), 0)]
+    said = "\n".join([_said(settings, each), str(signature(qrels, options, scorer.measures, counted))])
+    if not settings.by:
+        frame, each = (one.drop(columns="by") for one in (frame, each))
+    notes = [*log.notes, *scorer.notes]
+    if alone:
+        what = f"{alone} {plural(alone, 'list')} left out of pairs, for want of another of the same topic"
+        notes.append(f"{log.place}: {what}")
+    if not frame["configurations"].any():
+        raise InputError(log.place, "no topic has two lists to pair", "leave out --pairs", usage=True)
+    return ClickCorrelations(frame, each if settings.pairs is None else None, said, notes)
+
+
+def _paired(log: ClickLog, configurations: Ints) -> Bools:
+    """Configurations: whether another of them is of the same topic."""
+    topics = [log.topics[code] for code in configurations.tolist()]
+    lists = Counter(topics)
+    return np.array([lists[topic] > 1 for topic in topics], dtype=bool)
+
+
+def _correlations(
+    topics: Sequence[str], shown: Sequence[Any], scores: Floats, clicked: Floats, sessions: Ints, settings: Settings
+) -> Floats:
+    """measures × click measures, over lists or pairs of engines."""
+    if settings.pairs is None:
+        return weighted_correlation(scores, clicked, sessions)
+    order = sorted(range(len(topics)), key=lambda row: (topics[row], shown[row]))
+    ordered = [topics[row] for row in order]
+    return paired_correlation(ordered, scores[order], clicked[order], settings.pairs, settings.seed)
+
+
+COLUMNS = ("measure", "clicks", "correlation", "topics", "configurations", "sessions")
+
+
+def _usable(log: ClickLog, qrels: Qrels, options: Options, settings: Settings) -> ClickLog:
+    """The log at its depth, of the lists that count. Raises InputError where there are none."""
+    log = with_lists(log if options.depth is None else log.cut(options.depth))
+    batch = batch_of(log, qrels)
+    short = log.lengths < (options.depth or 0)
+    strange = np.array([topic not in qrels._row for topic in batch.topics])
+    unknown = ~strange & ((batch.codes == batch.unjudged).any(axis=1) & (settings.unjudged == "drop"))
+    notes, sessions = list(log.notes), np.bincount(log.configuration, log.count, minlength=len(log.topics))
+    for left_out, what in (
+        (short, f"with fewer than {options.depth} documents"),
+        (strange & ~short, f"of topics that {qrels.place} lacks"),
+        (unknown & ~short, "with a document that is not judged (--unjudged keep counts them)"),
+    ):
+        if left_out.any():
+            lists, lost = int(left_out.sum()), int(sessions[left_out].sum())
+            counted = f"{lists} {plural(lists, 'list')} ({lost} {plural(lost, 'session')})"
+            notes.append(f"{log.place}: {counted} {what} left out")
+    kept = ~(short | strange | unknown)
+    if not kept.any():
+        said = "; ".join(note.partition(": ")[2] for note in notes[len(log.notes) :])
+        raise InputError(log.place, f"no list is left: {said}", "give the qrels of its topics, or a smaller --depth")
+    return replace(only(log, kept), notes=notes)
+
+
+def _parts(log: ClickLog, by: str | None) -> Iterator[tuple[str, ClickLog]]:
+    """The log, or its parts by a column, in the order of their values, or by the frequency of topics."""
+    if by is None:
+        yield "", log
+    elif by == DECILE:
+        topics, of = np.unique(np.array(log.topics, dtype=object).astype(str), return_inverse=True)
+        frequency = np.bincount(of[log.configuration], log.count, minlength=len(topics))
+        for number, some in enumerate(np.array_split(np.argsort(frequency, kind="stable"), 10), 1):
+            if len(some):
+                yield str(number), _rows(log, np.isin(of[log.configuration], some))
+    else:
+        values, codes = log.columns[by]
+        for code in sorted(set(codes.tolist()), key=lambda code: _natural(values[code])):
+            yield values[code], _rows(log, codes == code)
+
+
+def _natural(value: str) -> tuple[bool, float, str]:
+    """Numbers in their order, and before words."""
+    try:
+        return False, float(value), value
+    except ValueError:
+        return True, 0.0, value
+
+
+def _rows(log: ClickLog, chosen: Any) -> ClickLog:
+    """Some sessions of the log; its configurations stay."""
+    count, user = log.count[chosen], None if log.user is None else log.user[chosen]
+    return replace(
+        log, configuration=log.configuration[chosen], pattern=log.pattern[chosen], count=count, user=user, columns={}
+    )
+
+
+def _said(settings: Settings, lists: pd.DataFrame) -> str:
+    """What the correlations are taken over, in words; a list may be in several parts of the log."""
+    counts = {
+        "topic": lists["topic"].nunique(),
+        "configuration": len(lists.drop_duplicates(["topic", "shown"])),
+        "session": int(lists["sessions"].sum()),
+    }
+    parts = [
+        f"{settings.pairs} pairs of engines, seed {settings.seed}" if settings.pairs else "weighted by sessions",
+        *(f"{count} {plural(count, name)}" for name, count in counts.items()),
+        *([f"by {settings.by}"] if settings.by else []),
+        f"ss from grade {settings.ss_rel:g}",
+        *(["unjudged kept"] if settings.unjudged == "keep" else []),
+    ]
+    return " | ".join(parts)
+
+
+def click_correlations_document(found: ClickCorrelations, layout: Layout) -> Document:
+    """The result of `clicks correlate`, for people with a column for each click measure."""
+    if layout == "long":
+        return Document([frame_table(found.frame)], found.settings)
+    split = "by" in found.frame
+    lines: dict[tuple[Any, ...], list[Any]] = {}
+    for row in frame_rows(found.frame):
+        head = (row["by"], row["measure"], row["configurations"], row["sessions"]) if split else (row["measure"],)
+        lines.setdefault(head, []).append("—" if row["correlation"] is None else row["correlation"])
+    heads = [Column("by"), Column("measure"), Column("lists", "count"), Column("sessions", "count")]
+    columns = [*(heads if split else heads[1:2]), *(Column(name, "score", 3) for name in CLICK_MEASURES)]
+    return Document([Table(columns, [[*head, *cells] for head, cells in lines.items()])], found.settings)
+
+
+# Lists as grades by rank, and what gains or utilities make of them.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GradedLists:
+    """Lists, as the grades of their documents.
+
+    grades  the grades from 0 on that the qrels have, ascending, 0 among them; lower ones count as 0
+    code    lists × ranks: index into the grades, −1 of a document that nobody judged, `len(grades)` past the end
+    """
+
+    grades: Floats
+    code: Ints
+
+    @cached_property
+    def judged(self) -> Bools:
+        """lists: whether all documents are judged."""
+        return np.asarray((self.code >= 0).all(axis=1))
+
+    def gains(self, gains: Floats) -> Floats:
+        """lists × ranks: the gain of each document by that of its grade; 0 where it has none."""
+        found: Floats = np.append(gains, [0.0, 0.0])[self.code]  # −1 is the last
+        return found
+
+    @property
+    def has(self) -> Bools:
+        """grades: whether a document has it."""
+        return np.asarray(np.isin(np.arange(len(self.grades)), self.code))
+
+    def select(self, rows: Bools) -> GradedLists:
+        """Some of the lists."""
+        return GradedLists(self.grades, self.code[rows])
+
+    def of_grades(self, kept: Bools) -> GradedLists:
+        """The same lists; the grades that are not kept, of which no document is, have no number."""
+        size = int(kept.sum())
+        number = np.append(np.cumsum(kept) - 1, [size, -1])  # −1 is the last
+        return GradedLists(self.grades[kept], number[self.code])
+
+
+def graded_lists(log: ClickLog, qrels: Qrels) -> GradedLists:
+    """The lists of a log with the grades of their documents."""
+    positive = np.maximum(qrels.labels, 0)
+    grades = np.unique(np.append(positive, 0.0))
+    code = np.append(np.searchsorted(grades, positive), [-1, len(grades)])  # past the labels: unjudged, and no document
+    return GradedLists(grades, code[batch_of(log, qrels).codes])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scored:
+    """How a measure makes a score of gains, as far as clicks can teach them: the weight of each rank.
+
+    cascade  whether a user stops at the first document that satisfies: then a weight is what that is worth; otherwise
+             it is that of a gain
+    """
+
+    measure: Measure
+    weight: Floats
+    cascade: bool
+
+    def scores(self, gain: Floats) -> Floats:
+        """lists: the scores of lists × ranks of gains."""
+        return (stopping(gain) if self.cascade else gain) @ self.weight
+
+
+def stopping(gain: Floats) -> Floats:
+    """lists × ranks: the probability of stopping there."""
+    reached = np.cumprod(1 - gain, axis=1)
+    return gain * np.column_stack([np.ones(len(gain)), reached[:, :-1]])
+
+
+def scored_by(measure: Measure, ranks: int) -> Scored:
+    """How a measure scores lists down to a rank. Raises InputError (usage) unless it is err, cascade, or a sum of gains
+    with fixed weights."""
+    last = ranks if measure.cutoff is None else min(ranks, measure.cutoff)
+    rank = np.arange(1.0, ranks + 1)
+    if measure.name in ("err", "cascade"):
+        arguments = measure.arguments
+        gamma = float(arguments.get("gamma", 1))  # type: ignore[arg-type]
+        weight = useful(gamma ** (rank - 1), rank, str(arguments.get("utility", "rr")))
+        return Scored(measure, weight * (rank <= last), True)
+    try:
+        return Scored(measure, np.pad(static_weights(measure, last), (0, ranks - last)), False)
+    except InputError as error:
+        hint = "name err, cascade, or a sum of gains with fixed weights such as rbp or dcg"
+        raise error.replace(hint=hint) from None
+
+
+# Click measures of lists against a measure: a point for each list, as large as its sessions.
+
+
+COLUMNS_DRAWN = ("measure", "clicks", "correlation")
+SOURCE = "what gradedeval.clicks.correlate returns"
+CLICKS = "meanrr"
+LEAST, MOST = 4.0, 40.0
+"""Areas of points, in square points: of a list with hardly a session, and of that with most."""
+
+
+def plot_clicks(correlations: Any, measure: Any = None, clicks: str = CLICKS, *, ax: Axes | None = None) -> Axes:
+    """A click measure of lists against a measure of them: a point for each list, its area by its sessions, and the
+    correlation in the legend.
+
+    correlations  what `gradedeval.clicks.correlate` returns; where it is split, each part has its color
+    measure       which measure, where there are several
+    clicks        which click measure
+    ax            matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` (usage) for anything else, and where it is not said which measure.
+    """
+    frame = frame_of(correlations, COLUMNS_DRAWN, "clicks", SOURCE)
+    if getattr(correlations, "lists", None) is None:
+        raise InputError("plot.clicks", "there are no lists to draw", f"give {SOURCE} without pairs", usage=True)
+    own = of_measure(frame, measure, "clicks")
+    known = list(dict.fromkeys(own["clicks"]))
+    if clicks not in known:
+        hint = did_you_mean(clicks, known) or f"choose from {shorten(known)}"
+        raise InputError("plot.clicks", f"no click measure '{clicks}'", hint, usage=True)
+    return drawn(partial(draw_clicks, frame=own[own["clicks"] == clicks], lists=correlations.lists), ax)
+
+
+def click_panels(correlations: Any, clicks: str) -> list[Panel]:
+    """A picture for each measure."""
+    frame = correlations.frame[correlations.frame["clicks"] == clicks]
+    measures = dict.fromkeys(frame["measure"])
+    return [
+        Panel(partial(draw_clicks, frame=frame[frame["measure"] == name], lists=correlations.lists), 2.4)
+        for name in measures
+    ]
+
+
+def draw_clicks(ax: Axes, frame: pd.DataFrame, lists: pd.DataFrame) -> None:
+    """Draw the lists by the measure and the click measure of a frame, a row of which is the correlation of a part."""
+    measure, name = (str(frame[column].iloc[0]) for column in ("measure", "clicks"))
+    most = float(lists["sessions"].max())
+    for number, (row, look) in enumerate(zip(frame.to_dict("records"), looks(len(frame)), strict=True)):
+        part = lists[lists["by"] == row["by"]] if "by" in lists else lists
+        color = look["color"] if number < MANY else GREY
+        area = LEAST + (MOST - LEAST) * part["sessions"].to_numpy(dtype=float) / most
+        ax.scatter(part[measure], part[name], s=area, facecolors="none", edgecolors=color, linewidths=0.6,
+                   label=_label(row))  # fmt: skip
+    ax.grid(color=LIGHT, linewidth=0.4)
+    ax.set_xlabel(f"{shown(measure)}, by topic and list{LOWER if lower(measure) else ''}")
+    ax.set_ylabel(f"{name} of clicks, mean over sessions")
+    legend(ax)
+
+
+def _label(row: Mapping[Any, Any]) -> str:
+    """The part of the log and its correlation; nothing correlates where one side is the same everywhere."""
+    value = row["correlation"]
+    told = "—" if value is None or value != value else f"{value:.3f}"
+    return f"{shown(str(row['by']))}: {told}" if "by" in row else f"correlation {told}"
+
+
+# `gradedeval clicks measures LOG [QRELS]`: what clicks say of each list.
+
+
+SS_REL_OPTION = option(numbers.SS_REL, default=SS_REL, metavar="GRADE", help="Lowest grade that search success "
+                       f"counts. Default: {SS_REL}.")  # fmt: skip
+MEASURES_OPTIONS = [SS_REL_OPTION, *output_options(formats_for(), digits="4")]
+
+
+@command_line("measures", "LOG [QRELS]", MEASURES_OPTIONS, LOG_OPTIONS, QRELS_OPTIONS)
+def measures_command(files: tuple[str, ...], ss_rel: float, **keywords: Any) -> None:
+    """Report the click measures of each list that was shown for a topic, averaged over its sessions.
+
+    \b
+    qctr    clicks                      maxrr   1 / the first clicked rank
+    uctr    whether there is a click    meanrr  mean of 1 / clicked ranks
+    ss      whether a click is on a     minrr   1 / the last clicked rank
+            relevant document           plc     clicks / the last clicked rank
+
+    Each is 0 in a session without a click; ss needs QRELS. Chapelle et al., CIKM 2009, section 6.2.
+    """
+    if not 1 <= len(files) <= 2:
+        raise InputError("", "expected a click log, and perhaps qrels", usage(), usage=True)
+    destination = Destination(keywords)
+    qrels = qrels_from(files[1:], keywords)
+    found = click_measures(log_from(files[0], keywords), qrels, ss_rel)
+    warn(found.notes)
+    destination.deliver(partial(click_measures_document, found.frame, found.settings), found.settings)
+
+
+# `gradedeval clicks correlate LOG QRELS -m A -m B`: how well measures agree with clicks.
+
+
+CORRELATE_OPTIONS = [
+    measure_option("Measure to correlate, such as err or 'ap(rel=3)'."),
+    option("--by", metavar="COLUMN", help="Correlate each part of the log alone: by a column of it, or by 'decile', "
+           "topics in ten parts by their number of sessions."),
+    SS_REL_OPTION,
+    option("--unjudged", type=click.Choice(UNJUDGED), default="drop", help="Lists with a document that is not judged: "
+           "leave them out, or keep them. Default: drop."),
+]  # fmt: skip
+
+PAIR_OPTIONS = [
+    option(numbers.PAIRS, metavar="N", help="Correlate the differences of N pairs of simulated engines instead, "
+           "each of which shows a list of each topic that has several. Chapelle et al. draw 1000."),
+    option(numbers.SEED, default=0, metavar="N", help="Seed of these pairs. Default: 0."),
+    *output_options(formats_for(), digits="3"),
+]  # fmt: skip
+
+GAIN_OPTIONS = [one_registered(name) for name in ("gain", "top_grade", "negative", "fill")]
+READING_OPTIONS = [MEASURES_FROM, *GAIN_OPTIONS, *LOG_OPTIONS, *QRELS_OPTIONS]
+
+
+@command_line("correlate", "LOG QRELS", CORRELATE_OPTIONS, PAIR_OPTIONS, READING_OPTIONS)
+def correlate_command(**keywords: Any) -> None:
+    """Correlate measures of lists with what users clicked on them, over all lists, weighted by sessions.
+
+    Chapelle et al., CIKM 2009, section 6: tables 2 to 5 and figure 4, and with --pairs algorithm 3 and table 6.
+
+    \b
+    gradedeval clicks correlate log.tsv qrels.txt -m 'err ap(rel=2)' --depth 10
+    gradedeval clicks correlate log.tsv qrels.txt -m 'err dcg' --by decile
+    gradedeval clicks correlate log.tsv qrels.txt -m 'err dcg' --pairs 1000
+    """
+    destination = Destination(keywords)
+    found = correlations_of(**keywords)
+    warn(found.notes)
+    destination.deliver(partial(click_correlations_document, found), found.settings)
+
+
+def correlations_of(
+    files: tuple[str, ...], measures: tuple[str, ...], measures_from: tuple[str, ...], **keywords: Any
+) -> ClickCorrelations:
+    """What the options ask for."""
+    if len(files) != 2:
+        raise InputError("", "expected a click log and qrels", usage(), usage=True)
+    chosen = parse_measures(measures or DEFAULT, measure_table(measures_from))
+    own = ("by", "ss_rel", "unjudged", "pairs", "seed")
+    settings = Settings(**{name: keywords.pop(name) for name in own if name in keywords})
+    depth, keywords["depth"] = keywords["depth"], None  # of the lists that count
+    log = log_from(files[0], keywords, [settings.by] if settings.by not in (None, DECILE) else [])
+    options = resolve_options(**keywords, depth=depth)
+    return correlate_log(log, qrels_for({}, files[1], options), chosen, options, settings)
+
+
+# `gradedeval plot clicks LOG QRELS -m MEASURE`: a click measure of lists against a measure.
+
+
+CLICK_MEASURE = option("--click-measure", "clicks", type=click.Choice([*CLICK_MEASURES]), default=CLICKS, help="Which "
+                       f"is drawn. Default: {CLICKS}.")  # fmt: skip
+
+
+@command_line("clicks", "LOG QRELS", [CLICK_MEASURE], CORRELATE_OPTIONS, PICTURE_OPTIONS, READING_OPTIONS)
+def plot_command(clicks: str, **keywords: Any) -> None:
+    """Draw what users clicked on lists against a measure of these lists, a point for each list, as large as its
+    sessions, with the correlation that `gradedeval clicks correlate` prints."""
+    canvas = Canvas(keywords)
+    found = correlations_of(**keywords)
+    warn(found.notes)
+    canvas.draw(click_panels(found, clicks), found.settings)

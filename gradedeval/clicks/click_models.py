@@ -2,29 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal
 
+import click
 import numpy as np
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.clicks import by_position
-from gradedeval.clicks.cells import Cells
-from gradedeval.clicks.going_down import Parameters, Prior
-from gradedeval.clicks.held_out import Prediction, log_chances, predicted
-from gradedeval.clicks.items import NO_LIST, TIES, Items, Tie, items_of
-from gradedeval.clicks.kinds import Chosen, read_models
-from gradedeval.clicks.log import ClickLog
-from gradedeval.clicks.read import read_log
+from gradedeval.cli.arguments import Destination, usage
+from gradedeval.cli.options import READS, WRITES, command_line, option, output_options
+from gradedeval.cli.output import warn, write
+from gradedeval.clicks import model_kinds
+from gradedeval.clicks.log import LOG_OPTIONS, QRELS_OPTIONS, ClickLog, log_from, qrels_from, read_log
+from gradedeval.clicks.model_kinds import (
+    FIT,
+    KINDS,
+    MEANS,
+    Cells,
+    Chosen,
+    Parameters,
+    Prediction,
+    Prior,
+    log_chances,
+    predicted,
+    read_models,
+)
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
-from gradedeval.formats.frames import to_frame
+from gradedeval.formats import Column, Document, Layout, Table, formats_for, json_text, render
+from gradedeval.formats.frames import frame_table, to_frame
 from gradedeval.options import numbers
 from gradedeval.rankings.qrels import Qrels
+from gradedeval.trec.documents import read_json
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, decode, encode
+from gradedeval.trec.stream import Source
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# What a click model has parameters for: each document of a topic, or all documents of a grade together.
+
+
+Tie = Literal["document", "grade"]
+TIES = ("document", "grade")
+NO_LIST = "no list is shown", "add the column shown, the docnos from rank 1 on"
+UNJUDGED = None
+"""What stands for the grade of a document that has none."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Items:
+    """The documents or grades that have parameters.
+
+    names  a pair of topic and docno for each, or its grade; `UNJUDGED` for the documents that nobody judged
+    qrels  where grades come from; None where documents have parameters
+    """
+
+    names: Sequence[Any]
+    qrels: Qrels | None = None
+
+    @property
+    def tie(self) -> Tie:
+        return "document" if self.qrels is None else "grade"
+
+    @cached_property
+    def number(self) -> Mapping[Any, int]:
+        """The number of each document or grade."""
+        return {name: number for number, name in enumerate(self.names)}
+
+    def of(self, log: ClickLog) -> Ints:
+        """configurations × ranks: the number of each document shown; as many as there are for one that is none of
+        them, one more past the end of the list."""
+        width, number, unknown = max(map(len, log.shown), default=0), self.number, len(self.names)
+        item = np.full((len(log.shown), width), unknown + 1, dtype=np.int64)
+        for row, (topic, shown) in enumerate(zip(log.topics, log.shown, strict=True)):
+            if self.qrels is None:
+                item[row, : len(shown)] = [number.get((topic, docno), unknown) for docno in shown]
+            else:
+                grades = grades_of(self.qrels, topic)
+                item[row, : len(shown)] = [number.get(grades.get(docno, UNJUDGED), unknown) for docno in shown]
+        return item
+
+    def cells(self, log: ClickLog) -> Cells:
+        """The sessions of a log."""
+        item = self.of(log)
+        alike, same = np.unique(item, axis=0, return_inverse=True)
+        same = same.ravel()
+        configuration, pattern, count = log.totals()
+        patterns = max(len(log.patterns), 1)
+        distinct, position = np.unique(same[configuration] * patterns + pattern, return_inverse=True)
+        counted = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(counted, position.ravel(), count)
+        list_of, pattern_of = np.divmod(distinct, patterns)
+        clicked = log.clicked(item.shape[1])[pattern_of]
+        return Cells(np.ascontiguousarray(alike[list_of].T), np.ascontiguousarray(clicked.T), counted, len(self.names))
+
+
+def grades_of(qrels: Qrels, topic: str) -> dict[str, float]:
+    """docno -> grade of the judged documents of a topic."""
+    labels = qrels.labels.tolist()
+    return {docno: labels[code] for docno, code in qrels._text_codes.get(encode(topic), {}).items()}
+
+
+def items_of(log: ClickLog, tie: Tie, qrels: Qrels | None) -> Items:
+    """What the documents shown in a log share parameters by. Raises InputError where the log tells no lists, or grades
+    are asked for without judgments."""
+    if not any(log.shown):
+        raise InputError(log.place, *NO_LIST)
+    if tie == "document":
+        pairs = ((topic, docno) for topic, shown in zip(log.topics, log.shown, strict=True) for docno in shown)
+        return Items(list(dict.fromkeys(pairs)))
+    if qrels is None:
+        raise InputError("--tie grade", "needs the grades of documents", "add QRELS", usage=True)
+    judged = {topic: grades_of(qrels, topic) for topic in set(log.topics)}
+    found = {
+        judged[topic].get(docno, UNJUDGED)
+        for topic, shown in zip(log.topics, log.shown, strict=True)
+        for docno in shown
+    }
+    if found == {UNJUDGED}:
+        raise InputError(log.place, f"no document shown is judged in {qrels.place}", "give the qrels of its topics")
+    grades = sorted(grade for grade in found if grade is not UNJUDGED)
+    return Items([*grades, *([UNJUDGED] if UNJUDGED in found else [])], qrels)
+
 
 ITERATIONS = 40
 """Those of the published fit of Chapelle & Zhang's model."""
@@ -114,7 +217,6 @@ class ClickModels:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """A row for each model, measure and rank: model, measure, rank (0: of all), value."""
-        from gradedeval.clicks.model_tables import prediction_rows
 
         rows = [(name, *row) for name in self.models for row in prediction_rows(self, name)]
         return to_frame(rows, columns=["model", "measure", "rank", "value"])
@@ -122,7 +224,6 @@ class ClickModels:
     def relevance(self, name: str | None = None, min_seen: int = 0) -> pd.DataFrame:
         """The estimated relevance of documents by a model (the only one, unless named): topic, docno, gain, seen; or of
         grades: grade, gain, seen. `min_seen` leaves out what fewer sessions showed."""
-        from gradedeval.clicks.model_tables import relevance_frame
 
         return relevance_frame(self._one(name), min_seen)
 
@@ -254,7 +355,7 @@ def fitted_model(
     else:
         history.append(_log_likelihood(chosen.kind.conditional(parameters, cells), cells))
     if chosen.kind.transitions is None:
-        parameters = by_position.scaled(parameters)
+        parameters = model_kinds.scaled(parameters)
     return ClickModel(chosen, items, parameters, seen, np.array(history))
 
 
@@ -296,3 +397,295 @@ def _notes(
     if floor:
         notes.append(f"--floor: probabilities below {floor:g} were raised to it")
     return notes
+
+
+# Click models as tables: how well they predict, and what relevance they estimate.
+
+
+MIN_SEEN = 10
+"""Sessions that must have shown a document for its relevance to be written."""
+
+
+def prediction_rows(models: ClickModels, name: str) -> Iterator[tuple[str, int, float]]:
+    """Measure, rank (0: of all) and value of one model; its own parameters come last."""
+    one, model = models.predictions[name], models[name]
+    yield "ll_session", 0, one.ll_session
+    yield "ll_rank", 0, one.ll_rank
+    for label, name_of_field in MEANS.items():
+        yield label, 0, one.mean(name_of_field)
+        yield from ((label, rank, float(value)) for rank, value in enumerate(getattr(one, name_of_field), 1))
+    for key, value in model.parameters.items():
+        if value.ndim == 0:
+            yield key, 0, float(value)
+    for rank, value in enumerate(model.parameters.get("continuation", ()), 1):
+        yield "continuation", rank, float(value)
+    examination = model.parameters.get("examination", np.empty(0))
+    if examination.ndim == 1:
+        yield from (("examination", rank, float(value)) for rank, value in enumerate(examination, 1))
+
+
+def models_document(models: ClickModels, layout: Layout) -> Document:
+    """The result of `clicks models`."""
+    if layout == "long":
+        return Document([frame_table(models.frame)], models.settings)
+    columns = [Column("model"), Column("LL session", "score"), Column("LL rank", "score", 6)]
+    columns += [Column(label, "score", 6) for label in MEANS]
+    columns.append(Column("estimated", "text"))
+    rows = []
+    for name in models.models:
+        one = models.predictions[name]
+        means = [one.mean(field) for field in MEANS.values()]
+        rows.append([name, one.ll_session, one.ll_rank, *map(_plain, means), _estimated(models[name])])
+    return Document([Table(columns, rows), *_by_grade(models)], models.settings)
+
+
+def _plain(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def _estimated(model: ClickModel) -> str:
+    """The single numbers that were fitted, as in `gamma 0.778`."""
+    fixed = () if model.chosen.kind.number is None or model.chosen.free else model.chosen.kind.number[:1]
+    singles = {key: value for key, value in model.parameters.items() if value.ndim == 0 and key not in fixed}
+    return ", ".join(f"{key} {float(value):.4f}" for key, value in singles.items())
+
+
+def _by_grade(models: ClickModels) -> list[Table]:
+    """The parameters of grades, where grades share them."""
+    model = next(iter(models.models.values()))
+    if model.items.tie == "document":
+        return []
+    rows = []
+    for name, one in models.models.items():
+        satisfies: Any = one.parameters.get("satisfaction")
+        for number, grade in enumerate(one.items.names):
+            s = None if satisfies is None else float(satisfies[number])
+            attracts, relevance = float(one.parameters["attractiveness"][number]), float(one.relevance[number])
+            rows.append([name, _grade(grade), int(one.seen[number]), attracts, s, relevance])
+    names = ("attractiveness", "satisfaction", "relevance")
+    counts = [Column("grade", "figures"), Column("seen", "count")]
+    return [Table([Column("model"), *counts, *(Column(name, "score") for name in names)], rows)]
+
+
+def _grade(grade: float | None) -> str:
+    return "unjudged" if grade is None else f"{grade:g}"
+
+
+def relevance_frame(model: ClickModel, min_seen: int = 0) -> pd.DataFrame:
+    """The estimated relevance of each item that enough sessions showed."""
+    if model.items.tie == "grade":
+        columns = {"grade": list(map(_grade, model.items.names))}
+    else:
+        topics, docnos = ([name[part] for name in model.items.names] for part in (0, 1))
+        columns = {"topic": topics, "docno": docnos}
+    frame = to_frame({**columns, "gain": model.relevance, "seen": model.seen})
+    return frame[frame["seen"] >= min_seen].reset_index(drop=True)
+
+
+def relevance_document(models: ClickModels, min_seen: int, layout: Layout = "long") -> Document:
+    """The relevance of items by the only model: what --write-relevance writes."""
+    return Document([frame_table(models.relevance(min_seen=min_seen))])
+
+
+# Click models in files: JSON that people can read, write and change.
+
+
+HINT = "write it with `gradedeval clicks models --write-model`"
+UNJUDGED_NAME = "unjudged"
+
+
+def model_text(model: ClickModel) -> str:
+    """A model as JSON: its name, what its parameters are of, and these: of items by grade or by topic and docno."""
+    kept: dict[str, Any] = {"model": str(model.chosen), "tie": model.items.tie}
+    for name, values in model.parameters.items():
+        kept[name] = _by_item(model.items, values) if name in model.chosen.kind.shares else np.asarray(values).tolist()
+    if "examination" in model.parameters:
+        kept["unseen"] = float(model.parameters["attractiveness"][-1])
+    kept["seen"] = _by_item(model.items, model.seen)
+    return json_text(kept, indent=1) + "\n"
+
+
+def _by_item(items: Items, values: Any) -> dict[str, Any]:
+    listed = np.asarray(values).tolist()[: len(items.names)]
+    if items.tie == "grade":
+        grades = [UNJUDGED_NAME if grade is UNJUDGED else f"{grade:g}" for grade in items.names]
+        return dict(zip(grades, listed, strict=True))
+    found: dict[str, dict[str, Any]] = {}
+    for (topic, docno), value in zip(items.names, listed, strict=True):
+        found.setdefault(topic, {})[docno] = value
+    return found
+
+
+def read_model(path: str | os.PathLike[str]) -> ClickModel:
+    """The model of a file that `model_text` wrote, or a person. Raises InputError where it is none."""
+    import json  # not before it is needed
+
+    source = Source(path)
+    content = source.read()
+    try:
+        kept = read_json(decode(content.removeprefix(BYTE_ORDER_MARKS[0])))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{source.place}:{error.lineno}", f"is not valid JSON ({error.msg})", HINT) from None
+    if not isinstance(kept, dict) or not isinstance(kept.get("model"), str):
+        raise InputError(source.place, "is not a click model: it has no 'model'", HINT)
+    chosen, tie = read_models(kept["model"]), kept.get("tie", "document")
+    if len(chosen) != 1 or tie not in TIES:
+        what = f"tie '{tie}' is not document or grade" if tie not in TIES else f"'{kept['model']}' is not one model"
+        raise InputError(source.place, what, HINT)
+    try:
+        return _model(chosen[0], tie, kept, source.place)
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(source.place, "its parameters are not numbers by name", HINT) from None
+
+
+def _model(chosen: Chosen, tie: str, kept: dict[str, Any], place: str) -> ClickModel:
+    wanted = [*chosen.kind.shares, *(name for name, _ in chosen.kind.start)]
+    wanted += ["continuation"] if chosen.name == "dcm" else []
+    wanted += ["examination"] if chosen.name in ("pbm", "ubm") else []
+    if missing := next((name for name in wanted if name not in kept), None):
+        raise InputError(place, f"no '{missing}', which {chosen.name} has", HINT)
+    names = _values(kept[wanted[0]], tie)
+    parameters: dict[str, Floats] = {}
+    for name in wanted:
+        if name in chosen.kind.shares:
+            values = _values(kept[name], tie)
+            if values.keys() != names.keys():
+                raise InputError(place, f"'{name}' is not of the same items as '{wanted[0]}'", HINT)
+            parameters[name] = np.array([*(float(values[item]) for item in names), 0.5])
+        else:
+            parameters[name] = np.asarray(kept[name], dtype=np.float64)
+            _check_shape(chosen, name, parameters[name], place)
+        least, most = parameters[name].min(initial=0), parameters[name].max(initial=0)
+        if not (least >= 0 and most <= (np.inf if name == "examination" else 1)):
+            raise InputError(place, f"a value of '{name}' is not from 0 to 1", "they are probabilities")
+    if "examination" in parameters:
+        _check_products(parameters, kept.get("unseen"), place)
+    number = chosen.kind.number
+    if number and not chosen.free and chosen.value != parameters[number[0]]:
+        what = f"its name is {chosen}, and '{number[0]}' is {kept[number[0]]}"
+        raise InputError(place, what, f"give both the same value, or the name {chosen.name}({number[0]}={FIT})")
+    seen = _values(kept["seen"], tie) if "seen" in kept else {}
+    counts = np.array([int(seen.get(item, 0)) for item in names], dtype=np.int64)
+    # The grades of documents come from the qrels that it is used with.
+    return ClickModel(chosen, Items(list(names), None if tie == "document" else Qrels.none()), parameters, counts)
+
+
+def _check_products(parameters: dict[str, Floats], unseen: float | None, place: str) -> None:
+    """Raise InputError where attractiveness times examination is no probability.
+
+    unseen  the attractiveness of a document that was never shown, which is put in; None: ½, or as much as may be
+    """
+    attractiveness, most = parameters["attractiveness"], parameters["examination"].max(initial=1)
+    attractiveness[-1] = 0.5 / most if unseen is None else unseen
+    if not 0 <= attractiveness.min() <= attractiveness.max() * most <= 1 + 1e-9:
+        what = "attractiveness times examination is not from 0 to 1"
+        raise InputError(place, what, "the product is the probability of a click")
+
+
+def _check_shape(chosen: Chosen, name: str, values: Floats, place: str) -> None:
+    """Raise InputError where a parameter that is not of items has not the shape it has in the model."""
+    what, dimensions = {
+        "continuation": ("a list of numbers, one for each rank", 1),
+        "examination": ("a list of numbers, one for each rank", 1),
+    }.get(name, ("a number", 0))
+    if chosen.name == "ubm" and name == "examination":
+        what, dimensions = "a list of lists, for each rank one number for no click and each rank", 2
+    if values.ndim != dimensions or len(set(values.shape)) > 1:
+        raise InputError(place, f"'{name}' of {chosen.name} is not {what}", HINT)
+
+
+def _values(kept: Any, tie: str) -> dict[Any, Any]:
+    """item -> value."""
+    if tie == "document":
+        return {(topic, docno): value for topic, of in kept.items() for docno, value in of.items()}
+    return {UNJUDGED if grade == UNJUDGED_NAME else float(grade): value for grade, value in kept.items()}
+
+
+# `gradedeval clicks models LOG [QRELS]`: click models fitted to a log, and how well they predict another.
+
+
+DEFAULT = "dbn"
+
+OPTIONS = [
+    option("-m", "--model", "models", multiple=True, metavar="MODEL", help=f"Click model: {', '.join(KINDS)}; with its "
+           f"parameter as in 'dbn(gamma={FIT})' or 'reader(p=0.8)'. Repeat -m, or separate models by spaces. Default: "
+           f"{DEFAULT}."),
+    option("--test", metavar="LOG", file=READS, help="Try the models on this log. Default: on the log that they are "
+           "fitted to."),
+    option("--tie", type=click.Choice(TIES), default="document", help="What has parameters of its own: each document "
+           "of a topic, or each grade of the QRELS. Default: document."),
+    option("--prior", default="1", metavar="A[,B]", help="Clicks and skips that each document or grade is counted with "
+           "beside those of the log. Default: 1, one of each."),
+    option(numbers.ITERATIONS, default=ITERATIONS, metavar="N", help="Iterations of EM, at most. "
+           f"Default: {ITERATIONS}."),
+    option(numbers.TOLERANCE, default=0.0, metavar="X", help="End EM once the mean log-likelihood of a session "
+           "rises by less. Default: 0, all iterations."),
+    option(numbers.FLOOR, default=0.0, metavar="X", help="Raise the probability of what a session did at a "
+           "rank to X: the cascade model gives 0 to a second click. Default: 0."),
+    option("--write-model", metavar="FILE.json", file=WRITES, help="Write the only model, for `clicks simulate "
+           "--model`."),
+    option("--write-relevance", metavar="FILE.csv", file=WRITES, help="Write the relevance of each document by the "
+           "only model, as lines of topic,docno,gain,seen, for --fill."),
+    option(numbers.MIN_SEEN, metavar="N", help="Leave out of --write-relevance what fewer than N "
+           f"sessions showed. Default: {MIN_SEEN}."),
+    *output_options(formats_for(), digits="4 or 6"),
+]  # fmt: skip
+
+
+@command_line("models", "LOG [QRELS]", OPTIONS, LOG_OPTIONS, QRELS_OPTIONS)
+def models_command(
+    files: tuple[str, ...],
+    models: tuple[str, ...],
+    test: str | None,
+    write_model: str | None,
+    write_relevance: str | None,
+    min_seen: int | None,
+    **keywords: Any,
+) -> None:
+    """Fit click models to a log, and report how well they predict it, or another log.
+
+    LL session is the mean of ln P(clicks of a session), LL rank that of ln P(click or skip of a rank), given the clicks
+    above. Perplexity is 2^(-mean log2 P) of a rank, and the arithmetic mean over ranks; unconditional that of P of a
+    click whatever is clicked above.
+
+    \b
+    gradedeval clicks models train.tsv --test test.tsv -m 'dbn dbn(gamma=fit) ubm'
+    gradedeval clicks models log.tsv qrels.txt --tie grade -m dbn
+    gradedeval clicks models log.tsv --write-relevance clicks.csv
+    """
+    if not 1 <= len(files) <= 2:
+        raise InputError("", "expected a click log, and perhaps qrels", usage(), usage=True)
+    destination = Destination(keywords)
+    chosen = read_models(models or (DEFAULT,))
+    for flag, file in (("--write-model", write_model), ("--write-relevance", write_relevance)):
+        if file and len(chosen) != 1:
+            raise InputError(flag, f"{len(chosen)} models", "name one with -m", usage=True)
+    if write_relevance and keywords["tie"] == "grade":
+        hint = "`gradedeval clicks gains` writes the gains of grades"
+        raise InputError("--write-relevance", "applies to documents, not to grades", hint, usage=True)
+    if min_seen is not None and not write_relevance:
+        raise InputError("--min-seen", "applies to --write-relevance", "add it", usage=True)
+    keywords["prior"] = pair(keywords["prior"])
+    reading = {name: keywords[name] for name in ("clicks_as", "depth", "idle", "lenient")}
+    qrels = qrels_from(files[1:], keywords)
+    log = log_from(files[0], keywords)
+    tried = log_from(test, reading) if test else None
+    result = fit_models(log, chosen, test=tried, qrels=qrels, **keywords)
+    model, least = next(iter(result.models.values())), MIN_SEEN if min_seen is None else min_seen
+    warn([*result.notes, *(_too_few(model, least, write_relevance) if write_relevance else [])])
+    if write_model:
+        write(model_text(model), write_model)
+    if write_relevance:
+        write(render(partial(relevance_document, result, least), "csv"), write_relevance)
+    destination.deliver(partial(models_document, result), result.settings)
+
+
+def _too_few(model: ClickModel, least: int, place: str) -> list[str]:
+    """What is said of documents that are left out, as fewer sessions showed them. Raises InputError where all are."""
+    few, documents = int((model.seen < least).sum()), len(model.seen)
+    what = f"{few} of {documents} documents were shown in fewer than {least} sessions"
+    if few == documents:
+        raise InputError(place, what, "give a lower --min-seen", usage=True)
+    return [f"{place}: {what}, and are left out; --min-seen says how many it takes"] if few else []

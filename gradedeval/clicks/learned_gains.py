@@ -2,30 +2,559 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
-from gradedeval.clicks.click_measures import SS_REL, of_lists
-from gradedeval.clicks.click_models import ITERATIONS
-from gradedeval.clicks.gain_sources import (
-    from_correlation,
-    from_model,
-    from_preferences,
-    thresholds_from_clicks,
-    utility_from_correlation,
+import click
+import numpy as np
+
+from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.cli.arguments import Destination, measure_table, one_measure, usage
+from gradedeval.cli.options import MEASURES_FROM, command_line, option, output_options
+from gradedeval.cli.output import warn
+from gradedeval.clicks.click_measures import (
+    CLICK_MEASURES,
+    SS_REL,
+    GradedLists,
+    Scored,
+    empty_log,
+    graded_lists,
+    of_lists,
+    scored_by,
+    stopping,
+    weighted_correlation,
 )
-from gradedeval.clicks.kinds import read_models
-from gradedeval.clicks.learned import Learned, Shape
-from gradedeval.clicks.log import ClickLog
-from gradedeval.clicks.preferences import read_preferences
-from gradedeval.clicks.read import read_log
-from gradedeval.errors import InputError, check_choice, warn_caller
+from gradedeval.clicks.click_models import ITERATIONS, UNJUDGED, fitted_model, grades_of, items_of, listed
+from gradedeval.clicks.log import LOG_OPTIONS, QRELS_OPTIONS, ClickLog, log_from, qrels_from, read_log, small_table_of
+from gradedeval.clicks.model_kinds import Chosen, Prior, read_models
+from gradedeval.errors import InputError, check_choice, plural, shorten, warn_caller
+from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.formats.frames import frame_table, to_frame
+from gradedeval.measures.applied import gain_table
 from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.gains import Grades, thresholds
 from gradedeval.measures.notation import write_value
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import numbers
 from gradedeval.rankings.qrels import Qrels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# Gains and utilities that agree best with what users did: exactly where that is linear, by a search where not.
+
+
+STARTS = (-3.0, -1.0, 0.5)
+"""Log odds that a search begins with; the best of what it finds counts."""
+ADDITIVE = 1e-3
+"""Below this top gain a cascade is a sum, and only the ratios of its gains are known."""
+FLAT = 1e-9
+"""Below this share of all weights, those of lists differ by rounding alone."""
+
+
+def centred(values: Floats, count: Floats) -> Floats:
+    """lists, or lists × columns: less the weighted mean, times the root of the weight: correlation is their cosine."""
+    found: Floats = ((values - count @ values / count.sum()).T * np.sqrt(count)).T
+    return found
+
+
+def best_steps(steps: Floats, y: Floats, count: Floats) -> Floats:
+    """columns: the factors, 0 or more, with which columns of lists × columns add up to what correlates best with `y`:
+    least squares, since the nearest point of a cone has the largest cosine."""
+    from scipy.optimize import nnls  # not before it is needed
+
+    found: Floats = nnls(centred(steps, count), centred(y, count))[0]
+    return found
+
+
+def linear_gains(
+    lists: GradedLists, scored: Scored, y: Floats, count: Floats, free: bool = False, zero: bool = False
+) -> Floats:
+    """grades: the gains of a sum of gains, the largest 1. That of the lowest grade is 0; free ones fall and rise, and
+    are 0 or more, the least of them 0 where what all gain alike is the same in all lists."""
+    of_grade = np.column_stack([(lists.code == code) @ scored.weight for code in range(len(lists.grades))])
+    if free:
+        gains = np.append([0.0] * zero, best_steps(of_grade[:, int(zero) :], y, count))
+        if np.ptp(of_grade.sum(1)) < FLAT * scored.weight.sum():
+            gains -= gains.min()
+    else:
+        above = np.cumsum(of_grade[:, ::-1], axis=1)[:, -2::-1]
+        gains = np.append(0.0, np.cumsum(best_steps(above, y, count)))
+    return gains / (gains.max() or 1)
+
+
+def best_utility(gain: Floats, y: Floats, count: Floats, free: bool) -> Floats:
+    """ranks: φ that makes the mean utility of stopping correlate best with `y`, φ(1) = 1, or where that is 0 the
+    largest; unless free, it falls."""
+    stops = stopping(gain)
+    found = best_steps(stops if free else np.cumsum(stops, axis=1), y, count)
+    phi = found if free else np.cumsum(found[::-1])[::-1]
+    return phi / (phi[0] or phi.max() or 1)
+
+
+def rising(odds: Floats) -> Floats:
+    """R of each grade, of log odds: 1 − Π_{j≤g} (1 − σ(θ_j)), which rises with the grade."""
+    found: Floats = -np.expm1(-np.cumsum(np.logaddexp(0, odds)))
+    return found
+
+
+def each_alone(odds: Floats) -> Floats:
+    """σ(θ) of each grade."""
+    found: Floats = np.exp(-np.logaddexp(0, -odds))
+    return found
+
+
+def searched(objective: Callable[[Floats], float], grades: int, free: bool, zero: bool, more: int = 0) -> Floats:
+    """The gains of grades, and `more` other numbers, for which an objective of both is largest.
+
+    free  whether gains may fall with the grade; `zero`: that of the lowest is 0
+    """
+    from scipy.optimize import minimize  # not before it is needed
+
+    size = grades - zero
+
+    def values(point: Floats) -> Floats:
+        gains = (each_alone if free else rising)(point[:size])
+        return np.concatenate([np.zeros(int(zero)), gains, point[size:]])
+
+    best, lowest = np.full(size + more, STARTS[0]), np.inf
+    for start in STARTS:
+        point = np.append(np.full(size, start), np.ones(more))
+        options = {"xatol": 1e-6, "fatol": 1e-12, "maxiter": 2000 * (size + more), "maxfev": 2000 * (size + more)}
+        found = minimize(lambda point: -objective(values(point)), point, method="Nelder-Mead", options=options)
+        if found.fun < lowest:
+            best, lowest = found.x, found.fun
+    return values(best)
+
+
+def isotonic(values: Floats, weight: Floats) -> Floats:
+    """The nearest values by weighted squares that never fall: neighbours that fall are given their mean."""
+    blocks: list[list[float]] = []  # mean, weight, how many
+    for value, mass in zip(values.tolist(), weight.tolist(), strict=True):
+        blocks.append([value, mass, 1])
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            mean, mass, size = blocks.pop()
+            before = blocks[-1]
+            total = before[1] + mass
+            before[0] = (before[0] * before[1] + mean * mass) / total if total else (before[0] + mean) / 2
+            before[1], before[2] = total, before[2] + size
+    return np.repeat([block[0] for block in blocks], [int(block[2]) for block in blocks])
+
+
+# Gains that were learned from users, and what they must be.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Learned:
+    """What was learned from users.
+
+    what      "gain" of grades, "phi" of ranks, or "g" of grades: gains, a utility, or shares of users by threshold
+    at        the grades or ranks
+    values    of each
+    seen      sessions that showed each grade; None where that is not what it was learned from
+    score     how well they agree with users, and what that is called; None where that is not what was maximized
+    settings  what the values depend on
+    notes     what was skipped or assumed
+    """
+
+    what: Literal["gain", "phi", "g"]
+    at: Sequence[float]
+    values: Floats
+    settings: str
+    seen: Ints | None = None
+    score: tuple[str, float] | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row for each grade or rank: what --gain @FILE or cascade(utility=FILE) reads."""
+        at = [int(one) if float(one).is_integer() else one for one in self.at]
+        return to_frame({"rank" if self.what == "phi" else "grade": at, self.what: self.values})
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What gains must be. Raises InputError (usage) where the top is not above 0.
+
+    free  they may fall with the grade, and a utility may rise with the rank
+    zero  grade 0 gains nothing
+    top   the largest, where clicks tell gains up to a factor alone
+    """
+
+    free: bool = False
+    zero: bool = False
+    top: float = 1.0
+
+    def __post_init__(self) -> None:
+        numbers.TOP_GAIN.check_field(self, "top")
+
+
+def learned_document(learned: Learned, layout: Layout) -> Document:
+    """The result of `clicks gains`."""
+    if layout == "long":
+        return Document([frame_table(learned.frame)], learned.settings)
+    columns = [Column("rank" if learned.what == "phi" else "grade", "figures"), Column(learned.what, "score")]
+    rows: list[list[object]] = [[f"{at:g}", float(value)] for at, value in zip(learned.at, learned.values, strict=True)]
+    if learned.seen is not None:
+        columns.append(Column("seen", "count"))
+        for row, seen in zip(rows, learned.seen.tolist(), strict=True):
+            row.append(seen)
+    said = [f"{learned.score[0]} {learned.score[1]:.4f}"] if learned.score else []
+    if learned.what == "g":
+        said.append(f"gap(g={write_value(tuple(round(float(value), 4) for value in learned.values))})")
+    return Document([Table(columns, rows), *said], learned.settings)
+
+
+# Side-by-side preferences: of two lists for a topic, which one users want.
+
+
+COLUMNS = ("topic", "list_a", "list_b", "sign")
+HINT = "expected a header topic, list_a, list_b, sign between tabs; lists are docnos with blanks between them"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Preferences:
+    """Pairs of lists, and which is wanted.
+
+    first   the lists named first, and `second` the others
+    sign    pairs: 1 where the first is wanted, −1 where the second is
+    place   what messages call them
+    notes   what was left out
+    """
+
+    first: GradedLists
+    second: GradedLists
+    sign: Floats
+    place: str
+    notes: Sequence[str]
+
+
+def read_preferences(source: Any, qrels: Qrels) -> Preferences:
+    """The preferences of a file, or of a DataFrame with the same columns. Raises InputError for bad lines, and where no
+    pair is left: pairs that are alike to users tell nothing of gains, and an unjudged document has none."""
+    table = small_table_of(source, COLUMNS, "preferences", HINT)
+    topics, lists, signs = [], list[tuple[str, ...]](), []
+    for line, cells in table.rows:
+        sign = cells["sign"].strip()
+        if sign not in ("1", "+1", "-1", "0"):
+            hint = "1 where list_a is wanted, -1 where list_b is, 0 if neither"
+            table.problems.add(line, f"sign '{sign}' is not 1, -1 or 0", hint)
+            continue
+        topics += [cells["topic"].strip()] * 2
+        for name in COLUMNS[1:3]:
+            docnos = tuple(cells[name].split())
+            if again := next((docno for docno in docnos if docnos.count(docno) > 1), None):
+                table.problems.add(line, f"'{again}' is twice in {name}", "give each document of a list once")
+            lists.append(docnos)
+        signs.append(float(sign))
+    table.problems.check()
+    return _usable(graded_lists(empty_log(topics, lists), qrels), np.array(signs), table.place)
+
+
+def _usable(lists: GradedLists, sign: Floats, place: str) -> Preferences:
+    """The pairs that tell something."""
+    first, second = np.arange(0, len(lists.code), 2), np.arange(1, len(lists.code), 2)
+    judged = lists.judged[first] & lists.judged[second]
+    kept = judged & (sign != 0)
+    notes = []
+    for number, what in (
+        (int((~judged).sum()), "with unjudged documents"),
+        (int((judged & (sign == 0)).sum()), "alike"),
+    ):
+        if number:
+            notes.append(f"{place}: {number} {plural(number, 'pair')} {what} left out")
+    if not kept.any():
+        raise InputError(place, "no pair tells which list is wanted", "; ".join(notes) or HINT)
+    return Preferences(lists.select(first[kept]), lists.select(second[kept]), sign[kept], place, notes)
+
+
+# What gains can be learned from: click models, the correlation with a click measure, preferences, click rates.
+
+
+MOST_THRESHOLDS = 1000
+"""More grades than anybody judges by: one of a million would make as many thresholds."""
+
+# From click models
+
+
+def from_model(
+    log: ClickLog, qrels: Qrels, chosen: Chosen, prior: Prior, iterations: int, shape: Shape, by_document: bool
+) -> Learned:
+    """R of each grade: the relevance of its documents by a click model whose parameters grades share; or, by document,
+    the mean of the relevance of its documents, weighted by how often each was shown.
+
+    Chapelle et al., CIKM 2009, section 7.3, says the latter, which the prior of the model pulls to ½.
+    """
+    log, notes = listed(log)
+    items = items_of(log, "document" if by_document else "grade", qrels)
+    model = fitted_model(chosen, items, items.cells(log), prior, iterations)
+    grades = _grades_of(items.names, qrels) if by_document else items.names
+    at = sorted({grade for grade in grades if grade is not UNJUDGED and grade >= 0})
+    of = np.array([at.index(grade) if grade in at else len(at) for grade in grades])
+    seen = np.bincount(of, model.seen, minlength=len(at) + 1)[:-1].astype(np.float64)
+    summed = np.bincount(of, model.seen * model.relevance, minlength=len(at) + 1)[:-1]
+    values = summed / np.maximum(seen, 1)
+    notes += _left_out(grades, qrels, at)
+    values, more = _shaped(np.array(at), values, seen, shape)
+    told = f"mean over documents by {chosen}" if by_document else f"{chosen} with the parameters of a grade in common"
+    settings = f"{log.place}: {log.sessions} sessions | R: {told} | prior {prior[0]:g},{prior[1]:g}{_said(shape)}"
+    return Learned("gain", at, values, settings, seen.astype(np.int64), None, [*notes, *more])
+
+
+def _grades_of(names: Sequence[Any], qrels: Qrels) -> list[Any]:
+    known = {topic: grades_of(qrels, topic) for topic in {topic for topic, _ in names}}
+    return [known[topic].get(docno, UNJUDGED) for topic, docno in names]
+
+
+def _left_out(grades: Sequence[Any], qrels: Qrels, at: Sequence[float]) -> list[str]:
+    """What is said of documents without a gain, and of grades that nobody saw."""
+    notes = []
+    if UNJUDGED in grades:
+        notes.append("the documents that nobody judged have no grade, and gains are of grades")
+    if any(grade is not UNJUDGED and grade < 0 for grade in grades):
+        notes.append("grades below 0 gain nothing, whatever was clicked")
+    return notes + _missing(qrels, at)
+
+
+def _missing(qrels: Qrels, at: Sequence[float]) -> list[str]:
+    """What is said of grades that no document shown has."""
+    missing = [f"{label:g}" for label in qrels.labels.tolist() if label >= 0 and label not in at]
+    if not missing:
+        return []
+    what = f"no document of the {plural(len(missing), 'grade')} {shorten(missing)} was shown"
+    return [f"{what}: add a line for it before the file is used with {qrels.place}"]
+
+
+def _shaped(at: Floats, values: Floats, seen: Floats, shape: Shape) -> tuple[Floats, list[str]]:
+    """Values that never fall with the grade, unless they are free; and the note where that changed them."""
+    notes = []
+    if not shape.free:
+        rising = isotonic(values, seen)
+        if not np.allclose(rising, values):
+            notes.append("a higher grade was clicked less than a lower one: they share a gain; --free keeps them apart")
+        values = rising
+    return np.where(at == 0, 0.0, values) if shape.zero else values, notes
+
+
+def _said(shape: Shape) -> str:
+    return (" | free" if shape.free else " | never falling") + (", 0 at grade 0" if shape.zero else "")
+
+
+# From the correlation with a click measure
+
+
+def from_correlation(
+    log: ClickLog, qrels: Qrels, clicked: Floats, called: str, measure: Measure, shape: Shape
+) -> Learned:
+    """The gains with which a measure correlates best with a click measure over the lists of a log.
+
+    clicked  lists: the click measure, and `called` its name
+    measure  err or cascade, or a sum of gains with fixed weights; for the latter the solution is exact
+
+    Chapelle et al., CIKM 2009, sections 7.1 and 7.3.
+    """
+    lists, y, count, notes = _fully_judged(log, qrels, clicked, called)
+    scored = scored_by(measure, lists.code.shape[1])
+    lists = lists.of_grades(_learned(lists.has, lists.grades, scored, shape, log.place))
+    if scored.cascade:
+        gains = searched(
+            lambda gains: _or_worst(_correlation(scored.scores(lists.gains(gains)), y, count)),
+            len(lists.grades),
+            shape.free,
+            shape.zero,
+        )
+        gains, more = _additive(gains, shape)
+    else:
+        gains = linear_gains(lists, scored, y, count, shape.free, shape.zero) * shape.top
+        more = [_up_to_a_factor(lists.grades, gains, shape)]
+    reached = _correlation(scored.scores(lists.gains(gains)), y, count)
+    if not reached > 0:
+        hint = "give more lists and sessions" + ("" if shape.free else ", or allow gains to fall: --free")
+        raise InputError(log.place, f"no gains make {measure} rise with {called}", hint)
+    more += _missing(qrels, lists.grades.tolist())
+    settings = f"{log.place}: {int(count.sum())} sessions, {len(y)} lists | {measure} against {called}{_said(shape)}"
+    score = (f"correlation with {called}", reached)
+    return Learned("gain", lists.grades.tolist(), gains, settings, None, score, notes + more)
+
+
+def utility_from_correlation(
+    log: ClickLog, qrels: Qrels, clicked: Floats, called: str, gain: Measure, shape: Shape
+) -> Learned:
+    """The utility φ of the rank, with φ(1) = 1, for which the mean utility of stopping correlates best with a click
+    measure: exact.
+
+    gain  a measure whose gain scheme says R of each grade
+
+    Chapelle et al., CIKM 2009, definition 1 and section 7.1.
+    """
+    lists, y, count, notes = _fully_judged(log, qrels, clicked, called)
+    top = float(lists.grades[-1])
+    worth = gain_table(gain, Grades(lists.grades, top)).worth
+    phi = best_utility(lists.gains(worth), y, count, shape.free)
+    scored = Scored(gain, phi, True)
+    reached = _correlation(scored.scores(lists.gains(worth)), y, count)
+    if not reached > 0:
+        hint = "give more lists and sessions" + ("" if shape.free else ", or allow it to rise: --free")
+        raise InputError(log.place, f"no utility makes a cascade rise with {called}", hint)
+    if not phi[0] > 0:
+        notes.append("rank 1 has no utility: the largest is set to 1")
+    said = "free" if shape.free else "never rising"
+    settings = f"{log.place}: {int(count.sum())} sessions, {len(y)} lists | R of {gain} | against {called} | {said}"
+    score = (f"correlation with {called}", reached)
+    return Learned("phi", list(range(1, len(phi) + 1)), phi, settings, None, score, notes)
+
+
+def _correlation(scores: Floats, clicked: Floats, count: Floats) -> float:
+    return float(weighted_correlation(scores[:, None], clicked[:, None], count)[0, 0])
+
+
+def _or_worst(correlation: float) -> float:
+    return -1.0 if np.isnan(correlation) else correlation
+
+
+def _fully_judged(
+    log: ClickLog, qrels: Qrels, clicked: Floats, called: str
+) -> tuple[GradedLists, Floats, Floats, list[str]]:
+    """The lists of which every document is judged, the click measure and the number of sessions of each, and notes.
+    Raises InputError where there is none, or the click measure is the same for all."""
+    lists = graded_lists(log, qrels)
+    count = np.bincount(log.configuration, log.count, minlength=len(log.topics)).astype(np.float64)
+    kept = lists.judged & (count > 0) & ~np.isnan(clicked) & (log.lengths > 0)
+    left_out = int(((count > 0) & ~kept).sum())
+    if not kept.any():
+        raise InputError(
+            log.place, f"no list is fully judged in {qrels.place}", "judge what was shown, or cut: --depth"
+        )
+    if np.ptp(clicked[kept]) == 0:
+        number = int(kept.sum())
+        what = f"{called} is the same for all lists" if number > 1 else "there is one list alone"
+        raise InputError(log.place, f"{what}, so nothing correlates with it", "give more lists and sessions")
+    told = f"{log.place}: {left_out} {plural(left_out, 'list')} with unjudged documents left out"
+    return lists.select(kept), clicked[kept], count[kept], [*log.notes, *([told] if left_out else [])]
+
+
+def _learned(shown: Bools, grades: Floats, scored: Scored, shape: Shape, place: str) -> Bools:
+    """grades: which have a gain to be learned: those shown, and 0 where it is known to gain 0. Raises InputError where
+    documents of one grade alone are shown."""
+    if shown.sum() < 2:
+        what = f"all documents shown are of grade {grades[shown][0]:g}" if shown.any() else "no document is shown"
+        raise InputError(place, what, "gains are learned from lists that differ in grades")
+    kept = shown.copy()
+    kept[0] |= shape.zero or not (scored.cascade or shape.free)
+    return kept
+
+
+def _up_to_a_factor(grades: Floats, gains: Floats, shape: Shape) -> str:
+    """What is said of the gains of a sum."""
+    known = "of a sum of gains only the steps between grades are known, so gains up to a shift and a factor"
+    least = f"grade {grades[gains.argmin()]:g} gains 0, and " if gains.min() == 0 else ""
+    return f"{known}: {least}the largest gain is {shape.top:g}"
+
+
+def _additive(gains: Floats, shape: Shape) -> tuple[Floats, list[str]]:
+    """The gains; their ratios, and a note, where they are so small that the cascade is a sum."""
+    largest = float(np.abs(gains).max())
+    if largest >= ADDITIVE:
+        return gains, []
+    what = "the best gains are close to 0, where a cascade is a sum of gains and only their ratios are known"
+    return gains / largest * shape.top, [f"{what}: the largest is set to {shape.top:g}"]
+
+
+# From preferences
+
+
+def from_preferences(preferences: Preferences, qrels: Qrels, measure: Measure, shape: Shape) -> Learned:
+    """The gains for which a measure is most likely to prefer the lists that users do: Σ −ln(1 + e^(−c·sign·difference))
+    is maximal over the gains and c.
+
+    Chapelle et al., CIKM 2009, section 7.1.
+    """
+    first, second = preferences.first, preferences.second
+    scored = scored_by(measure, first.code.shape[1])
+    kept = _learned(first.has | second.has, first.grades, scored, shape, preferences.place)
+    first, second = first.of_grades(kept), second.of_grades(kept)
+    zero = shape.zero or not (scored.cascade or shape.free)
+
+    def differences(gains: Floats) -> Floats:
+        return preferences.sign * (scored.scores(first.gains(gains)) - scored.scores(second.gains(gains)))
+
+    def likelihood(point: Floats) -> float:
+        return -float(np.logaddexp(0, -np.exp(point[-1]) * differences(point[:-1])).mean())
+
+    gains = searched(likelihood, len(first.grades), shape.free, zero, more=1)[:-1]
+    if scored.cascade:
+        gains, notes = _additive(gains, shape)
+    else:
+        if shape.free and not shape.zero and np.allclose(differences(np.ones(len(gains))), 0, atol=1e-9):
+            gains = gains - gains.min()  # what all gain alike says nothing
+        gains = gains / (gains.max() or 1) * shape.top
+        notes = [_up_to_a_factor(first.grades, gains, shape)]
+    found = differences(gains)
+    if not found.any():
+        raise InputError(preferences.place, "no pair has lists that differ in grades", "give pairs that do")
+    if (found > 0).all():
+        notes.append("these gains agree with every pair, and so do others: more pairs would tell them apart")
+    agreement = float(((found > 1e-12) + (np.abs(found) <= 1e-12) / 2).mean())
+    settings = f"{preferences.place}: {len(found)} pairs | {measure}{_said(shape)}"
+    score = ("agreement with preferences", agreement)
+    notes = [*preferences.notes, *notes, *_missing(qrels, first.grades.tolist())]
+    return Learned("gain", first.grades.tolist(), gains, settings, None, score, notes)
+
+
+# Thresholds of graded average precision
+
+
+def thresholds_from_clicks(log: ClickLog, qrels: Qrels, of: Literal["steps", "share"] = "steps") -> Learned:
+    """g of graded average precision: the share of users whose threshold is each grade.
+
+    of  "steps": the click rate of a grade, at equal ranks, less that of the grade below, over that of the top; "share":
+        the share of clicked documents that have the grade, which depends on how many of them are shown
+
+    Robertson et al., SIGIR 2010, section 2.2.
+    """
+    log, notes = listed(log)
+    lists = graded_lists(log, qrels)
+    if len(lists.grades) < 2:
+        raise InputError(qrels.place, "no grade is above 0", "thresholds are grades from 1 on")
+    clicked, configuration = log.clicked(lists.code.shape[1])[log.pattern], log.configuration
+    weight = log.count[:, None].astype(np.float64)
+    shown, clicks = np.zeros((2, len(lists.grades), lists.code.shape[1]))
+    for grade in range(len(lists.grades)):
+        there = lists.code[configuration] == grade
+        shown[grade], clicks[grade] = (there * weight).sum(0), (there & clicked).T.astype(np.float64) @ weight[:, 0]
+    seen = shown.sum(1).astype(np.int64)
+    if of == "share":
+        if not clicks[1:].any():
+            raise InputError(log.place, "no document of a grade above 0 was clicked", "give more sessions")
+        shares = clicks[1:].sum(1) / clicks[1:].sum()
+    else:
+        ranks = (shown > 0).all(0)  # those at which every grade is shown
+        if not ranks.any():
+            raise InputError(log.place, "no rank shows documents of every grade", "give more sessions, or --share")
+        rates = (clicks[:, ranks] / shown[:, ranks]).mean(1)
+        if not rates[-1] > 0:
+            raise InputError(log.place, "no document of the top grade was clicked", "give more sessions")
+        shares = np.diff(rates) / rates[-1]
+    if (shares < 0).any():
+        fallen = ", ".join(f"{grade:g}" for grade in lists.grades[1:][shares < 0])
+        notes.append(f"grade {fallen} was clicked less than the grade below: no user has that threshold, so g is 0")
+    at = thresholds(Grades(qrels.labels, float(lists.grades[-1])))
+    if at[MOST_THRESHOLDS:]:
+        what = f"has more than {MOST_THRESHOLDS:,} thresholds up to grade {at[-1]:g}"
+        raise InputError(qrels.place, what, "--for gain learns gains of grades that are far apart")
+    place = np.searchsorted(at, lists.grades[1:])
+    g, shown_of = np.zeros(len(at)), np.zeros(len(at), dtype=np.int64)
+    g[place], shown_of[place] = np.maximum(shares, 0), seen[1:]
+    if len(at) > len(place):
+        never = shorten(f"{grade:g}" for grade in at if grade not in lists.grades)
+        notes.append(f"no document is judged {never}: such a threshold is not told from the next grade's, and g is 0")
+    told = {"steps": "steps between the click rates of grades at equal ranks", "share": "shares of clicked documents"}
+    settings = f"{log.place}: {log.sessions} sessions | g: {told[of]}"
+    return Learned("g", at, g, settings, shown_of, None, notes)
+
 
 Source = Literal["model", "correlation", "preferences"]
 SOURCES = ("model", "correlation", "preferences")
@@ -162,3 +691,78 @@ def learn(
         raise InputError("--model", f"{len(chosen)} click models", "name one, such as dbn", usage=True)
     prior = (lesson.prior, lesson.prior)
     return from_model(log, qrels, chosen[0], prior, lesson.iterations, shape, lesson.by_document)
+
+
+# `gradedeval clicks gains LOG QRELS`: what grades are worth to users.
+
+
+OPTIONS = [
+    option("--from", "learn_from", type=click.Choice(SOURCES), default="model", help="Learn the relevance of a grade "
+           "by a click model; what makes a measure correlate best with a click measure; or, where LOG is a file of "
+           "topic, list_a, list_b and sign, what makes it agree with these preferences. Default: model."),
+    option("--for", "target", type=click.Choice(TARGETS), default="gain", help="Learn gains, for --gain @FILE; the "
+           "utility of ranks, for cascade(utility=FILE), from correlation; or thresholds for gap(g=...), from click "
+           "rates. Default: gain."),
+    option("--model", metavar="MODEL", help="Click model of --from model. Default: that of the users of the measure, "
+           "cm for err and cascade, reader for rbp, pbm for other sums of gains."),
+    option("--by-document", is_flag=True, help="Of --from model: a relevance of each document, and the mean over those "
+           "of a grade; the prior pulls it to 0.5. Default: documents of a grade share it."),
+    option(numbers.PRIOR, default=1.0, metavar="X", help="Of --from model: clicks and skips counted beside "
+           "those of the log. Default: 1."),
+    option(numbers.ITERATIONS, default=ITERATIONS, metavar="N", help="Of --from model: iterations "
+           f"of EM. Default: {ITERATIONS}."),
+    option("--click-measure", type=click.Choice(CLICK_MEASURES), default=CLICK_MEASURE, help="Of --from correlation. "
+           f"Default: {CLICK_MEASURE}."),
+    option(numbers.SS_REL, default=SS_REL, metavar="GRADE", help="Lowest grade of a click that is a success, "
+           f"of ss. Default: {SS_REL}."),
+    option("-m", "--measure", default=MEASURE, metavar="MEASURE", help="Measure that the gains are for: err, cascade, "
+           "or a sum of gains such as rbp(p=0.8). With --for utility its gains say R. "
+           f"Default: {MEASURE}."),
+    option("--free", is_flag=True, help="Gains may fall with the grade, and a utility may rise with the rank."),
+    option("--zero", is_flag=True, help="Grade 0 gains 0."),
+    option(numbers.TOP_GAIN, default=1.0, metavar="X", help="The largest gain, where only ratios are known. "
+           "Default: 1."),
+    option("--share", is_flag=True, help="Of --for gap: shares of the clicked documents, not steps between click "
+           "rates."),
+    *output_options(formats_for(), digits="4"),
+]  # fmt: skip
+
+
+@command_line("gains", "LOG QRELS", OPTIONS, [MEASURES_FROM], LOG_OPTIONS, QRELS_OPTIONS)
+def gains_command(
+    files: tuple[str, ...],
+    learn_from: Any,
+    measure: str,
+    measures_from: tuple[str, ...],
+    free: bool,
+    zero: bool,
+    top_gain: float,
+    **keywords: Any,
+) -> None:
+    """Learn from clicks, or from preferences, what grades are worth to users.
+
+    The CSV is what `--gain @FILE`, or `cascade(utility=FILE)`, reads.
+
+    \b
+    gradedeval clicks gains log.tsv qrels.txt -o gains.csv
+    gradedeval run.txt qrels.txt -m err@20 --gain @gains.csv
+    gradedeval clicks gains log.tsv qrels.txt --from correlation
+    gradedeval clicks gains pairs.tsv qrels.txt --from preferences
+    gradedeval clicks gains log.tsv qrels.txt --for gap
+    """
+    if len(files) != 2:
+        raise InputError("", "expected a click log and qrels", usage(), usage=True)
+    destination = Destination(keywords)
+    qrels = qrels_from(files[1:], keywords)
+    assert qrels is not None  # of two files
+    wanted = one_measure("-m", measure, measure_table(measures_from))
+    if learn_from == "preferences":
+        source: Any = files[0]
+        names = ("clicks_as", "depth", "idle", "lenient")
+        check_applied("click logs", False, {name: keywords.pop(name) not in (None, False, "rank") for name in names})
+    else:
+        source = log_from(files[0], keywords)
+    lesson, shape = Lesson(learn_from, **keywords), Shape(free, zero, top_gain)
+    learned = learn(source, qrels, wanted, shape, lesson)
+    warn(learned.notes)
+    destination.deliver(partial(learned_document, learned), learned.settings)

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+import click
 import numpy as np
 
-from gradedeval.arrays import Bools, Ints
-from gradedeval.errors import InputError, plural
+from gradedeval.arrays import Bools, Floats, Ints, distinct
+from gradedeval.cli.arguments import usage
+from gradedeval.cli.options import one_registered, option
+from gradedeval.errors import InputError, ProblemList, check_choice, did_you_mean, plural, shorten
 from gradedeval.formats.frames import to_frame
-from gradedeval.trec.lines import encode
+from gradedeval.options import OPTIONS, numbers
+from gradedeval.options.definition import READING, allowed_growth
+from gradedeval.options.presets import resolve_options
+from gradedeval.rankings.objects import refuse, table
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.evaluate import qrels_for
+from gradedeval.trec.documents import read_json
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, Pieces, check_text, decimal, decode, encode, whole_lines
+from gradedeval.trec.small_tables import SmallTable, TableRow, headed_table
+from gradedeval.trec.stream import Source, Stream, is_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,3 +205,585 @@ def collapse(keys: Sequence[Ints], count: Ints) -> tuple[list[Ints], Ints]:
         order = np.lexsort(list(reversed(keys)))
         first = np.append(True, np.any([np.diff(key[order]) != 0 for key in keys], axis=0))
     return [key[order][first] for key in keys], np.add.reduceat(count[order], np.flatnonzero(first))
+
+
+# A click log as blocks of columns: of lines between tabs, of JSON Lines, or of a DataFrame.
+
+
+NEEDED = ("topic", "clicks")
+COLUMNS = (*NEEDED, "shown", "user", "session", "time", "count")
+"""The columns that have a meaning; any other is kept where it is asked for."""
+
+EXPECTED = "expected a header such as topic, clicks, shown between tabs, or JSON Lines with these keys"
+MARK = BYTE_ORDER_MARKS[0]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Block:
+    """Some lines of a log.
+
+    lines    the number of each
+    columns  the columns that are wanted and there: the value of each line, nothing for one that a JSON line lacks
+    """
+
+    lines: Sequence[int]
+    columns: Mapping[str, Sequence[bytes]]
+
+
+def file_blocks(source: Source, wanted: Collection[str], problems: ProblemList, notes: list[str]) -> Iterator[Block]:
+    """A file in blocks; the lines that cannot be taken apart are problems.
+
+    wanted  the columns beside those that every log has
+    notes   gets what is skipped
+
+    Raises InputError where it cannot be read, or lacks a column.
+    """
+    with closing(Stream(source)) as stream:
+        marked = stream.peek(len(MARK)) == MARK
+        if marked:
+            notes.append(f"{source.place}: starts with a byte order mark, which is skipped")
+        skip = len(MARK) if marked else 0
+        if stream.peek(64)[skip:].lstrip()[:1] == b"{":
+            yield from _json_blocks(whole_lines(stream, longest=None, skip=skip), wanted, problems)
+        else:
+            yield from _tab_blocks(whole_lines(stream, skip=skip), wanted, problems)
+
+
+def _text_lines(data: bytes, number: int, problems: ProblemList) -> list[bytes]:
+    """The lines of a piece; one with bytes that no text holds is blank, and a problem."""
+    if number == 1:
+        check_text(data[:4], problems.place)  # the header, or no text at all
+    lines = data.split(b"\n")
+    if b"\r" in data:
+        lines = [line.removesuffix(b"\r") for line in lines]
+    try:
+        check_text(data, problems.place, number)
+    except InputError:
+        for index, line in enumerate(lines):
+            try:
+                check_text(line, problems.place, number + index)
+            except InputError as error:
+                problems.add(number + index, error.problem, error.hint, error.kind)
+                lines[index] = b""
+    return lines
+
+
+def _tab_blocks(pieces: Pieces, wanted: Collection[str], problems: ProblemList) -> Iterator[Block]:
+    names: list[str] = []
+    width, chosen = 0, {}
+    for number, text in pieces:
+        lines = _text_lines(text, number, problems)
+        numbers: Sequence[int] = range(number, number + len(lines))
+        if b"" in lines:
+            numbers, lines = [at for at, line in zip(numbers, lines, strict=True) if line], list(filter(None, lines))
+        rows = [line.split(b"\t") for line in lines]
+        if not names:
+            header = next((index for index, line in enumerate(lines) if line.strip()), None)
+            if header is None:
+                continue
+            names = [decode(cell.strip()) for cell in rows[header]]
+            check_header(names, wanted, f"{problems.place}:{numbers[header]}")
+            width, chosen = len(names), {name: names.index(name) for name in (*COLUMNS, *wanted) if name in names}
+            rows, numbers = rows[header + 1 :], numbers[header + 1 :]
+        yield _tab_block(numbers, rows, width, chosen, names, problems)
+
+
+def _tab_block(
+    numbers: Sequence[int],
+    rows: list[list[bytes]],
+    width: int,
+    chosen: dict[str, int],
+    names: list[str],
+    problems: ProblemList,
+) -> Block:
+    if any(len(row) != width for row in rows):
+        kept = []
+        for number, row in zip(numbers, rows, strict=True):
+            if len(row) == width:
+                kept.append((number, row))
+            elif any(row) and not row[0].startswith(b"#"):
+                what = f"{len(row)} {plural(len(row), 'field')}, expected {width} ({shorten(names, 8)})"
+                problems.add(number, what, "separate the fields of the header by one tab each", "fields")
+        numbers, rows = [number for number, _ in kept], [row for _, row in kept]
+    columns = list(zip(*rows, strict=True)) or [()] * width
+    return Block(numbers, {name: columns[index] for name, index in chosen.items()})
+
+
+def check_header(names: Sequence[str], wanted: Collection[str], place: str) -> None:
+    """Raise InputError where a column that is needed or `wanted` is missing, or one is there twice."""
+    for name in (*NEEDED, *wanted):
+        if name not in names:
+            if name in NEEDED and len(names) == 1 and "," in names[0]:
+                raise InputError(
+                    place, "the header has commas, and no tab", "separate the fields by tabs", kind="fields"
+                )
+            what = "no column 'topic' in the header" if not set(names) & set(COLUMNS) else f"no column '{name}'"
+            hint = EXPECTED if name in NEEDED else did_you_mean(name, names) or f"there are {shorten(names, 10)}"
+            raise InputError(place, what, hint, kind="fields")
+        if list(names).count(name) > 1:
+            raise InputError(place, f"two columns '{name}'", "give each column a name of its own", kind="fields")
+
+
+def _json_blocks(pieces: Pieces, wanted: Collection[str], problems: ProblemList) -> Iterator[Block]:
+    import json  # few logs are
+
+    seen: set[str] = set()
+    for number, text in pieces:
+        rows: list[tuple[int, Mapping[str, Any]]] = []
+        for index, line in enumerate(_text_lines(text, number, problems), number):
+            if not line.strip():
+                continue
+            try:
+                row = read_json(decode(line))
+            except json.JSONDecodeError as error:
+                what = f"is not valid JSON ({error.msg})"
+                problems.add(index, what, "write an object a line", "format")
+                continue
+            missing = [name for name in NEEDED if not isinstance(row, dict) or name not in row]
+            if missing:
+                problems.add(index, f"no key '{missing[0]}'", "every line needs topic and clicks", "fields")
+            else:
+                rows.append((index, row))
+                seen |= row.keys()
+        yield _value_block(rows, wanted, problems)
+    for name in wanted:
+        if name not in seen and seen:
+            hint = did_you_mean(name, seen) or f"there are {shorten(sorted(seen), 10)}"
+            raise InputError(problems.place, f"no key '{name}'", hint, kind="fields")
+
+
+def _value_block(
+    rows: Sequence[tuple[int, Mapping[str, Any]]], wanted: Collection[str], problems: ProblemList
+) -> Block:
+    """Rows of values as columns of text; a value that a log cannot hold is a problem of its row."""
+    names = [name for name in (*COLUMNS, *wanted) if any(name in row for _, row in rows)]
+    numbers, columns = [], []
+    for number, row in rows:
+        try:
+            columns.append([_text(name, row.get(name)) for name in names])
+            numbers.append(number)
+        except InputError as error:
+            problems.add(number, error.problem, error.hint)
+    transposed = list(zip(*columns, strict=True)) or [()] * len(names)
+    return Block(numbers, dict(zip(names, transposed, strict=True)))
+
+
+LISTS = ("clicks", "shown", "list_a", "list_b")
+"""The columns whose values may be lists."""
+
+
+def _text(name: str, value: Any) -> bytes:
+    """A value as it would stand between tabs. Raises InputError where it cannot."""
+    if _is_missing(value):
+        return b""
+    if name in LISTS and not isinstance(value, str | bytes):
+        if not hasattr(value, "__iter__") or isinstance(value, Mapping):
+            return _word(name, value)  # one rank
+        words = [_word(name, word) for word in value]
+        if any(len(word.split()) != 1 for word in words):
+            raise InputError("", f"a blank inside one of {name}, or nothing", "give ids without blanks")
+        return b" ".join(words)
+    return _word(name, value)
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether it is None, nan or the NA of pandas."""
+    if value is None or hasattr(value, "__iter__"):
+        return value is None
+    try:
+        return bool(value != value)
+    except TypeError:  # NA is neither
+        return True
+
+
+def _word(name: str, value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, bool | list | dict | set | tuple):
+        raise InputError("", f"{name} is a {type(value).__name__}", "give text or numbers")
+    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    try:
+        return encode(text)
+    except UnicodeEncodeError:
+        raise InputError("", f"{name} {text!r} is not valid text", "use characters that UTF-8 can encode") from None
+
+
+def small_table_of(source: Any, needed: Sequence[str], place: str, hint: str) -> SmallTable:
+    """A small file with a header, or a DataFrame as what a file of its columns is; rows of that are counted from 1.
+    Raises InputError where it lacks a column."""
+    if is_file(source):
+        return headed_table(source, needed, hint)
+    if (frame := table(source, place, place)) is None:
+        refuse(source, place, place)
+    found = SmallTable(place)
+    for name in needed:
+        if name not in frame.columns:
+            raise InputError(place, f"no column '{name}'", hint, kind="fields")
+    names = [str(name) for name in frame.columns]
+    for number, row in enumerate(zip(*(frame[name].tolist() for name in frame.columns), strict=True), 1):
+        try:
+            cells = {name: decode(_text(name, value)) for name, value in zip(names, row, strict=True)}
+            found.rows.append(TableRow(number, cells))
+        except InputError as error:
+            found.problems.add(number, error.problem, error.hint)
+    return found
+
+
+def frame_blocks(frame: Any, wanted: Collection[str], problems: ProblemList) -> Iterator[Block]:
+    """A DataFrame in one block; rows are counted from 1. Raises InputError where it lacks a column."""
+    names = [str(name) for name in frame.columns]
+    check_header(names, wanted, problems.place)
+    chosen = [name for name in (*COLUMNS, *wanted) if name in names]
+    columns = [frame[name].tolist() for name in chosen]
+    rows = [dict(zip(chosen, row, strict=True)) for row in zip(*columns, strict=True)]
+    yield _value_block(list(enumerate(rows, 1)), wanted, problems)
+
+
+# A click log is read: lines become counts of configurations and patterns of clicks.
+
+
+CLICKS_AS, LAST_RANK, MOST_SESSIONS = ("rank", "docno"), 1_000_000, 10**12
+ROWS = 1 << 21  # that are kept before identical ones are added up
+
+
+def read_log(
+    source: Any,
+    *,
+    clicks_as: str = "rank",
+    depth: int | None = None,
+    idle: float | str | None = None,
+    columns: str | Sequence[str] = (),
+    lenient: bool = False,
+    max_growth: float | str | None = None,
+) -> ClickLog:
+    """A click log, of which a line or a row is a session: one user's one query.
+
+    source     a path, `-`, an open file or a DataFrame with the columns topic and clicks, and if they are there shown,
+               user, session, time (seconds) and count. A file has them between tabs under a header, or is JSON Lines;
+               it may be packed, and grow `max_growth` times: a number, or "inf"; None: 1000
+    clicks_as  "rank": clicks are ranks from 1; "docno": they are docnos of the shown list
+    depth      lists are cut to it, and clicks below it ignored
+    idle       lines of one user, topic and list are one session as long as each follows within so many seconds, or as
+               text "60m", "1h"; None: each line is one
+    columns    other columns that are kept
+    lenient    bad lines are skipped, and counted in a note
+
+    A second click on a rank counts once. Chapelle et al., CIKM 2009, section 6.1. Raises InputError with the lines that
+    are bad, where there is none, or a column is missing.
+    """
+    check_choice(clicks_as, CLICKS_AS, "--clicks-as")
+    depth = numbers.DEPTH.check_or_none(depth)
+    kept = [columns] if isinstance(columns, str) else list(columns)
+    if isinstance(source, ClickLog):
+        if missing := [name for name in kept if name not in source.columns]:
+            raise InputError(source.place, f"was read without the column '{missing[0]}'", f"read_log(columns={kept})")
+        if idle is not None or clicks_as == "docno" or lenient:
+            raise InputError(source.place, "is read already", "leave out idle, clicks_as and lenient", usage=True)
+        return source if depth is None else source.cut(depth)
+    problems, notes = ProblemList(Source(source).place if is_file(source) else "log"), list[str]()
+    wanted = [*kept, *(["user", "time"] if idle is not None else []), *(["shown"] if clicks_as == "docno" else [])]
+    reader = _Reader(problems, kept, clicks_as == "docno", None if idle is None else idle_seconds(idle))
+    with allowed_growth(max_growth):
+        for block in filter(lambda block: block.lines, _blocks(source, wanted, problems, notes)):
+            reader.add(block)
+    log = reader.log(lenient, notes)
+    return log if depth is None else log.cut(depth)
+
+
+def _blocks(source: Any, wanted: Sequence[str], problems: ProblemList, notes: list[str]) -> Iterable[Block]:
+    if is_file(source):
+        return file_blocks(Source(source), wanted, problems, notes)
+    if (frame := table(source, "click logs", "log")) is not None:
+        return frame_blocks(frame, wanted, problems)
+    what = f"cannot read a click log from {type(source).__name__}"
+    raise InputError("log", what, "give a file or a DataFrame with the columns topic and clicks", usage=True)
+
+
+_IDLE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([smh]?)")
+
+
+def idle_seconds(idle: float | str) -> float:
+    """Seconds of a time such as "60m", "1h", "90s" or 90. Raises InputError (usage)."""
+    if not isinstance(idle, str):
+        return float(numbers.IDLE.check(idle))
+    match = _IDLE.fullmatch(idle.strip())
+    if not match:
+        raise InputError("--idle", f"'{idle}' is not a time", "write 60m, 1h or 3600s", usage=True)
+    return float(numbers.IDLE.read(match[1])) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+class _Interned(dict[Any, int]):
+    """Distinct values by the number with which they came, and what each of them means, which is worked out once."""
+
+    def __init__(self, meaning: Callable[[Any], Any] = decode, invalid: Any = None) -> None:
+        self.meaning, self.invalid = meaning, invalid
+        self.means: list[Any] = []
+        self.faults: dict[int, InputError] = {}
+
+    def __missing__(self, value: Any) -> int:
+        self[value] = code = len(self.means)
+        try:
+            self.means.append(self.meaning(value))
+        except InputError as error:
+            self.means.append(self.invalid)
+            self.faults[code] = error
+        return code
+
+    def codes(self, values: Iterable[Any], faults: dict[int, InputError]) -> Ints:
+        """The codes of values; what is wrong with them is added to the faults of the lines."""
+        codes = np.fromiter(map(self.__getitem__, values), np.int64)
+        if self.faults:
+            bad = np.flatnonzero(np.isin(codes, list(self.faults)))
+            for index, code in zip(bad.tolist(), codes[bad].tolist(), strict=True):
+                faults.setdefault(index, self.faults[code])
+        return codes
+
+    def numbers(self, codes: Ints) -> Any:
+        """The meanings of codes that are numbers, as an array."""
+        few, position = distinct(codes)
+        return np.array([self.means[code] for code in few.tolist()])[position]
+
+
+class _Shown(NamedTuple):
+    """What a topic and its list mean."""
+
+    topic: str
+    docnos: tuple[str, ...]
+
+
+class _Reader:
+    """Takes the blocks of a log, and makes a log of them."""
+
+    def __init__(self, problems: ProblemList, kept: Sequence[str], as_docno: bool, idle: float | None) -> None:
+        self.problems, self.as_docno, self.idle = problems, as_docno, idle
+        self.docnos: dict[bytes, str] = {}
+        self.patterns: dict[tuple[int, ...], int] = {(): 0}
+        self.lists = _Interned(self._shown, _Shown("", ()))
+        self.clicks = _Interned(self._pattern, (0, 0, 0, 0))
+        self.users, self.names = _Interned(), defaultdict[bytes, int](itertools.count().__next__)
+        self.counts, self.kept = _Interned(_count, 1), {name: _Interned() for name in kept}
+        self.sessions: set[bytes] = set()
+        self.rows: list[list[Ints]] = []  # configuration, pattern, user, the columns that are kept, count
+        self.times: list[tuple[Ints, Floats]] = []
+        self.waiting = self.repeated = self.disordered = 0
+        self.timed = False  # whether sessions are told apart by time alone
+
+    def add(self, block: Block) -> None:
+        """Take a block; what is wrong with its lines are problems."""
+        given, faults, lines = block.columns, dict[int, InputError](), np.arange(len(block.lines))
+        blank = (b"",) * len(lines)
+        shown = given.get("shown", blank)
+        configuration = self.lists.codes(zip(given["topic"], shown, strict=True), faults)
+        clicks = zip(configuration.tolist(), given["clicks"], strict=True) if self.as_docno else given["clicks"]
+        pattern, last, repeated, disordered = self.clicks.numbers(self.clicks.codes(clicks, faults)).T
+        length = np.fromiter((len(self.lists.means[code].docnos) for code in configuration.tolist()), np.int64)
+        for index in np.flatnonzero((last > length) & (length > 0)).tolist():
+            what = f"a click on rank {last[index]}, and {length[index]} {plural(int(length[index]), 'document')} shown"
+            faults.setdefault(index, InputError("", what, "ranks are those of the shown list, from 1"))
+        count = np.ones(len(lines), dtype=np.int64)
+        if "count" in given:
+            count = self.counts.numbers(self.counts.codes(given["count"], faults))
+        user = np.full(len(lines), -1)
+        if any(given.get("user", ())):
+            names = given["user"]
+            known = map(self.users.__getitem__, filter(None, names))
+            user[np.fromiter(map(bool, names), bool)] = np.fromiter(known, np.int64)
+        kept = [codes.codes(given.get(name, blank), faults) for name, codes in self.kept.items()]
+        if self.idle is not None:
+            self._keep_times(given, blank, faults)
+        elif "session" in given:
+            self._check_sessions(given["session"], given.get("user", blank), configuration, faults)
+        self.timed |= "time" in given and "session" not in given
+        for index in sorted(faults):
+            self.problems.add(block.lines[index], faults[index].problem, faults[index].hint)
+        good = np.delete(lines, sorted(faults))
+        if faults and self.idle is not None:
+            self.times[-1] = (self.times[-1][0][good], self.times[-1][1][good])
+        self.repeated += int((repeated * count)[good].sum())
+        self.disordered += int((disordered * count)[good].sum())
+        self.rows.append([column[good] for column in (configuration, pattern, user, *kept, count)])
+        self.waiting += len(good)
+        if self.waiting > ROWS and self.idle is None:
+            self._collapse()
+
+    def _shown(self, key: tuple[bytes, bytes]) -> _Shown:
+        topic, docnos = key[0].strip(), key[1].split()
+        if not topic:
+            raise InputError("", "no topic in this line", "fill the field, or remove the line")
+        if len(set(docnos)) < len(docnos):
+            again = next(docno for docno in docnos if docnos.count(docno) > 1)
+            raise InputError("", f"'{decode(again)}' is shown twice", "give each document of a list once")
+        # Documents are shown in many lists.
+        return _Shown(decode(topic), tuple(self.docnos.setdefault(docno, decode(docno)) for docno in docnos))
+
+    def _pattern(self, key: Any) -> tuple[int, int, int, int]:
+        """The pattern of clicks, its last rank, whether one was made again, and whether they are out of rank order."""
+        words = (key[1] if self.as_docno else key).split()
+        words = [] if words == [b"-"] else words
+        ranks = _positions(words, self.lists.means[key[0]].docnos) if self.as_docno else [_rank(word) for word in words]
+        once = list(dict.fromkeys(ranks))
+        pattern = tuple(sorted(once))
+        number = self.patterns.setdefault(pattern, len(self.patterns))
+        return number, max(pattern, default=0), int(len(once) < len(ranks)), int(sorted(ranks) != ranks)
+
+    def _check_sessions(
+        self, sessions: Sequence[bytes], users: Sequence[bytes], configuration: Ints, faults: dict[int, InputError]
+    ) -> None:
+        """A session that has been there, of the same user and on the same list, is a fault."""
+        for index, (session, user, code) in enumerate(zip(sessions, users, configuration.tolist(), strict=True)):
+            if session:
+                known = len(self.sessions)
+                self.sessions.add(b"%d\t%b\t%b" % (code, session, user))
+                if len(self.sessions) == known:
+                    what = f"session '{decode(session)}' a second time"
+                    faults.setdefault(index, InputError("", what, "give each session once, with all its clicks"))
+
+    def _keep_times(self, given: Any, blank: Sequence[bytes], faults: dict[int, InputError]) -> None:
+        if "count" in given:
+            raise InputError("--idle", "the log has counts, which have no time", "remove the column count", usage=True)
+        times, names = given.get("time", blank), map(self.names.__getitem__, given.get("session", blank))
+        seconds = np.fromiter(map(decimal, times), np.float64)
+        for index in np.flatnonzero(np.isnan(seconds)).tolist():
+            what = f"time '{decode(times[index])}' is not a number"
+            faults.setdefault(index, InputError("", what, "expected seconds, such as 12.5"))
+        self.times.append((np.fromiter(names, np.int64), seconds))
+
+    def _collapse(self) -> None:
+        keys, count = collapse([np.concatenate(parts) for parts in zip(*self.rows, strict=True)][:-1], self._counts())
+        self.rows, self.waiting = [[*keys, count]], 0
+
+    def _counts(self) -> Ints:
+        return np.concatenate([row[-1] for row in self.rows])
+
+    def log(self, lenient: bool, notes: list[str]) -> ClickLog:
+        """The log, with some notes that there are. Raises InputError where lines are bad, or there is none."""
+        problems = self.problems
+        bad = f"{problems.count} bad {plural(problems.count, 'line')}"
+        if lenient and problems.count:
+            first = min(int(error.place.rpartition(":")[2]) for error in problems.errors)
+            notes.append(f"{problems.place}: skipped {bad}, the first on line {first}")
+        else:
+            problems.check()
+        if not self.rows or not len(self._counts()):
+            skipped = f" ({bad} skipped)" if problems.count else ""
+            raise InputError(problems.place, f"no session{skipped}", EXPECTED, kind="empty")
+        if self.idle is not None:
+            self._unite()
+        self._collapse()
+        configuration, pattern, user, *kept, count = self.rows[0]
+        if self.repeated:
+            notes.append(f"{problems.place}: a second click on a rank counts once, in {_sessions(self.repeated)}")
+        if self.disordered:
+            what = f"clicks are taken in the order of ranks, not so made in {_sessions(self.disordered)}"
+            notes.append(f"{problems.place}: {what}")
+        if self.timed and self.users and self.idle is None:
+            notes.append(f"{problems.place}: each line is a session; --idle 60m unites lines of a user by their time")
+        topics, lists = [shown.topic for shown in self.lists.means], [shown.docnos for shown in self.lists.means]
+        named, users = user if self.users else None, self.users.means
+        columns = {name: (self.kept[name].means, codes) for name, codes in zip(self.kept, kept, strict=True)}
+        sessions = configuration, pattern, count
+        return ClickLog(topics, lists, list(self.patterns), *sessions, named, users, columns, problems.place, notes)
+
+    def _unite(self) -> None:
+        """Lines of one user, session and list that follow each other become one row, with the clicks of all."""
+        names, seconds = (np.concatenate(parts) for parts in zip(*self.times, strict=True))
+        self.names.clear()  # a million of them take more than all the rest
+        self.times.clear()
+        columns = [np.concatenate(parts) for parts in zip(*self.rows, strict=True)]
+        self.rows.clear()
+        configuration, pattern, user = columns[:3]
+        alone = np.where(user < 0, np.arange(len(user)), -1)  # lines without a user are never of one
+        keys = [user, names, configuration, *columns[3:-1], alone]
+        order = np.lexsort([seconds, *reversed(keys)])
+        changed = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
+        first = np.append(True, changed | (np.diff(seconds[order]) > self.idle))
+        begins = np.append(np.flatnonzero(first), len(order))
+        ranks, clicked = list(self.patterns), pattern[order]
+        for begin in np.flatnonzero(np.diff(begins) > 1).tolist():
+            some = clicked[begins[begin] : begins[begin + 1]].tolist()
+            union = tuple(sorted({rank for code in some for rank in ranks[code]}))
+            clicked[begins[begin]] = self.patterns.setdefault(union, len(self.patterns))
+        columns[1][order] = clicked
+        self.rows = [[column[order][first] for column in columns]]
+
+
+def _sessions(count: int) -> str:
+    return f"{count} {plural(count, 'session')}"
+
+
+def _rank(word: bytes) -> int:
+    try:
+        rank = int(word) if word.isdigit() or word[:1] == b"-" else 0
+    except ValueError:  # digits without an end are refused by Python
+        rank = LAST_RANK + 1
+    if rank < 1 and not word.lstrip(b"-").isdigit():
+        what = f"rank '{decode(word)}' is not a whole number"
+        raise InputError("", what, "write ranks with blanks between them; --clicks-as docno reads docnos")
+    if not 1 <= rank <= LAST_RANK:
+        what = f"rank {decode(word)[:20]} is {'too large' if rank > 0 else 'below 1'}"
+        raise InputError("", what, "ranks are counted from 1")
+    return rank
+
+
+def _positions(words: Sequence[bytes], docnos: tuple[str, ...]) -> list[int]:
+    """The ranks of docnos in a list."""
+    rank_of = {docno: rank for rank, docno in enumerate(docnos, 1)}
+    try:
+        return [rank_of[decode(word)] for word in words]
+    except KeyError as error:
+        what = f"'{error.args[0]}' is clicked and not shown"
+        raise InputError("", what, "clicks are on documents of the list") from None
+
+
+def _count(word: bytes) -> int:
+    number = decimal(word.strip())
+    if not (number == int(number if number == number else 0) and 1 <= number <= MOST_SESSIONS):
+        raise InputError("", f"count '{decode(word)}' is not a whole number from 1", "write how many sessions it is")
+    return int(number)
+
+
+# LOG and its options: how a click log is read.
+
+
+LOG_OPTIONS = [
+    option("--clicks-as", section=READING, type=click.Choice(CLICKS_AS), default="rank", help="What the column clicks "
+           "holds: ranks from 1, or docnos of the shown list. Default: rank."),
+    option(numbers.DEPTH, section=READING, metavar="N", help="Cut the shown lists to N documents, "
+           "and ignore clicks below."),
+    option("--idle", section=READING, metavar="TIME", help="Unite lines of one user, topic and list that follow within "
+           "TIME, such as 60m, 1h or 90s, by the column time. Default: each line is a session."),
+    option("--lenient", section=READING, is_flag=True, help="Skip bad lines of the log; a message counts them."),
+]  # fmt: skip
+
+
+def one_file(files: Sequence[str]) -> str:
+    """The only argument. Raises InputError (usage) unless there is one."""
+    if len(files) != 1:
+        what = "expected a click log" if not files else f"{len(files)} files, expected a click log"
+        raise InputError("", what, usage(), usage=True)
+    return files[0]
+
+
+def log_from(file: str, keywords: dict[str, Any], columns: Sequence[str] = ()) -> ClickLog:
+    """The log, read as its options say, which are taken out of the others."""
+    taken = {name: keywords.pop(name) for name in ("clicks_as", "depth", "idle", "lenient")}
+    return read_log(file, columns=columns, **taken)
+
+
+# QRELS beside a click log, and the options that say how they are read.
+
+
+READ_BY = ("qrels_format", "labels")
+QRELS_OPTIONS = [one_registered(name) for name in READ_BY]
+
+
+def qrels_from(files: Sequence[str], keywords: dict[str, Any]) -> Qrels | None:
+    """The judgments, of a file if there is one, read as their options say, which are taken out of the others. Raises
+    InputError (usage) for such an option without a file."""
+    taken = {name: keywords.pop(name) for name in READ_BY}
+    if files:
+        return qrels_for({}, files[0], resolve_options(**taken))
+    for name, value in taken.items():
+        if value is not None:
+            raise OPTIONS[name].error("says how QRELS are read", "add them")
+    return None

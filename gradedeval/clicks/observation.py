@@ -5,23 +5,59 @@ Zhang, Park & Moffat, Information Retrieval 2010, section 4.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import click
 import numpy as np
 
-from gradedeval.analysis.tables import frame_document, same
+from gradedeval.analysis.pictures import (
+    LIGHT,
+    PALE,
+    Panel,
+    check_numbers,
+    drawn,
+    frame_of,
+    legend,
+    looks,
+    shown,
+    whole_numbers,
+)
+from gradedeval.analysis.tables import Shown, frame_document, near_best, same
 from gradedeval.arrays import Floats, Ints
-from gradedeval.clicks.log import ClickLog, collapse
-from gradedeval.clicks.read import LAST_RANK, read_log
+from gradedeval.cli.arguments import Destination, measure_table
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.options import MEASURES_FROM, READS, command_line, measure_option, option, output_options
+from gradedeval.cli.output import warn
+from gradedeval.clicks.log import (
+    LAST_RANK,
+    LOG_OPTIONS,
+    ClickLog,
+    collapse,
+    log_from,
+    one_file,
+    read_log,
+    small_table_of,
+)
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
-from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import frame_table, to_frame
+from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.formats.frames import frame_rows, frame_table, to_frame
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.notation import split
+from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.table import MEASURES
 from gradedeval.options import numbers
 from gradedeval.options.numbers import Number
+from gradedeval.questions.fit import FitResult, MeasureRange, check_total, divergence, fit_weights, read_ranges
+from gradedeval.questions.weights import FEW, RANKS_DRAWN, static_weights
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+
 
 GAPS = ("mean", "pooled")
 CLICKLESS = ("count", "drop")
@@ -330,3 +366,348 @@ def observation_document(found: Observation, layout: Layout) -> Document:
             Table([*columns, Column("go on", "score", 6)], [[page, *row] for page, row in enumerate(pages, 1)])
         )
     return Document(blocks, found.settings)
+
+
+# Which weights of ranks are nearest to what users look at: those of measures with a parameter, and given ones.
+
+
+SCALES = ("sum", "none", "both")
+PRECISION = 0.001
+SUM_SCALES = "add --scale sum"
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """Measures and how near their weights are to an observation model.
+
+    frame     a row for each, the nearest first: measure (in the notation of `-m`), parameter and value (where one was
+              searched), divergence (Kullback–Leibler, in nats; infinite where a rank that is looked at weighs nothing),
+              low and high (the range of values within 0.001 nats), scaled (whether to sum 1 over these ranks), covered
+              (what the weights sum to as they are)
+    curves    rank, observation, and the weights of each row of `frame` as they were compared, under its measure
+    settings  how the weights were compared, and how the observation was made
+    notes     notes for the user
+    """
+
+    frame: pd.DataFrame
+    curves: pd.DataFrame
+    settings: str
+    notes: list[str]
+
+
+def fit(
+    log: Any,
+    measures: str | Sequence[str] | None = None,
+    *,
+    scale: Literal["sum", "none", "both"] = "sum",
+    weights: Any = None,
+    precision: float = PRECISION,
+    **observing: Any,
+) -> Fits:
+    """The measures whose weights of ranks are nearest to what the users of a click log look at.
+
+    log        as for `observe`, or what that returned
+    measures   with a range, as in "rbp(p=0.05..0.99)", or without one; None: geometric, Poisson, Zipf and log-harmonic
+    scale      "sum": the weights of measures are scaled to sum 1 over the ranks of the observation, which ends there as
+               well; "none": they stay as they are; "both": a row for each
+    weights    further weights to compare with, scaled to sum 1: a file that `gradedeval weights` writes, or a DataFrame
+               with the columns rank and one for each vector
+    precision  of a value
+    observing  the keywords of `observe`
+
+    Near weights describe what users look at; they do not estimate the parameter that users have, which `models` does.
+    Zhang et al., Information Retrieval 2010, section 5.2. Raises InputError as `observe` and `fit_weights` do.
+    """
+    if isinstance(log, Observation) and observing:
+        raise InputError("log", "is observed already", f"leave out {', '.join(observing)}", usage=True)
+    observation = log if isinstance(log, Observation) else observe_log(read_log(log), **observing)
+    texts = families(observation) if measures is None else measures
+    asked = [texts] if isinstance(texts, str) else texts
+    found = fit_observation(observation, asked, MEASURES, scale, weights, precision)
+    warn_caller(found.notes)
+    return found
+
+
+def families(observation: Observation) -> str:
+    """The static models of Zhang et al., table 3: geometric, Poisson, Zipf and log-harmonic."""
+    ranks = len(observation.weights)
+    return f"rbp(p=0.05..0.99) poisson(alpha=0.1..20) zipf(beta=0.05..5)@{ranks} logharmonic(b=2..40)@{ranks}"
+
+
+def fit_observation(
+    observation: Observation,
+    measures: Sequence[str],
+    table: Mapping[str, Measure],
+    scale: str,
+    weights: Any,
+    precision: float,
+) -> Fits:
+    """As `fit`, with a table of measures."""
+    check_choice(scale, SCALES, "--scale")
+    if observation.frame.columns[0] != "rank":
+        raise InputError("--per", "weights are fitted to one model of all", "leave it out", usage=True)
+    looked = observation.weights
+    words = [word for text in measures for word in split(text)]
+    ranges = [word for word in words if ".." in word]
+    searched = read_ranges(ranges, table) if ranges else []
+    fixed = [measure for word in words if word not in ranges for measure in parse_measures(word, table)]
+    rows: list[tuple[dict[str, Any], Floats]] = []
+    notes = list(observation.notes)
+    for scaled in {"sum": [True], "none": [False], "both": [True, False]}[scale]:
+        if searched:
+            found = _nearest(looked, searched, scaled, precision)
+            notes += found.notes
+            for range_, row in zip(searched, frame_rows(found.frame), strict=True):
+                nearest = range_.at(row["value"])
+                row["measure"], row["scaled"] = str(nearest), scaled
+                rows.append((row, static_weights(nearest, len(looked), tried=True)))
+        for measure in fixed:
+            vector = _fixed(measure, len(looked))
+            if not scaled:
+                check_total(measure, float(vector.sum()), SUM_SCALES)
+            rows.append((_row(str(measure), vector, looked, scaled, notes), vector))
+    rows += [(_row(name, vector, looked, True, notes), vector) for name, vector in _vectors(weights, len(looked))]
+    if not rows:
+        raise InputError("", "no measure and no weights given", "for example -m 'rbp(p=0.05..0.99)'", usage=True)
+    rows.sort(key=lambda row: float(row[0]["divergence"]))
+    frame = to_frame([row for row, _ in rows], columns=list(COLUMNS))
+    curves = {"rank": np.arange(1, len(looked) + 1), "observation": looked}
+    for row, vector in rows:
+        as_it_is = " as it is" if scale == "both" and not row["scaled"] else ""
+        curves[row["measure"] + as_it_is] = vector / row["covered"] if row["scaled"] else vector
+    over = f"over {len(looked)} {plural(len(looked), 'rank')}"
+    said = {
+        "sum": f"weights scaled to sum 1 {over}, as the observation is",
+        "none": f"the observation scaled to sum 1 {over}, weights as they are",
+        "both": f"the observation scaled to sum 1 {over}, weights scaled and as they are",
+    }
+    return Fits(frame, to_frame(curves), f"{said[scale]}\n{observation.settings}", notes)
+
+
+COLUMNS = ("measure", "parameter", "value", "divergence", "low", "high", "scaled", "covered")
+
+
+def _nearest(looked: Floats, searched: Sequence[MeasureRange], scaled: bool, precision: float) -> FitResult:
+    """`fit_weights`, whose message says what this command calls its option."""
+    try:
+        return fit_weights(looked, searched, renormalize=scaled, precision=precision)
+    except InputError as error:
+        raise error.replace(hint=SUM_SCALES) if error.kind == "weights-total" else error from None
+
+
+def _fixed(measure: Measure, depth: int) -> Floats:
+    try:
+        return static_weights(measure, depth)
+    except InputError as error:
+        if not measure.definition.weights_in_ranking:
+            raise
+        hint = (
+            f"give its weights over runs with --weights, as `gradedeval weights RUN... QRELS -m {measure}` writes them"
+        )
+        raise error.replace(hint=hint) from None
+
+
+def _row(name: str, weights: Floats, looked: Floats, scaled: bool, notes: list[str]) -> dict[str, Any]:
+    """The divergence of weights that are what they are; a note names the rank that makes it infinite."""
+    covered = float(weights.sum())
+    found = divergence(looked, weights / covered if scaled and covered > 0 else weights)
+    if np.isinf(found):
+        rank = int(np.flatnonzero((looked > 0) & (weights <= 0))[0]) + 1
+        notes.append(f"{name}: infinitely far, because users look at rank {rank}, which weighs nothing")
+    return dict(zip(COLUMNS, (name, None, None, found, None, None, scaled, covered), strict=True))
+
+
+def _vectors(weights: Any, depth: int) -> Iterator[tuple[str, Floats]]:
+    """The columns of weights, from rank 1 on; ranks that they lack weigh nothing."""
+    if weights is None:
+        return
+    hint = "expected a header of rank and names of measures, as `weights` writes"
+    table = small_table_of(weights, ["rank"], "weights", hint)
+    for name in [name for name in (table.rows[0].cells if table.rows else ()) if name != "rank"]:
+        values, vector = table.by_rank(name), np.zeros(depth)
+        vector[: len(values)] = values[:depth]
+        if not vector.any():
+            raise InputError(name, f"no weight above 0 down to rank {depth}", "observe more ranks", usage=True)
+        yield name, vector
+
+
+def fits_document(found: Fits, layout: Layout) -> Document:
+    """The result of `clicks fit`."""
+    both = [] if found.frame["scaled"].nunique() < 2 else [Column("scaled")]
+    shown: Shown = {
+        **same(Column("measure"), *both),
+        Column("KL (nats)", "score"): itemgetter("divergence"),
+        Column("within 0.001", "figures"): near_best,
+        **same(Column("covered", "score")),
+    }
+    return frame_document(found.frame, layout, shown, found.settings)
+
+
+# What users look at by rank, and the weights of measures that are nearest to it.
+
+
+SOURCE = "what gradedeval.clicks.fit or clicks.observe returns"
+
+
+def plot_observation(observed: Any, *, ranks: int | None = None, ax: Axes | None = None) -> Axes:
+    """The observation model of a click log as bars, and the weights that are nearest to it as lines.
+
+    observed  what `gradedeval.clicks.fit` returns, or its `curves`; or what `clicks.observe` returns, of all users,
+              which has no lines
+    ranks     how many; None: at most 50
+    ax        matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for ranks that are not numbers from
+    1.
+    """
+    ranks = numbers.RANKS.check_or_none(ranks)
+    frame = frame_of(observed, ["rank"], "observation", SOURCE, "curves" if hasattr(observed, "curves") else "frame")
+    if list(frame.columns) == ["rank", "weight", "observed"]:
+        frame = frame[["rank", "weight"]].rename(columns={"weight": "observation"})
+    if "observation" not in frame.columns:
+        raise InputError("plot.observation", "the frame has no column observation", f"give {SOURCE}", usage=True)
+    check_numbers(frame, frame.columns, "observation", SOURCE)
+    divergences = _divergences(observed) if hasattr(observed, "curves") else {}
+    return drawn(partial(draw_observation, frame=frame, divergences=divergences, ranks=ranks or RANKS_DRAWN), ax)
+
+
+def observation_panel(fits: Any, ranks: int | None) -> Panel:
+    """The picture of what `clicks.fit` found."""
+    return Panel(
+        partial(draw_observation, frame=fits.curves, divergences=_divergences(fits), ranks=ranks or RANKS_DRAWN), 2.1
+    )
+
+
+def _divergences(fits: Any) -> dict[str, float]:
+    """The divergence of each curve, which stand in the order of the rows."""
+    return dict(zip(list(fits.curves.columns)[2:], fits.frame["divergence"].tolist(), strict=True))
+
+
+def draw_observation(ax: Axes, frame: pd.DataFrame, divergences: dict[str, float], ranks: int) -> None:
+    """Draw the observation and the other columns of a frame over its first ranks."""
+    own = frame[frame["rank"] <= ranks]
+    rank = own["rank"].to_numpy(dtype=float)
+    handles: list[Any] = [
+        ax.bar(rank, own["observation"].to_numpy(dtype=float), width=0.8, color=PALE, label="observation")
+    ]
+    names = [str(name) for name in own.columns if name not in ("rank", "observation")]
+    for column, (name, look) in enumerate(zip(names, looks(len(names)), strict=True)):
+        marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if len(rank) <= FEW else {}
+        told = f", KL {divergences[name]:.4f}" if name in divergences else ""
+        handles += ax.plot(rank, own[name].to_numpy(dtype=float), label=shown(name) + told, **look, **marker)
+    ax.set_xlim(0.4, rank.max() + 0.6)
+    ax.set_ylim(0, None)
+    whole_numbers(ax)
+    ax.grid(axis="y", color=LIGHT, linewidth=0.4)
+    ax.set_xlabel("rank i (documents)")
+    ax.set_ylabel("weight")
+    legend(ax, handles=handles)
+
+
+# `gradedeval clicks observe LOG`: how likely users are to look at each rank.
+
+
+OBSERVATION_OPTIONS = [
+    option(numbers.MU, default=MU, metavar="X", help="Weight of all users' gaps in those of one user, in "
+           f"clicks (Dirichlet smoothing). Default: {MU}."),
+    option(numbers.PAGE, default=PAGE, metavar="N", help="Ranks on a page of results; 0: no pages. "
+           f"Default: {PAGE}."),
+    option(LOG_RANKS, metavar="N", help="Weigh ranks 1 to N. Default: as many as the longest list, or "
+           f"{RANKS} where the log shows none."),
+    option("--gaps", type=click.Choice(GAPS), default="mean", help="Whether a user's sessions count alike (mean), or "
+           "all of the user's clicks (pooled). Default: mean."),
+    option("--clickless", type=click.Choice(CLICKLESS), default="count", help="What sessions without a click do. "
+           "Default: count; their user looked at rank 1."),
+]  # fmt: skip
+
+OBSERVE_OPTIONS = [
+    *OBSERVATION_OPTIONS,
+    option("--per", type=click.Choice(PER), help="A model for each query or user, instead of one of all."),
+    *output_options(formats_for(), "csv", digits="6"),
+]  # fmt: skip
+
+
+@command_line("observe", "LOG", OBSERVE_OPTIONS, LOG_OPTIONS)
+def observe_command(files: tuple[str, ...], **keywords: Any) -> None:
+    """Estimate how likely users are to look at each rank, from gaps between clicks, last clicks and ends of pages.
+
+    The CSV of ranks and weights is what `wp(file=...)` and `fit --weights` read. Zhang et al., Information Retrieval
+    2010. It describes attention and estimates no parameter of a measure: `gradedeval clicks models` does.
+
+    \b
+    gradedeval clicks observe log.tsv -o weights.csv
+    gradedeval clicks observe log.tsv --per user -f table
+    """
+    log = one_file(files)
+    destination = Destination(keywords, "csv")
+    observation = observe_log(log_from(log, keywords), **keywords)
+    warn(observation.notes)
+    destination.deliver(partial(observation_document, observation), observation.settings)
+
+
+# `gradedeval clicks fit LOG`: the weights of ranks that are nearest to what users look at.
+
+
+FIT_OPTIONS = [
+    measure_option("Measure with a range of parameter values, or without one. Default: geometric, Poisson, Zipf and "
+                   "log-harmonic weights.", default=()),
+    option("--scale", type=click.Choice(SCALES), default="sum", help="Weights of measures: scaled to sum 1 over the "
+           "ranks of the observation (sum), as they are (none), or both. Default: sum."),
+    option("--weights", metavar="FILE.csv", file=READS, help="Compare with these weights too: a column for each "
+           "measure, as `gradedeval weights` writes."),
+    option(numbers.PRECISION, default=PRECISION, metavar="X", help="Precision of the fitted values. Default: "
+           f"{PRECISION}."),
+    *OBSERVATION_OPTIONS,
+]  # fmt: skip
+
+
+@command_line("fit", "LOG", FIT_OPTIONS, [MEASURES_FROM], LOG_OPTIONS, output_options(formats_for(), digits="4"))
+def fit_command(**keywords: Any) -> None:
+    """Find the weights of ranks that are nearest to what users look at, by Kullback-Leibler divergence.
+
+    The measures are printed as -m takes them, the nearest first. They describe what users look at, and do not estimate
+    a parameter that users have: `gradedeval clicks models` does. Zhang et al., Information Retrieval 2010.
+
+    Columns: KL, the divergence in nats; within 0.001, the values of the parameter whose divergence is no larger than
+    that by more than so many nats; covered, what the weights sum to over the ranks of the observation, before they are
+    scaled.
+
+    \b
+    gradedeval clicks fit log.tsv
+    gradedeval clicks fit log.tsv -m 'rbp(p=0.05..0.99) rbp(p=0.8)' --scale both
+    gradedeval clicks fit log.tsv --weights weights.csv
+    """
+    destination = Destination(keywords)
+    found = fits_of(**keywords)
+    warn(found.notes)
+    destination.deliver(partial(fits_document, found), found.settings)
+
+
+def fits_of(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    measures_from: tuple[str, ...],
+    scale: str,
+    weights: str | None,
+    precision: float,
+    **keywords: Any,
+) -> Fits:
+    """What the options ask for."""
+    log, table = one_file(files), measure_table(measures_from)
+    observation = observe_log(log_from(log, keywords), **keywords)
+    default = [] if weights else [families(observation)]
+    return fit_observation(observation, measures or default, table, scale, weights, precision)
+
+
+# `gradedeval plot observation LOG`: what users look at, and the weights of ranks that are nearest to it.
+
+
+@command_line("observation", "LOG", FIT_OPTIONS, PICTURE_OPTIONS, [MEASURES_FROM], LOG_OPTIONS)
+def plot_command(**keywords: Any) -> None:
+    """Draw what the users of a click log look at, as `gradedeval clicks observe` estimates it, and the weights of
+    measures that are nearest to it, as `gradedeval clicks fit` finds them.
+    """
+    canvas = Canvas(keywords)
+    fits = fits_of(**keywords)
+    warn(fits.notes)
+    canvas.draw([observation_panel(fits, keywords["ranks"])], fits.settings)

@@ -10,23 +10,23 @@ from typing import Any, Unpack
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.clicks import by_position
-from gradedeval.clicks.cells import Cells
-from gradedeval.clicks.click_models import ClickModel, listed
-from gradedeval.clicks.items import NO_LIST
-from gradedeval.clicks.lists import gains_of_lists, lists_of
-from gradedeval.clicks.log import ClickLog
-from gradedeval.clicks.read import read_log
+from gradedeval.cli.arguments import measure_table, one_measure, run_and_qrels, runs_and_qrels_if_any
+from gradedeval.cli.options import MEASURES_FROM, OUTPUT_FILE, READS, command_line, option, registered
+from gradedeval.cli.output import warn, write
+from gradedeval.clicks import model_kinds
+from gradedeval.clicks.click_measures import gains_of_lists, lists_of
+from gradedeval.clicks.click_models import NO_LIST, ClickModel, listed, read_model
+from gradedeval.clicks.log import ClickLog, read_log
+from gradedeval.clicks.model_kinds import Cells
 from gradedeval.errors import InputError, plural, warn_caller
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OF_MEASURES, OF_SCORES, OptionKwargs, Options, lists_options, numbers, refuse_options
 from gradedeval.options.presets import resolve_options
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import qrels_for
-from gradedeval.scoring.run_names import named_runs
+from gradedeval.scoring.evaluate import named_runs, qrels_for
 from gradedeval.trec.lines import encode
-from gradedeval.trec.source import is_named
+from gradedeval.trec.stream import is_named
 
 SESSIONS, DEPTH, SEED = 100_000, 10, 0
 OF_MODEL = "users of a click model"
@@ -72,7 +72,7 @@ def users_of_model(model: ClickModel, lists: ClickLog) -> Users:
     cells = Cells(item, none, once, len(model.items.names))
     attracts = cells.at(model.parameters["attractiveness"])
     if model.chosen.kind.transitions is None:
-        return Users(attracts, attracts, attracts, by_position.looks(model.parameters, len(attracts)))
+        return Users(attracts, attracts, attracts, model_kinds.looks(model.parameters, len(attracts)))
     return Users(attracts, *model.chosen.kind.transitions(model.parameters, cells))
 
 
@@ -180,7 +180,7 @@ def simulate(
     Returns a `ClickLog`. Raises InputError where a measure has no user, a gain is not a probability, or a file is
     wrong.
     """
-    from gradedeval.clicks.model_files import read_model
+    from gradedeval.clicks.click_models import read_model
 
     refuse_options(keywords, OF_SCORES, "simulate")
     options = resolve_options(like, **keywords)
@@ -241,3 +241,68 @@ def simulated(
         found, notes = users_of_model(users, lists), [*notes, *unknown_to(users, lists)]
     log = drawn(found, lists, sessions, seed, each)
     return replace(log, place="<simulated>", notes=notes)
+
+
+# `gradedeval clicks simulate RUN... QRELS`: a click log of users whose behaviour is known.
+
+
+OPTIONS = [
+    option("--as", "user", metavar="MEASURE", help="Users are those of a measure: of err, rr or cascade they stop at "
+           "the first click, made with the probability of the gain; of a C/W/L measure they go on as it says, and "
+           "click with the probability of the gain."),
+    option("--model", metavar="FILE.json", file=READS, help="Users are those of a click model that `clicks models "
+           "--write-model` wrote."),
+    option(numbers.SESSIONS, default=SESSIONS, metavar="N", help=f"Default: {SESSIONS}."),
+    option(numbers.SEED, default=SEED, metavar="N", help="The same seed draws the same sessions. "
+           f"Default: {SEED}."),
+    option("--lists", metavar="LOG", file=READS, help="Show the lists of this log, as often as there, and not those of "
+           "runs."),
+    option("--each", is_flag=True, help="Write a line for each session, in the order drawn, not one for identical ones "
+           "with their count."),
+    OUTPUT_FILE,
+]  # fmt: skip
+
+
+@command_line("simulate", "RUN... [QRELS]", OPTIONS, [MEASURES_FROM], registered("measuring"))
+def simulate_command(
+    files: tuple[str, ...],
+    user: str | None,
+    model: str | None,
+    measures_from: tuple[str, ...],
+    sessions: int,
+    seed: int,
+    lists: str | None,
+    each: bool,
+    output: str | None,
+    **keywords: Any,
+) -> None:
+    """Draw sessions of users whose behaviour is known, as a click log.
+
+    The first documents of each topic of each run are a list (10 of them, or as --depth says), and each session shows
+    one of the lists, drawn uniformly.
+
+    \b
+    gradedeval clicks simulate runs/*.run qrels.txt --as err -o log.tsv
+    gradedeval clicks simulate runs/*.run qrels.txt --as 'rbp(p=0.8)' --seed 7
+    gradedeval clicks simulate runs/*.run --model dbn.json
+    """
+    if (user is None) == (model is None):
+        what = "users of a measure or of a click model" if user is None else "cannot be combined with --model"
+        raise InputError("--as" if user else "", what, "give either --as MEASURE or --model FILE", usage=True)
+    if model is not None:
+        refuse_options(keywords, OF_MEASURES, OF_MODEL)
+        if measures_from:
+            raise InputError("--measures-from", f"does not apply to {OF_MODEL}", "leave it out", usage=True)
+    users = read_model(model) if model else one_measure("--as", user, measure_table(measures_from))
+    shown = None if lists is None else read_log(lists, depth=keywords["depth"] or DEPTH)
+    if lists is not None:
+        runs, qrels = None, files[0] if files else None
+        if len(files) > 1:
+            raise InputError("--lists", "cannot be combined with runs", "give QRELS alone", usage=True)
+    else:
+        found, qrels = (run_and_qrels if user else runs_and_qrels_if_any)(files, keywords)
+        runs = named_runs(found)
+    options = resolve_options(**keywords)
+    log = simulated(users, runs, qrels, options, lists=shown, sessions=sessions, seed=seed, each=each)
+    warn(log.notes)
+    write("".join(log.lines()), output)

@@ -12,20 +12,17 @@ from typing import Any
 import numpy as np
 
 from gradedeval.errors import EvaluationWarning, InputError
-from gradedeval.interop.trec_eval.evaluate import adapted_notes, drop_in_options
-from gradedeval.interop.trec_eval.measures import ENTRIES, EVERY, select_lines
-from gradedeval.interop.trec_eval.output_lines import Line, Setting
-from gradedeval.interop.trec_eval.score import line_values, names_of, needed_measures
+from gradedeval.interop.trec_eval import adapted_notes, drop_in_options, line_values, names_of, needed_measures
+from gradedeval.interop.trec_eval_lines import ENTRIES, EVERY, Line, Setting, select_lines
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import run_of_lines
-from gradedeval.scoring.runs import score_run
 from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.tasks import score_run
 from gradedeval.trec.lines import decode, encode
-from gradedeval.trec.source import Source
-from gradedeval.trec.stream import Stream
+from gradedeval.trec.stream import Source, Stream
 
 __all__ = [
     "RelevanceEvaluator",

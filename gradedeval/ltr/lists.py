@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Floats, Ints, distinct
+from gradedeval.arrays import Bools, Floats, Ints, distinct
 from gradedeval.errors import InputError, shown
-from gradedeval.measures.applied import gain_table
+from gradedeval.measures.applied import gain_table, scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.gain_schemes import GainTable, Grades
+from gradedeval.measures.gains import GainTable, Grades
 from gradedeval.measures.on_arrays import check_finite, check_measure, gains_of, numbers
 from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.table import MEASURES
 from gradedeval.options.numbers import Number
-from gradedeval.parallel.memory import raise_malloc_threshold
+from gradedeval.parallel.executors import raise_malloc_threshold
 from gradedeval.scoring.evaluate_arrays import topic_sizes, topics_of
 
 CELLS = 1 << 17
@@ -205,3 +206,183 @@ def _cuts(sizes: Ints, above: int | None) -> Iterator[tuple[int, int]]:
         end = min(begin + most, similar)
         yield begin, end
         begin = end
+
+
+# How much a measure changes when two documents of a ranking change places.
+
+
+MOST_EVALUATED = 50
+"""The longest list in which each change is found by scoring the ranking that a swap leads to."""
+ONE_THREAD = 1 << 18
+"""The largest product of matrices, in multiplications, that libraries do not spread over threads, which would wait."""
+
+
+def swap_deltas(measure: AnyMeasure, grades: Any, order: Any = None, *, top: float | None = None) -> Floats:
+    """|change of a measure| when two documents of one topic change places, for every pair: documents × documents.
+
+    measure  any that needs no more than arrays have
+    grades   documents: whole numbers from 0
+    order    the ranking: the numbers of the documents, 0, 1, …, from the best on, as `np.argsort(-scores)` gives them;
+             None: as listed
+    top      the top grade of the scale; None: the highest of `grades`
+
+    Rows and columns are documents as `grades` lists them. There are closed forms for sums over ranks with fixed
+    weights: of gains (ndcg, dcg, rbp, p@k, C/W/L measures of that kind …), of the chances to stop (err, nerr, rr,
+    cascade) and of graded precision (ap, gap). For other measures every ranking is scored, of at most 50 documents.
+    Robertson et al., SIGIR 2010, section 5. Raises InputError where the arrays do not fit, or the list is too long.
+    """
+    asked = one_measure(measure)
+    top = checked_top(asked, top)
+    documents = judged(grades, [np.size(grades)], None)
+    ranking = _ranking(order, len(documents.labels))
+    lists = lists_of(asked, documents, top, None)
+    size = len(ranking)
+    found = np.zeros((size, size))
+    for block in lists.blocks:  # one, or none where all are worth the same
+        check_length(lists)
+        ranked = block.ordered(ranking[None])
+        for first, last in bands(ranked, size):
+            (change,) = changes(lists, ranked, first, last)
+            found[first:last, first + 1 :] = np.triu(np.abs(change, out=change))
+        found += found.T
+        back = np.argsort(ranking)
+        found = found.take(back, 0).take(back, 1)
+    return found
+
+
+def _ranking(order: Any, documents: int) -> Any:
+    ranking = np.arange(documents) if order is None else numbers(order, "order").ravel()
+    if not np.array_equal(np.sort(ranking), np.arange(documents)):
+        hint = "np.argsort(-scores) gives them"
+        raise InputError(
+            "order", f"is not a ranking of {documents} documents by their numbers from 0", hint, usage=True
+        )
+    return ranking.astype(np.int64)
+
+
+def check_length(lists: Lists) -> None:
+    """Raise InputError (usage) for a list that is too long for a measure without a closed form."""
+    measure, longest = lists.measure, int(lists.judged.sizes.max())
+    if measure.rank_sum is None and longest > MOST_EVALUATED:
+        closed = [name for name, known in MEASURES.items() if known.rank_sum is not None]
+        what = f"has no closed form for a swap, so lists may have {MOST_EVALUATED} documents; one has {longest:,}"
+        raise InputError(f"'{measure}'", what, f"use one of {', '.join(closed)}", usage=True)
+
+
+def bands(ranked: Block, above: int | None) -> Iterator[tuple[int, int]]:
+    """The first ranks, `above` of them, in bands that hold no more than `CELLS` pairs with the ranks below."""
+    lists, width = ranked.gain.shape
+    last, first = min(above or width, width - 1), 0
+    while first < last:
+        end = min(last, first + max(1, CELLS // (lists * (width - first))))
+        yield first, end
+        first = end
+
+
+def pairs(ranked: Block, first: int, last: int) -> Floats:
+    """lists × ranks of a band × ranks below its first: 1 where the upper document is worth more, −1 where it is worth
+    less, 0 where they are worth the same or are not a pair."""
+    gain, width = ranked.gain, ranked.gain.shape[1]
+    above: Bools = np.tri(last - first, width - first - 1, -1, dtype=np.bool_)  # column c is rank first + 1 + c
+    there = np.arange(first + 1, width) < ranked.lengths[:, None]
+    sign: Floats = np.sign(gain[:, first:last, None] - gain[:, None, first + 1 :])
+    sign *= there[:, None]
+    sign *= ~above
+    return sign
+
+
+def changes(lists: Lists, ranked: Block, first: int, last: int) -> Floats:
+    """The same pairs: by how much the measure changes when the two change places. What is not a pair has any value."""
+    if lists.measure.rank_sum is None:
+        return _evaluated(lists, ranked, first, last)
+    return _CLOSED[lists.measure.rank_sum.of](ranked, first, last)
+
+
+def _of_gain(ranked: Block, first: int, last: int) -> Floats:
+    """(gain_b − gain_a) (w_a − w_b)."""
+    gain, weights = ranked.gain, _weights(ranked)
+    change: Floats = gain[:, None, first + 1 :] - gain[:, first:last, None]
+    change *= weights[:, first:last, None] - weights[:, None, first + 1 :]
+    return change
+
+
+def _of_stop(ranked: Block, first: int, last: int) -> Floats:
+    """P_a (r_b − r_a) [w_a − E_ab − w_b M_ab]: M the chance of going on from behind a to b, E what is found on the way.
+
+    Nothing is divided by 1 − r, which may be 0.
+    """
+    r, weights, rows, below = ranked.gain, _weights(ranked), slice(first, last), slice(first + 1, None)
+    reached = np.cumprod(1 - r, axis=1)
+    reached = np.concatenate([np.ones((len(r), 1)), reached[:, :-1]], axis=1)
+    going_on = np.broadcast_to((1 - r)[:, None, first:-1], (len(r), last - first, r.shape[1] - first - 1)).copy()
+    # Column c is rank first + 1 + c, which its upper document a = first + row reaches past the ranks between them.
+    going_on[:, np.tri(last - first, going_on.shape[2], dtype=np.bool_)] = 1
+    np.multiply.accumulate(going_on, axis=2, out=going_on)
+    found = (weights * r)[:, None, below] * going_on
+    found[:, np.tri(last - first, found.shape[2], -1, dtype=np.bool_)] = 0
+    change: Floats = weights[:, rows, None] - weights[:, None, below] * going_on
+    change[:, :, 1:] -= np.add.accumulate(found, axis=2)[:, :, :-1]
+    change *= r[:, None, below] - r[:, rows, None]
+    change *= reached[:, rows, None]
+    return change
+
+
+def _of_precision(ranked: Block, first: int, last: int) -> Floats:
+    """Σ_j g_j (rel_b − rel_a) (U_a − L_b) over the thresholds j.
+
+    With u_i = w_i/i, H hits so far and S = Σ rel u so far: U_a = u_a (H_{a−1} + 1) − S_a, what rank a is worth to a hit
+    that comes there, and L_b = u_b (H_{b−1} + rel_b) − S_{b−1} the same of rank b. Summed up to the gain of a document,
+    that is U_a(gain_b) − U_a(gain_a) + L_b(gain_a) − L_b(gain_b): of tables, picked by a product with 0 and 1.
+    """
+    gain, rows, below = ranked.gain[:, None], slice(first, last), slice(first + 1, None)
+    u = _weights(ranked)[:, None] / np.arange(1, gain.shape[2] + 1)
+    levels, place = distinct(gain.ravel())
+    levels = levels[:, None]
+    step = np.diff(levels, axis=0, prepend=levels[:1])
+    relevant, own = (gain >= levels).astype(np.float64), (gain == levels).astype(np.float64)
+    hits, summed = relevant.cumsum(2), (relevant * u).cumsum(2)
+    upper = (step * (u * (hits - relevant + 1) - summed)).cumsum(1)  # lists × levels × ranks
+    lower = (step * (u * hits - summed + relevant * u)).cumsum(1)
+    for table in (upper, lower):
+        table -= np.take_along_axis(table, place.reshape(gain.shape), 1)
+    left = np.concatenate([upper[:, :, rows], own[:, :, rows]], axis=1).transpose(0, 2, 1)
+    right = np.concatenate([own[:, :, below], lower[:, :, below]], axis=1)
+    change = np.empty((len(gain), last - first, right.shape[2]))
+    together = max(1, ONE_THREAD // right[0].size)
+    for begin in range(0, last - first, together):
+        part = slice(begin, begin + together)
+        np.matmul(left[:, part], right, out=change[:, part])
+    return change
+
+
+_CLOSED: dict[str, Callable[[Block, int, int], Floats]] = {
+    "gain": _of_gain,
+    "stop": _of_stop,
+    "precision": _of_precision,
+}
+
+
+def _weights(ranked: Block) -> Floats:
+    assert ranked.weights is not None
+    return ranked.weights
+
+
+def _evaluated(lists: Lists, ranked: Block, first: int, last: int) -> Floats:
+    """The change by the scores of all rankings that a swap leads to."""
+    change = np.zeros((len(ranked.gain), last - first, ranked.gain.shape[1] - first - 1))
+    which = np.nonzero(pairs(ranked, first, last))
+    row, a, b = which[0], which[1] + first, which[2] + first + 1
+    before, found = _scores(lists, ranked, ranked.codes, np.arange(len(ranked.codes))), np.zeros(len(row))
+    step = max(1, CELLS // ranked.codes.shape[1])
+    for begin in range(0, len(row), step):
+        part = slice(begin, begin + step)
+        codes, each = ranked.codes[row[part]], np.arange(len(row[part]))
+        codes[each, a[part]], codes[each, b[part]] = codes[each, b[part]], codes[each, a[part]]
+        found[part] = _scores(lists, ranked, codes, row[part])
+    change[which] = found - before[row]
+    return change
+
+
+def _scores(lists: Lists, ranked: Block, codes: Any, row: Any) -> Floats:
+    seen = gains_of(lists.measure, lists.table, codes, lists.labels, lengths=ranked.lengths[row])
+    return scores_of(lists.measure, seen)

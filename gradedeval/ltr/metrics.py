@@ -6,14 +6,36 @@ import warnings
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
+import numpy as np
+
 from gradedeval.arrays import Floats
-from gradedeval.errors import EvaluationWarning, Note, warn_caller
-from gradedeval.ltr.libraries import grouped_by_lightgbm, grouped_by_xgboost
+from gradedeval.errors import EvaluationWarning, InputError, Note, warn_caller
 from gradedeval.ltr.lists import Judged, check_better, checked_top, finite_scores, judged, one_measure
 from gradedeval.measures.applied import depends_on_top
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.scoring.evaluate_arrays import evaluate_arrays
 from gradedeval.scoring.scores import Scores
+
+# Where the libraries of learning to rank keep the lists of their data; none of them is imported.
+
+
+def grouped_by_lightgbm(dataset: Any) -> dict[str, Any]:
+    """The lists of a LightGBM Dataset, which has their sizes. Raises InputError (usage) where it has none."""
+    sizes = dataset.get_group()
+    if sizes is None or not len(sizes):
+        hint = "make it as lightgbm.Dataset(..., group=sizes)"
+        raise InputError("dataset", "does not say which documents are in a list", hint, usage=True)
+    return {"group": sizes}
+
+
+def grouped_by_xgboost(dmatrix: Any) -> dict[str, Any]:
+    """The lists of an XGBoost DMatrix, which has where each ends. Raises InputError (usage) where it has none."""
+    ends = np.asarray(dmatrix.get_uint_info("group_ptr")).astype(np.int64)
+    sizes = np.diff(ends)
+    if not len(sizes):
+        hint = "make it as xgboost.DMatrix(..., qid=…), or call set_group(sizes)"
+        raise InputError("dmatrix", "does not say which documents are in a list", hint, usage=True)
+    return {"group": sizes[sizes > 0]}
 
 
 def scores_of_lists(measure: Measure, documents: Judged, scores: Floats, top: float | None) -> Scores:

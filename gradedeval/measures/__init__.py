@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.measures.definition import QUANTITIES, Measure, measure
 from gradedeval.measures.over_intents import intent_aware
-from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
-from gradedeval.measures.plugins import ENTRY_POINTS, load_measures
+from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, ENTRY_POINTS, load_measures, parse_measures
 from gradedeval.measures.table import MEASURES
 
 if TYPE_CHECKING:

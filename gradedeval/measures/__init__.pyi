@@ -15,9 +15,9 @@ from gradedeval.measures.definition import measure as measure
 from gradedeval.measures.over_intents import intent_aware as intent_aware
 from gradedeval.measures.parse import CWL_DEFAULT as CWL_DEFAULT
 from gradedeval.measures.parse import DEFAULT as DEFAULT
+from gradedeval.measures.parse import ENTRY_POINTS as ENTRY_POINTS
+from gradedeval.measures.parse import load_measures as load_measures
 from gradedeval.measures.parse import parse_measures as parse_measures
-from gradedeval.measures.plugins import ENTRY_POINTS as ENTRY_POINTS
-from gradedeval.measures.plugins import load_measures as load_measures
 from gradedeval.measures.table import MEASURES as MEASURES
 
 __all__ = [

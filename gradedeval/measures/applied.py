@@ -7,8 +7,7 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.gain_schemes import GainTable, Grades, binary_table, graded_table, threshold_table
-from gradedeval.measures.gains import Gains
+from gradedeval.measures.gains import Gains, GainTable, Grades, binary_table, graded_table, threshold_table
 from gradedeval.measures.table import MEASURES
 
 
@@ -63,7 +62,7 @@ def run_measure(measure: Measure, gains: Gains) -> Floats:
         if is_ours:
             raise
         # A user's own measure: its errors are messages, not our tracebacks.
-        from gradedeval.measures.plugins import failure  # few evaluations have one, and fewer fail
+        from gradedeval.measures.parse import failure  # few evaluations have one, and fewer fail
 
         hint = "fix its function; --debug shows the traceback"
         raise failure(error, f"measure '{measure}'", "failed", hint) from error

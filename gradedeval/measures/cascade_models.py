@@ -7,10 +7,8 @@ import numpy as np
 from gradedeval.arrays import Floats, distinct
 from gradedeval.errors import InputError
 from gradedeval.measures.cumulated_gain import divisor
-from gradedeval.measures.definition import measure
+from gradedeval.measures.definition import UP_TO_1, Bounds, Check, Lines, RankingWeights, RankSum, measure, of_file
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
-from gradedeval.measures.parameters import UP_TO_1, Check, Lines, of_file
-from gradedeval.measures.properties import Bounds, RankingWeights, RankSum
 
 # The best case past the last column is summed until at most this probability is left, or over this many ranks.
 NEGLIGIBLE, DEEPEST = 1e-13, 1_000_000
@@ -143,7 +141,7 @@ def err(g: Gains) -> Floats:
     scale="unit",
     residual="from_bounds",
     bounds=Bounds(
-        "cascade.share_of_ideal", exact=False, but="low is exact, high where few documents are unjudged", of_scale=True
+        "cascade_share", exact=False, but="low is exact, high where few documents are unjudged", of_scale=True
     ),
     cutoff="renormalizes",
     ceiling=1,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.measures.definition import measure
+from gradedeval.measures.definition import Check, measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
-from gradedeval.measures.parameters import Check
 
 ENOUGH = 400_000
 """Ranks after which nothing is left of the overlap, whatever the persistence."""

@@ -5,10 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.measures.definition import measure
+from gradedeval.measures.definition import (
+    BY_CUTOFF,
+    NOT_NEGATIVE,
+    Bounds,
+    RankingWeights,
+    RankSum,
+    measure,
+    needs_cutoff,
+)
 from gradedeval.measures.gains import Gains, number_to_be_found, row_sums, safe_divide, with_remainder
-from gradedeval.measures.parameters import BY_CUTOFF, NOT_NEGATIVE, needs_cutoff
-from gradedeval.measures.properties import Bounds, RankingWeights, RankSum
 
 
 def divisor(rank: Floats, log: float | None = None) -> Floats:
@@ -81,7 +87,7 @@ def dcg(g: Gains, *, log: float | None = None) -> Floats:
 @measure(
     gain="linear",
     residual="from_bounds",
-    bounds=Bounds("discounted.share_of_ideal", over_ties=True),
+    bounds=Bounds("discounted_share", over_ties=True),
     cutoff="renormalizes",
     ceiling=1,
     over_ties=True,
@@ -104,7 +110,7 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
 @measure(
     gain="linear",
     residual="from_bounds",
-    bounds=Bounds("blended.blended", exact="binary", but="exact with gains of 0 and 1", of_scale=True),
+    bounds=Bounds("blended", exact="binary", but="exact with gains of 0 and 1", of_scale=True),
     ceiling=1,
     checks={"beta": NOT_NEGATIVE, **BY_CUTOFF},
     validate=needs_cutoff("q"),

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.measures.definition import measure
+from gradedeval.measures.definition import BY_CUTOFF, Bounds, RankSum, measure, needs_cutoff
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
-from gradedeval.measures.parameters import BY_CUTOFF, needs_cutoff
 from gradedeval.measures.precision import precision_sum, summed_precision
-from gradedeval.measures.properties import Bounds, RankSum
 
 # Here a gain is the share of users who regard the grade as relevant: Σ_{j ≤ grade} g_j. `gain=` or `g=` settles it
 # before the function runs.
@@ -54,7 +52,7 @@ def _ideal(g: Gains, *, norm: str | None = None) -> Floats:
     gain="thresholds",
     scale="thresholds",
     residual="from_bounds",
-    bounds=Bounds("precision.graded_average", over_ties=True),
+    bounds=Bounds("graded_average", over_ties=True),
     ceiling=1,
     over_ties=True,
     checks=BY_CUTOFF,
@@ -85,7 +83,7 @@ def gap(g: Gains, *, norm: str | None = None) -> Floats:
     gain="thresholds",
     scale="thresholds",
     residual="within_run",
-    bounds=Bounds("precision.graded_recall", over_ties=True),
+    bounds=Bounds("graded_recall", over_ties=True),
     ceiling=1,
     over_ties=True,
     rank_sum=RankSum("gain", over=_ideal, pool="relevant"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from gradedeval.arrays import as_float
 from gradedeval.errors import InputError, redacted
-from gradedeval.trec.source import is_named
+from gradedeval.trec.stream import is_named
 
 Value = str | int | float | tuple[float, ...]
 

@@ -14,8 +14,7 @@ from gradedeval.arrays import Bools, Floats, Ints, as_float, distinct
 from gradedeval.errors import EvaluationWarning, InputError, check_choice, shown
 from gradedeval.measures.applied import depends_on_top, gain_table, last_rank, scores_of
 from gradedeval.measures.definition import ArrayTies, Measure
-from gradedeval.measures.gain_schemes import GainTable, Grades
-from gradedeval.measures.gains import Gains
+from gradedeval.measures.gains import Gains, GainTable, Grades
 from gradedeval.measures.tied import mean_gains
 
 TIES: tuple[ArrayTies, ...] = ("file", "best", "worst", "average")

@@ -2,18 +2,130 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gradedeval.errors import InputError
+import numpy as np
+
+from gradedeval import errors
+from gradedeval.errors import InputError, url_place
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.notation import IA, LONGEST, Spelling, read, split, too_long
 from gradedeval.measures.over_intents import intent_aware
-from gradedeval.measures.plugins import load_entry_point
 from gradedeval.measures.table import MEASURES
+from gradedeval.trec.stream import is_url, will_read
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+# User-defined measures: from a Python file, or from another package by entry point.
+
+
+ENTRY_POINTS = "gradedeval.measures"
+
+foreign: list[str] = []
+"""The files and entry points that code was loaded from: it may have registered work for the end of the process."""
+
+
+def failure(error: BaseException, place: str, problem: str, hint: str = "", *, usage: bool = False) -> InputError:
+    """The message of a user's own code that failed: `my.py:7: measure 'x': failed (ZeroDivisionError: …)`, with the
+    traceback for those who ask for it.
+
+    place  what it is called; without its line where none is known
+    """
+    import traceback  # few measures fail
+
+    packages = tuple(os.path.dirname(str(module.__file__)) for module in (errors, np, importlib))
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not frame.filename.startswith((*packages, "<frozen "))]
+    # What the user's code calls may fail further down: its own line is of more use.
+    own = [(frame.filename, frame.lineno) for frame in theirs if frame.filename == theirs[0].filename][-1:]
+    if isinstance(error, SyntaxError) and error.filename:
+        own = [(error.filename, error.lineno)]
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    for file, line in own:
+        if file == os.path.abspath(place):
+            place = f"{place}:{line}"
+        else:
+            here = os.path.join(os.getcwd(), "")
+            problem, place = f"{place}: {problem}", f"{file.removeprefix(here)}:{line}"
+    trace = "".join(traceback.format_exception(error))
+    return InputError(place, f"{problem} ({said})", hint, usage=usage, trace=trace)
+
+
+def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
+    """The measures of a user's Python file, by name. Raises InputError (usage) where it has none or does not load."""
+    place = str(path)
+    will_read(path)
+    if is_url(place):
+        what = "is a URL, and nothing is executed that comes from one"
+        raise InputError(url_place(place), what, "copy the file, read it, and name the copy", usage=True)
+    if not os.path.exists(path):
+        raise InputError(place, "no such file", "check the path", usage=True)
+    spec = importlib.util.spec_from_file_location("gradedeval_user_measures", place)
+    if not os.path.isfile(path) or spec is None or spec.loader is None:
+        raise InputError(place, "is not a Python file", "--measures-from takes a .py file", usage=True)
+    module = importlib.util.module_from_spec(spec)
+    foreign.append(place)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # an error in the user's file is reported, not a traceback
+        raise failure(error, place, "cannot be loaded", usage=True) from error
+    # A file may import built-in measures to build on them.
+    defined = [value for value in vars(module).values() if isinstance(value, Measure)]
+    measures = {measure.name: measure for measure in defined if measure not in MEASURES.values()}
+    if not measures:
+        raise InputError(place, "has no measures", "decorate a function with @gradedeval.measure", usage=True)
+    from gradedeval.measures.spellings import ALIASES  # few evaluations need other tools' names
+
+    taken = [name for name in measures if name in (*MEASURES, *ALIASES, IA)]
+    if taken:
+        raise InputError(place, f"'{taken[0]}' is already a measure of gradedeval", "choose another name", usage=True)
+    return measures
+
+
+def load_entry_point(name: str) -> Measure | None:
+    """The measure that another package offers under that name; None without one."""
+    return next((_load(point) for point in _entry_points() if point.name.lower() == name), None)
+
+
+def offered() -> dict[str, Measure]:
+    """The measures that other packages offer by entry point, by name."""
+    return {point.name.lower(): _load(point) for point in _entry_points()}
+
+
+def _entry_points() -> tuple[EntryPoint, ...]:
+    return _entry_points_of(tuple(sys.path))
+
+
+@lru_cache(maxsize=1)
+def _entry_points_of(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Those of the packages on a path, read once: saved scores may name thousands of measures that are not known."""
+    from importlib.metadata import entry_points  # slow to import, and needed only for a name that is not ours
+
+    return tuple(entry_points(group=ENTRY_POINTS))
+
+
+def _load(point: EntryPoint) -> Measure:
+    place = f"entry point '{point.name}'"
+    foreign.append(point.name)
+    try:
+        loaded = point.load()
+    except Exception as error:
+        raise failure(error, place, "cannot be loaded", usage=True) from error
+    if not isinstance(loaded, Measure):
+        raise InputError(place, "is not a measure", "decorate it with @gradedeval.measure", usage=True)
+    if loaded.name != point.name.lower():
+        raise InputError(place, f"is the measure '{loaded.name}'", "give both the same name", usage=True)
+    return loaded
+
 
 DEFAULT = ("err@20", "ndcg@20", "rbp", "ap", "gap", "p@10", "judged@20")
 CWL_DEFAULT = ("rbp", "insq", "inst", "sdcg@10", "cwlp@10", "bpm", "ift", "nerr10", "nerr11")
@@ -127,7 +239,7 @@ def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
         return _mean_over_intents(spelling, spelling.inner, table)
     measure = table[name] if name in table else load_entry_point(name)
     if measure is None:
-        from gradedeval.measures.hints import hint_of  # most names are known
+        from gradedeval.measures.spellings import hint_of  # most names are known
 
         what = f"unknown measure '{spelling.name}'"
         raise InputError("", what, hint_of(spelling, table), kind="unknown-measure", usage=True)

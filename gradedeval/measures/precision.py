@@ -8,10 +8,22 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.measures.definition import measure
+from gradedeval.measures.definition import (
+    BELOW_1,
+    BY_CUTOFF,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    Arguments,
+    Bounds,
+    Check,
+    RankingWeights,
+    RankSum,
+    measure,
+    needs_cutoff,
+)
 from gradedeval.measures.gains import Gains, number_to_be_found, row_sums, safe_divide
-from gradedeval.measures.parameters import BY_CUTOFF, NOT_NEGATIVE, POSITIVE, needs_cutoff
-from gradedeval.measures.properties import Arguments, Bounds, RankingWeights, RankSum
+from gradedeval.measures.tied import tied_sums
 
 
 def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
@@ -80,7 +92,7 @@ def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
 
 @measure(
     residual="from_bounds",
-    bounds=Bounds("precision.graded_average", over_ties=True),
+    bounds=Bounds("graded_average", over_ties=True),
     ceiling=1,
     over_ties=True,
     checks=BY_CUTOFF,
@@ -238,7 +250,7 @@ def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
     return safe_divide(found(g, depth), depth)
 
 
-@measure(residual="within_run", bounds=Bounds("precision.graded_average"), ceiling=1, summary="geometric")
+@measure(residual="within_run", bounds=Bounds("graded_average"), ceiling=1, summary="geometric")
 def gm_ap(g: Gains) -> Floats:
     """Average precision, summed up over topics by the geometric mean.
 
@@ -271,3 +283,106 @@ def yaap(g: Gains) -> Floats:
     summed = summed_precision(g)
     odds: Floats = np.log((1 + summed) / (1 + g.num_relevant - summed))
     return np.where(g.num_relevant > 0, odds, 0.0)
+
+
+# Interpolated precision: the best that can be had at a level of recall.
+
+
+INTERPOLATED = Bounds("interpolated", exact=False, but="exact at recall=0")
+ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def interpolated(g: Gains, recall: float, add: float) -> Floats:
+    """topics: the highest precision at any rank from the one that reaches `recall` on."""
+    precision = g.ordinal / g.ranks_of_relevant
+    # From the end: the best precision still to come.
+    best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+    wanted = np.maximum(np.floor(recall * g.num_relevant + add), 1).astype(np.int64)
+    reached = np.append(best, np.zeros((len(best), 1)), axis=1)
+    value = reached[np.arange(len(best)), np.minimum(wanted - 1, best.shape[1])]
+    return safe_divide(value, np.minimum(g.num_relevant, 1))
+
+
+@measure(
+    residual="within_run",
+    bounds=INTERPOLATED,
+    ceiling=1,
+    checks={"recall": SHARE, "add": BELOW_1},
+)
+def iprec(g: Gains, *, recall: float = 0.0, add: float = 0.5) -> Floats:
+    """Interpolated precision: the highest precision at a rank that reaches a level of recall, or at any rank below it.
+
+    max of P@i over the i with hits_i ≥ ⌊recall·R + add⌋
+
+    trec_eval's iprec_at_recall; add=0.5 as version 10, add=0.9 as version 9.
+
+    recall  the level of recall
+    add     what is added to recall · R before it is rounded down
+    """
+    return interpolated(g, recall, add)
+
+
+SHARES = Check("numbers in [0, 1]", lambda shares: all(0 <= share <= 1 for share in np.atleast_1d(shares)))
+
+
+@measure(
+    residual="within_run",
+    bounds=INTERPOLATED,
+    ceiling=1,
+    checks={"recall": SHARES, "add": BELOW_1},
+)
+def iprec_avg(g: Gains, *, recall: tuple[float, ...] = ELEVEN, add: float = 0.5) -> Floats:
+    """Interpolated precision averaged over levels of recall, of which there are eleven by tradition.
+
+    mean of iprec(recall=x) over the levels x
+
+    trec_eval's 11pt_avg; Salton & McGill, Introduction to Modern Information Retrieval, 1983.
+
+    recall  the levels of recall, as in 0:0.5:1
+    add     what is added to recall · R before it is rounded down
+    """
+    levels = np.atleast_1d(recall).tolist()
+    return sum((interpolated(g, level, add) for level in levels), start=np.zeros(len(g.gain))) / len(levels)
+
+
+# Search length: what a user has to look at in vain.
+
+
+WANTED = Check("a whole number from 1", lambda n: isinstance(n, int) and n >= 1)
+
+
+@measure(
+    cutoff="none",
+    better="lower",
+    relevance_only=False,
+    monotone=False,
+    over_ties=True,
+    checks={"n": WANTED, "docs": NOT_NEGATIVE},
+)
+def esl(g: Gains, *, n: int = 1, docs: float = 0) -> Floats:
+    """Expected search length: how many documents a user looks at in vain before the n-th relevant one; less is better.
+
+    non-relevant documents above the n-th relevant one, or all of them where fewer are relevant
+
+    Cooper, American Documentation 1968. What the run lacks follows in random order: the other judged documents, or with
+    docs=N the rest of a collection of N. Give docs to compare runs of different depths: without it a run that retrieves
+    few documents leaves few to look through. With --ties average tied documents are in random order as well.
+
+    n     how many relevant documents the user wants
+    docs  the number of documents in the collection, for runs that find fewer; 0 if it is not known
+    """
+    relevant = g.relevant if g.uncut is None else g.uncut > 0
+    found, others = row_sums(relevant), g.num_relevant - row_sums(relevant)
+    rest = np.maximum(docs - g.retrieved, g.pool - row_sums(g.judged)) - others
+    share = np.where(g.num_relevant >= n, (n - found) / (others + 1), 1.0)
+    beyond: Floats = g.retrieved - found + share * rest
+    if not g.gain.shape[1]:
+        return beyond
+    first = np.broadcast_to(np.arange(g.gain.shape[1]), g.gain.shape) if g.first is None else g.first
+    hits, topic = relevant.cumsum(1), np.arange(len(first))
+    nth = (hits >= n).argmax(1)
+    begin = first[topic, nth]
+    before = hits[topic, begin] - relevant[topic, begin]
+    tied, size = (values[topic, nth] for values in tied_sums(relevant, first))
+    # Of documents in random order the relevant ones stand at equal distances, on average.
+    return np.where(found >= n, begin - before + (n - before) * (size - tied) / (tied + 1), beyond)

@@ -7,8 +7,7 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gain_schemes import Sample
-from gradedeval.measures.gains import Gains, row_sums, safe_divide
+from gradedeval.measures.gains import Gains, Sample, row_sums, safe_divide
 
 # trec_eval's guard against a sample without a document above.
 EPSILON = 0.00001

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.measures.definition import measure
+from gradedeval.measures.definition import NOT_NEGATIVE, measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
-from gradedeval.measures.parameters import NOT_NEGATIVE
 
 
 @measure(residual="within_run", bounds="counts", cutoff="required", ceiling=1, over_ties=True)

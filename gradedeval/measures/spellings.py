@@ -3,14 +3,98 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.notation import Spelling, read, read_cutoff, read_value
-from gradedeval.measures.parameter_names import PARAMETERS, check_gains
+from gradedeval.measures.notation import IA, Spelling, Value, read, read_cutoff, read_value
+
+# Parameters of measures as ir_measures calls them -> as gradedeval does.
+
+
+def check_gains(word: str, given: Mapping[str, Value]) -> None:
+    """Raise InputError (usage) where a measure is given its gains twice."""
+    saying = [key for key in ("dcg", "gains", "max_rel", "gain") if key in given and given[key] != "log2"]
+    if len(saying) > 1:
+        raise InputError(f"'{word}'", f"{' and '.join(saying)} both say the gains", "give one of them", usage=True)
+
+
+def _dcg(word: str, name: str, given: dict[str, Value]) -> str | None:
+    form = given.pop("dcg")
+    if form not in ("log2", "exp-log2"):
+        raise InputError(f"'{word}'", f"dcg={form} is not log2 or exp-log2", "leave it out for log2", usage=True)
+    given.update({"gain": "exp"} if form == "exp-log2" else {})
+    return None
+
+
+def _gains(word: str, name: str, given: dict[str, Value]) -> str | None:
+    pairs = re.fullmatch(r"\{\s*([\d.:,\s]*?)\s*\}", str(given.pop("gains")))
+    if not pairs:
+        raise InputError(f"'{word}'", "gains are grade:gain in braces", "as in gains={1:1,2:3}", usage=True)
+    if pairs[1]:
+        given["gain"] = re.sub(r"\s+", "", pairs[1]).replace(":", "=")
+    return None
+
+
+def _scale(word: str, name: str, given: dict[str, Value]) -> str | None:
+    """`min_rel` and `max_rel`: the grades whose gains are 0 and 1."""
+    if not {"min_rel", "max_rel"} & given.keys():  # done with the other of the two
+        return None
+    low, high = given.pop("min_rel", 0), given.pop("max_rel", None)
+    if not (isinstance(low, int) and isinstance(high, int) and 0 <= low < high <= 100):
+        what = "min_rel and max_rel are the grades whose gains are 0 and 1"
+        raise InputError(f"'{word}'", what, "as in max_rel=3", usage=True)
+    given["gain"] = tuple(max(grade - low, 0) / (high - low) for grade in range(high + 1))
+    if name in ("inst", "insq", "nerr10", "nerr11"):
+        given["horizon"] = 1000
+    if name == "nerr10" and not {"p", "phi"} & given.keys():
+        given["phi"] = 0.9
+    return None
+
+
+def _relative(word: str, name: str, given: dict[str, Value]) -> str | None:
+    return "set_relative_p" if given.pop("relative") == "True" and name == "set_p" else None
+
+
+def _normalize(word: str, name: str, given: dict[str, Value]) -> str | None:
+    if given.pop("normalize") != "True":
+        what = "compatibility is always normalized here, by that of the ideal ranking with itself"
+        raise InputError(f"'{word}'", what, "leave out normalize", usage=True)
+    return None
+
+
+def _rel(word: str, name: str, given: dict[str, Value]) -> str | None:
+    return "num_rel_ret" if name == "num_ret" else None
+
+
+def _renamed(measure: str, old: str, new: str) -> Callable[[str, str, dict[str, Value]], str | None]:
+    def rename(word: str, name: str, given: dict[str, Value]) -> str | None:
+        if name == measure:
+            given[new] = given.pop(old)
+        return None
+
+    return rename
+
+
+PARAMETERS: dict[str, Callable[[str, str, dict[str, Value]], str | None]] = {
+    "dcg": _dcg,
+    "gains": _gains,
+    "min_rel": _scale,
+    "max_rel": _scale,
+    "relative": _relative,
+    "normalize": _normalize,
+    "rel": _rel,
+    "beta": _renamed("set_f", "beta", "x"),
+    "p": _renamed("nerr10", "p", "phi"),
+}
+"""What ir_measures calls a parameter -> a function of the word, the measure here and its parameters, which gives these
+the names that they have here. It returns the measure where that is another one.
+
+Each raises InputError (usage) where the parameter says what cannot be said here.
+"""
+
 
 ALIASES: dict[str, str] = {
     # trec_eval
@@ -289,3 +373,57 @@ def notation_of(alias: str) -> str:
     """The measure that another tool's name stands for, without its parameters: `erria` for ERR_IA."""
     (spelling,) = read(ALIASES[alias])
     return (spelling.inner or spelling).name
+
+
+# What may be meant by a name that no measure has.
+
+
+# What is not a measure, and what to do instead; and names that others use for more than one measure.
+_HINTS = {
+    "ssp": "write -m sp --standardize",
+    "rbo": "`gradedeval diff RUN RUN` compares rankings by rank-biased overlap",
+    **{
+        name: f"trec_eval has it: write gradedeval trec_eval -m {name}"
+        for name in ("all_trec", "official", "relstring", "runid")
+    },
+}
+_MEANT = {"hit": "hits", "hitrate": "hit_rate", "hr": "hit_rate", "gmap": "gm_ap", "prec": "p"}
+
+
+def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
+    """What may be meant by a name that no measure has."""
+    name = spelling.name
+    if name in _HINTS:
+        return _HINTS[name]
+    if name[-3:] in ("-ia", "_ia") and name[:-3] in (*table, *ALIASES):
+        return f"the mean of {name[:-3]} over intents is {IA}({name[:-3]})"
+    stem = name.rstrip("0123456789")
+    digits, stem = name[len(stem) :], stem.rstrip("_-")
+    cutoff = int(digits[:9]) if digits else spelling.cutoff
+    meant = replace(spelling, name=_MEANT.get(stem, stem), cutoff=cutoff)
+    measure = table.get(notation_of(meant.name) if meant.name in ALIASES else meant.name)
+    if measure is not None and (cutoff is None or (cutoff and measure.definition.cutoff != "none")):
+        return f"did you mean '{meant}'?"
+    return _nearest(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """The hint for a misspelt measure: names are short, and a letter off is another measure soon. For one of three
+    letters only a name of three is meant."""
+    if len(name) < 4:
+        known = [other for other in known if len(other) == len(name) == 3]
+    distances = {other: _edits(name, other) for other in known if abs(len(other) - len(name)) < 3}
+    nearest = min(distances, key=lambda other: (distances[other], other[:1] != name[:1]), default="")
+    return f"did you mean '{nearest}'?" if nearest and distances[nearest] <= (1 if len(name) < 6 else 2) else ""
+
+
+def _edits(word: str, other: str) -> int:
+    """How many letters have to be left out, put in, changed, or swapped with the next to make one word of another."""
+    before, row = [], list(range(len(other) + 1))
+    for i, letter in enumerate(word, 1):
+        before, above, row = row, before, [i]
+        for j, its in enumerate(other, 1):
+            row.append(min(row[-1] + 1, before[j] + 1, before[j - 1] + (letter != its)))
+            if i > 1 and j > 1 and word[i - 2] == its and letter == other[j - 2]:
+                row[j] = min(row[j], above[j - 2] + 1)
+    return row[-1]

@@ -6,9 +6,8 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.measures.cumulated_gain import discounted, ideally_discounted
-from gradedeval.measures.definition import measure
+from gradedeval.measures.definition import BELOW_1, measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
-from gradedeval.measures.parameters import BELOW_1
 
 
 @measure(cutoff="none", ceiling=1)

@@ -12,10 +12,18 @@ import numpy as np
 
 from gradedeval.arrays import Floats, distinct
 from gradedeval.errors import InputError
-from gradedeval.measures.definition import Measure, measure
+from gradedeval.measures.definition import (
+    POSITIVE,
+    Arguments,
+    Check,
+    Lines,
+    Measure,
+    RankSum,
+    measure,
+    needs_file,
+    of_file,
+)
 from gradedeval.measures.gains import Gains, row_sums
-from gradedeval.measures.parameters import POSITIVE, Check, Lines, needs_file, of_file
-from gradedeval.measures.properties import Arguments, RankSum
 from gradedeval.trec.small_tables import small_table
 
 

@@ -10,12 +10,19 @@ from typing import Literal, TypedDict, TypeVar
 from gradedeval.errors import FLAG_VALUES, InputError, plural
 from gradedeval.measures.notation import Value
 from gradedeval.options import numbers
-from gradedeval.options.definition import GAINS, OUTPUT, RESIDUALS, Commands, Option, elsewhere, name_only, option
-from gradedeval.options.values import (
+from gradedeval.options.definition import (
+    GAINS,
+    OUTPUT,
+    RESIDUALS,
+    Commands,
     Costs,
     Fill,
     Labels,
+    Option,
     chosen_topics,
+    elsewhere,
+    name_only,
+    option,
     read_costs,
     read_fill,
     read_format,

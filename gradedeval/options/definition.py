@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import math
+import os
 import re
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from gradedeval.errors import InputError, did_you_mean, shown
+from gradedeval.arrays import as_float
+from gradedeval.errors import InputError, did_you_mean, plural, shown
+from gradedeval.measures.gains import read_scheme
+from gradedeval.measures.notation import plain_value, read_value
+from gradedeval.options import numbers
 from gradedeval.options.numbers import Number
+from gradedeval.trec.decompression import growth_up_to
+from gradedeval.trec.file_formats import format_name
+from gradedeval.trec.lines import check_text, decimal, decode, encode, whole_lines
+from gradedeval.trec.stream import Source, Stream
 
 Commands = Literal["none", "eval", "scoring", "measuring", "reading", "all"]
 """Which commands take an option: none, `eval` alone, all that score whole runs, all that compute a measure,
@@ -150,3 +160,235 @@ class Option:
 def option(default: Any, help: str, **settings: Any) -> Any:
     """A field of `Options`, and what `Option` says of it."""
     return field(default=default, metadata={"option": Option(help, **settings)})
+
+
+# What users give for an option as text, a list, a dict or a file, and the value that it becomes.
+
+
+def read_gain(gain: Any) -> Any:
+    """A gain scheme from text or a list; anything else as it is."""
+    value = read_value(gain) if isinstance(gain, str) else plain_value(gain)
+    return read_scheme(value, "--gain") if isinstance(value, str | tuple | int | float) else value
+
+
+def read_unseen(value: Any) -> Any:
+    """How many documents may be relevant that were not retrieved: a whole number or infinity, as the text `inf` too.
+
+    Raises InputError (usage) for anything else.
+    """
+    whole = isinstance(value, float) and value.is_integer()
+    return _number_or_infinity(numbers.UNSEEN, int(value) if whole else value)
+
+
+def read_growth(value: Any) -> Any:
+    """How many times its size a compressed file may unpack to: a number from 1 or infinity, as the text `inf` too; None
+    as it is.
+
+    Raises InputError (usage) for anything else.
+    """
+    return value if value is None else _number_or_infinity(numbers.GROWTH, value)
+
+
+def _number_or_infinity(number: numbers.Number, value: Any) -> Any:
+    if isinstance(value, float) and value == math.inf:
+        return value
+    read = number.read(value) if isinstance(value, str) else number.check(value)
+    return math.inf if read == number.word else read
+
+
+def allowed_growth(given: Any) -> AbstractContextManager[None]:
+    """The context in which compressed files may grow as a user gives it. Raises InputError (usage) as `read_growth`."""
+    return growth_up_to(read_growth(given))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Costs:
+    """The cost of a document of each type, in any unit: seconds, characters, documents. `of`: type -> cost, above 0.
+
+    Raises InputError where a cost is not a finite number above 0.
+    """
+
+    of: Mapping[bytes, float]
+    place: str = "costs"
+
+    def __post_init__(self) -> None:
+        if not self.of:
+            raise InputError(self.place, "has no costs", "expected a line for each type, such as 'video 30'")
+        for name, cost in self.of.items():
+            if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < math.inf:
+                what = f"cost {shown(cost)} of type '{decode(name)}' is not a finite number above 0"
+                raise InputError(self.place, what, "every document costs something")
+
+    @property
+    def digest(self) -> str:
+        """Six hexadecimal digits that change with any cost."""
+        from hashlib import sha256
+
+        lines = sorted(b"%b %b" % (name, repr(float(cost)).encode()) for name, cost in self.of.items())
+        return sha256(b"\n".join(lines)).hexdigest()[:6]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fill:
+    """Gains in [0, 1] of documents that nobody judged, as clicks tell them. `of`: topic -> docno -> gain.
+
+    Raises InputError where a gain is outside [0, 1], or there is none.
+    """
+
+    of: Mapping[bytes, Mapping[bytes, float]]
+    place: str = "fill"
+
+    def __post_init__(self) -> None:
+        if not self.count:
+            raise InputError(self.place, "has no gains", "expected lines of topic,docno,gain")
+        for topic, documents in self.of.items():
+            for docno, gain in documents.items():
+                if isinstance(gain, bool) or not 0 <= gain <= 1:
+                    what = f"gain {gain!r} of document '{decode(docno)}' of topic '{decode(topic)}' is outside 0..1"
+                    raise InputError(self.place, what, "it is a probability")
+
+    @property
+    def count(self) -> int:
+        """How many documents there are."""
+        return sum(map(len, self.of.values()))
+
+    @property
+    def digest(self) -> str:
+        """Six hexadecimal digits that change with any gain."""
+        from hashlib import sha256
+
+        rows = ((topic, docno, gain) for topic, documents in self.of.items() for docno, gain in documents.items())
+        lines = sorted(b"%b\t%b\t%.6f" % row for row in rows)
+        return sha256(b"\n".join(lines)).hexdigest()[:6]
+
+
+def read_fill(fill: Any) -> Any:
+    """Gains of documents from a dict topic -> docno -> gain, a DataFrame or a file with the columns topic, docno and
+    gain, and perhaps seen; anything else as it is.
+
+    Raises InputError where a file cannot be read, a line is wrong, or a document has two gains.
+    """
+    found: dict[bytes, dict[bytes, float]] = {}
+    columns = ("topic", "docno", "gain")
+    if isinstance(fill, Mapping) or hasattr(fill, "columns"):
+        for topic, docno, gain in _fill_rows(fill, columns):
+            documents, what = found.setdefault(encode(str(topic)), {}), f"document '{docno}' of topic '{topic}'"
+            if encode(str(docno)) in documents:
+                raise InputError("fill", f"two gains of {what}", "list each once")
+            try:
+                documents[encode(str(docno))] = as_float(gain)
+            except (TypeError, ValueError):
+                raise InputError(
+                    "fill", f"gain {shown(gain)} of {what} is not a number", "give one from 0 to 1"
+                ) from None
+        return Fill(found)
+    if not isinstance(fill, str | os.PathLike):
+        return fill
+    from gradedeval.trec.small_tables import small_table  # few evaluations need a table
+
+    table = small_table(fill, columns, (*columns, "seen"), hint="expected lines of topic,docno,gain", words=True)
+    for row in table.rows:
+        gain = table.number(row, "gain", 0, 1)
+        found.setdefault(encode(row.cells["topic"]), {})[encode(row.cells["docno"])] = gain
+    table.check([(row.cells["topic"], row.cells["docno"]) for row in table.rows], ("docno", "topic"))
+    return Fill(found, table.place)
+
+
+def _fill_rows(fill: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any, Any]]:
+    """Topic, docno and gain of each document of a dict or a DataFrame."""
+    if isinstance(fill, Mapping):
+        for topic, documents in fill.items():
+            if not isinstance(documents, Mapping):
+                what = f"topic '{topic}' has no dict of gains, but {documents!r}"
+                raise InputError("fill", what, "as in {'301': {'doc1': 0.5}}")
+            yield from ((topic, docno, gain) for docno, gain in documents.items())
+        return
+    for name in columns:
+        if name not in fill.columns:
+            raise InputError("fill", f"no column '{name}'", f"expected the columns {', '.join(columns)}")
+    yield from zip(*(fill[name] for name in columns), strict=True)
+
+
+def read_costs(costs: Any) -> Any:
+    """Costs from a dict, or from a file with lines of `type cost`; anything else as it is.
+
+    Raises InputError where a file cannot be read, a line is not a type with its cost, or a type has two costs.
+    """
+    if isinstance(costs, Mapping):
+        return Costs({encode(str(name)): plain_value(cost) for name, cost in costs.items()})
+    if not isinstance(costs, str | os.PathLike):
+        return costs
+    from gradedeval.trec.small_tables import small_table  # few evaluations need a table
+
+    table = small_table(costs, ("type", "cost"), hint="expected lines such as 'video 30'", words=True)
+    cost_of: dict[bytes, float] = {}
+    for row in table.rows:
+        cost = cost_of[encode(row.cells["type"])] = table.number(row, "cost")
+        if cost <= 0:
+            table.problems.add(row.line, f"cost {row.cells['cost']} is not above 0", "every document costs something")
+    table.check([row.cells["type"] for row in table.rows], ("type",))
+    return Costs(cost_of, table.place)
+
+
+def read_topics(topics: Any) -> Any:
+    """Topic ids from a list, or from a file: the first field of every line; anything else as it is.
+
+    Raises InputError where a file cannot be read or has none.
+    """
+    if isinstance(topics, str | os.PathLike):
+        named = set[bytes]()
+        with closing(Stream(Source(topics))) as stream:
+            for number, text in whole_lines(stream):
+                check_text(text, stream.place, number)
+                named.update(line.split()[0] for line in text.split(b"\n") if line.strip() and line[:1] != b"#")
+        if not named:
+            raise InputError(stream.place, "names no topics", "expected one topic per line")
+        return frozenset(named)
+    if not isinstance(topics, Iterable):
+        return topics
+    return frozenset(topic if isinstance(topic, bytes) else encode(str(topic)) for topic in topics)
+
+
+def read_format(value: Any, holds: str) -> Any:
+    """The format of a run or of qrels in one spelling; anything but text as it is."""
+    return format_name(value, holds) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Labels:
+    """Words that stand for grades. `of`: label -> grade."""
+
+    of: Mapping[bytes, float]
+
+
+def read_labels(labels: Any) -> Any:
+    """Labels with their grades from a dict, or from text such as `HRel=2,Rel=1`; anything else as it is.
+
+    Raises InputError (usage) where a grade is not a finite number, or a label is given twice.
+    """
+    if isinstance(labels, str):
+        pairs = [pair.rpartition("=")[::2] for pair in labels.split(",")]
+    elif isinstance(labels, Mapping):
+        pairs = [
+            (label.decode() if isinstance(label, bytes) else str(label), str(plain_value(labels[label])))
+            for label in labels
+        ]
+    else:
+        return labels
+    grades: dict[bytes, float] = {}
+    for label, grade in pairs:
+        name, value = encode(label.strip()), decimal(encode(grade.strip()))
+        if not name or value != value or name in grades:
+            again = f"label '{label.strip()}' is given twice"
+            what = again if name in grades else f"'{f'{label}=' if label else ''}{grade}' is not label=grade"
+            raise InputError("--labels", what, "as in --labels HRel=2,Rel=1,NRel=0", usage=True)
+        grades[name] = value
+    return Labels(grades)
+
+
+def chosen_topics(_: str, topics: frozenset[bytes]) -> str:
+    """How many topics were chosen, and six digits that tell one choice from another."""
+    from hashlib import sha256  # most evaluations do without
+
+    digest = sha256(b"|".join(sorted(topics))).hexdigest()[:6]
+    return f"{len(topics)} chosen {plural(len(topics), 'topic')} {digest}"

@@ -10,7 +10,7 @@ from typing import Any
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.notation import Value
 from gradedeval.options import OPTIONS, Options, Residuals
-from gradedeval.options.values import allowed_growth
+from gradedeval.options.definition import allowed_growth
 
 
 @dataclass(frozen=True, eq=False, repr=False)

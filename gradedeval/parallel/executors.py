@@ -5,6 +5,7 @@ Work goes to each worker once, and then one task after the other. Processes that
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
 import sys
@@ -15,13 +16,126 @@ from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from gradedeval.errors import InputError
-from gradedeval.parallel.main_guard import STARTED_ANEW, check_script, start_method
-from gradedeval.parallel.memory import keep_freed_memory
-from gradedeval.parallel.tracker import start_tracker
+from gradedeval.errors import InputError, shorten
 
-if TYPE_CHECKING:  # most evaluations are done by one process
+if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
+
+
+# Scripts without `if __name__ == "__main__"`: a process that is not forked runs its parent's script again.
+#
+# There it comes to the same call, and must not start processes of its own. It ends without a word, and its parent,
+# which sees no more than that they die, finds out why and says it once.
+
+
+STARTED_ANEW = ("spawn", "forkserver")
+"""How processes are started that run the script again, in the words of `multiprocessing`."""
+
+AGAIN = 79
+"""The exit code of a process that ran the script again."""
+
+
+def check_script(place: str) -> None:
+    """To be called before processes are started that run the script again. One that does so now ends here.
+
+    Raises InputError where there is no script to run, as in `python < script.py`.
+    """
+    import multiprocessing
+
+    if getattr(multiprocessing.current_process(), "_inheriting", False):  # as Python itself finds out
+        atexit._run_exitfuncs()  # what the script has begun is put in order; its threads are not waited for
+        os._exit(AGAIN)
+    main = sys.modules["__main__"]
+    if getattr(main, "__file__", "") == "<stdin>" and main.__spec__ is None:
+        what = "new processes run the script again, and standard input cannot be read twice"
+        raise InputError(place, what, "save the script to a file", usage=True)
+
+
+def start_method(executor: Any) -> str:
+    """How an executor starts its processes, in the words of `multiprocessing`; empty where it says nothing of it."""
+    context = getattr(executor, "_mp_context", None)  # as the executors of the standard library and loky have it
+    return str(context.get_start_method()) if context else ""
+
+
+def guard_fault(place: str, method: str) -> InputError | None:
+    """What to say where processes have died because they ran the script again: one more is started to find out."""
+    import multiprocessing
+
+    if method not in STARTED_ANEW:
+        return None
+    context: Any = multiprocessing.get_context(method)  # whose class declares no processes
+    process = context.Process(target=int)
+    process.start()
+    process.join()
+    what = "new processes run this script again, and come to this call once more"
+    fault = InputError(place, what, 'put the call under `if __name__ == "__main__":`', usage=True)
+    return fault if process.exitcode == AGAIN else None
+
+
+# Freed memory that is kept for what is read next, and not given back to the system.
+
+
+LARGEST = 31 << 20
+"""Just below the most that glibc lets the threshold grow to."""
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+"""glibc: what mallopt sets; from malloc.h."""
+
+
+def raise_malloc_threshold() -> None:
+    """Make the C library keep freed memory for what is read next.
+
+    It returns what is above a threshold to the system, which hands it out again page by page: a third of the time of
+    many small runs, and of qrels. glibc raises that threshold to the largest array that was ever freed, up to 32 MiB.
+    """
+    import numpy as np
+
+    np.empty(LARGEST, dtype=np.uint8)
+
+
+def keep_freed_memory() -> None:
+    """The same where a setting of the process forbids it to grow, as MALLOC_TRIM_THRESHOLD_ of dask's workers does:
+    every array that is freed would go back to the system, and its work take four times as long."""
+    import ctypes
+
+    with suppress(OSError, AttributeError, TypeError):  # another C library
+        library = ctypes.CDLL(None)
+        library.mallopt(M_TRIM_THRESHOLD, 1 << 30)
+        library.mallopt(M_MMAP_THRESHOLD, 1 << 30)
+
+
+# Python's own process that clears what others of its processes have left: it does so without a word.
+
+
+SAFE_PATH = "PYTHONSAFEPATH"
+"""What keeps Python from looking for modules in the folder where it is started."""
+
+WARNINGS, QUIETLY = "PYTHONWARNINGS", "ignore:resource_tracker:UserWarning"
+"""What keeps Python from telling that it clears what a killed process has left."""
+
+
+def start_tracker() -> None:
+    """Start it before anybody else does, who would let it warn where this process is killed. Raises OSError."""
+    from multiprocessing import resource_tracker
+
+    with environment({SAFE_PATH: "1", WARNINGS: ",".join(filter(None, (os.environ.get(WARNINGS), QUIETLY)))}):
+        resource_tracker.ensure_running()
+
+
+@contextmanager
+def environment(values: dict[str, str]) -> Iterator[None]:
+    """These values in the environment of what is started in the block."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -253,8 +367,6 @@ def lent(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task])
     from threading import current_thread
     from uuid import uuid4
 
-    from gradedeval.parallel.versions import own_versions
-
     if isinstance(executor, ThreadPoolExecutor):
         # Such a thread would wait for itself. Its name tells: it may be at work before the executor lists it.
         if current_thread().name.rpartition("_")[0] == getattr(executor, "_thread_name_prefix", ""):
@@ -315,8 +427,31 @@ def checked_task(ours: dict[str, str], name: str, packed: bytes, task: Any) -> A
     """The same, on a worker that an executor of the user's may have on another machine."""
     import platform
 
-    from gradedeval.parallel.versions import different, own_versions
-
     if fault := different(ours, own_versions(), f"a worker on {platform.node()}", "executor"):
         raise fault
     return sent_task(name, packed, task)
+
+
+# Whether two processes that share work have the same versions of what their results depend on.
+
+
+def own_versions() -> dict[str, str]:
+    """The versions that must be the same wherever work is done."""
+    import numpy as np
+
+    from gradedeval import __version__
+
+    return {"gradedeval": __version__, "numpy": np.__version__, "Python": minor(sys.version)}
+
+
+def minor(version: str) -> str:
+    """3.11 of what Python says of itself: the third number changes nothing that travels."""
+    return ".".join(version.split()[0].split(".")[:2])
+
+
+def different(ours: dict[str, str], theirs: dict[str, str], who: str, place: str = "--cluster") -> InputError | None:
+    """What to say of a process with other versions than this one's; None where they are the same."""
+    names = [name for name in ours if ours[name] != theirs[name]]
+    here, there = (shorten(f"{name} {one[name]}" for name in names) for one in (ours, theirs))
+    what = f"{here} here and {there} on {who}"
+    return InputError(place, what, "install the same versions in both places") if names else None

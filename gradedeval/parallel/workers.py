@@ -16,12 +16,13 @@ from gradedeval.parallel.executors import (
     completed,
     cores,
     forked,
+    guard_fault,
     in_order,
     is_client,
     lent,
     spawned,
+    start_method,
 )
-from gradedeval.parallel.main_guard import guard_fault, start_method
 from gradedeval.parallel.progress import Progress, no_progress
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, plural
-from gradedeval.options.values import Fill
+from gradedeval.options.definition import Fill
 from gradedeval.rankings.qrels import Qrels
 
 DIGITS = 6

@@ -15,13 +15,10 @@ from gradedeval.arrays import Ints
 from gradedeval.errors import InputError
 from gradedeval.parallel.workers import Limits, Workers
 from gradedeval.rankings.batch import Batch
-from gradedeval.rankings.grade import Grader, PartResult
-from gradedeval.rankings.run_columns import Rows, grade_as_listed, settle_repeated
-from gradedeval.rankings.topic_codes import TopicCodes
-from gradedeval.trec.layouts import LineLayout
-from gradedeval.trec.open_files import Segment
-from gradedeval.trec.source import temporary_file_errors
-from gradedeval.trec.stream import Stream
+from gradedeval.rankings.docno_index import TopicCodes
+from gradedeval.rankings.grade import Grader, PartResult, Rows, grade_as_listed, settle_repeated
+from gradedeval.trec.lines import LineLayout
+from gradedeval.trec.stream import Segment, Stream, temporary_file_errors
 from gradedeval.trec.topic_blocks import Block, Stretch, blocks, segments
 
 KEPT = 1 << 32

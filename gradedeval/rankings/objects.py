@@ -6,17 +6,22 @@ is known by what it offers.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from importlib import import_module
-from itertools import chain, islice
+from itertools import chain, groupby, islice, pairwise
 from operator import attrgetter, itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gradedeval.errors import InputError, plural
-from gradedeval.trec.column_names import DOCNO, TOPIC, find_column
-from gradedeval.trec.columns import Columns
+from gradedeval.arrays import Floats, Ints
+from gradedeval.errors import InputError, Note, plural
+from gradedeval.options import Options
+from gradedeval.trec.file_formats import DOCNO, RANK, SCORE, TOPIC, TableColumns, find_column
+from gradedeval.trec.lines import encode
 
 VALUES = {"run": "score", "qrels": "grade"}
 """What the third of three columns is."""
@@ -95,7 +100,7 @@ def table(source: Any, what: str, place: str) -> Any:
     if method == "tolist" and names == list(getattr(source, "columns", ())):
         return source
     if method is not None:
-        return Columns(names, lambda name: getattr(source[name], method)(), len(source))
+        return TableColumns(names, lambda name: getattr(source[name], method)(), len(source))
     if hasattr(source, "__arrow_c_stream__"):
         return _of_stream(source, what, place)
     return None
@@ -112,7 +117,7 @@ def _column_names(source: Any) -> list[Any] | None:
     return next((list(names) for names in found if isinstance(names, Iterable)), None)
 
 
-def _of_stream(source: Any, what: str, place: str) -> Columns:
+def _of_stream(source: Any, what: str, place: str) -> TableColumns:
     """A table that only the Arrow stream protocol opens, as a relation of duckdb."""
     try:
         pyarrow: Any = import_module("pyarrow")
@@ -123,7 +128,7 @@ def _of_stream(source: Any, what: str, place: str) -> Columns:
         found = pyarrow.table(source)
     except Exception:  # a column alone
         refuse(source, what, place)
-    return Columns(found.column_names, lambda name: found[name].to_pylist(), len(found))
+    return TableColumns(found.column_names, lambda name: found[name].to_pylist(), len(found))
 
 
 def ndim(values: Any) -> int | None:
@@ -170,7 +175,7 @@ def _fields(row: Any) -> list[str] | None:
     return names if _knows(names) else None
 
 
-def _of_rows(rows: Sequence[Any], what: str, place: str) -> Columns:
+def _of_rows(rows: Sequence[Any], what: str, place: str) -> TableColumns:
     """The columns of rows, all of the kind of the first."""
     if not rows:
         raise _empty(what, place)
@@ -188,7 +193,7 @@ def _of_rows(rows: Sequence[Any], what: str, place: str) -> Columns:
         number, row = next((number, row) for number, row in enumerate(rows, 1) if not _has(row, part, len(names)))
         shown = f"has {len(row)} {plural(len(row), 'value')}" if isinstance(row, list | tuple) else "is not such a row"
         raise InputError(f"{place}:{number}", shown, f"expected {', '.join(map(str, names))}", usage=True) from None
-    return Columns(list(names), lambda name: columns[name], len(rows))
+    return TableColumns(list(names), lambda name: columns[name], len(rows))
 
 
 def _empty(what: str, place: str) -> InputError:
@@ -231,10 +236,10 @@ def _of_lists(nested: Mapping[Any, Any], what: str, place: str) -> Any:
     if not rows:
         raise _empty(what, place)
     columns = dict(zip(("topic", "docno", third), zip(*rows, strict=True), strict=True))
-    return Columns(list(columns), lambda name: columns[name], len(rows), note)
+    return TableColumns(list(columns), lambda name: columns[name], len(rows), note)
 
 
-def _of_records(nested: Mapping[Any, Any], what: str, place: str) -> Columns:
+def _of_records(nested: Mapping[Any, Any], what: str, place: str) -> TableColumns:
     """The columns of a dict topic -> records of its documents."""
     rows: list[Mapping[Any, Any]] = []
     for topic, documents in nested.items():
@@ -251,3 +256,167 @@ def _of_records(nested: Mapping[Any, Any], what: str, place: str) -> Columns:
             others = {name: value for name, value in record.items() if name != own}
             rows.append({"topic": topic, **others})
     return _of_rows(rows, what, place)
+
+
+# Nested dicts and columns of usual content, whole columns at once: a training loop scores thousands of runs.
+#
+# What is unusual, wrong included, is left to `frames`, which looks at each entry and has the words for it.
+
+
+LastListed = tuple[tuple[list[bytes], list[list[Any]]], NDArray[Any]]
+"""The topics and docnos of a run, and the codes of their grades."""
+
+NOTHING_LISTED: LastListed = ([], []), np.empty(0, np.uint8)
+
+
+class Listed(NamedTuple):
+    """Documents topic by topic: ids of topics, the docnos of each, all different, and a number for every document."""
+
+    topics: list[bytes]
+    docnos: list[list[str]]
+    values: Floats
+
+    def select(self, topics: list[bytes]) -> Listed:
+        """Only these topics, in any order; one that is not there has no documents."""
+        if topics == self.topics:
+            return self
+        row = {topic: row for row, topic in enumerate(self.topics)}
+        ends = np.cumsum([len(docnos) for docnos in self.docnos]).tolist()
+        rows = [row[topic] for topic in topics if topic in row]
+        parts = [self.values[ends[at] - len(self.docnos[at]) : ends[at]] for at in rows]
+        docnos = [self.docnos[row[topic]] if topic in row else [] for topic in topics]
+        return Listed(topics, docnos, np.concatenate([np.empty(0), *parts]))
+
+
+def usual_dict(nested: Mapping[Any, Any]) -> Listed | None:
+    """The documents of a dict topic -> docno -> number; None unless all ids are text and all numbers finite."""
+    inner = list(nested.values())
+    if not all(isinstance(documents, dict) for documents in inner):
+        return None
+    return _listed(nested, map(list, inner), list(chain.from_iterable(map(dict.values, inner))))
+
+
+def usual_columns(topics: list[Any], docnos: list[Any], values: list[Any] | Floats) -> Listed | None:
+    """The documents of three columns; None also where a document or the rows of a topic come back."""
+    names: list[Any] = []
+    listed: list[list[Any]] = []
+    begin = 0
+    try:
+        for topic, rows in groupby(topics):
+            end = begin + len(list(rows))
+            names.append(topic)
+            listed.append(docnos[begin:end])
+            if len(set(listed[-1])) < end - begin:
+                return None
+            begin = end
+        return _listed(names, listed, values) if len(set(names)) == len(names) else None
+    except (TypeError, ValueError):  # what is not an id may have no hash, or no truth of being equal
+        return None
+
+
+def _listed(topics: Iterable[Any], docnos: Iterable[list[Any]], values: list[Any] | Floats) -> Listed | None:
+    """The documents, where all ids are text and all values finite numbers."""
+    listed = list(docnos)
+    try:
+        # What is not text has nothing to encode and cannot be joined; what is not a number fits no array of them.
+        names = list(map(encode, topics))
+        if not (joined := "".join(map("".join, listed))).isascii():
+            encode(joined)
+        numbers = np.asarray(values if isinstance(values, np.ndarray) else array("d", values), np.float64)
+    except (TypeError, AttributeError, ValueError, OverflowError):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = numbers.sum()  # quicker than a look at each: where it is finite, all are
+    return Listed(names, listed, numbers) if np.isfinite(total) or np.isfinite(numbers).all() else None
+
+
+# How a run is listed: whether its scores rise with the ranks that it states, as distances do.
+
+
+TOPICS, DOCUMENTS = 8, 8
+"""Topics of a block, and documents of each, whose ranks are looked at: to read all would take its time."""
+
+LEAST = 3
+"""Documents of a topic that tell its order from chance."""
+
+ROWS = 512
+"""Documents that are looked at where they are not read in blocks."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Listing:
+    """What a look at some topics of a run says of its order.
+
+    looked    the topics looked at whose ranks count up
+    rising    those of them in which the scores rise with the rank
+    in_order  whether documents are listed by rank
+    """
+
+    looked: int = 0
+    rising: int = 0
+    in_order: bool = True
+
+    def __add__(self, other: Listing) -> Listing:
+        return Listing(self.looked + other.looked, self.rising + other.rising, self.in_order and other.in_order)
+
+    def notes(self, place: str, options: Options) -> list[Note]:
+        """What is said of a run whose scores rise with the rank, unless the user has chosen the order."""
+        if 2 * self.rising <= self.looked or "order" in options.given:
+            return []
+        what = f"{place}: scores rise with the rank, as distances do, so the document ranked last comes first"
+        rank = "--order rank or --order file" if self.in_order else "--order rank"
+        hint = f"use {rank}, or negate the scores; --order score if they are right"
+        return [Note(what, hint, kind="rising-scores")]
+
+
+NOT_LOOKED = Listing()
+
+
+def listing_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterable[float]) -> Listing:
+    """A look at some documents, as listed: their topics, the ranks that they state, and their scores."""
+    by_topic: dict[Any, list[tuple[float, float]]] = {}
+    for topic, rank, score in zip(topics, stated, scores, strict=True):
+        try:
+            by_topic.setdefault(topic, []).append((float(rank), score))
+        except (TypeError, ValueError):
+            return NOT_LOOKED  # ranks are words, which order nothing
+    looked, rising, in_order = 0, 0, True
+    for documents in by_topic.values():
+        ranks = [rank for rank, _ in documents]
+        if len(set(ranks)) < len(ranks) or len(ranks) < LEAST:
+            continue
+        looked += 1
+        in_order &= all(one < next for one, next in pairwise(ranks))
+        following = list(pairwise(score for _, score in sorted(documents)))
+        ups, downs = (sum(ordered) for ordered in zip(*((b > a, b < a) for a, b in following), strict=True))
+        rising += ups > 2 * downs
+    return Listing(looked, rising, in_order)
+
+
+def sample(size: Ints) -> Ints:
+    """The first documents of some topics, as positions.
+
+    size  stretches of documents of one topic: how many
+    """
+    start = np.cumsum(size) - size
+    several = np.flatnonzero(size > 1)
+    if not len(several):
+        return np.arange(min(ROWS, int(size.sum())))  # topics take turns
+    some = several[np.linspace(0, len(several) - 1, min(TOPICS, len(several))).astype(np.int64)]
+    within = np.arange(DOCUMENTS)
+    positions: Ints = (start[some][:, None] + within)[within < size[some][:, None]]
+    return positions
+
+
+def listing_of_frame(frame: Any) -> Listing:
+    """A look at the first rows of a DataFrame, or of columns of that form, that has both ranks and scores."""
+    names = [find_column(frame.columns, known) for known in (TOPIC, RANK, SCORE)]
+    if None in names:
+        return NOT_LOOKED
+    head = frame.head(ROWS) if hasattr(frame, "head") else frame
+    columns: list[list[Any]] = [getattr(head[name], "tolist", list)()[:ROWS] for name in names]
+    topics, ranks, scores = columns
+    try:
+        return listing_of(topics, ranks, map(float, scores))
+    except (TypeError, ValueError):  # who reads the column says what is wrong
+        return NOT_LOOKED

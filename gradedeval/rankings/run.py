@@ -13,7 +13,6 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.options import Options
-from gradedeval.rankings.dicts import Listed
 from gradedeval.rankings.frames import (
     LAST_RANK,
     TOO_LARGE,
@@ -23,11 +22,20 @@ from gradedeval.rankings.frames import (
     ordered_by_rank,
     usual_run,
 )
-from gradedeval.rankings.listing import NOT_LOOKED, ROWS, Listing, listing_of, listing_of_frame
-from gradedeval.rankings.objects import readable
-from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
-from gradedeval.trec.layouts import RUN, LineLayout
-from gradedeval.trec.lines import about_number, check_read, decimal, decode, records
+from gradedeval.rankings.objects import NOT_LOOKED, ROWS, Listed, Listing, listing_of, listing_of_frame, readable
+from gradedeval.trec.lines import (
+    KEEP_ONE,
+    RUN,
+    LineLayout,
+    about_number,
+    check_read,
+    decimal,
+    decode,
+    document,
+    duplicate,
+    records,
+    settle_duplicates,
+)
 from gradedeval.trec.stream import Stream
 
 

@@ -8,10 +8,9 @@ from typing import Any
 from gradedeval.errors import InputError
 from gradedeval.rankings.frames import GradeOfWord, grade, ident, inner, lines_of, number
 from gradedeval.rankings.objects import readable
-from gradedeval.trec.column_names import DOCNO, RANK, SCORE, TOPIC, find_column, find_grades
-from gradedeval.trec.columns import Columns
 from gradedeval.trec.documents import read_document
-from gradedeval.trec.skipped import Skipped
+from gradedeval.trec.file_formats import DOCNO, RANK, SCORE, TOPIC, TableColumns, find_column, find_grades
+from gradedeval.trec.lines import Skipped
 from gradedeval.trec.stream import Stream
 
 
@@ -68,12 +67,12 @@ def _entries(nested: Mapping[Any, Any], value: Callable[[Any], float], skipped: 
     return kept
 
 
-def _rows(table: Any, what: str, value: Callable[[Any], float], skipped: Skipped) -> Columns | None:
+def _rows(table: Any, what: str, value: Callable[[Any], float], skipped: Skipped) -> TableColumns | None:
     names = list(table.columns)
     valued = find_grades(names) if what == "qrels" else find_column(names, SCORE) or find_column(names, RANK)
     needed = find_column(names, TOPIC), find_column(names, DOCNO), valued
     if None in needed:
-        return Columns.of({name: table[name].tolist() for name in names})  # the error of a column that is missing
+        return TableColumns.of({name: table[name].tolist() for name in names})  # the error of a column that is missing
     lines, good = lines_of(table), []
     columns = [table[name].tolist() for name in needed]
     for row, (topic, docno, one) in enumerate(zip(*columns, strict=True)):
@@ -86,4 +85,4 @@ def _rows(table: Any, what: str, value: Callable[[Any], float], skipped: Skipped
         else:
             good.append(row)
     kept = {name: [values[row] for row in good] for name, values in ((name, table[name].tolist()) for name in names)}
-    return Columns.of(kept, [lines[row] for row in good]) if good else None
+    return TableColumns.of(kept, [lines[row] for row in good]) if good else None

@@ -16,15 +16,14 @@ from gradedeval.measures.on_arrays import TIED, TIES, check_finite, check_measur
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OPTIONS, OptionKwargs
 from gradedeval.options.presets import resolve_options
-from gradedeval.rankings.array_qrels import ArrayQrels
 from gradedeval.rankings.batch import Documents
 from gradedeval.rankings.frames import ident
+from gradedeval.rankings.qrels import ArrayQrels
 from gradedeval.rankings.topics import choose_topics
 from gradedeval.scoring.doubts import ties_notes
-from gradedeval.scoring.relevance import relevance_notes
-from gradedeval.scoring.run_parts import GradedRun
-from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.scorer import Scorer, relevance_notes
 from gradedeval.scoring.scores import Scores
+from gradedeval.scoring.tasks import GradedRun
 
 
 def evaluate_arrays(

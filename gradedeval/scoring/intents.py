@@ -10,15 +10,14 @@ import numpy as np
 
 from gradedeval.errors import InputError, plural, shorten
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.gain_schemes import GainTable, Grades
-from gradedeval.measures.gains import Gains
+from gradedeval.measures.gains import Gains, GainTable, Grades
 from gradedeval.measures.notation import UNIFORM
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.subtopics import NO_INTENT
+from gradedeval.rankings.supplements import NO_INTENT
 from gradedeval.trec.lines import decode, encode
 
 if TYPE_CHECKING:
-    from gradedeval.measures.intents import Intents, Pool
+    from gradedeval.measures.diversity import Intents, Pool
 
 
 def check_intents(measures: Iterable[Measure], subtopics: bool) -> None:
@@ -67,7 +66,7 @@ class ByIntent:
 
         best  in the best case, where any intent may turn out to have a relevant document
         """
-        from gradedeval.measures.intents import Intents  # few evaluations are by intent
+        from gradedeval.measures.diversity import Intents  # few evaluations are by intent
 
         least = 1 if self.qrels.subtopics is None else 0
         counts = np.array([max(least, len(self.names.get(topic, ()))) for topic in topics], dtype=np.int64)
@@ -97,7 +96,7 @@ class ByIntent:
         return [given.get(name, 0.0) for name in names]
 
     def _pool(self, topic: bytes) -> Pool:
-        from gradedeval.measures.intents import Pool
+        from gradedeval.measures.diversity import Pool
 
         if topic not in self.pools:
             documents = self.qrels.codes.get(topic, {})

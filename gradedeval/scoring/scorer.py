@@ -2,36 +2,300 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from gradedeval.arrays import TOLERANCE, Floats, Ints
-from gradedeval.errors import InputError, Note, shorten
-from gradedeval.measures.applied import gain_table, last_rank, run_measure, scores_of
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
+from gradedeval.errors import InputError, Note, redacted, shorten
+from gradedeval.measures.applied import depends_on_top, gain_table, last_rank, run_measure, scores_of
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.gain_schemes import GainTable, Grades
+from gradedeval.measures.gains import Gains, GainTable, Grades, Sample, thresholds
 from gradedeval.measures.parse import each_once
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
-from gradedeval.options.presets import top_grade
-from gradedeval.options.values import Fill
+from gradedeval.options.definition import Costs, Fill
+from gradedeval.options.presets import PRESETS, top_grade
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits
-from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.batch import Batch, condensed, count_unjudged
 from gradedeval.rankings.grade import Grader, PartResult, RunPart
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.batch_gains import GainsCache
-from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.doubts import with_ties
 from gradedeval.scoring.intents import ByIntent, check_intents
-from gradedeval.scoring.measure_notes import bounds_notes, name_notes, worth_notes
 from gradedeval.scoring.run_scores import RunScores
-from gradedeval.scoring.scales import grades_of, tables_of
+from gradedeval.scoring.scores import with_defaults
 from gradedeval.trec.lines import decode
+
+# A batch of grade codes -> the gains that each measure sees.
+
+
+class GainsCache:
+    """A batch as measures see it; what several measures look at is looked up once.
+
+    missed  topics: how many unjudged documents were not retrieved, and may be relevant in a bound
+    """
+
+    def __init__(
+        self, batch: Batch, grader: Grader, by_intent: Mapping[Measure, ByIntent], missed: Ints | None = None
+    ) -> None:
+        self.batch, self.grader, self.by_intent, self.cells = batch, grader, by_intent, grader.limits.cells
+        self.unsampled_code = grader.unsampled
+        self.strata = grader.qrels.strata
+        # The ideal rankings of all topics are those of every run.
+        self.all_ideals = grader.ideals if batch.topics == grader.qrels.topics else None
+        self.cost = _costs(batch, grader.options.costs)
+        self.unseen = grader.options.unseen or 0
+        self.missed = missed
+        self.below: dict[int | None, Ints] | None = {} if grader.options.bounds or missed is not None else None
+        self.judged_code = judged = grader.judged
+        self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
+        self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
+        self.judged: dict[int | None, Bools] = {}
+        self.ideals: dict[bytes, Floats] = {}
+        # Measures of the same gains share all that is worked out from them.
+        self.seen: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
+
+    def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
+        if measure.judged_only:
+            return self._condensed(table, replace(measure, judged_only=False), unjudged, tail)
+        last = last_rank(measure)
+        key = (table.key, table.top, unjudged, tail, last, measure.cutoff)
+        if key not in self.seen:
+            if self.batch.codes.size > self.cells:  # one deep topic: two views of it would take more memory than time
+                self.seen.clear()
+            self.seen[key] = self._seen(table, measure, last, unjudged, tail)
+        if measure.definition.uses_strata:
+            return replace(self.seen[key], sample=self._sample(table, last))
+        if not measure.by_intent:
+            return self.seen[key]
+        intents = self.by_intent[replace(measure, cutoff=None)].seen(
+            self.batch.topics,
+            lambda intent: self._seen(intent, measure, last, unjudged, tail),
+            best=unjudged > 0 or tail > 0,
+        )
+        return replace(self.seen[key], intents=intents)
+
+    @cached_property
+    def _condensed(self) -> GainsCache:
+        """The same of the rankings without the documents that nobody judged."""
+        return GainsCache(condensed(self.batch, self.judged_code), self.grader, self.by_intent)
+
+    def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
+        gain, ideal, first, uncut = self._gain(table, unjudged, last), self._ideal(table), self.batch.first, None
+        if first is not None:
+            from gradedeval.measures.tied import mean_gains  # few evaluations average over ties
+
+            uncut = self._gain(table, unjudged, None)
+            gain = mean_gains(uncut, first)[:, :last]
+        if last not in self.judged:
+            self.judged[last] = self.judged_code[self.batch.codes[:, :last]]
+        judged = self.judged[last]
+        retrieved = self.batch.retrieved if last is None else np.minimum(self.batch.retrieved, last)
+        # Measures share these arrays: whoever writes to one would change the scores of the next.
+        for array in (gain, judged, ideal, retrieved, self.pool, table.levels):
+            array.setflags(write=False)
+        cost, kinds, unsampled = self.cost, self.batch.kinds, self.unsampled_code
+        return Gains(
+            gain,
+            judged,
+            ideal,
+            retrieved,
+            self.pool,
+            table.levels,
+            measure.cutoff,
+            tail,
+            cost=cost[:, :last] if cost is not None else None,
+            types=tuple(self.batch.types),
+            kind=kinds[:, :last] if kinds is not None else None,
+            unsampled=unsampled[self.batch.codes[:, :last]] if unsampled.any() else None,
+            first=first,
+            uncut=uncut,
+            below=self._below(last),
+            unseen=self.unseen,
+        )
+
+    def _below(self, last: int | None) -> Ints | None:
+        """topics: how many unjudged documents were retrieved below a rank, or missed, where bounds are asked for."""
+        if self.below is None:
+            return None
+        if last not in self.below:
+            deeper = self.batch.codes[:, last if last is not None else self.batch.codes.shape[1] :]
+            counted = 0 if self.batch.below is None else self.batch.below
+            missed = 0 if self.missed is None else self.missed
+            self.below[last] = count_unjudged(deeper, self.judged_code) + counted + missed
+        return self.below[last]
+
+    def _sample(self, table: GainTable, last: int | None) -> Sample:
+        """The documents as a sample: of the strata of the qrels, or of one, where the judged ones are the sample."""
+        codes, pool = self.batch.codes[:, :last], self.batch.pool
+        of = self.strata.of if self.strata is not None else np.zeros(pool.shape[1], dtype=np.int64)
+        sampled = self.judged_code[: len(of)]
+        member = (of[:, None] == np.arange(of.max(initial=0) + 1)).astype(np.float64)
+        size = (pool * sampled) @ member
+        weight = np.where(size > 0, pool @ member / np.maximum(size, 1), 0.0)[:, of] * sampled
+        estimated = (pool * weight) @ (table.worth[:, None] == table.levels)
+        at_code = np.pad(weight, ((0, 0), (0, 2)))
+        return Sample(
+            member.shape[1],
+            np.append(of, [-1, -1])[codes],
+            self.judged_code[codes],
+            np.take_along_axis(at_code, codes.astype(np.int64), 1),
+            estimated,
+        )
+
+    def _gain(self, table: GainTable, unjudged: float, last: int | None) -> Floats:
+        """The gains down to a rank: most rankings go on far below the cutoff."""
+        whole, key = (table.key, unjudged, None), (table.key, unjudged, last)
+        if whole in self.gains:
+            return self.gains[whole][:, :last]
+        if key not in self.gains:
+            worth, unknown = table.by_code(len(self.judged_code)), ~self.judged_code
+            if table.filled is not None:  # nobody judged them, and yet they are known
+                unknown[len(table.worth) : -2] = False
+            worth[unknown] = unjudged
+            worth[self.batch.beyond] = 0  # it is not judged either, but the padding of short rankings gains nothing
+            self.gains[key] = worth[self.batch.codes[:, :last]]
+        return self.gains[key]
+
+    def _ideal(self, table: GainTable) -> Floats:
+        """topics × …: the gains above 0 of the pool, descending, padded with zeros."""
+        key = table.worth.tobytes()
+        if self.all_ideals is not None and key in self.all_ideals:
+            return self.all_ideals[key]
+        if key not in self.ideals:
+            order = np.argsort(-table.worth, kind="stable")[: np.count_nonzero(table.worth)]
+            counts = self.batch.pool[:, order]
+            each = counts.sum(1)
+            ideal = np.zeros((len(counts), int(each.max(initial=0))))
+            ideal[np.arange(ideal.shape[1]) < each[:, None]] = np.repeat(
+                np.tile(table.worth[order], len(counts)), counts.ravel()
+            )
+            self.ideals[key] = ideal
+            if self.all_ideals is not None and ideal.size <= self.cells:
+                self.all_ideals[key] = ideal
+        return self.ideals[key]
+
+
+def _costs(batch: Batch, costs: Costs | None) -> Floats | None:
+    """topics × ranks: the cost of each document by its type; 1 beyond the end."""
+    if costs is None:
+        return None
+    if batch.kinds is None:
+        return np.ones(batch.codes.shape)
+    cost: Floats = np.array([*(costs.of[kind] for kind in batch.types), 1.0])
+    return cost[batch.kinds]
+
+
+# The scale of grades as each measure sees it, and what its grades are worth.
+
+
+def grades_of(measure: Measure, qrels: Qrels, options: Options) -> Grades:
+    """The scale that a measure sees. The top grade of a preset counts where the measure looks at one: gains that are
+    listed need none above those of the qrels. Raises InputError where a grade is above the top one."""
+    highest = float(qrels.labels[-1])
+    top = top_grade(options, highest)
+    if options.top_grade is None and (isinstance(measure.gain, tuple) or str(measure.gain).startswith("@")):
+        top = highest
+    preset = PRESETS[options.like].top_grade if options.like and depends_on_top(measure) else None
+    given = preset if options.top_grade is None else options.top_grade
+    if given is not None and highest > given:
+        of_preset = f", which {measure.label} takes from --like {options.like}"
+        what = f"grade {highest:g} is above the top grade {given:g}{of_preset if options.top_grade is None else ''}"
+        raise InputError(qrels.place, what, "raise --top-grade or correct the grade")
+    return Grades(qrels.labels, top, options.max_gain)
+
+
+def tables_of(measures: Sequence[Measure], qrels: Qrels, options: Options) -> list[GainTable]:
+    """The table of each measure; those that see the same gains share one."""
+    # All of a measure that its gains depend on.
+    seen = [(measure.rel, measure.gain, measure.definition.scale, measure.threshold_shares) for measure in measures]
+    tables: dict[tuple[Any, ...], GainTable] = {}
+    for measure, key in zip(measures, seen, strict=True):
+        if key not in tables:
+            tables[key] = gain_table(measure, grades_of(measure, qrels, options))
+    return [tables[key] for key in seen]
+
+
+# What is said of the measures of an evaluation: their names, what grades are worth to them, and their bounds.
+
+
+def name_notes(scorer: Scorer) -> list[str]:
+    """Which names are of the same measure, and which other tools have another number under."""
+    notes = [
+        f"{', '.join(map(redacted, measure.asked))}: the same measure, shown as {measure.label}"
+        for measure in scorer.measures
+        if len(measure.asked) > 1
+    ]
+    foreign = [measure.label for measure in scorer.measures if measure.label != str(measure)]
+    if not foreign:
+        return notes
+    # For which most evaluations need not wait.
+    from gradedeval.measures.spellings import note_of, note_of_cwl_eval
+
+    notes += filter(None, [note_of_cwl_eval(scorer.measures)])
+    lowest = float(scorer.qrels.labels[0]) if scorer.options.negative == "judged" else 0.0
+    return notes + list(filter(None, (note_of(label, lowest, scorer.grades.top) for label in foreign)))
+
+
+def worth_notes(scorer: Scorer) -> list[str]:
+    """What grade 1 is worth as the top grade, where nobody said that there are no others: with exp gains ½."""
+    shares: dict[float, list[str]] = {}
+    for measure, table in zip(scorer.measures, scorer.tables, strict=True):
+        if measure.definition.scale == "unit" and measure.gain in ("exp", "ntcir") and measure.rel is None:
+            shares.setdefault(float(table.worth[-1]), []).append(measure.label)
+    if scorer.options.top_grade is not None or scorer.grades.top != 1:
+        return []
+    what = f"{scorer.qrels.place}: no grade above 1, so a relevant document is worth"
+    hint = "use --top-grade if the scale goes on, or rel=1 in a measure to make it 1"
+    return [Note(f"{what} {share:g} to {', '.join(names)}", hint) for share, names in shares.items()]
+
+
+def unseen_note(measures: str, which: str) -> Note:
+    """What is taken for granted of documents that nobody judged and that were not retrieved.
+
+    measures  of which it is said, as the note begins
+    which     these documents are, as in `neither run retrieved`
+    """
+    what = f"{measures}: unjudged documents that {which} are taken as not relevant"
+    return Note(what, "use --unseen N, or inf, to let some be relevant", kind="unseen")
+
+
+def bounds_notes(scorer: Scorer) -> list[str]:
+    """Which measures have no bounds or may not reach them, and what the bounds take for granted."""
+    from gradedeval.measures.bounds import (
+        depends_on_scale,
+        falls,
+        kept,  # few evaluations ask for bounds
+    )
+
+    averaged = scorer.options.ties == "average"
+    labels: dict[str, list[str]] = {"exact": [], "safe": [], "none": []}
+    for measure in scorer.measures:
+        labels[kept(measure, over_ties=averaged)].append(measure.label)
+    notes = []
+    if without := labels["none"]:
+        over = " with --ties average" if averaged else ""
+        notes.append(f"--bounds: low and high are blank{over} for {', '.join(without)}")
+    if labels["safe"]:
+        notes.append(f"--bounds: low and high of {', '.join(labels['safe'])} are safe, but may be wider than need be")
+    falling = [measure.label for measure in scorer.measures if falls(measure) and measure.label not in without]
+    if falling and scorer.options.unseen is None:
+        notes.append(unseen_note(f"--bounds: {', '.join(falling)}", "the run did not retrieve"))
+    known = thresholds(scorer.grades)
+    if not isinstance(known, range) and (apart := [one.label for one in scorer.measures if depends_on_scale(one)]):
+        occurring = shorten([f"{grade:g}" for grade in known])
+        what = f"--bounds: {', '.join(apart)}: a document judged later has grade 0 or one that occurs ({occurring})"
+        notes.append(f"{what}; another grade with a fraction could lead past low or high")
+    if scorer.options.fill is not None:
+        notes.append("--bounds: the gains of --fill count as known")
+    if chosen := scorer.options.topics_judged_later:
+        notes.append(f"--bounds: means are over the {chosen}")
+    return notes
+
 
 REMEMBERED = 16
 """Scorers that qrels keep: a training loop asks for the same thousands of times."""
@@ -288,7 +552,7 @@ class Scorer:
 
     def _bounds(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
         """2 × topics: the lowest and the highest score, down to the cutoff."""
-        from gradedeval.measures.bounds.of_measure import bounds_of  # few evaluations ask for bounds
+        from gradedeval.measures.bounds import bounds_of  # few evaluations ask for bounds
 
         seen = replace(measure, cutoff=None) if self.options.ties == "average" else measure
         plain, best = gains_of(table, seen), partial(gains_of, table, measure, unjudged=table.top)
@@ -317,3 +581,31 @@ def _check_ties(measures: Sequence[Measure], options: Options) -> None:
             what = f"{measure.name} has no average over ties"
             hint = f"{len(known)} measures have one, such as {shorten(known)}; see `gradedeval measures NAME`"
             raise InputError("--ties average", what, hint, usage=True)
+
+
+# Topics without a relevant document, which score 0 whatever a run does.
+
+
+def relevance_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
+    """A note for measures whose means count topics that have nothing relevant to them, as 0."""
+    columns = scorer.without_relevant if scorer.grades.top > 0 else {}
+    if not runs or not any(columns):
+        return []
+    counted = set().union(*{id(run.topics): run.topics for run in runs}.values())
+    notes: list[str] = []
+    for topics, of_topics in columns.items():
+        here = [topic for topic in topics if topic in counted]
+        zero = [scorer.measures[column].label for column in of_topics if runs[0].is_zero(here, column)]
+        if here and zero:
+            notes.append(_note(scorer, here, len(counted), zero if len(columns) > 1 else []))
+    return notes
+
+
+def _note(scorer: Scorer, topics: Sequence[str], counted: int, measures: Sequence[str]) -> Note:
+    what = f"{len(topics)} of {counted} topics without a relevant document ({shorten(topics)})"
+    what += f" for {', '.join(measures)}" if measures else ""
+    rows = [scorer.topics.index(topic) for topic in topics]
+    graded = scorer.qrels.pool[rows][:, scorer.qrels.labels > 0].any()
+    hint = "" if graded else "use --topics relevant to leave them out"
+    score = f"; {'it scores' if len(topics) == 1 else 'they score'} 0"
+    return Note(f"{scorer.qrels.place}: {what}{score}", hint, kind="no-relevant")

@@ -13,7 +13,7 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, visible
 from gradedeval.measures import notation
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.gain_schemes import Grades, thresholds
+from gradedeval.measures.gains import Grades, thresholds
 from gradedeval.measures.notation import IA, UNIFORM, Spelling, Value, write_value
 from gradedeval.measures.parse import canonical
 from gradedeval.options import OPTIONS, Options
@@ -21,7 +21,7 @@ from gradedeval.options.definition import name_and_value
 from gradedeval.options.presets import top_grade
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.intents import prior_of
-from gradedeval.trec.source import Source, is_named
+from gradedeval.trec.stream import Source, is_named
 
 _NAMES = "names "
 DRAWS, SEED = 10_000, 0

@@ -3,23 +3,330 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from operator import methodcaller
+from typing import Any, Generic
 
-from gradedeval.errors import InputError
-from gradedeval.parallel.memory import keep_freed_memory, raise_malloc_threshold
+import numpy as np
+
+from gradedeval.errors import InputError, Note
+from gradedeval.measures.definition import Summary
+from gradedeval.parallel.executors import keep_freed_memory, raise_malloc_threshold
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.parallel.workers import WorkerDied, Workers
-from gradedeval.rankings.grade import PartResult, RunPart
-from gradedeval.scoring.run_parts import FileContents, run_parts
-from gradedeval.scoring.run_summary import packed, summarized, unpacked
-from gradedeval.scoring.runs import RunResult, score_run
+from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.grade import Grader, ListedTopics, Made, Other, PartResult, RunFile, RunPart, SegmentPart
+from gradedeval.rankings.interleaved import gather_topics
+from gradedeval.rankings.objects import NOT_LOOKED, Listing
+from gradedeval.rankings.run import Run, by_rank_note, check_layout, dropped_notes, read_run, run_of_lines
+from gradedeval.rankings.topics import choose_topics
+from gradedeval.scoring.doubts import doubts, not_too_many
+from gradedeval.scoring.run_scores import BOUNDS, RunScores
 from gradedeval.scoring.scorer import BatchScores, Scorer
-from gradedeval.trec.lines import NeedsLineReader
-from gradedeval.trec.source import PlacedPath, Source, is_file, is_path, is_url
+from gradedeval.trec.decompression import growth_up_to
+from gradedeval.trec.file_formats import WholeFile
+from gradedeval.trec.lines import LineLayout, NeedsLineReader
+from gradedeval.trec.recognition import format_of
+from gradedeval.trec.stream import PlacedPath, Source, Stream, is_file, is_path, is_url
+
+# Work on a run part by part: a file, a pipe, a DataFrame or a dict; then the topics that count are settled.
+
+
+FEW_TOPICS = 16
+"""Topics that may stand in several parts before a file counts as interleaved: they are then the larger part of those
+met."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GradedRun(Generic[Made]):
+    """A run joined with the qrels.
+
+    place    what messages call it
+    tag      its sixth column
+    batches  its batches, or what was made of each; a topic that is in several of them is complete in the last
+    topics   the topics that count, in the order of the qrels, those that are not judged last
+    missing  how many of them the run lacks
+    notes    what is said of topics and lines left out
+    format   what a file was read as; empty for objects in memory
+    """
+
+    place: str
+    tag: str
+    batches: list[Made]
+    topics: list[bytes]
+    missing: int = 0
+    notes: list[str] = field(default_factory=list)
+    format: str = ""
+
+    def with_batches(self, batches: list[Other]) -> GradedRun[Other]:
+        """The same with other batches, or what was made of them."""
+        return GradedRun(self.place, self.tag, batches, self.topics, self.missing, self.notes, self.format)
+
+
+@dataclass(eq=False)
+class FileContents(Generic[Made]):
+    """What the parts of a file give together.
+
+    batches  a topic in several of them is complete in the last, which counts
+    topics   all topics, in order of appearance
+    divided  those whose lines were met in several blocks
+    dropped  topic -> how many of its documents were dropped because they repeat
+    listing  what a look at their order says
+    """
+
+    batches: list[Made] = field(default_factory=list)
+    topics: dict[bytes, None] = field(default_factory=dict)
+    divided: set[bytes] = field(default_factory=set)
+    dropped: dict[bytes, int] = field(default_factory=dict)
+    tag: str = ""
+    interleaved: bool = False
+    listing: Listing = NOT_LOOKED
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether there are topics whose documents are to be gathered from the whole file."""
+        return self.interleaved or bool(self.divided)
+
+    def add(self, part: PartResult[Made]) -> None:
+        """Take the next part."""
+        self.tag = self.tag or part.tag
+        for topic in part.topics:
+            if topic in self.topics:
+                self.divided.add(topic)
+            self.topics[topic] = None
+        self.dropped |= part.dropped
+        self.batches += part.batches
+        self.listing += part.listing
+        self.interleaved = part.interleaved or len(self.divided) > max(FEW_TOPICS, len(self.topics) // 2)
+
+
+def grade_run(source: Any, grader: Grader, workers: Workers) -> GradedRun[Batch]:
+    """Join a run with the qrels: whole topics, in batches of bounded size.
+
+    source  a path (`-` is standard input), an open file, or what `read_run` takes
+
+    Raises InputError where the run cannot be read or has no topic in common with the qrels.
+    """
+    return map_run(methodcaller("grade", grader), source, grader, workers)
+
+
+def run_parts(source: Any, grader: Grader, workers: Workers) -> list[SegmentPart]:
+    """A large run file in parts that workers can share, and the file need not stay open; none of another run. Raises
+    InputError as `grade_run`."""
+    with growth_up_to(grader.options.max_growth), closing(Stream(Source(source))) as stream:
+        form = format_of(stream, "run", grader.options.run_format)
+        if not isinstance(form, LineLayout) or not form.in_blocks or grader.types:
+            return []
+        file = RunFile(stream, grader, form)
+        return [part.closed() for part in file.segments(workers)] if file.is_large else []
+
+
+def map_run(
+    work: Callable[[RunPart], PartResult[Made]],
+    source: Any,
+    grader: Grader,
+    workers: Workers,
+    found: FileContents[Made] | None = None,
+) -> GradedRun[Made]:
+    """`work` of each part of a run, shared by processes where it is a large file. Raises InputError as `grade_run`.
+
+    found  what the parts of a file gave, where that is known
+    """
+    if not is_file(source):
+        if hasattr(source, "iloc") and not grader.types:
+            from gradedeval.rankings.grade import arrow_run  # files need no tables
+
+            with suppress(NeedsLineReader):
+                if (table := arrow_run(source, grader.options)) is not None:
+                    whole = FileContents[Made]()
+                    whole.add(work(table))
+                    return _settled(work, whole, "run", grader)
+        return map_lists(work, read_run(source, grader.options, grader.types), grader)
+    with growth_up_to(grader.options.max_growth), closing(Stream(Source(source))) as stream:
+        form = format_of(stream, "run", grader.options.run_format)
+        run = _map_stream(work, stream, form, grader, workers, found)
+    notes = [f"{run.place}: {note}" for note in form.notes]
+    if isinstance(form, LineLayout) and form.by_rank and grader.options.order == "score":
+        notes.append(by_rank_note(run.place))
+    return replace(run, format=run.format or form.format, notes=[*notes, *run.notes])
+
+
+def _map_stream(
+    work: Callable[[RunPart], PartResult[Made]],
+    stream: Stream,
+    form: LineLayout | WholeFile,
+    grader: Grader,
+    workers: Workers,
+    found: FileContents[Made] | None,
+) -> GradedRun[Made]:
+    """`work` of each part of a run file in a format."""
+    options, types = grader.options, grader.types
+    if isinstance(form, WholeFile):
+        from gradedeval.rankings.whole_files import read_whole  # most files are lines
+
+        notes: list[str] = []
+        format, content = read_whole(form.format, stream, "run", options.lenient, None, notes)
+        run = read_run(content, options, types, stream.place)
+        run.notes[:0] = notes
+        return replace(map_lists(work, run, grader), format=format)
+    check_layout(stream.place, form, options, types)
+    if form.in_blocks and not types:
+        with suppress(NeedsLineReader):
+            return _map_file(work, stream, form, grader, workers, found)
+    return map_lists(work, run_of_lines(stream, options, types, form), grader)
+
+
+def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Grader) -> GradedRun[Made]:
+    """`work` of a run in lists, as one part."""
+    chosen = choose_topics(run.names, run.place, grader.qrels, grader.options)
+    part = work(ListedTopics(run, chosen.topics))
+    notes = [*run.notes, *run.listing.notes(run.place, grader.options), *chosen.notes]
+    return GradedRun(run.place, run.tag, part.batches, chosen.topics, chosen.missing, notes)
+
+
+def _map_file(
+    work: Callable[[RunPart], PartResult[Made]],
+    stream: Stream,
+    layout: LineLayout,
+    grader: Grader,
+    workers: Workers,
+    found: FileContents[Made] | None,
+) -> GradedRun[Made]:
+    """`work` of each part of a run file, and again of topics whose lines stand in several parts.
+
+    Raises NeedsLineReader where a line is not one of a run, and WorkerDied.
+    """
+    file, whole = RunFile(stream, grader, layout), found or FileContents[Made]()
+    workers = workers if file.is_large else workers.serial()
+    if found is None:
+        with closing(workers.imap(work, *file.parts(workers))) as results:
+            for result in results:
+                whole.add(result)
+                if whole.interleaved:
+                    break
+    if not whole.topics:
+        raise NeedsLineReader  # which says that the file is empty
+    if whole.is_partial:
+        only = None if whole.interleaved else frozenset(whole.divided)
+        with closing(workers.imap(work, gather_topics(stream, layout, grader, workers, only))) as results:
+            for result in results:
+                for topic in result.topics:
+                    whole.dropped.pop(topic, None)  # it is complete now, and counted again
+                whole.add(result)
+    return _settled(work, whole, stream.place, grader)
+
+
+def _settled(
+    work: Callable[[RunPart], PartResult[Made]], whole: FileContents[Made], place: str, grader: Grader
+) -> GradedRun[Made]:
+    """What the parts give, and `work` of the topics that they lack."""
+    chosen = choose_topics(whole.topics, place, grader.qrels, grader.options)
+    missing = [topic for topic in chosen.topics if topic not in whole.topics]
+    if missing:
+        whole.batches += work(ListedTopics(Run(place, {}), missing)).batches
+    dropped = dropped_notes(place, sum(whole.dropped.values()), grader.options)
+    notes = [*dropped, *whole.listing.notes(place, grader.options), *chosen.notes]
+    return GradedRun(place, whole.tag, whole.batches, chosen.topics, chosen.missing, notes)
+
+
+# A run -> its scores, or what is wrong with it.
+
+
+@dataclass
+class RunResult:
+    """A run's scores, or why it has none. `place` is what messages call it, `tag` its sixth column."""
+
+    place: str
+    scores: RunScores | None = None
+    tag: str = ""
+    notes: list[str] = field(default_factory=list)
+    error: InputError | None = None
+
+
+def score_run(
+    name: str,
+    source: Any,
+    scorer: Scorer,
+    workers: Workers | None = None,
+    found: FileContents[BatchScores] | None = None,
+    names: Sequence[str] | None = None,
+) -> RunResult:
+    """The scores of a run, or the error in it.
+
+    found  what the parts of its file gave, where that is known
+    names  what notes call the measures; without it by their labels
+    """
+    try:
+        run = map_run(scorer.score_part, source, scorer.grader, workers or Workers(), found)
+        scores = scorer.merge(name, run.batches, run.topics, run.missing, run.format)
+        notes = [*run.notes, *scorer.type_notes(run.place, run.batches), *_unjudged_note(run, scorer)]
+        notes += doubts(run, scores, scorer, names)
+        return RunResult(run.place, scores, run.tag, not_too_many(notes))
+    except InputError as error:
+        return RunResult(Source(source).place if is_file(source) else name, error=error)
+
+
+def _unjudged_note(run: GradedRun[BatchScores], scorer: Scorer) -> list[Note]:
+    """A note where none of the documents that measures look at is judged: as a rule docnos are written in two ways."""
+    judged = {batch.judged for batch in run.batches if batch.judged is not None}
+    last = scorer.grader.last_rank
+    what = f"{run.place}: none of its documents {'' if last is None else f'down to rank {last} '}is judged in its topic"
+    return [Note(what, "are docnos written as in the qrels?", kind="none-judged")] if judged == {False} else []
+
+
+# What is left of a run's scores where nobody asks for topics: of ten thousand runs far away little has to travel.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunSummary(RunScores):
+    """A run's scores without those of topics.
+
+    summaries  "score", or a part of the residual, or a bound -> the summary by each measure
+    counts     how many topics each measure's is over
+    zero       the measures by which the topics without anything relevant all score 0
+    """
+
+    summaries: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    counts: Sequence[int] = ()
+    zero: frozenset[int] = frozenset()
+
+    def summary(self, part: str, column: int, summary: Summary) -> float:
+        return self.summaries[part][column]
+
+    def count(self, column: int) -> int:
+        return self.counts[column]
+
+    def is_zero(self, topics: Sequence[str], column: int) -> bool:
+        return column in self.zero
+
+
+def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
+    """The summaries of a run, and the little else that messages need."""
+    kinds = [measure.definition.summary for measure in scorer.measures]
+    parts = ["score", *(("residual", "unjudged") if scorer.options.wants_residuals else ())]
+    parts += BOUNDS if scorer.options.bounds else ()
+    none = np.empty((0, len(kinds)))
+    empty = scorer.without_relevant.items() if scorer.grades.top > 0 else ()
+    return RunSummary(
+        *(run.run, run.topics, run.missing, none, none, none, none.astype(bool), run.format, run.empty, None),
+        {part: [run.summary(part, column, kind) for column, kind in enumerate(kinds)] for part in parts},
+        [run.count(column) for column in range(len(kinds))],
+        frozenset(column for topics, columns in empty for column in columns if run.is_zero(topics, column)),
+    )
+
+
+def packed(run: RunScores, scorer: Scorer) -> RunScores:
+    """The scores as they travel: most runs have the topics of the qrels, which are not sent."""
+    return replace(run, topics=[]) if run.topics is scorer.topics else run
+
+
+def unpacked(run: RunScores, scorer: Scorer) -> RunScores:
+    """The same where they arrive; thousands of runs share one list of topics."""
+    return run if run.topics else replace(run, topics=scorer.topics)
+
 
 UNKNOWN_SIZE = 1 << 20
 """Bytes that a run counts for that is not a file on disk."""
@@ -28,7 +335,7 @@ ASKED = 100
 """Runs at URLs whose sizes no listing told and that are asked for them: a large one is cut into parts. Where there are
 more each of these is taken whole."""
 
-Run = tuple[int, str, Any]
+NumberedRun = tuple[int, str, Any]
 """The number of a run, its name and what it is read from."""
 
 
@@ -45,7 +352,7 @@ class Task:
     """
 
     number: int
-    runs: tuple[Run, ...]
+    runs: tuple[NumberedRun, ...]
     part: RunPart | None = None
     turn: int = 0
     by_topic: bool = True
@@ -103,12 +410,12 @@ def tasks_of(
     most  runs of a task; None: so many that each takes a while where it takes time to hand one over
     """
     far = workers.far if far is None else far
-    listed: list[Run] = [(number, name, source) for number, (name, source) in enumerate(runs)]
+    listed: list[NumberedRun] = [(number, name, source) for number, (name, source) in enumerate(runs)]
     if workers.count == 1 and not far:
         return [Task(run[0], (run,), by_topic=by_topic) for run in listed]
     listed = [(number, name, _seen_from_afar(source)) for number, name, source in listed] if far else listed
     sizes = _sizes([source for _, _, source in listed])
-    tasks, whole = list[Task](), list[Run]()
+    tasks, whole = list[Task](), list[NumberedRun]()
     for run in listed:
         parts = _parts(run[2], sizes[run[0]], scorer, workers)
         tasks += [Task(len(tasks) + turn, (run,), part, turn, by_topic) for turn, part in enumerate(parts)]
@@ -119,9 +426,11 @@ def tasks_of(
     return tasks + [Task(number, group, by_topic=by_topic) for number, group in groups]
 
 
-def _groups(runs: Sequence[Run], sizes: Sequence[int], most: int, size: int) -> Iterator[tuple[Run, ...]]:
+def _groups(
+    runs: Sequence[NumberedRun], sizes: Sequence[int], most: int, size: int
+) -> Iterator[tuple[NumberedRun, ...]]:
     """Runs that follow each other, so many at most, and of about so many bytes."""
-    group: list[Run] = []
+    group: list[NumberedRun] = []
     for run in runs:
         if group and (len(group) == most or sum(sizes[number] for number, *_ in (*group, run)) > size):
             yield tuple(group)

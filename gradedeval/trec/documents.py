@@ -2,22 +2,174 @@
 
 from __future__ import annotations
 
+import json
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import Any, TypeVar
 
-from gradedeval.errors import InputError
-from gradedeval.trec.arrow_files import read_arrow, read_parquet
-from gradedeval.trec.column_names import TOPIC, find_column
-from gradedeval.trec.columns import Columns
-from gradedeval.trec.json_tables import by_column, is_record, records_of_pandas
-from gradedeval.trec.json_values import read_json
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, decode
-from gradedeval.trec.skipped import Skipped
+from gradedeval.errors import InputError, ProblemList
+from gradedeval.trec.decompression import check_growth
+from gradedeval.trec.file_formats import DOCNO, TOPIC, TableColumns, check_distinct, find_column
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, Skipped, decode, numbered_lines
 from gradedeval.trec.stream import Stream
-from gradedeval.trec.whole_lines import numbered_lines
+
+# Parquet and Arrow files: of their columns only those that are asked for.
+
+
+Made = TypeVar("Made")
+
+ROW = 24
+"""Bytes of memory that a row takes at least: topic, docno and a number."""
+
+Table = tuple[list[str], Callable[[str], list[Any]], int]
+"""Names of columns, the values of one, and how many rows there are."""
+
+
+def read_parquet(data: bytes, skipped: Skipped) -> tuple[str, TableColumns]:
+    def opened(pa: Any) -> Table:
+        import pyarrow.parquet
+
+        file = pyarrow.parquet.ParquetFile(pa.BufferReader(data), pre_buffer=False)
+        about, names = file.metadata, list(file.schema_arrow.names)
+        unpacked = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
+        check_growth(max(unpacked, about.num_rows * ROW), len(data), skipped.place)
+        # Only what is asked for is unpacked: not the texts and vectors that may stand beside it.
+        return names, lambda name: file.read([name], use_threads=False).column(name).to_pylist(), about.num_rows
+
+    skipped.unit = "row"
+    return "parquet", _table(opened, skipped.place, "a Parquet file")
+
+
+def read_arrow(data: bytes, skipped: Skipped) -> tuple[str, TableColumns]:
+    def opened(pa: Any) -> Table:
+        import pyarrow.feather
+
+        source, before, batches = pa.BufferReader(data), pa.total_allocated_bytes(), []
+        if data.startswith(b"FEA1"):
+            table = pyarrow.feather.read_table(source)
+        else:
+            is_stream = data.startswith(b"\xff\xff\xff\xff")
+            reader = pa.ipc.open_stream(source) if is_stream else pa.ipc.open_file(source)
+            for batch in reader if is_stream else map(reader.get_batch, range(reader.num_record_batches)):
+                check_growth(pa.total_allocated_bytes() - before, len(data), skipped.place)
+                batches.append(batch)
+            table = pa.Table.from_batches(batches, reader.schema)
+        return table.column_names, lambda name: table.column(name).to_pylist(), table.num_rows
+
+    skipped.unit = "row"
+    return "arrow", _table(opened, skipped.place, "an Arrow file")
+
+
+def _table(opened: Callable[[Any], Table], place: str, what: str) -> TableColumns:
+    """The columns of a table, which are read as they are asked for. Raises InputError then, too."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise InputError(place, f"is {what}", "pip install 'gradedeval[parquet]'") from None
+
+    def whole(read: Callable[[Any], Made], given: Any) -> Made:
+        try:
+            return read(given)
+        except InputError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, KeyError):
+            problem = f"begins like {what} but cannot be read as one"
+            raise InputError(place, problem, "write the file again", kind="format") from None
+
+    names, values, rows = whole(opened, pa)
+    check_distinct(names, place)
+    return TableColumns(names, cache(lambda name: whole(values, name)), rows)
+
+
+# Tables in a JSON document, as `DataFrame.to_json` writes them: by column, by row, or apart from their names.
+
+
+def is_record(document: Mapping[str, Any]) -> bool:
+    """Whether the names of an object are those of a topic and a docno."""
+    return find_column(document, TOPIC) is not None and find_column(document, DOCNO) is not None
+
+
+def by_column(document: dict[str, Any], place: str) -> TableColumns | None:
+    """The table of an object column -> values, as `DataFrame.to_json` writes it: lists, or index -> value."""
+    if not is_record(document) or not all(isinstance(values, dict | list) for values in document.values()):
+        return None
+    columns = {name: list(values.values() if isinstance(values, dict) else values) for name, values in document.items()}
+    if len({len(values) for values in columns.values()}) > 1:
+        raise InputError(place, "columns of different lengths", "give each row a value in each", kind="format")
+    return TableColumns.of(columns)
+
+
+def records_of_pandas(document: Any) -> Any:
+    """The records of a table of orient split, table or index; any other document as it is."""
+    if not isinstance(document, dict):
+        return document
+    rows = list(document.values())
+    if {"columns", "data"} <= document.keys() <= {"columns", "index", "data"} and _are(list, rows):
+        names, data = document["columns"], document["data"]
+        distinct = _are(str, names) and len(set(names)) == len(names)
+        if distinct and _are(list, data) and {len(row) for row in data} <= {len(names)}:
+            return [dict(zip(names, row, strict=True)) for row in data]
+    if document.keys() == {"schema", "data"} and isinstance(document["data"], list):
+        return document["data"]
+    # Beside numbers alone, the names could be docnos.
+    are_records = _are(dict, rows) and all(is_record(row) and str in map(type, row.values()) for row in rows)
+    return rows if rows and are_records else document
+
+
+def _are(kind: type, values: list[Any]) -> bool:
+    return all(isinstance(value, kind) for value in values)
+
+
+# JSON of a user's file -> values; what Python cannot read is told as what is not JSON.
+
+
+TOO_DEEP, TOO_LONG = "nested too deeply", "a number has too many digits"
+"""The messages about JSON that is valid, and beyond what is read: hundreds of brackets within each other, and thousands
+of digits."""
+
+# Where one of these is first passed is where a text is wrong. Python may be told to read less than its default.
+_NESTED, _DIGITS = 100, 640
+_TOKEN = re.compile(
+    r'"(?:[^"\\]|\\.)*+"?|(?P<bracket>[][{}])|(?P<digits>[0-9]++)(?P<fraction>[.eE][0-9.eE+-]*+)?', re.DOTALL
+)
+
+
+def read_json(text: str, of_pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """The value of a text.
+
+    of_pairs  makes a value of the names and values of an object, and may raise InputError
+
+    Raises json.JSONDecodeError, with `msg` and `lineno`, for what is not JSON, is `TOO_DEEP` or is `TOO_LONG`.
+    """
+    import json  # not before it is needed
+
+    try:
+        return json.loads(text, object_pairs_hook=of_pairs)
+    except (json.JSONDecodeError, InputError):
+        raise
+    except RecursionError:
+        raise json.JSONDecodeError(TOO_DEEP, text, _deep(text)) from None
+    except ValueError:  # of int()
+        raise json.JSONDecodeError(TOO_LONG, text, _long(text)) from None
+
+
+def _deep(text: str) -> int:
+    """Where the brackets of a text are too deep."""
+    depth = 0
+    for found in _TOKEN.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found["bracket"], 0)
+        if depth > _NESTED:
+            return found.start()
+    return 0
+
+
+def _long(text: str) -> int:
+    """Where the first integer of too many digits stands."""
+    digits = (found for found in _TOKEN.finditer(text) if found["digits"] and not found["fraction"])
+    return next((found.start() for found in digits if len(found["digits"]) > _DIGITS), 0)
+
 
 _JSON_HINT = 'expected topic -> docno -> number, or records such as {"topic": "51", "docno": "d7", …}'
 _TEXT = re.compile(rb"\S")
@@ -43,7 +195,7 @@ def read_document(format: str, stream: Stream, skipped: Skipped | None = None) -
     return _READERS[format](data, skipped)
 
 
-def ir_datasets_qrels(place: str) -> Columns:
+def ir_datasets_qrels(place: str) -> TableColumns:
     """The judgments of `ir_datasets:NAME`.
 
     Raises InputError where the package is missing, and with the package's own message where it has no such qrels or
@@ -67,7 +219,7 @@ def ir_datasets_qrels(place: str) -> Columns:
     finally:
         logging.disable(disabled)
     names = rows[0]._fields if rows else ()
-    return Columns.of({field: [getattr(row, field) for row in rows] for field in names})
+    return TableColumns.of({field: [getattr(row, field) for row in rows] for field in names})
 
 
 # JSON
@@ -120,7 +272,7 @@ def _begins_with_a_value(data: bytes) -> bool:
     return True
 
 
-def _json_lines(data: bytes, skipped: Skipped) -> Columns:
+def _json_lines(data: bytes, skipped: Skipped) -> TableColumns:
     return _of_records(_pieces(data, skipped), skipped)
 
 
@@ -179,7 +331,7 @@ def _invalid(place: str, line: int, what: str) -> InputError:
     return InputError(f"{place}:{line}", f"is not valid JSON ({what})", "write the file again", kind="format")
 
 
-def _of_records(pieces: Iterable[tuple[Sequence[int], list[Any]]], skipped: Skipped) -> Columns:
+def _of_records(pieces: Iterable[tuple[Sequence[int], list[Any]]], skipped: Skipped) -> TableColumns:
     """The columns of records, which come in pieces with their lines."""
     columns = dict[str, list[Any]]()
     topics = dict[str, str]()  # one text for all the lines that have it
@@ -201,7 +353,7 @@ def _of_records(pieces: Iterable[tuple[Sequence[int], list[Any]]], skipped: Skip
         lines.extend(numbers)
     if not lines:
         raise InputError(skipped.place, f"no records ({skipped.count} bad skipped)", _JSON_HINT, kind="empty")
-    return Columns.of(columns, lines)
+    return TableColumns.of(columns, lines)
 
 
 def _shape(record: Any) -> tuple[str, ...] | None:
@@ -231,7 +383,7 @@ def _what(value: Any) -> str:
 # LETOR
 
 
-def _letor(stream: Stream, skipped: Skipped) -> tuple[str, Columns]:
+def _letor(stream: Stream, skipped: Skipped) -> tuple[str, TableColumns]:
     topics, docnos, grades, lines = [], [], [], array("q")
     for number, line in numbered_lines(stream):
         line = line.removeprefix(BYTE_ORDER_MARKS[0]) if number == 1 else line
@@ -253,7 +405,7 @@ def _letor(stream: Stream, skipped: Skipped) -> tuple[str, Columns]:
         lines.append(number)
     if not lines and not skipped.count:
         raise InputError(skipped.place, "is empty", "expected letor", kind="empty")
-    return "letor", Columns.of({"topic": topics, "docno": docnos, "grade": grades}, lines)
+    return "letor", TableColumns.of({"topic": topics, "docno": docnos, "grade": grades}, lines)
 
 
 def _label(token: bytes) -> float | str:
@@ -269,3 +421,74 @@ _READERS: dict[str, Callable[[bytes, Skipped], tuple[str, Any]]] = {
     "parquet": read_parquet,
     "arrow": read_arrow,
 }
+
+
+# Rows of a JSON document, or of JSON Lines, each with the line that it begins on.
+
+
+Rows = list[tuple[int, Mapping[str, Any]]]
+
+
+def json_rows(text: str, place: str, needed: Sequence[str], hint: str) -> tuple[dict[str, Any], Rows]:
+    """What a document says beside its `rows`, and the rows with their lines; of JSON Lines and of a list of rows, as
+    pandas writes records, nothing and the rows, those of a list with their numbers.
+
+    Raises InputError where the text is not JSON, or a row lacks a key that is needed.
+    """
+    problems = ProblemList(place)
+    try:
+        document = read_json(text)
+    except json.JSONDecodeError as error:
+        document = None
+        if not _is_object(text.lstrip().partition("\n")[0]):
+            raise _invalid_rows(error, f"{place}:{error.lineno}", hint) from None
+    is_document = isinstance(document, dict) and isinstance(document.get("rows"), list)
+    if is_document:
+        found = _rows_of(text, len(document["rows"]))
+    elif isinstance(document, list):
+        found = iter(enumerate(document, 1))  # all of them may stand on one line
+    else:
+        found = _lines_of(text, place, hint)
+    rows = []
+    for line, row in found:
+        missing = [name for name in needed if not isinstance(row, dict) or name not in row]
+        if missing:
+            problems.add(line, f"no key '{missing[0]}'", hint)
+        else:
+            rows.append((line, row))
+    problems.check()
+    return {key: value for key, value in document.items() if key != "rows"} if is_document else {}, rows
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(read_json(text), dict)
+    except json.JSONDecodeError:
+        return False
+
+
+def _invalid_rows(error: json.JSONDecodeError, place: str, hint: str) -> InputError:
+    return InputError(place, f"is not valid JSON ({error.msg})", hint, kind="format")
+
+
+def _rows_of(text: str, count: int) -> Iterator[tuple[int, Any]]:
+    """The rows of a valid document. Within strings the quotes of '"rows"' would be escaped."""
+    decoder, line, counted = json.JSONDecoder(), 1, 0
+    position = text.index("[", text.index('"rows"'))
+    for _ in range(count):
+        position += 1
+        while text[position].isspace() or text[position] == ",":
+            position += 1
+        line, counted = line + text.count("\n", counted, position), position
+        row, position = decoder.raw_decode(text, position)
+        position -= 1
+        yield line, row
+
+
+def _lines_of(text: str, place: str, hint: str) -> Iterator[tuple[int, Any]]:
+    for line, row in enumerate(text.split("\n"), 1):
+        if row.strip():
+            try:
+                yield line, read_json(row)
+            except json.JSONDecodeError as error:
+                raise _invalid_rows(error, f"{place}:{line}", hint) from None

@@ -4,16 +4,213 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from gradedeval.errors import InputError, ProblemList, plural
-from gradedeval.trec.layouts import QRELS, RUN, STRATA, LineLayout
-from gradedeval.trec.whole_lines import Pieces, csv_rows, whole_lines
 
 if TYPE_CHECKING:
+    import csv
+
     from gradedeval.trec.stream import Stream
+
+
+# How the lines of a file stand for documents: what each column holds, and what separates them.
+
+
+_WORDS = {"type": "Q0", "subtopic": "iteration"}
+"""What columns are called in messages about TREC files."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LineLayout:
+    """Lines of fields.
+
+    format     what the signature and --run-format call it
+    columns    what the columns hold, as in `column_names.COLUMNS`; by other names, what nothing looks at
+    separator  a tab or a comma alone; empty: any mix of spaces and tabs, as in TREC files
+    skip       bytes before the first line that counts: a byte order mark, a header
+    notes      what a user is told of the file
+    whole      whether grades must be whole numbers: those of a column `score`, which may be that of a run
+    """
+
+    format: str
+    columns: tuple[str, ...]
+    separator: bytes = b""
+    skip: int = 0
+    notes: tuple[str, ...] = ()
+    whole: bool = False
+
+    @cached_property
+    def width(self) -> int:
+        return len(self.columns)
+
+    def position(self, column: str) -> int | None:
+        """The number of a column, from 0; None where there is none."""
+        return self.columns.index(column) if column in self.columns else None
+
+    @cached_property
+    def words(self) -> str:
+        """The columns, for messages: `topic Q0 docno rank score tag`."""
+        return " ".join(_WORDS.get(name, name) for name in self.columns)
+
+    @property
+    def holds(self) -> str:
+        """Run or qrels."""
+        return "qrels" if "grade" in self.columns else "run"
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether a run has ranks and no scores: then the rank orders its documents."""
+        return "score" not in self.columns and "rank" in self.columns
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the block reader reads such lines: a topic begins each."""
+        return self.columns[0] == "topic"
+
+    def split(self, line: bytes) -> list[bytes]:
+        """The fields of a line; quotes are part of them."""
+        if not self.separator:
+            return line.split()
+        return [field.strip() for field in line.split(self.separator)] if line.strip() else []
+
+    def after(self, skip: int, *notes: str) -> LineLayout:
+        """The same lines in a file that has something before them."""
+        return replace(self, skip=skip, notes=(*self.notes, *notes))
+
+
+RUN = LineLayout("trec", ("topic", "type", "docno", "rank", "score", "tag"))
+QRELS = LineLayout("trec", ("topic", "subtopic", "docno", "grade"))
+STRATA = LineLayout("trec", ("topic", "subtopic", "docno", "stratum", "grade"))
+MSMARCO = LineLayout("msmarco", ("topic", "docno", "rank", "score"))
+MSMARCO_RANKS = LineLayout("msmarco", ("topic", "docno", "rank"))
+PREFERENCES = LineLayout("trec", ("topic", "group", "subgroup", "docno", "value"))
+NTCIR = LineLayout("ntcir", ("topic", "docno", "grade"))
+
+
+# A stream in pieces of whole lines: what has been read is forgotten, and no line is longer than a line may be.
+
+
+LONGEST = 1 << 20
+"""Bytes of a line, at most. Documents of JSON are often one line, and may have any length."""
+
+SIZE = 1 << 20
+"""Bytes that are read at a time."""
+
+NEAR = 1 << 12
+"""Bytes in which most lines end."""
+
+Pieces = Iterator[tuple[int, bytes]]
+"""The number of the first line of each piece, and its bytes, without the end of the last line."""
+
+
+def whole_lines(stream: Stream, *, longest: int | None = LONGEST, skip: int = 0, end: bytes = b"\n") -> Pieces:
+    """The stream from its beginning, in pieces of about SIZE bytes. A piece that holds blank lines alone is left out.
+
+    longest  bytes that a line may have; None: any number
+    skip     bytes that are left out, and whose lines count
+    end      what ends a line
+
+    Raises InputError at a line that is longer.
+    """
+    stream.again()
+    number, held, rest = 1, 0, list[bytes]()  # what begins a line that is not complete, and how much that is
+    buffer = memoryview(bytearray(SIZE))
+    while skip > 0 and (size := stream.read_into(buffer[:skip])):
+        number, skip = number + bytes(buffer[:size]).count(end), skip - size
+    while size := stream.read_into(buffer):
+        got = bytes(buffer[:size])
+        cut = got.rfind(end)
+        if cut >= 0:
+            text = b"".join([*rest, got[:cut]])
+            check_lengths(text, number, stream.place, longest)
+            if not _is_blank(text):
+                yield number, text
+            number += text.count(end) + 1
+            held, rest = 0, []
+        rest.append(got[cut + 1 :])
+        held += size - cut - 1
+        if longest is not None and held > longest:
+            raise too_long(f"{stream.place}:{number}", longest)
+    text = b"".join(rest)
+    if not _is_blank(text):
+        yield number, text
+
+
+def _is_blank(text: bytes) -> bool:
+    rest = text.translate(None, b" \t\n")
+    return not rest or (not rest.strip(b"\r") and len(rest) == text.count(b"\r\n") + text.endswith(b"\r"))
+
+
+def numbered_lines(stream: Stream, *, longest: int | None = LONGEST, end: bytes = b"\n") -> Pieces:
+    """The lines of a stream that are not blank, and their numbers. Raises InputError as `whole_lines`."""
+    for number, text in whole_lines(stream, longest=longest, end=end):
+        yield from ((at, line) for at, line in enumerate(text.split(end), number) if line.strip(b" \t\r"))
+
+
+def check_lengths(text: bytes, number: int, place: str, longest: int | None = LONGEST) -> None:
+    """Raise InputError where a text, whose first line has this number, has a line that is too long."""
+    if longest is not None and (begin := long_line(memoryview(text), 0, len(text), longest)) is not None:
+        number += text.count(b"\n", 0, begin)
+        raise too_long(f"{place}:{number}", longest)
+
+
+def long_line(text: memoryview, begin: int, end: int, longest: int = LONGEST) -> int | None:
+    """Where a line begins that is too long, in `text[begin:end]`; None if there is none. It looks at the ends of
+    stretches of that length, and so at few of the bytes."""
+    while end - begin > longest:
+        newline = last_newline(text, begin, begin + longest + 1)
+        if newline < begin:
+            return begin
+        begin = newline + 1
+    return None
+
+
+def last_newline(text: memoryview, begin: int, end: int) -> int:
+    """Where the last newline is in `text[begin:end]`; before `begin` if there is none."""
+    size = NEAR
+    while True:
+        low = max(begin, end - size)
+        found = bytes(text[low:end]).rfind(b"\n")
+        if found >= 0:
+            return low + found
+        if low == begin:
+            return begin - 1
+        size *= 16
+
+
+def too_long(place: str, longest: int = LONGEST) -> InputError:
+    """What to say of a line that is too long."""
+    hint = "is a line end missing, or is the file of another format?"
+    return InputError(place, f"the line is longer than {longest:,} bytes", hint, kind="format")
+
+
+def csv_rows(
+    pieces: Pieces, delimiter: str, broken: Callable[[int, csv.Error], None]
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows of lines whose cells may have quotes, and the number of the last line of each; where they are not valid
+    `broken` is called with a number and what is wrong, and they end."""
+    import csv  # few files have quotes
+
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST))  # a cell may be as long as a line
+    at = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal at
+        for number, text in pieces:
+            for line in text.split(b"\n"):
+                at, number = number, number + 1
+                yield f"{line.decode('utf-8', 'surrogateescape')}\n"
+
+    try:
+        for row in csv.reader(lines(), delimiter=delimiter, strict=True):
+            yield at, row
+    except csv.Error as error:
+        broken(at, error)
 
 
 class NeedsLineReader(Exception):
@@ -245,3 +442,69 @@ def decode(name: bytes) -> str:
 def encode(name: str) -> bytes:
     """An id as bytes: the reverse of `decode`."""
     return name.encode("utf-8", "surrogateescape")
+
+
+# What `--lenient` leaves out of a file that is read whole, and the note about it.
+
+
+@dataclass(eq=False)
+class Skipped:
+    """The bad lines, rows or entries of a file: errors, or with `lenient` counted.
+
+    unit  what they are called
+    """
+
+    place: str
+    lenient: bool = False
+    unit: str = "line"
+    count: int = 0
+    at: int | str = ""
+
+    def add(self, error: InputError, at: int | str) -> None:
+        """Count one, at its number or by its name. Raises the error unless that is wanted."""
+        if not self.lenient:
+            raise error
+        self.count += 1
+        if not self.at or (isinstance(at, int) and isinstance(self.at, int)):
+            self.at = min(at, self.at or at)
+
+    @property
+    def notes(self) -> list[str]:
+        """The note, if anything was skipped."""
+        bad = f"skipped {self.count} bad {plural(self.count, self.unit)}".replace("entrys", "entries")
+        first = f"{self.unit} {self.at}" if isinstance(self.at, int) else self.at
+        return [f"{self.place}: {bad}, the first on {first}"] if self.count else []
+
+
+# The one rule for what stands in a file twice: documents of a topic, judgments, ranks of a table.
+
+
+Key = TypeVar("Key", bound=Hashable)
+
+KEEP_ONE = "use --duplicates first or last to keep one"
+
+
+def settle_duplicates(keys: Iterable[Key], policy: str, repeated: Callable[[int, int], None]) -> dict[Key, int]:
+    """key -> the position that counts, in order of first appearance: the last one by the policy `last`, or the first.
+
+    repeated  is called with the position of each repeated key and the position that counted so far: it decides whether
+              that is an error or worth a note
+    """
+    chosen: dict[Key, int] = {}
+    for position, key in enumerate(keys):
+        before = chosen.setdefault(key, position)
+        if before != position:
+            repeated(position, before)
+            if policy == "last":
+                chosen[key] = position
+    return chosen
+
+
+def duplicate(what: str, line: int, details: str = "") -> str:
+    """The problem of something that stands twice, first on a line."""
+    return f"duplicate {what} (first on line {line}{details})"
+
+
+def document(docno: bytes | str, topic: bytes) -> str:
+    """How messages name a document of a topic."""
+    return f"document '{docno if isinstance(docno, str) else decode(docno)}' in topic {decode(topic)}"

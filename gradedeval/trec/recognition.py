@@ -6,10 +6,8 @@ from contextlib import closing
 
 from gradedeval.errors import InputError
 from gradedeval.trec.file_formats import WholeFile
-from gradedeval.trec.layouts import MSMARCO, QRELS, RUN, STRATA, LineLayout
-from gradedeval.trec.lines import decimal, is_trec
-from gradedeval.trec.source import Source
-from gradedeval.trec.stream import Stream
+from gradedeval.trec.lines import MSMARCO, QRELS, RUN, STRATA, LineLayout, decimal, is_trec
+from gradedeval.trec.stream import Source, Stream
 
 FIRST = 1 << 12
 """First bytes, which are enough to know a TREC file."""

@@ -15,11 +15,18 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from gradedeval.errors import InputError, ProblemList, plural
-from gradedeval.trec.duplicates import duplicate, settle_duplicates
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
-from gradedeval.trec.source import Source
-from gradedeval.trec.stream import Stream
-from gradedeval.trec.whole_lines import Pieces, csv_rows, whole_lines
+from gradedeval.trec.lines import (
+    BYTE_ORDER_MARKS,
+    Pieces,
+    csv_rows,
+    decimal,
+    decode,
+    duplicate,
+    encode,
+    settle_duplicates,
+    whole_lines,
+)
+from gradedeval.trec.stream import Source, Stream
 
 SPACE = " \t\r"
 """What stands around cells; other control characters are part of them."""

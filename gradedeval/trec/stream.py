@@ -3,19 +3,442 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from io import BytesIO
-from typing import IO, Any
+from stat import S_ISREG
+from typing import IO, Any, Protocol, TypeGuard
 
+from gradedeval.errors import InputError, reason, url_place
 from gradedeval.trec.decompression import BackgroundDecompressor, packing_of
-from gradedeval.trec.open_files import OpenFile, Segment, fill
-from gradedeval.trec.source import (
-    Source,
-    file_errors,
-    is_url,
-    remote,
-    standard_input,
-    temporary_file_errors,
-)
+from gradedeval.trec.urls import check_url, storage_of
+
+# The files that a command reads and those that it writes: no output may replace an input.
+
+
+Identity = tuple[int, int] | str
+
+_SAME = {"az": "abfs"}
+"""Protocols of one storage that has two names."""
+
+
+class FilesInUse:
+    """What the command that runs reads, and what it writes.
+
+    Outputs are named before anything is read. From then on whoever opens a file says so, in `trec.stream.Source`, so
+    that a file named in a list of runs, in a measure or in a configuration is met as an argument is.
+    """
+
+    def __init__(self) -> None:
+        self._written: dict[Identity, tuple[str, str]] = {}
+        self._read: dict[Identity, str] = {}
+        self._known: set[str] = set()
+
+    def will_write(self, path: str, flag: str) -> None:
+        """Name an output. Raises InputError (usage) where another option names it too."""
+        if (file := identity(path, new=True)) is None:
+            return
+        if file in self._written:
+            raise self._error(file, self._written[file][0], flag, path)
+        self._written[file] = flag, path
+
+    def will_read(self, path: str, flag: str = "") -> None:
+        """Name an input, by the option that has it, if any. Raises InputError (usage) where it is an output."""
+        if not self._written or path in self._known:
+            return
+        self._known.add(path)
+        if (file := identity(path)) is not None:
+            self._read.setdefault(file, flag)
+            if file in self._written:
+                raise self._error(file, self._read[file], *self._written[file])
+
+    def check_written(self, path: str) -> None:
+        """Raise InputError (usage) where a file that is about to be written has been read: where an error of one run
+        does not end the command, the one of `will_read` did not end it either."""
+        if (file := identity(path, new=True)) is None:
+            return
+        if file in self._read:
+            raise self._error(file, self._read[file], *self._written[file])
+        assert file in self._written, f"{path} is written, and no option declares it"
+
+    @staticmethod
+    def _error(file: Identity, other: str, flag: str, path: str) -> InputError:
+        shown = url_place(path) if isinstance(file, str) else path
+        what = f"'{shown}' is also {f'the file of {other}' if other else 'an input file'}"
+        return InputError(flag, what, "choose another output file", usage=True)
+
+
+_current: FilesInUse | None = None
+"""Of the process, and not of a context: the threads of a command read for it."""
+
+
+@contextmanager
+def files_in_use() -> Iterator[FilesInUse]:
+    """The files of a command, as long as it runs."""
+    global _current
+    before, _current = _current, FilesInUse()
+    try:
+        yield _current
+    finally:
+        _current = before
+
+
+def will_read(path: Any) -> None:
+    """Say that a file is read, to the command that runs, if any."""
+    if _current is not None:
+        _current.will_read(os.fsdecode(path))
+
+
+def check_written(path: str) -> None:
+    """Raise InputError (usage) where a file that is about to be written is an input of the command that runs."""
+    if _current is not None:
+        _current.check_written(path)
+
+
+def identity(path: str, new: bool = False) -> Identity | None:
+    """What two names of one file have in common: its inode, or where it is far away, its URL. None of what is no file,
+    such as a pipe, and of what is not there, unless it is `new`. `-` is standard input."""
+    protocol, separator, name = path.partition("://")
+    if separator and not os.path.exists(path):
+        if protocol != "file":
+            return f"{_SAME.get(protocol, protocol)}://{name.lstrip('/')}"
+        path = os.path.expanduser(name)  # as fsspec does
+    try:
+        found = os.fstat(0) if path == "-" and not new else _found(path)
+    except (OSError, ValueError):  # a name with a zero byte
+        return os.path.realpath(path) if new and "\0" not in path else None
+    return (found.st_dev, found.st_ino) if S_ISREG(found.st_mode) else None
+
+
+def _found(path: str) -> os.stat_result:
+    """What a name leads to; `run/` and `run/.` are the file `run` to whoever writes, who resolves names first."""
+    try:
+        return os.stat(path)
+    except NotADirectoryError:
+        return os.stat(os.path.realpath(path))
+
+
+# Where bytes come from: a path, standard input or an open file.
+
+
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4")
+
+
+def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether this names a file, or standard input."""
+    return isinstance(source, str | os.PathLike)
+
+
+def is_file(source: Any) -> bool:
+    """Whether this is a path or an open file, and no DataFrame or dict."""
+    if is_path(source) or hasattr(source, "iloc"):  # pandas, which takes its time to say what it lacks
+        return is_path(source)
+    return hasattr(source, "read") and not hasattr(source, "columns")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlacedPath(os.PathLike[str]):
+    """A path that processes in other folders can open; `place` is what messages call it."""
+
+    path: str
+    place: str
+
+    def __fspath__(self) -> str:
+        return self.path
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Source:
+    """A named place to read from: `target` is a path, `-` for standard input, or an open file."""
+
+    target: str | os.PathLike[str] | IO[Any]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.target, str | os.PathLike):
+            will_read(self.target)
+
+    @property
+    def place(self) -> str:
+        """The name that messages use."""
+        if isinstance(self.target, str | os.PathLike):
+            path = os.fspath(self.target)
+            place = str(getattr(self.target, "place", path))
+            return "<stdin>" if path == "-" else url_place(place) if is_url(place) else place
+        return str(getattr(self.target, "name", "<file>"))
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the file, as it is stored; None of what has no size that is known."""
+        if not is_path(self.target) or self.is_read_once:
+            return None
+        try:
+            return _size_of_url(self.target) if is_url(self.target) else os.path.getsize(self.target)
+        except (OSError, InputError):
+            return None
+
+    @property
+    def modified(self) -> datetime | None:
+        """When a file was written; None where that is not known."""
+        if is_url(self.target):
+            from gradedeval.trec.remote import modified  # few evaluations read one
+
+            return modified(str(self.target))
+        return datetime.fromtimestamp(os.path.getmtime(self.place), UTC)
+
+    @property
+    def is_read_once(self) -> bool:
+        """Whether it is standard input, a pipe or an open file."""
+        if not is_path(self.target):
+            return True
+        if is_url(self.target):
+            return False
+        return os.fspath(self.target) == "-" or (os.path.exists(self.target) and not os.path.isfile(self.target))
+
+    def read(self) -> bytes:
+        """All bytes, decompressed. Raises InputError where they cannot be read."""
+        from gradedeval.trec.decompression import decompress  # which is for streams, as a rule
+
+        return decompress(self.stored(), self.place)
+
+    def stored(self) -> bytes:
+        """All bytes as they are stored. Raises InputError where they cannot be read."""
+        with file_errors(self.place):
+            if not isinstance(self.target, str | os.PathLike):
+                content = self.target.read()
+                return content.encode("utf-8", "surrogateescape") if isinstance(content, str) else bytes(content)
+            if os.fspath(self.target) == "-":
+                return standard_input(self.place).read()
+            if is_url(self.target):
+                return remote(self.target).read()
+            with open(self.target, "rb") as file:
+                return file.read()
+
+    def digest(self) -> str:
+        """SHA-256 of all bytes as they are stored, of a path. Raises InputError where they cannot be read."""
+        from hashlib import file_digest  # few signatures name a file
+
+        target: Any = self.target
+        with file_errors(self.place), remote(target) if is_url(target) else open(target, "rb") as file:
+            opened: Any = file
+            return file_digest(opened, "sha256").hexdigest()
+
+
+def is_url(target: Any) -> bool:
+    """Whether this is a URL, as s3://bucket/run.txt."""
+    return isinstance(target, str) and "://" in target and not os.path.exists(target)
+
+
+def is_named(path: Any) -> bool:
+    """Whether a file has this name; of a URL that is known where it is read."""
+    return os.path.isfile(path) or is_url(path)
+
+
+def extension_of(path: str | None) -> str:
+    """The extension of a file name, in small letters: `.csv`."""
+    name = os.fspath(path or "")
+    return os.path.splitext(name.partition("?")[0] if is_url(name) else name)[1].lower()
+
+
+def _size_of_url(url: Any) -> int | None:
+    from gradedeval.trec.remote import size_of  # few evaluations read one
+
+    return size_of(url)
+
+
+def remote(url: Any) -> IO[bytes]:
+    """The bytes of a URL. Raises InputError where it cannot be opened."""
+    from gradedeval.trec.remote import fetched  # few evaluations read one
+
+    with temporary_file_errors():
+        return fetched(url)
+
+
+def standard_input(place: str) -> IO[bytes]:
+    """The bytes of standard input. Raises InputError where it is closed."""
+    if sys.stdin is None:
+        raise InputError(place, "is closed", "give a file")
+    return sys.stdin.buffer
+
+
+@contextmanager
+def file_errors(place: str) -> Iterator[None]:
+    """Errors of the operating system about a file, as InputError."""
+    try:
+        yield
+    except IsADirectoryError:
+        raise InputError(place, "is a directory", "give a file") from None
+    except FileNotFoundError:
+        raise InputError(place, "no such file", "check the path", kind="no-file") from None
+    except PermissionError:
+        raise InputError(place, "permission denied", "check the permissions of the file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(place, f"is not text ({error.reason})", "open it in binary mode: open(path, 'rb')") from None
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:  # reading a closed file is a ValueError
+        raise InputError(place, f"cannot be read ({reason(error)})", "check the file") from None
+
+
+@contextmanager
+def temporary_file_errors() -> Iterator[None]:
+    """Errors of the operating system about a temporary file, as InputError."""
+    try:
+        yield
+    except OSError as error:
+        what = f"cannot be written ({reason(error)})"
+        raise InputError("temporary file", what, "set TMPDIR to a folder with more space") from None
+
+
+def without_suffix(path: str) -> str:
+    """The path without a compression suffix."""
+    for suffix in COMPRESSED:
+        if path.endswith(suffix) and path != suffix:
+            return path[: -len(suffix)]
+    return path
+
+
+# Files that are read from any place, here and by other processes, and segments of them.
+
+
+class AnyFile(Protocol):
+    """A file that is read from any place, and that pickle can write: another process opens it again.
+
+    path    what messages call it
+    is_far  whether each look at it takes its time
+    """
+
+    path: str
+    is_far: bool
+
+    @property
+    def size(self) -> int: ...
+
+    def own(self) -> AnyFile:
+        """The same for one reader alone."""
+
+    def closed(self) -> AnyFile:
+        """The same with nothing kept open, so that any number may be known at a time."""
+
+    def token(self, begin: int, start: int, length: int) -> bytes:
+        """So many bytes, from `start` on where the file counts from `begin`."""
+
+    def read_into(self, view: memoryview, at: int, end: int) -> int:
+        """Fill the view with what is at `at`, and say how many bytes there are; the caller reads no further than
+        `end`."""
+
+    def check(self) -> None:
+        """Raise InputError where the file has changed since it was opened."""
+
+
+class OpenFile:
+    """A file on disk, read from any place. Another process opens it again by its path, and checks that it is the same.
+
+    path    where it is
+    number  its descriptor
+    """
+
+    is_far = False
+
+    def __init__(self, path: str, number: int) -> None:
+        self.path, self.number = path, number
+
+    @property
+    def size(self) -> int:
+        return os.fstat(self.number).st_size
+
+    def own(self) -> OpenFile:
+        return self  # it keeps no bytes
+
+    def token(self, begin: int, start: int, length: int) -> bytes:
+        with file_errors(self.path):
+            return os.pread(self.number, length, begin + start)
+
+    def read_into(self, view: memoryview, at: int, end: int) -> int:
+        return os.preadv(self.number, [view], at)
+
+    def check(self) -> None:
+        pass  # who opens it again looks
+
+    def closed(self) -> ClosedFile:
+        return ClosedFile(os.path.abspath(self.path), self.path, _state(self.number))
+
+    def __reduce__(self) -> Any:
+        return _reopened, (os.path.abspath(self.path), self.path, _state(self.number))
+
+
+class ClosedFile(OpenFile):
+    """A file that is opened when somebody is to read it.
+
+    path    where it is, for any process of this machine or of others that see it there
+    place   what messages call it
+    state   its size and time when it was first met; it is an error if they are others later
+    """
+
+    def __init__(self, path: str, place: str, state: tuple[int, int]) -> None:
+        self.path, self._known = place, (path, place, state)
+
+    def own(self) -> OpenFile:
+        return _reopened(*self._known)
+
+    def __reduce__(self) -> Any:
+        return ClosedFile, self._known
+
+
+class _Reopened(OpenFile):
+    """A file that was opened here, and is closed with the object."""
+
+    def __del__(self) -> None:
+        os.close(self.number)
+
+
+def _reopened(path: str, place: str, state: tuple[int, int]) -> OpenFile:
+    with file_errors(place):
+        file = _Reopened(path, os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0)))
+    if _state(file.number) != state:
+        raise InputError(place, "has changed while it was read", "evaluate it when it is complete")
+    return file
+
+
+def _state(number: int) -> tuple[int, int]:
+    found = os.fstat(number)
+    return found.st_size, found.st_mtime_ns
+
+
+@dataclass
+class Segment:
+    """Bytes `at` to `end` of a file; reading does not move the position of the file."""
+
+    file: AnyFile
+    at: int
+    end: int
+
+    def own(self) -> Segment:
+        """The same, to be read by one alone."""
+        return replace(self, file=self.file.own())
+
+    def closed(self) -> Segment:
+        """The same of a file that need not stay open."""
+        return replace(self, file=self.file.closed())
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the view as far as there are bytes; returns their number."""
+        return fill(view, self._some)
+
+    def _some(self, view: memoryview) -> int:
+        count = self.file.read_into(view[: self.end - self.at], self.at, self.end)
+        self.at += count
+        return count
+
+
+def fill(view: memoryview, some: Callable[[memoryview], int]) -> int:
+    filled = 0
+    while filled < len(view) and (count := some(view[filled:])):
+        filled += count
+    return filled
+
 
 IN_MEMORY = 1 << 23
 """Bytes of a pipe that are kept in memory; more go to a temporary file."""
@@ -204,3 +627,64 @@ class ReplayablePipe:
 
     def rewind(self) -> None:
         self._at = 0
+
+
+# What a word names: a file, all files in a folder, or all that match a pattern.
+
+
+def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
+    """The files that an argument means: itself; all files in a folder, by name, without hidden ones; or, where no file
+    has that name, all that match a pattern such as 'runs/*.run'.
+
+    leave_out  files that are not runs, such as the qrels in the same folder
+
+    Raises InputError where a folder holds no file, or none matches, and for a URL that is not allowed.
+    """
+    if is_url(word):
+        from gradedeval.trec.remote import is_pattern, matching  # few evaluations read a URL
+
+        check_url(word)
+        if not is_pattern(word):
+            return [word]
+        if not (found := [url for url in matching(word) if url not in leave_out]):
+            raise InputError(url_place(word), "names no file", "check the URL")
+        return found
+    if os.path.isdir(word):
+        with file_errors(word):
+            paths = sorted(os.path.join(word, name) for name in os.listdir(word) if not name.startswith("."))
+        problem, hint = "holds no run", "name the folder that holds the runs"
+    elif set(word) & set("*?[") and not os.path.exists(word):
+        from glob import glob  # rarely needed: the shell expands most patterns
+
+        paths = sorted(glob(word, recursive=True))
+        problem, hint = "matches no file", "check the pattern"
+    else:
+        return [word]
+    files = [path for path in paths if os.path.isfile(path) and not any(same_file(path, other) for other in leave_out)]
+    if not files:
+        raise InputError(word, problem, hint)
+    return files
+
+
+def check_listed(word: str, source: str) -> None:
+    """Raise InputError where a line of a list that came from a URL, `source`, names a file here, or one of another
+    protocol, host or bucket: whoever wrote the list would choose what is read with the rights of this user."""
+    there = storage_of(source)
+    if not is_url(word):
+        what = "is not a URL"
+    elif there is None or storage_of(word) != there or ".." in word.split("/"):
+        what = "lies elsewhere than the list"
+    else:
+        return
+    where = there or "its own storage"
+    raise InputError(url_place(word), what, f"a list from a URL may name URLs of {where} alone; copy it to name others")
+
+
+def same_file(path: str, other: str) -> bool:
+    """Whether two paths, or two URLs, lead to the same file."""
+    if is_url(path):
+        return path == other
+    try:
+        return os.path.isfile(path) and os.path.samefile(path, other)
+    except OSError:
+        return False

@@ -9,13 +9,22 @@ from itertools import pairwise
 
 import numpy as np
 
-from gradedeval.trec.layouts import RUN, LineLayout
-from gradedeval.trec.lines import NeedsLineReader
-from gradedeval.trec.open_files import Segment
-from gradedeval.trec.stream import Stream
-from gradedeval.trec.swar import HASH, NEWLINE, PAD, SPACE, Bytes, equal, padded, words_at
-from gradedeval.trec.tokenizer import Lines, is_sparse, lines_of, separate
-from gradedeval.trec.whole_lines import LONGEST, last_newline, long_line
+from gradedeval.trec.lines import LONGEST, RUN, LineLayout, NeedsLineReader, last_newline, long_line
+from gradedeval.trec.stream import Segment, Stream
+from gradedeval.trec.tokenizer import (
+    HASH,
+    NEWLINE,
+    PAD,
+    SPACE,
+    Bytes,
+    Lines,
+    equal,
+    is_sparse,
+    lines_of,
+    padded,
+    separate,
+    words_at,
+)
 
 LOOK, MOST = 1 << 16, 1 << 22
 """Bytes that are looked at around a place at first, and at once where a topic goes on."""

@@ -16,10 +16,9 @@ from scipy.stats import kendalltau
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.analysis.diff.kendall import kendall_taus
-from gradedeval.analysis.diff.overlap import TIES, Lists, rank_biased_overlap
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits
+from gradedeval.questions.agreement import TIES, Lists, kendall_taus, rank_biased_overlap
 from support.commands import Command
 from support.paths import SAMPLES
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import gradedeval
-from gradedeval.analysis.anova import TwoWay, studentized_range, tukey
+from gradedeval.analysis.significance import TwoWay, studentized_range, tukey
 from gradedeval.errors import InputError
 from support.commands import Command
 

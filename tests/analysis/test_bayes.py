@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 import gradedeval
-from gradedeval.analysis.bayes import posterior
 from gradedeval.analysis.score_matrix import to_matrix
+from gradedeval.analysis.significance import posterior
 from support.commands import Command
 
 SAMPLES = Path(__file__).parents[2] / "qrels_samples"

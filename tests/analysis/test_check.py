@@ -17,12 +17,11 @@ import pytest
 import gradedeval
 from gradedeval import Bound, InputError
 from gradedeval.analysis import score_matrix
-from gradedeval.analysis.check import Verdict, verdicts
-from gradedeval.analysis.check_config import lines_of_keys, statements_of
-from gradedeval.analysis.check_report import FORMATS, render
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import TestSettings as Settings
 from gradedeval.measures.parse import canonical
+from gradedeval.questions.check import FORMATS, Verdict, render, verdicts
+from gradedeval.questions.limits import lines_of_keys, statements_of
 from support.commands import Command, shell
 from support.paths import ROOT
 
@@ -635,7 +634,7 @@ def test_a_baseline_of_means_alone_is_bad_data(words: Path, cli: Command) -> Non
 
 
 def test_a_defect_of_ours_is_no_broken_bound(words: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradedeval.cli.check.verdicts", lambda *_: 1 / 0)
+    monkeypatch.setattr("gradedeval.questions.check.verdicts", lambda *_: 1 / 0)
     found = cli("check", "new.run", "qrels.txt", "--min", "rr=0.1")
     assert (found.code, found.messages[-1]) == (3, "ZeroDivisionError: division by zero")
 

@@ -18,8 +18,7 @@ from scipy import stats
 import gradedeval
 from gradedeval import EvaluationWarning
 from gradedeval.analysis.flips import COLUMNS
-from gradedeval.analysis.saved_scores import holds_scores
-from gradedeval.analysis.score_matrix import join_matrices, to_matrix
+from gradedeval.analysis.score_matrix import holds_scores, join_matrices, to_matrix
 from gradedeval.errors import in_python
 from support.commands import Command, Outcome, without_flips
 

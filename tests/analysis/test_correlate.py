@@ -14,8 +14,8 @@ from scipy import stats
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.analysis.correlate import KINDS, agreement, scores_agreement, tau_ap
 from gradedeval.analysis.score_matrix import to_matrix
+from gradedeval.questions.correlate import KINDS, agreement, scores_agreement, tau_ap
 from support.commands import Command
 
 Floats = NDArray[np.float64]

@@ -14,8 +14,8 @@ import pytest
 
 import gradedeval
 from gradedeval import Diff, EvaluationWarning, InputError
-from gradedeval.analysis.diff.tables import in_words
 from gradedeval.formats.frames import frame_rows
+from gradedeval.questions.diff import in_words
 from support.commands import Command
 from support.measures import VARIANTS
 from support.paths import DATA, SAMPLES, shared

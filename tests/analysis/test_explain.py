@@ -30,10 +30,10 @@ from gradedeval import (
     parse_measures,
     row_sums,
 )
-from gradedeval.analysis.explain import Explained
 from gradedeval.formats import FORMATS
 from gradedeval.measures.definition import QUANTITIES
 from gradedeval.parallel import workers
+from gradedeval.questions.explain import Explained
 from support.commands import Command, Outcome
 from support.examples import also, drawn, sampled
 from support.measures import VARIANTS, every

@@ -12,9 +12,18 @@ from scipy import stats
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.analysis.fit_weights import divergence, fit_weights, read_vector
-from gradedeval.analysis.parameter_search import MeasureRange, best, near_best_range, read_ranges, resolution, search
 from gradedeval.analysis.score_matrix import to_matrix
+from gradedeval.questions.fit import (
+    MeasureRange,
+    best,
+    divergence,
+    fit_weights,
+    near_best_range,
+    read_ranges,
+    read_vector,
+    resolution,
+    search,
+)
 from support.commands import Command
 
 SAMPLES = Path(__file__).parents[2] / "qrels_samples"

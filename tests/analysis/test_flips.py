@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 
 import gradedeval
-from gradedeval.analysis.comparison_tables import if_fully_judged
-from gradedeval.analysis.unjudged import EXACT
+from gradedeval.analysis.flips import EXACT
 from gradedeval.measures.applied import scores_of
+from gradedeval.questions.compare import if_fully_judged
 from support.commands import Command
 from support.paths import SAMPLES
 
@@ -152,7 +152,7 @@ def test_many_pairs_are_scored_in_few_calls_and_each_as_if_alone(measure: str, m
         calls += 1
         return scores_of(*words)
 
-    monkeypatch.setattr("gradedeval.analysis.unjudged.scores_of", counted)
+    monkeypatch.setattr("gradedeval.analysis.flips.scores_of", counted)
     runs: dict[str, Ranking] = {}
     qrels: dict[str, dict[str, int]] = {}
     for seed in range(8):

@@ -14,10 +14,9 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.analysis.informative.curves import Users, curves
-from gradedeval.analysis.informative.expected_scores import KNOWN, expected_score
-from gradedeval.analysis.informative.maximum_entropy import GradedLists, most_random
 from gradedeval.measures.gains import Gains
+from gradedeval.questions.informative import Users, curves
+from gradedeval.questions.maximum_entropy import KNOWN, GradedLists, expected_score, most_random
 from support.commands import Command
 from support.paths import DATA, ROOT
 

@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import gradedeval
-from gradedeval.analysis.compare import compare_matrix
-from gradedeval.analysis.inversion import with_interval
-from gradedeval.analysis.resampling import tukey_hsd
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
-from gradedeval.analysis.significance import PAIR_TESTS, TESTS, p_values
+from gradedeval.analysis.significance import PAIR_TESTS, TESTS, p_values, tukey_hsd, with_interval
 from gradedeval.analysis.significance import TestSettings as Settings
 from gradedeval.parallel.progress import no_progress
+from gradedeval.questions.compare import compare_matrix
 from support.paths import DATA, shared
 
 Floats = NDArray[np.float64]

@@ -13,7 +13,7 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError
-from gradedeval.analysis.saved_scores import holds_scores, read_saved
+from gradedeval.analysis.score_matrix import holds_scores, read_saved
 from gradedeval.scoring.signature import Signature
 from support.commands import Command, without_flips
 

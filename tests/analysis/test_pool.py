@@ -14,8 +14,8 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError
-from gradedeval.analysis.pool.assessors import cohen_kappa, ordinal_alpha
-from gradedeval.analysis.pool.to_judge import BY_MEASURE, STRATEGIES
+from gradedeval.questions.leave_one_out import cohen_kappa, ordinal_alpha
+from gradedeval.questions.to_judge import BY_MEASURE, STRATEGIES
 from support.commands import Command
 from support.paths import DATA, SAMPLES, shared
 

@@ -10,8 +10,8 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.analysis.resampling import studentized
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
+from gradedeval.analysis.significance import studentized
 from support.commands import Command
 
 SAMPLES = Path(__file__).parents[2] / "qrels_samples"

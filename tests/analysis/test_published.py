@@ -11,8 +11,8 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError
-from gradedeval.analysis.published import NAMES
 from gradedeval.analysis.significance import CORRECTIONS, PAIR_TESTS
+from gradedeval.questions.published import NAMES
 from gradedeval.scoring.score_tables import best_two
 from support.commands import Command
 

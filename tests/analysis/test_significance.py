@@ -12,12 +12,22 @@ import scipy
 from numpy.typing import NDArray
 from scipy import stats
 
-from gradedeval.analysis.resampling import randomization, randomization_interval, sign_flips, studentized, tukey_hsd
-from gradedeval.analysis.significance import PAIR_TESTS, correct_p_values, describe_test, effect_size, p_values
+from gradedeval.analysis.significance import (
+    PAIR_TESTS,
+    correct_p_values,
+    describe_test,
+    effect_size,
+    p_values,
+    randomization,
+    randomization_interval,
+    sign_flips,
+    studentized,
+    tukey_hsd,
+)
 from gradedeval.analysis.significance import TestSettings as Settings
 from gradedeval.errors import InputError
-from gradedeval.scoring import bootstrap
-from gradedeval.scoring.bootstrap import chunks, studentized_interval, topic_weights
+from gradedeval.scoring import intervals
+from gradedeval.scoring.intervals import chunks, studentized_interval, topic_weights
 from support.examples import sampled
 
 Floats = NDArray[np.float64]
@@ -92,7 +102,7 @@ def test_a_pair_does_not_depend_on_the_pairs_beside_it(monkeypatch: pytest.Monke
         lambda some: np.array(studentized(some, 300, 1, 0.05)).T,
     ]
     together = [result(differences) for result in results]
-    monkeypatch.setattr(bootstrap, "CELLS", 1000)  # so few that every pair is a piece of its own
+    monkeypatch.setattr(intervals, "CELLS", 1000)  # so few that every pair is a piece of its own
     assert len(chunks(30, 300)) == 10
     for result, whole in zip(results, together, strict=True):
         assert result(differences) == pytest.approx(whole, abs=1e-12)

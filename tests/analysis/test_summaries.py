@@ -14,9 +14,9 @@ from scipy import stats
 
 import gradedeval
 from gradedeval import Bound
-from gradedeval.analysis.correlate import agreement
 from gradedeval.analysis.score_matrix import to_matrix
-from gradedeval.measures.properties import Reading
+from gradedeval.measures.definition import Reading
+from gradedeval.questions.correlate import agreement
 from support.commands import Command, without_flips
 
 # Three topics with one relevant document each: its rank in the run, 9 where it is missing.

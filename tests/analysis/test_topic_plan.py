@@ -14,8 +14,8 @@ from scipy import stats
 
 import gradedeval
 from gradedeval.analysis.score_matrix import to_matrix
-from gradedeval.analysis.topic_plan import Aim
 from gradedeval.errors import InputError
+from gradedeval.questions.power import Aim
 from support.commands import Command
 
 SAMPLES = Path(__file__).parents[2] / "qrels_samples"

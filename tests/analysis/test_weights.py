@@ -17,9 +17,9 @@ import pytest
 
 import gradedeval
 from gradedeval import MEASURES, EvaluationWarning, InputError, Measure, parse_measures
-from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.measures.parse import DEFAULT
 from gradedeval.parallel import workers
+from gradedeval.questions.weights import static_weights
 from support.commands import Command, Outcome
 from support.examples import sampled
 from support.paths import DATA, shared

@@ -12,7 +12,7 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.analysis.pool import weigh_by_measure
+from gradedeval.questions import to_judge
 from support.commands import Command
 from support.paths import SAMPLES
 
@@ -72,7 +72,7 @@ def test_a_late_look_finds_the_same_where_documents_do_not_help_each_other(
 ) -> None:
     runs, qrels = some_runs(4)
     exact = gradedeval.to_judge(runs, qrels, strategy, measure="err@5").frame
-    monkeypatch.setattr(weigh_by_measure, "AT_ONCE", 0)
+    monkeypatch.setattr(to_judge, "AT_ONCE", 0)
     late = gradedeval.to_judge(runs, qrels, strategy, measure="err@5").frame
     if strategy == "residual":
         assert late["docno"].tolist() == exact["docno"].tolist()

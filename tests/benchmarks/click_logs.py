@@ -17,9 +17,8 @@ import numpy as np
 from speed import apart, program, show, timed
 
 from gradedeval import clicks
-from gradedeval.clicks.click_models import fitted_model
-from gradedeval.clicks.items import items_of
-from gradedeval.clicks.kinds import read_models
+from gradedeval.clicks.click_models import fitted_model, items_of
+from gradedeval.clicks.model_kinds import read_models
 
 SESSIONS, LISTS, USERS, TOPICS, DAY = 1_000_000, 14_000, 300_000, 2_000, 86_400
 MODELS, FITTED, ITERATIONS = "pbm ubm reader ccm dbn dbn(gamma=fit)", 200_000, 100

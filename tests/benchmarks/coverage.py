@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gradedeval
-from gradedeval.analysis.inversion import with_interval
 from gradedeval.analysis.score_matrix import run_pairs, to_matrix, topic_differences
-from gradedeval.analysis.significance import PAIR_TESTS, Test
+from gradedeval.analysis.significance import PAIR_TESTS, Test, with_interval
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int, int], Floats]

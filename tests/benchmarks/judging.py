@@ -17,15 +17,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradedeval.analysis.correlate import tau_ap
-from gradedeval.analysis.pool.order import summaries
-from gradedeval.analysis.pool.to_judge import STRATEGIES, JudgingSettings, Strategy, choose
 from gradedeval.analysis.ranked_runs import RankedRuns, of_another_pool, rank_runs
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options
+from gradedeval.questions.correlate import tau_ap
+from gradedeval.questions.leave_one_out import summaries
+from gradedeval.questions.to_judge import STRATEGIES, JudgingSettings, Strategy, choose
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.run_names import named_runs
+from gradedeval.scoring.evaluate import named_runs
 from gradedeval.scoring.scorer import Scorer
 
 BUDGETS, BATCH, MEASURES, DRAWS = (100, 300, 1000), 50, ("ndcg@10", "ap@30"), 10

@@ -17,8 +17,8 @@ import warnings
 import numpy as np
 
 import gradedeval
-from gradedeval.analysis.completions.differences import difference_bounds
-from gradedeval.analysis.completions.reread import Reread
+from gradedeval.analysis.difference_bounds import difference_bounds
+from gradedeval.analysis.flips import Reread
 from gradedeval.analysis.score_matrix import run_pairs, shared_topics, to_matrix
 
 

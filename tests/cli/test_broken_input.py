@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from gradedeval.trec.decompression import SLICE, Packing, decompressed_pieces
-from gradedeval.trec.source import Source
+from gradedeval.trec.stream import Source
 from support.broken import CASES, PACKERS, QRELS, RUN, Broken, by_name, check_refused, contents, matches, zstd
 from support.commands import Command, Outcome, environment, shell
 from support.examples import sampled

@@ -11,8 +11,7 @@ import pytest
 
 from gradedeval.cli.options import GROWS, READS, WRITES
 from gradedeval.errors import InputError
-from gradedeval.trec.in_use import check_written, files_in_use, identity
-from gradedeval.trec.source import Source
+from gradedeval.trec.stream import Source, check_written, files_in_use, identity
 from gradedeval.trec.written import write_file
 from support.commands import Command
 from support.examples import sampled

@@ -17,13 +17,12 @@ from gradedeval.errors import InputError
 from gradedeval.options import Options
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits, Workers
-from gradedeval.rankings import grade_file, qrels
+from gradedeval.rankings import grade, qrels
 from gradedeval.scoring import tasks
-from gradedeval.scoring.evaluate import evaluate_runs
-from gradedeval.scoring.run_names import file_names
+from gradedeval.scoring.evaluate import evaluate_runs, file_names
 from gradedeval.trec import remote
 from gradedeval.trec.lines import NeedsLineReader
-from gradedeval.trec.source import Source
+from gradedeval.trec.stream import Source
 from support.commands import Command, Outcome
 from support.examples import sampled
 from support.paths import shared
@@ -104,7 +103,7 @@ def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...
     found["gz"] = cli(str(packed), *words)
     found["a pipe"] = cli("-", *words, stdin=content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grade_file, "blocks", refused)
+        patch.setattr(grade, "blocks", refused)
         patch.setattr(qrels, "read_judgments", refused)
         found["line by line"] = cli(run_file, *words)
     places = {"gz": str(packed), "a pipe": "<stdin>", "a URL, in ranges": url, "a URL, three processes": url}

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from gradedeval import Qrels, clicks, evaluate
-from gradedeval.clicks.correlation import paired_correlation, weighted_correlation
-from gradedeval.clicks.items import Items
-from gradedeval.clicks.kinds import read_models
+from gradedeval.clicks.click_measures import paired_correlation, weighted_correlation
+from gradedeval.clicks.click_models import Items
 from gradedeval.clicks.log import ClickLog
+from gradedeval.clicks.model_kinds import read_models
 from support.clicks import COVID, SESSION_TRACK, all_judged, session_track
 from support.commands import Command
 from support.paths import DATA, shared
@@ -179,7 +179,7 @@ def test_pairs_are_those_of_their_seed_whatever_the_parts(monkeypatch: pytest.Mo
         return [round(value, 12) for value in found.frame["correlation"]]
 
     whole = pairs(1)
-    monkeypatch.setattr("gradedeval.clicks.correlation.CELLS", 1)
+    monkeypatch.setattr("gradedeval.clicks.click_measures.CELLS", 1)
     assert pairs(1) == whole != pairs(2)
 
 

@@ -11,9 +11,8 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError, Qrels, clicks
-from gradedeval.clicks import gain_search
-from gradedeval.clicks.click_measures import CLICK_MEASURES, of_lists
-from gradedeval.clicks.graded_lists import graded_lists, stopping
+from gradedeval.clicks import learned_gains
+from gradedeval.clicks.click_measures import CLICK_MEASURES, graded_lists, of_lists, stopping
 from gradedeval.clicks.log import ClickLog
 from support.clicks import COVID, all_judged
 from support.paths import shared
@@ -94,8 +93,8 @@ def test_a_higher_grade_clicked_less_shares_a_gain_unless_free() -> None:
 
 
 def test_isotonic_by_hand() -> None:
-    assert gain_search.isotonic(np.array([1.0, 3, 2, 4]), np.array([1.0, 1, 3, 1])).tolist() == [1, 2.25, 2.25, 4]
-    assert gain_search.isotonic(np.array([3.0, 2, 1]), np.array([1.0, 1, 2])).tolist() == [1.75] * 3
+    assert learned_gains.isotonic(np.array([1.0, 3, 2, 4]), np.array([1.0, 1, 3, 1])).tolist() == [1, 2.25, 2.25, 4]
+    assert learned_gains.isotonic(np.array([3.0, 2, 1]), np.array([1.0, 1, 2])).tolist() == [1.75] * 3
 
 
 @pytest.mark.exhaustive
@@ -187,7 +186,7 @@ FEW = {"q": {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4}}
 @pytest.fixture
 def one_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches begin once, which is a third of the time."""
-    monkeypatch.setattr(gain_search, "STARTS", gain_search.STARTS[1:2])
+    monkeypatch.setattr(learned_gains, "STARTS", learned_gains.STARTS[1:2])
 
 
 def few_lists(clicked: list[str]) -> pd.DataFrame:

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from gradedeval import InputError, Qrels, clicks
+from gradedeval.clicks.learned_gains import read_preferences
 from gradedeval.clicks.log import ClickLog
-from gradedeval.clicks.preferences import read_preferences
 
 HEAD = b"topic\tclicks\tshown\tuser\n"
 LINES = b"q1\t3 1 3\ta b c\tann\nq1\t-\ta b c\tann\nq1\t\tb a c\tbob\nq2\t1\td\t\n"
@@ -252,7 +252,7 @@ def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     text = HEAD + LINES * 40
     whole = sessions(log_of(text))
     for size in (7, 64):
-        monkeypatch.setattr("gradedeval.trec.whole_lines.SIZE", size)
+        monkeypatch.setattr("gradedeval.trec.lines.SIZE", size)
         assert sessions(log_of(text)) == whole
 
 

@@ -10,12 +10,9 @@ import numpy as np
 import pytest
 
 from gradedeval import EvaluationWarning, InputError, Qrels, clicks
-from gradedeval.clicks.cells import Cells
-from gradedeval.clicks.examination import examined
-from gradedeval.clicks.items import Items
-from gradedeval.clicks.kinds import KINDS, read_models
+from gradedeval.clicks.click_models import Items, model_text
 from gradedeval.clicks.log import ClickLog
-from gradedeval.clicks.model_files import model_text
+from gradedeval.clicks.model_kinds import KINDS, Cells, examined, read_models
 from support.examples import sampled
 from support.paths import DATA, shared
 

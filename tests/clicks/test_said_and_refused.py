@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from gradedeval import EvaluationWarning, InputError, clicks
-from gradedeval.clicks.model_files import model_text
+from gradedeval.clicks.click_models import model_text
 
 QRELS = {topic: {"a": 0, "b": 1, "c": 2, "d": 2} for topic in "pqr"}
 LOG = pd.DataFrame({

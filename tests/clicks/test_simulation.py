@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from gradedeval import InputError, Qrels, clicks
-from gradedeval.clicks.cells import Cells
-from gradedeval.clicks.items import Items
-from gradedeval.clicks.kinds import read_models
+from gradedeval.clicks.click_models import Items
 from gradedeval.clicks.log import ClickLog
+from gradedeval.clicks.model_kinds import Cells, read_models
 from support.paths import DATA, shared
 
 QRELS = Qrels({"q": {"a": 2, "b": 0, "c": 1}, "p": {"a": 1}})

@@ -14,7 +14,7 @@ from click.shell_completion import ShellComplete
 from gradedeval.cli import COMMANDS, completion
 from gradedeval.cli.completion import FILES, MEASURE
 from gradedeval.cli.options import HELP
-from gradedeval.interop.trec_eval.measures import ENTRIES, EVERY
+from gradedeval.interop.trec_eval_lines import ENTRIES, EVERY
 from gradedeval.measures.spellings import ALIASES
 from gradedeval.measures.table import MEASURES
 from support.commands import environment

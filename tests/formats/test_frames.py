@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 
 import gradedeval
-from gradedeval.formats.frames import joined, merged, to_frame
-from gradedeval.formats.notebook import InNotebook
+from gradedeval.formats.frames import InNotebook, joined, merged, to_frame
 from gradedeval.formats.tables import as_bytes
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # small examples

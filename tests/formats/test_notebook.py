@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 import gradedeval
-from gradedeval.formats.notebook import ENDS, InNotebook
+from gradedeval.formats.frames import ENDS, InNotebook
 
 HOSTILE = [f"{name}\udce9" for name in ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<b>&amp;</b>")]
 QRELS = {HOSTILE[1]: {HOSTILE[0]: 2, "b": 1, "c": 0}, "2": {"a": 1, "b": 0}}

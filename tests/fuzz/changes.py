@@ -11,7 +11,7 @@ from pathlib import Path
 from fuzz import command
 from fuzz.case import Case, Kind
 from fuzz.experiments import RUNS, draw, near, numbers
-from gradedeval.analysis.pool.to_judge import STRATEGIES
+from gradedeval.questions.to_judge import STRATEGIES
 from support.commands import Outcome
 
 Row = dict[str, str]

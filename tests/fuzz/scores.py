@@ -15,8 +15,7 @@ from gradedeval import MEASURES, EvaluationWarning, InputError
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Limits, Workers
-from gradedeval.scoring.evaluate import evaluate_runs
-from gradedeval.scoring.run_names import named_runs
+from gradedeval.scoring.evaluate import evaluate_runs, named_runs
 from support import reference_run
 from support.reference_run import Asked, Refused
 

@@ -15,9 +15,8 @@ import pytest
 
 import gradedeval
 from gradedeval import MEASURES
-from gradedeval.interop.trec_eval.measures import ENTRIES, FORMATS, select_lines
-from gradedeval.interop.trec_eval.output_lines import Setting
-from gradedeval.interop.trec_eval.preferences import preference_scores
+from gradedeval.interop.trec_eval import preference_scores
+from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS, ENTRIES, Setting, select_lines
 from support.commands import Command, Outcome
 from support.examples import sampled
 from support.paths import DATA, shared
@@ -490,9 +489,9 @@ def test_the_persistence_of_rbp_is_written_as_in_version_10(cli: Command, files:
 # Help -----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("holds", FORMATS)
+@pytest.mark.parametrize("holds", DROP_IN_FORMATS)
 def test_every_measure_is_explained(holds: str, cli: Command) -> None:
-    entries, nicknames = FORMATS[holds]
+    entries, nicknames = DROP_IN_FORMATS[holds]
     page = succeed(cli("trec_eval", "-h", "-R", holds)).text
     assert all(nickname in page for nickname in nicknames)
     for name in entries:

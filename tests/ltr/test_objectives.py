@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gradedeval import InputError, ltr
-from gradedeval.ltr import lists, smooth, swaps
+from gradedeval.ltr import lists, objectives
 from support.lists import TOP, Lists, drawn, lambda_gradients, one
 
 SMOOTH = [
@@ -52,7 +52,7 @@ def test_lists_do_not_touch_each_other(objective: Any, monkeypatch: pytest.Monke
     order = np.lexsort((np.arange(len(seen.labels)), seen.qid % 3))  # the lists take turns
     mixed = own.gradients(seen.labels[order], seen.scores[order], qid=seen.qid[order])
     np.testing.assert_allclose(np.array(mixed)[:, np.argsort(order)], whole, rtol=1e-11, atol=1e-15)
-    for module in (lists, swaps, smooth):
+    for module in (lists, lists, objectives):
         monkeypatch.setattr(module, "CELLS", 100)
     again = copy.deepcopy(own)
     again._known.clear()
@@ -245,9 +245,9 @@ def test_what_is_wrong_with_an_objective_is_said(make: Any, message: str) -> Non
 
 
 def test_pytorch_is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gradedeval.ltr import torch_loss
+    from gradedeval.ltr import objectives
 
-    torch_loss._function.cache_clear()
+    objectives._function.cache_clear()
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(InputError, match="torch: PyTorch is not installed; pip install torch"):
         ltr.objective("ndcg").torch(np.zeros(2), np.zeros(2), group=[2])

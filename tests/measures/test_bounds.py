@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, Measure, measure, parse_measures, row_sums
-from gradedeval.measures.bounds import cascade
-from gradedeval.measures.bounds.of_measure import falls, kept
+from gradedeval.measures import bounds
+from gradedeval.measures.bounds import falls, kept
 from support.examples import drawn
 from support.measures import VARIANTS, every
 from support.topics import Topic, evaluated, missed, scored
@@ -262,7 +262,7 @@ def test_a_grade_that_a_measure_refuses_cannot_turn_up() -> None:
 def test_where_grades_can_be_given_in_too_many_ways_high_is_safe(monkeypatch: pytest.MonkeyPatch) -> None:
     topic, nerr = Topic((1, None, None), (2,)), parse_measures("nerr@3")
     exact = scored([topic], nerr, bounds=True).bounds.ravel()
-    monkeypatch.setattr(cascade, "MOST_WAYS", 1)
+    monkeypatch.setattr(bounds, "MOST_WAYS", 1)
     safe = scored([topic], nerr, bounds=True).bounds.ravel()
     assert safe[0] == exact[0]
     assert exact[1] < safe[1] <= 1

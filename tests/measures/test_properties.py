@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, parse_measures
 from gradedeval.measures.applied import last_rank
-from gradedeval.measures.bounds.of_measure import kept
+from gradedeval.measures.bounds import kept
 from gradedeval.parallel import workers
 from support import reference
 from support.examples import also, drawn

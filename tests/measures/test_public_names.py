@@ -10,7 +10,7 @@ import pytest
 
 import gradedeval
 from gradedeval import MEASURES, measures
-from gradedeval.measures.properties import CWLProperties, MeasureProperties
+from gradedeval.measures.definition import CWLProperties, MeasureProperties
 
 
 def test_an_editor_is_offered_the_measures_and_no_module() -> None:

@@ -14,9 +14,8 @@ import pytest
 import gradedeval
 from gradedeval import InputError
 from gradedeval.measures import ALIASES, MEASURES, parse_measures
-from gradedeval.measures.hints import _MEANT, _edits
 from gradedeval.measures.parse import canonical
-from gradedeval.measures.spellings import DIFFERENT
+from gradedeval.measures.spellings import _MEANT, DIFFERENT, _edits
 from support.cwl import their_class
 from support.examples import sampled
 from support.spellings import (

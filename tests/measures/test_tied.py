@@ -12,7 +12,7 @@ import pytest
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, parse_measures
-from gradedeval.measures.bounds.of_measure import kept
+from gradedeval.measures.bounds import kept
 from support.commands import Command
 from support.measures import VARIANTS
 

@@ -11,7 +11,7 @@ import pytest
 
 from gradedeval.errors import InputError
 from gradedeval.parallel import executors
-from gradedeval.parallel.main_guard import check_script
+from gradedeval.parallel.executors import check_script
 from support.commands import environment
 from support.paths import ROOT
 

@@ -11,7 +11,7 @@ from gradedeval import evaluate
 from gradedeval.errors import EvaluationWarning
 from gradedeval.parallel import workers
 from gradedeval.rankings import docno_index as index
-from gradedeval.trec.swar import PAD, padded
+from gradedeval.trec.tokenizer import PAD, padded
 
 
 def test_slots_hold_any_number_of_documents() -> None:

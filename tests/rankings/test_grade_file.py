@@ -21,8 +21,8 @@ from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits
 from gradedeval.rankings import interleaved
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.trec import swar
-from gradedeval.trec.source import Source
+from gradedeval.trec import tokenizer
+from gradedeval.trec.stream import Source
 from support.examples import sampled
 from support.paths import shared
 from support.processes import nobody_is_left
@@ -91,7 +91,7 @@ def all_seven(word: Any, length: Any) -> Any:
 def test_a_collision_of_all_hashes_changes_nothing(files: int) -> None:
     draw = random.Random(3)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(swar, "hashes", all_seven)
+        patch.setattr(tokenizer, "hashes", all_seven)
         for _ in range(files):
             run, judgments = awkward(draw)
             read = Qrels(io.BytesIO(judgments))
@@ -121,7 +121,9 @@ def test_documents_are_looked_up_among_the_judged_or_the_judged_among_them(
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("files", [6, pytest.param(60, marks=pytest.mark.exhaustive)])
 def test_topics_with_one_hash_stay_in_order_of_appearance(files: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(swar, "hashes", lambda word, length: (word(0, slice(None)) & np.uint64(3)) << np.uint64(60))
+    monkeypatch.setattr(
+        tokenizer, "hashes", lambda word, length: (word(0, slice(None)) & np.uint64(3)) << np.uint64(60)
+    )
     monkeypatch.setattr(workers, "LIMITS", Limits(topic_runs=1))
     draw = random.Random(6)
     for _ in range(files):
@@ -140,7 +142,7 @@ def test_a_judged_document_with_the_hash_of_another_is_another(monkeypatch: pyte
     def by_first_letter(word: Any, length: Any) -> Any:
         return (word(0, slice(None)) & np.uint64(0xFF)) << np.uint64(56)
 
-    monkeypatch.setattr(swar, "hashes", by_first_letter)
+    monkeypatch.setattr(tokenizer, "hashes", by_first_letter)
     read = Qrels(io.BytesIO(b"".join(b"1 0 %c%d 2\n" % (letter, letter % 3) for letter in range(65, 91))))
     run = b"".join(b"1 Q0 %c1 1 %d x\n" % (letter, letter) for letter in range(65, 91))
     simple, found = both(run, read, Options(), 1 << 20)

@@ -12,9 +12,9 @@ import pytest
 
 from gradedeval import evaluate
 from gradedeval.errors import EvaluationWarning, InputError
-from gradedeval.rankings import qrels_columns as judged
+from gradedeval.rankings import qrels as judged
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.trec.source import Source
+from gradedeval.trec.stream import Source
 from support.paths import DATA, shared
 from support.runs import awkward, read_simply, same_qrels
 

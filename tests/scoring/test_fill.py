@@ -11,7 +11,7 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError, Qrels, clicks, evaluate
-from gradedeval.clicks.model_files import model_text
+from gradedeval.clicks.click_models import model_text
 from gradedeval.trec.lines import decode
 from support.commands import Command
 from support.paths import DATA, SAMPLES, shared

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import gradedeval
 from gradedeval.errors import InputError
-from gradedeval.scoring.bootstrap import standard_error, studentized_interval, topic_weights
+from gradedeval.scoring.intervals import standard_error, studentized_interval, topic_weights
 from support.commands import Command
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 import gradedeval
-from gradedeval.plot.figure import EXTENSIONS
+from gradedeval.analysis.pictures import EXTENSIONS
 
 POSITIONS = ("docno", "topic", "run", "tag")
 """What an id of the collection may be."""

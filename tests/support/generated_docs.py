@@ -18,12 +18,12 @@ import click
 
 import gradedeval
 from gradedeval.cli import gradedeval as program
-from gradedeval.cli.measures import SHARED_PARAMETERS
 from gradedeval.cli.options import GROWS, HELP, READS, SECTIONS, WRITES
 from gradedeval.formats import FORMATS
 from gradedeval.measures.spellings import ALIASES, DIFFERENT, notation_of
 from gradedeval.measures.table import LINES, MEASURES
-from gradedeval.trec.column_names import COLUMNS
+from gradedeval.questions.measures import SHARED_PARAMETERS
+from gradedeval.trec.file_formats import COLUMNS
 from support.file_formats import BROKEN, KINDS, SAMPLES, TREC_QRELS, TREC_RUN, WRONG
 from support.paths import ROOT
 from support.sessions import gradedeval as run_gradedeval

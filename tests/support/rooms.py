@@ -5,5 +5,5 @@ from __future__ import annotations
 # The rooms, from the ground up: each may import those before it.
 ORDER = (
     *("errors", "arrays", "formats", "trec", "parallel", "measures", "options", "rankings", "scoring"),
-    *("cluster", "analysis", "plot", "clicks", "ltr", "interop", "cli", "__main__"),
+    *("cluster", "analysis", "cli", "questions", "clicks", "ltr", "interop", "plot", "__main__"),
 )

@@ -19,12 +19,10 @@ from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import run_of_lines
-from gradedeval.scoring.run_parts import GradedRun, grade_run, map_lists
-from gradedeval.trec.layouts import LineLayout
-from gradedeval.trec.lines import NeedsLineReader
+from gradedeval.scoring.tasks import GradedRun, grade_run, map_lists
+from gradedeval.trec.lines import LineLayout, NeedsLineReader
 from gradedeval.trec.recognition import format_of
-from gradedeval.trec.source import Source
-from gradedeval.trec.stream import Stream
+from gradedeval.trec.stream import Source, Stream
 from support.paths import DATA
 
 SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import gradedeval
-from gradedeval.trec.column_names import COLUMNS, DOCNO, GRADE, TOPIC, find_column, find_grades
+from gradedeval.trec.file_formats import COLUMNS, DOCNO, GRADE, TOPIC, find_column, find_grades
 
 MEANS = {"ap": 1.0}
 

@@ -18,10 +18,9 @@ from gradedeval.errors import InputError
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import run_of_lines
-from gradedeval.trec.layouts import QRELS, RUN, LineLayout
+from gradedeval.trec.lines import QRELS, RUN, LineLayout
 from gradedeval.trec.recognition import format_of
-from gradedeval.trec.source import Source
-from gradedeval.trec.stream import Stream
+from gradedeval.trec.stream import Source, Stream
 from support.broken import matches
 from support.commands import Command
 from support.examples import sampled

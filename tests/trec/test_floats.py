@@ -9,9 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gradedeval.trec.floats import decimals, sort_keys
 from gradedeval.trec.lines import decimal
-from gradedeval.trec.swar import gather_trailing
+from gradedeval.trec.tokenizer import decimals, gather_trailing, sort_keys
 from support.examples import drawn
 from support.tokens import buffer_of
 

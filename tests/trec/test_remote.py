@@ -17,10 +17,10 @@ from gradedeval.errors import redacted
 from gradedeval.parallel import workers
 from gradedeval.rankings import interleaved
 from gradedeval.scoring import tasks
-from gradedeval.scoring.run_names import file_names, named_runs
+from gradedeval.scoring.evaluate import file_names, named_runs
 from gradedeval.trec import remote
-from gradedeval.trec.paths import files_of
-from gradedeval.trec.remote_faults import fault
+from gradedeval.trec.remote import fault
+from gradedeval.trec.stream import files_of
 from support.commands import environment
 from support.processes import end_fsspec
 from support.sessions import gradedeval as prompt

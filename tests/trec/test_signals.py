@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from gradedeval.trec.signals import ENDING, held, left_in_order, unwinding
+from gradedeval.trec.written import ENDING, held, left_in_order, unwinding
 from support.commands import environment
 from support.processes import linux
 
@@ -86,10 +86,10 @@ def test_a_handler_of_the_caller_is_left_to_him() -> None:
 def test_a_signal_that_comes_again_later_does_what_it_always_does(block: str) -> None:
     script = f"""
 import contextlib, os, signal
-from gradedeval.trec import signals
-signals.GRACE = 0
+from gradedeval.trec import written
+written.GRACE = 0
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
-with signals.{block}():
+with written.{block}():
     for _ in range(2):
         with contextlib.suppress(SystemExit):
             os.kill(os.getpid(), signal.SIGTERM)

@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 
 import gradedeval
-from gradedeval.analysis.fit_weights import read_vector
-from gradedeval.analysis.saved_scores import read_saved
+from gradedeval.analysis.score_matrix import read_saved
 from gradedeval.analysis.standardize import Reference
 from gradedeval.errors import InputError
-from gradedeval.interop.trec_eval.printing import read_norms
+from gradedeval.interop.trec_eval import read_norms
 from gradedeval.measures.cascade_models import _from_file as read_utility
 from gradedeval.measures.cwl_family.user_defined import read_chances
-from gradedeval.measures.gain_schemes import read_gains
+from gradedeval.measures.gains import read_gains
 from gradedeval.measures.weighting_models import read_weights
-from gradedeval.options.values import read_costs
+from gradedeval.options.definition import read_costs
+from gradedeval.questions.fit import read_vector
 from gradedeval.scoring.intents import read_prior
 from gradedeval.trec.small_tables import headed_table, small_table
 

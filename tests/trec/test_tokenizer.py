@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradedeval.trec import tokenizer as blocks
-from gradedeval.trec.swar import PAD, equal, gather, gather_trailing, hashes, padded, run_starts, words_at
+from gradedeval.trec.tokenizer import PAD, equal, gather, gather_trailing, hashes, padded, run_starts, words_at
 from support.examples import drawn
 from support.tokens import buffer_of
 

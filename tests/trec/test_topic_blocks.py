@@ -6,22 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from gradedeval.trec import open_files, topic_blocks
+from gradedeval.trec import stream, topic_blocks
 
 
 def test_a_file_of_one_topic_is_looked_through_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path, looked = tmp_path / "run", []
     path.write_bytes(b"".join(b"1 Q0 d%d 1 1 t\n" % at for at in range(20000)))
-    read_into = open_files.Segment.read_into
+    read_into = stream.Segment.read_into
     monkeypatch.setattr(
-        open_files.Segment, "read_into", lambda self, view: looked.append(len(view)) or read_into(self, view)
+        stream.Segment, "read_into", lambda self, view: looked.append(len(view)) or read_into(self, view)
     )
     with path.open("rb") as file:
-        whole = open_files.Segment(open_files.OpenFile(str(path), file.fileno()), 0, path.stat().st_size)
+        whole = stream.Segment(stream.OpenFile(str(path), file.fileno()), 0, path.stat().st_size)
         assert len(topic_blocks.segments(whole, 2, 1000)) == 1
         assert sum(looked) < 1.2 * path.stat().st_size
         path.write_bytes(path.read_bytes() + b"2 Q0 d 1 1 t\n" * 100)
-        whole = open_files.Segment(open_files.OpenFile(str(path), file.fileno()), 0, path.stat().st_size)
+        whole = stream.Segment(stream.OpenFile(str(path), file.fileno()), 0, path.stat().st_size)
         assert [segment.at for segment in topic_blocks.segments(whole, 2, 1000)] == [0, whole.end - 1300]
 
 
@@ -56,7 +56,7 @@ def test_every_place_of_a_file_belongs_to_one_topic_start(
     path = tmp_path / "run"
     path.write_bytes(text)
     with path.open("rb") as file:
-        whole = open_files.Segment(open_files.OpenFile(str(path), file.fileno()), 0, len(text))
+        whole = stream.Segment(stream.OpenFile(str(path), file.fileno()), 0, len(text))
         starts = [topic_blocks.topic_start(whole, at) for at in range(len(text) + 1)]
         assert starts == starts_by_definition(text)
         for size in (1, 5, 60, 1000):

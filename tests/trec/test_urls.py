@@ -13,10 +13,9 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.analysis.history import append_lines
-from gradedeval.trec import remote, remote_file
-from gradedeval.trec.paths import check_listed, files_of
-from gradedeval.trec.source import Source
+from gradedeval.questions.history import append_lines
+from gradedeval.trec import remote
+from gradedeval.trec.stream import Source, check_listed, files_of
 from gradedeval.trec.urls import PROTOCOLS, check_url
 from gradedeval.trec.written import write_file
 from support.commands import Command
@@ -114,7 +113,7 @@ def readers() -> list[Callable[[str], Any]]:
         remote.opened, remote.fetched, remote.size_of, remote.modified, remote.is_here_alone, remote.matching,
         lambda url: remote.matching(f"{url}/*"), lambda url: remote.stored(url, b""),
         lambda url: remote.appended(url, ["{}"]), lambda url: append_lines(url, ["{}"]),
-        lambda url: write_file(b"", url), files_of, remote_file.RemoteFile, lambda url: Source(url).read(),
+        lambda url: write_file(b"", url), files_of, remote.RemoteFile, lambda url: Source(url).read(),
         gradedeval.Qrels, gradedeval.clicks.observe,
     ]  # fmt: skip
 
@@ -355,14 +354,14 @@ def test_a_server_that_drips_is_not_waited_for(web: Web, monkeypatch: pytest.Mon
 @pytest.mark.exhaustive
 def test_what_is_written_may_take_as_long_as_all_its_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADEDEVAL_TIMEOUT", "0.4")
-    monkeypatch.setattr(remote_file, "WINDOW", 1)
-    remote_file.asked_to_write("memory://x", lambda *_: time.sleep(0.6), "x", b"12345678")
+    monkeypatch.setattr(remote, "WINDOW", 1)
+    remote.asked_to_write("memory://x", lambda *_: time.sleep(0.6), "x", b"12345678")
     with pytest.raises(InputError, match=r"^memory://x: no complete answer within 0\.4 seconds"):
-        remote_file.asked_to_write("memory://x", lambda *_: time.sleep(0.6), "x", b"1")
+        remote.asked_to_write("memory://x", lambda *_: time.sleep(0.6), "x", b"1")
 
 
 def test_the_web_has_no_other_limit(web: Web) -> None:
-    files, name = remote_file.file_system(f"{web.address}/x.run")
+    files, name = remote.file_system(f"{web.address}/x.run")
     assert files.cat_file(name) == RUN
     assert files._session.timeout.total is None
 

@@ -9,11 +9,9 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
-from gradedeval.measures.cwl_family.define import cwl
+from gradedeval.measures.cwl_family.formula import UserState, cwl
 from gradedeval.measures.cwl_family.infinite_sums import sum_by_panels
-from gradedeval.measures.cwl_family.user_state import UserState
-from gradedeval.measures.parameters import NOT_NEGATIVE, NUMBER, POSITIVE
-from gradedeval.measures.properties import Arguments
+from gradedeval.measures.definition import NOT_NEGATIVE, NUMBER, POSITIVE, Arguments
 
 NOISE = 1e-9
 """Tolerance of sums that reach a limit: ten documents of 0.1 reach 1, though in floats they add up to less."""

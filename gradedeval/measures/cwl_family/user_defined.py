@@ -9,12 +9,9 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, did_you_mean
-from gradedeval.measures.cwl_family.define import cwl
-from gradedeval.measures.cwl_family.formula import FUNCTIONS, read_formula
+from gradedeval.measures.cwl_family.formula import FUNCTIONS, UserState, cwl, ranks_viewed_past_end, read_formula
 from gradedeval.measures.cwl_family.infinite_sums import geometric
-from gradedeval.measures.cwl_family.user_state import UserState, ranks_viewed_past_end
-from gradedeval.measures.parameters import Check, Lines, needs_file, of_file
-from gradedeval.measures.properties import Arguments, Residual
+from gradedeval.measures.definition import Arguments, Check, Lines, Residual, needs_file, of_file
 from gradedeval.trec.lines import decode, encode
 from gradedeval.trec.small_tables import TableRow, small_table
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.measures.cwl_family.define import cwl
+from gradedeval.measures.cwl_family.formula import UserState, cwl
 from gradedeval.measures.cwl_family.infinite_sums import damped, geometric, squared_ratios, trigamma
-from gradedeval.measures.cwl_family.user_state import UserState
-from gradedeval.measures.parameters import BELOW_1, POSITIVE, UP_TO_1
+from gradedeval.measures.definition import BELOW_1, POSITIVE, UP_TO_1
 
 
 def below(state: UserState) -> Any:

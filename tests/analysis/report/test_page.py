@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 import gradedeval
-from gradedeval.analysis.explain import explain_topics
-from gradedeval.analysis.report import overview
-from gradedeval.analysis.report import page as pages
-from gradedeval.analysis.report.findings import Findings, ReportSettings, find
 from gradedeval.analysis.significance import TestSettings as Settings
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options
+from gradedeval.questions.explain import explain_topics
+from gradedeval.questions.report import page
+from gradedeval.questions.report import page as pages
+from gradedeval.questions.report.views import Findings, ReportSettings, find
 from gradedeval.scoring.scores import Row
 from support.commands import Command
 from support.markup import HOSTILE, hostile_runs
@@ -143,10 +143,10 @@ def test_one_score_is_not_the_best_and_a_measure_without_shared_topics_is_not_co
     included[1, :, 1] = False
     matrix = replace(seen.matrix, included=included)
     rows = [row for row in seen.compared.rows if row["measure"] == "p@1"]
-    (_, part) = overview.unknowns(replace(seen, matrix=matrix, compared=replace(seen.compared, rows=rows)))
+    (_, part) = page.unknowns(replace(seen, matrix=matrix, compared=replace(seen.compared, rows=rows)))
     assert part["same"] == "Not compared: there is no topic that all runs are scored on."
     scored = Row("one", "all", "ap", 0.0)
-    assert overview._best([scored, Row("two", "all", "ap", None)], "higher") is None
+    assert page._best([scored, Row("two", "all", "ap", None)], "higher") is None
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")

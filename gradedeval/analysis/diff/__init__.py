@@ -1,1 +1,0 @@
-"""`diff`: what changed between two runs: topics and documents with judgments, agreement of the rankings without."""

@@ -1,0 +1,490 @@
+"""The documents of a run by rank, judged and unjudged, and what two runs have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.analysis.completions import (
+    Cascade,
+    Ideal,
+    Level,
+    Unknown,
+    greatest_cascade,
+    greatest_precision,
+    greatest_share,
+    greatest_sum,
+    small_integers,
+    within,
+)
+from gradedeval.analysis.flips import Part, Reread, select
+from gradedeval.analysis.score_matrix import Paired
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
+from gradedeval.errors import InputError, Note
+from gradedeval.measures.applied import run_measure, scores_of
+from gradedeval.measures.bounds import falls
+from gradedeval.measures.definition import Measure, RankSum
+from gradedeval.measures.gains import Gains
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import Options
+from gradedeval.scoring.run_scores import summarize
+from gradedeval.scoring.scorer import unseen_note
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranking:
+    """One run by one measure.
+
+    gain    topics × depth: of what is judged
+    levels  the gains there are
+    beyond  topics: how much what lies past the end of the run could add
+    topic   of each unjudged document that counts at its rank, or in what scores are divided by: its row
+    number  of each: its number
+    place   number of a document -> its rank, from 0, `depth` where it is below the last that counts, −1 where it is not
+            there
+    """
+
+    gain: Floats
+    levels: Floats
+    beyond: Floats
+    topic: Ints
+    number: Ints
+    place: NDArray[np.int32]
+
+    def places(self, number: Ints) -> NDArray[np.int32]:
+        """The places of documents, also of those that had no number when this run was read."""
+        found: NDArray[np.int32] = self.place[np.minimum(number, len(self.place) - 1)]
+        return found
+
+    @cached_property
+    def hits(self) -> list[Ints]:
+        """of each level: topics × depth: how many documents of that gain or more stand at or above each rank."""
+        kind = small_integers(2 * self.gain.shape[1] + 1)
+        return [(self.gain >= level).cumsum(1, dtype=kind) for level in self.levels.tolist()]
+
+    @cached_property
+    def unjudged(self) -> Ints:
+        """topics × depth: how many unjudged documents stand at or above each rank."""
+        return within(self.topic, self.places(self.number), *self.gain.shape)
+
+
+def unknown_of(first: Ranking, second: Ranking, unseen: int) -> Unknown:
+    """The unjudged documents of two runs, and so many in each topic that neither retrieved."""
+    topics, depth = first.gain.shape
+    only = second.number[first.places(second.number) < 0]
+    topic, number = np.append(first.topic, second.topic[first.places(second.number) < 0]), np.append(first.number, only)
+    ranks = [np.where(place < 0, depth, place) for place in (first.places(number), second.places(number))]
+    seen = np.minimum(*ranks) < depth
+    hidden = np.bincount(topic[~seen], minlength=topics) + unseen
+    return Unknown(topic[seen], ranks[0][seen], ranks[1][seen], hidden, depth)
+
+
+# How low and how high the score of each of two runs can come, whatever the unjudged documents of both turn out to be.
+#
+# The difference of two runs stays between low − high and high − low of each: no more is known where a measure is not a
+# sum over ranks. What the other run alone retrieved cannot be found by this one, and may be relevant.
+
+
+CELLS_OF_ONE = 1 << 18
+"""So many topics × ranks are worked on in one go."""
+PRECISION = 8
+"""Missed documents are counted up to twice this; above, rounded up to an eighth of a power of two: a few more lower a
+score little, and topics with as many are one."""
+
+
+def separate_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread) -> tuple[Floats, Floats]:
+    """2 runs × pairs × topics, twice: the lowest and the highest score of each run, beside the other; nan where it is
+    not known."""
+    ends, runs = np.full((2, 2, len(first), len(paired.topics)), np.nan), np.array([first, second])
+    parts = [reread.parts(name, paired.topics) for name in paired.runs]
+    readable = np.array([part is not None for part in parts])
+    known = readable[runs].all(0)
+    missed = np.zeros(ends.shape[1:], dtype=np.int64)
+    if falls(reread.scorer.measures[reread.column[paired.measure]]):
+        missed = _missed(parts, runs, known, paired.topics)
+    for run in np.unique(runs[:, known]).tolist():
+        at = (runs == run) & known
+        some = parts[run]
+        assert some is not None
+        low, score, high = _beside(reread, some, paired, missed[at])
+        if np.allclose(score, paired.score[run], rtol=1e-9, atol=1e-9):  # else the file has changed since
+            ends[:, at] = low, high
+    return ends[0], ends[1]
+
+
+def _missed(parts: list[list[Part] | None], runs: Ints, known: Bools, topics: list[str]) -> Ints:
+    """2 runs × pairs × topics: how many unjudged documents the other run alone retrieved, rounded up."""
+    row = {topic: row for row, topic in enumerate(topics)}
+    of_run: list[tuple[Ints, Ints]] = []
+    for some in parts:
+        rows = [np.array([row[name] for name in part.names])[part.unjudged.nonzero()[0]] for part in some or ()]
+        numbers = [part.number[part.unjudged] for part in some or ()]
+        of_run.append(
+            (np.concatenate([*rows, np.zeros(0, np.int64)]), np.concatenate([*numbers, np.zeros(0, np.int64)]))
+        )
+    size = max(int(number.max(initial=0)) for _, number in of_run) + 1
+    missed = np.zeros((*runs.shape, len(topics)), dtype=np.int64)
+    has = {}
+    for run in np.unique(runs[:, known]).tolist():
+        has[run] = np.zeros(size, dtype=bool)
+        has[run][of_run[run][1]] = True
+    count = [np.bincount(topic, minlength=len(topics)) for topic, _ in of_run]
+    for pair in np.flatnonzero(known).tolist():
+        one, other = runs[:, pair].tolist()
+        topic, number = of_run[one]
+        shared = np.bincount(topic[has[other][number]], minlength=len(topics))
+        missed[0, pair], missed[1, pair] = count[other] - shared, count[one] - shared
+    step = 1 << np.maximum(np.frexp(missed / PRECISION)[1] - 1, 0)
+    rounded: Ints = -(-missed // step) * step
+    return rounded
+
+
+def _beside(reread: Reread, parts: list[Part], paired: Paired, missed: Ints) -> Floats:
+    """3 × pairs × topics: the lowest score of one run, which missed so many documents, its score, and the highest."""
+    topics, column = len(paired.topics), reread.column[paired.measure]
+    cell, place = np.unique(missed * topics + np.arange(topics), return_inverse=True)
+    number, row = np.divmod(cell, topics)
+    ends = np.full((3, len(cell)), np.nan)
+    for part in parts:
+        own = {name: at for at, name in enumerate(part.names)}
+        at = np.array([own.get(topic, -1) for topic in paired.topics])[row]
+        mine = np.flatnonzero(at >= 0)
+        size = max(1, CELLS_OF_ONE // max(part.number.shape[1], 1))
+        for begin in range(0, len(mine), size):
+            some = mine[begin : begin + size]
+            batch = select(part.batch, at[some])
+            ends[:, some] = reread.scorer.bounds_beside(batch, column, number[some])
+    return ends[:, place.reshape(missed.shape)]
+
+
+# How low and how high the difference of two runs can come, whatever their unjudged documents turn out to be.
+#
+# Both runs are under one completion of the judgments: each document that one of them retrieved and nobody judged has a
+# grade, or stays unjudged, for both. Of other documents `Options.unseen` may be relevant too, by default none.
+
+
+CELLS = 1 << 18
+"""So many topics × ranks are worked on in one go."""
+ENDLESS = 1 << 40
+"""The number of documents that stands for any number."""
+
+
+class Differences:
+    """All pairs of runs by one measure."""
+
+    def __init__(self, reread: Reread, paired: Paired) -> None:
+        self.reread, self.paired = reread, paired
+        self.scorer, self.column = reread.scorer, reread.column[paired.measure]
+        self.measure: Measure = self.scorer.measures[self.column]
+        self.table = self.scorer.tables[self.column]
+        self.rankings: dict[str, Ranking | None] = {}
+        unseen = self.scorer.options.unseen or 0
+        self.unseen = ENDLESS if np.isinf(unseen) else int(unseen)
+
+    @cached_property
+    def rank_sum(self) -> RankSum | None:
+        """What is known of the measure, where it counts here."""
+        options, measure = self.scorer.options, self.measure
+        moved = options.ties == "average" or options.costs is not None or options.residual_depth == "full"
+        mean = measure.residual != "none" and measure.reading.summary != "geometric" and not measure.by_intent
+        return measure.rank_sum if mean and not moved and self.table.top > 0 else None
+
+    @property
+    def are_exact(self) -> bool:
+        """Whether some completion comes as far as the bounds, of all topics."""
+        sums = self.rank_sum
+        return sums is not None and sums.of == "gain" and self.measure.residual != "beyond_run"
+
+    def bounds(self, first: Ints, second: Ints) -> tuple[Floats, Floats]:
+        """pairs × topics: how low and how high second − first can come; nan where it is not known."""
+        names, topics = self.paired.runs, len(self.paired.topics)
+        found = np.full((2, len(first), topics), np.nan)
+        pairs = list(zip(first.tolist(), second.tolist(), strict=True))
+        chosen = [
+            number
+            for number, (baseline, run) in enumerate(pairs)
+            if self.rank_sum is not None and self._ranking(names[baseline]) and self._ranking(names[run])
+        ]
+        size = max(1, CELLS // max(topics * self.depth, 1)) if chosen else 1
+        for begin in range(0, len(chosen), size):
+            some = chosen[begin : begin + size]
+            baselines, runs = zip(
+                *(map(self._known, map(names.__getitem__, pairs[number])) for number in some), strict=True
+            )
+            both = zip(runs, baselines, strict=True)
+            unknown = Unknown.joined([unknown_of(run, baseline, self.unseen) for run, baseline in both])
+            found[0, some] = -self._greatest(baselines, runs, unknown.swapped()).reshape(-1, topics)
+            found[1, some] = self._greatest(runs, baselines, unknown).reshape(-1, topics)
+        return found[0], found[1]
+
+    def _known(self, run: str) -> Ranking:
+        ranking = self._ranking(run)
+        assert ranking is not None
+        return ranking
+
+    def _ranking(self, run: str) -> Ranking | None:
+        if run not in self.rankings:
+            self.rankings[run] = self._read(run)
+        return self.rankings[run]
+
+    def _read(self, run: str) -> Ranking | None:
+        """None where the run cannot be read again as it was scored."""
+        parts = self.reread.parts(run, self.paired.topics)
+        if parts is None:
+            return None
+        row = {topic: row for row, topic in enumerate(self.paired.topics)}
+        gain, (score, beyond) = np.zeros((len(row), self.depth)), np.zeros((2, len(row)))
+        topics, ranks, numbers = [], [], []
+        for part in parts:
+            rows = np.array([row[name] for name in part.names])
+            gains_of = self.scorer.gains_cache(part.batch)
+            gains = gains_of(self.table, self.measure)
+            width = min(self.depth, gains.gain.shape[1])
+            gain[rows, :width] = gains.gain[:, :width]
+            score[rows] = scores_of(self.measure, gains)
+            if self.measure.residual == "beyond_run":
+                both = gains_of(self.table, self.measure, tail=self.table.top)
+                beyond[rows] = np.maximum(run_measure(self.measure, both) - score[rows], 0)
+            unknown = part.unjudged
+            if self.table.filled is not None:
+                codes = part.batch.codes
+                unknown = unknown & ((codes < len(self.table.worth)) | (codes >= part.batch.unjudged))
+            topic, rank = np.nonzero(unknown)
+            topics.append(rows[topic])
+            ranks.append(rank)
+            numbers.append(part.number[unknown])
+        topic, rank, number = map(np.concatenate, (topics, ranks, numbers))
+        if not np.allclose(score, self.paired.score[self.paired.runs.index(run)], rtol=1e-9, atol=1e-9):
+            return None
+        if not self.over:  # what stands below the cutoff changes nothing
+            topic, rank, number = (column[rank < self.depth] for column in (topic, rank, number))
+        place = np.full(int(number.max(initial=0)) + 2, -1, dtype=np.int32)
+        place[number] = np.minimum(rank, self.depth)
+        return Ranking(gain, self.table.levels, beyond, topic, number, place)
+
+    @property
+    def over(self) -> str:
+        return self.rank_sum.pool if self.rank_sum is not None else ""
+
+    @cached_property
+    def deepest(self) -> int:
+        """How many ranks the longest run has."""
+        of_runs = (self.reread.parts(run, self.paired.topics) for run in self.paired.runs)
+        return max((part.number.shape[1] for parts in of_runs for part in parts or ()), default=0)
+
+    @cached_property
+    def depth(self) -> int:
+        """How many ranks count in any of the runs."""
+        return min(self.deepest, self.measure.cutoff or self.deepest)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """What a document of gain 1 is worth at each rank that counts, if it is the only one."""
+        ranks = self.depth
+        found, size = [np.zeros(0)], max(1, CELLS // max(ranks, 1))
+        for begin in range(0, ranks, size):
+            at = np.arange(begin, min(begin + size, ranks))
+            gain = (at[:, None] == np.arange(ranks)) * 1.0
+            one = np.ones(len(at), dtype=np.int64)
+            alone = Gains(gain, gain > 0, np.ones((len(at), 1)), ranks * one, one, np.ones(1), self.measure.cutoff)
+            found.append(run_measure(self.measure, alone))
+        return np.concatenate(found)
+
+    @cached_property
+    def steps(self) -> Floats:
+        """levels: from each gain to the next higher one."""
+        return np.diff(self.table.levels, prepend=0.0)
+
+    @cached_property
+    def ideal(self) -> Floats:
+        """topics × …: the gains of the pool, descending."""
+        row = {topic: row for row, topic in enumerate(self.paired.topics)}
+        parts = self.reread.parts(next(run for run, found in self.rankings.items() if found), self.paired.topics) or []
+        ideals = [(part, self.scorer.gains_cache(part.batch)(self.table, self.measure).ideal) for part in parts]
+        found = np.zeros((len(row), max(ideal.shape[1] for _, ideal in ideals)))
+        for part, ideal in ideals:
+            found[[row[name] for name in part.names], : ideal.shape[1]] = ideal
+        return found
+
+    @cached_property
+    def counts(self) -> Ints:
+        """topics × levels: how many documents of the pool have that gain or more."""
+        return np.stack([np.count_nonzero(self.ideal >= level, axis=1) for level in self.table.levels], axis=1)
+
+    def _greatest(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
+        """pairs · topics: what first − second does not exceed."""
+        assert self.rank_sum is not None
+        of = {"gain": self._of_gain, "stop": self._of_stop, "precision": self._of_precision}[self.rank_sum.of]
+        greatest: Floats = of(first, second, unknown) + np.concatenate([ranking.beyond for ranking in first])
+        return np.minimum(greatest, self.measure.definition.ceiling - self.measure.definition.floor)
+
+    def _of_gain(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
+        weights = np.append(self.weights, 0.0)
+        difference = np.concatenate([(a.gain - b.gain) @ weights[:-1] for a, b in zip(first, second, strict=True)])
+        if not self.over:
+            return greatest_sum(difference, unknown, self.table.top * weights)
+        counts = np.tile(self.counts, (len(first), 1))
+        most = int(counts.max(initial=0) + (unknown.counts + unknown.hidden).max(initial=0))
+        return greatest_share(difference, unknown, weights, Ideal(self.steps, counts, self._ideal_of(most)))
+
+    def _ideal_of(self, most: int) -> Floats:
+        """What 0, 1, 2, … documents of gain 1 come to in what scores are divided by, up to so many, and the last of all
+        that follow."""
+        endless = most >= ENDLESS
+        most = most - ENDLESS if endless else most
+        value = np.arange(most + 1.0)
+        if self.over == "ideal":
+            ranks = min(most, self.measure.cutoff or most)
+            value = np.append(0.0, self._discounts(ranks).cumsum())
+            endless &= self.measure.cutoff is None
+        return np.append(value, np.inf) if endless else value
+
+    def _discounts(self, ranks: int) -> Floats:
+        """The weights of so many ranks of an ideal ranking, that of the first 1."""
+        sums = self.rank_sum
+        assert sums is not None
+        gain, one = np.zeros((1, ranks)), np.ones(1, dtype=np.int64)
+        g = Gains(gain, gain > 0, np.ones((1, 1)), ranks * one, one, np.ones(1), self.measure.cutoff)
+        undivided = replace(sums, over=None)
+        weights = undivided.at_ranks(g, {**self.measure.definition.parameters, **self.measure.arguments})[0]
+        found: Floats = weights / weights[:1]
+        return found
+
+    def _of_stop(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
+        top, utility = self.table.top, self.weights
+        own, other = (Cascade(np.concatenate([ranking.gain for ranking in some]), utility) for some in (first, second))
+        found = greatest_cascade(own, other, unknown, top)
+        if not self.over:
+            return found
+        # The ideal ranking is between that of the pool and that with all documents at the top.
+        ranks = int(self.counts.max(initial=0)) + 2 * self.deepest
+        utility = self._discounts(min(ranks, self.measure.cutoff or ranks))
+        rank = np.arange(len(utility))
+        ideal = np.pad(self.ideal, ((0, 0), (0, max(0, len(rank) - self.ideal.shape[1]))))[:, : len(rank)]
+        ideal = np.tile(ideal, (len(first), 1))
+        more = (unknown.counts + unknown.hidden)[:, None]
+        best = np.where(rank < more, top, np.take_along_axis(ideal, np.maximum(rank - more, 0), 1))
+        every = Cascade(best, utility)
+        # Who gets past the last of these ranks stops at the next one, or further down.
+        beyond = 0.0 if self.measure.cutoff == len(utility) else every.reached[:, -1] / (len(utility) + 1)
+        whole = np.where(found < 0, every.score + beyond, Cascade(ideal, utility).score)
+        share: Floats = np.divide(found, whole, out=np.where(found > 0, 1.0, 0.0), where=whole > 0)
+        return np.minimum(share, 1.0)
+
+    def _of_precision(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
+        counts = np.tile(self.counts, (len(first), 1)).T
+        most = (self.measure.cutoff or np.inf) if self.over == "ideal" else np.inf  # at which the ideal ranking is cut
+        hits = [[np.concatenate(one) for one in zip(*(a.hits for a in some), strict=True)] for some in (first, second)]
+        levels = [
+            Level(step, own, other, number if self.over else None, most)
+            for step, own, other, number in zip(self.steps.tolist(), *hits, counts, strict=True)
+        ]
+        unjudged = (np.concatenate([ranking.unjudged for ranking in some]) for some in (first, second))
+        return greatest_precision(levels, unknown, *unjudged)
+
+
+def topic_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | None) -> Floats:
+    """2 × pairs × topics: how low and how high the difference of scores (second − first) can come; nan where that is
+    not known. Where the bounds of the difference are not the best possible ones or there are none, by those of each
+    run."""
+    if reread is None:
+        return np.full((2, len(first), len(paired.topics)), np.nan)
+    differences = Differences(reread, paired)
+    lowest, highest = differences.bounds(first, second)
+    if not differences.are_exact:
+        least, most = separate_bounds(paired, first, second, reread)
+        lowest, highest = np.fmax(lowest, least[1] - most[0]), np.fmin(highest, most[1] - least[0])
+    return np.array([lowest, highest])
+
+
+def difference_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | None) -> tuple[Floats, Floats]:
+    """pairs: how low and how high the difference of the summaries (second − first) can come; nan where that is not
+    known. The documents of a topic have nothing to do with those of others, so that each may be at its worst."""
+    summary = paired.reading.summary
+    if summary == "geometric" and reread is not None:
+        least, most = separate_bounds(paired, first, second, reread)
+        lows, highs = summarize(least, summary), summarize(most, summary)
+        return lows[1] - highs[0], highs[1] - lows[0]
+    lowest, highest = topic_bounds(paired, first, second, reread)
+    return summarize(lowest, summary), summarize(highest, summary)
+
+
+def never_falls(label: str, reread: Reread | None) -> bool:
+    """Whether no judgment lowers a score by this measure, so that the score is the lowest one."""
+    try:
+        (measure,) = parse_measures(label) if reread is None else [reread.scorer.measures[reread.column[label]]]
+    except (InputError, ValueError):
+        return False
+    return measure.bounds == "rises"
+
+
+def drop_is_settled(both: Paired, reread: Reread | None) -> bool | None:
+    """Whether the second of two runs stays behind the first, however the unjudged documents of both are judged; None
+    where that is not known."""
+    lowest, highest = difference_bounds(both, np.array([0]), np.array([1]), reread)
+    ends = both.reading.sign * np.array([lowest[0], highest[0]])
+    return None if np.isnan(ends).any() else bool(ends.max() < -TOLERANCE)
+
+
+# Whether judging could reverse the order of two scores.
+
+
+def settled(
+    difference: Floats,
+    residuals: tuple[Floats, Floats],
+    bounds: tuple[Floats, Floats],
+    rises: bool,
+    same: Bools | None = None,
+) -> list[bool | None]:
+    """Whether no judging can reverse the order of two scores: by the bounds of their difference, or else because the
+    lower one cannot rise as far; None where nothing is known. If they are equal, either may be the lower one.
+
+    difference  the second score − the first
+    residuals   of the first and of the second; nan where there is none
+    bounds      how low and how high the difference can come; nan where that is not known
+    rises       whether no judging lowers a score: otherwise the residual settles nothing
+    same        whether both are of the same ranking, so that nothing can tell them apart; None: of none that is known
+    """
+    (old, new), (lowest, highest) = residuals, bounds
+    lower = np.where(difference > 0, old, np.where(difference < 0, new, np.maximum(old, new)))
+    with np.errstate(invalid="ignore"):
+        by_residual = (np.abs(difference) > lower) | ((difference == 0) & (lower == 0))
+        equal = (difference == 0) & (np.maximum(-lowest, highest) <= TOLERANCE)
+        by_bounds = (lowest > TOLERANCE) | (highest < -TOLERANCE) | equal
+    sure = np.where(np.isnan(lowest), by_residual & rises, by_bounds)
+    sure = sure if same is None else sure | same
+    unknown = np.isnan(lowest) & np.isnan(lower)
+    return [None if blank else bool(one) for blank, one in zip(unknown.tolist(), sure.tolist(), strict=True)]
+
+
+# Documents that no run retrieved: whether scores depend on them, and what is taken for granted of them.
+
+
+IF_JUDGED = "if fully judged"
+"""The heading of what becomes of the order of two runs once all their documents are judged."""
+
+
+def depends_on_unseen(notation: str) -> bool:
+    """Whether a document that was not retrieved lowers a score by a measure where it is relevant: of what is divided by
+    the number of relevant documents, or by the ideal ranking."""
+    try:
+        (measure,) = parse_measures(notation)
+    except (InputError, ValueError):  # a measure of the user's own
+        return True
+    return falls(measure)
+
+
+def unseen_notes(notations: Iterable[tuple[str, str]], options: Options | None) -> list[Note]:
+    """A note where the order of two runs, once all is judged, is said of measures that depend on further documents.
+
+    notations  what each measure is called, and its notation
+    options    of the evaluation; None of saved scores
+    """
+    names = [label for label, notation in notations if depends_on_unseen(notation)]
+    if options is None or options.unseen is not None or not names:
+        return []
+    return [unseen_note(", ".join(names), "neither run retrieved")]

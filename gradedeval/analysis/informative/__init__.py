@@ -1,1 +1,0 @@
-"""How well a score alone determines the precision-recall curve: the maximum entropy method."""

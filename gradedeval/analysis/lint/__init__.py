@@ -1,1 +1,0 @@
-"""Checks of submissions before scoring: every defect with its place and a hint."""

@@ -1,0 +1,376 @@
+"""How pictures look: one column of a paper wide, in colors that the color-blind can tell apart."""
+
+from __future__ import annotations
+
+import io
+import os
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from itertools import cycle, islice
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from gradedeval import __version__
+from gradedeval.errors import InputError, did_you_mean, plural, shorten, visible
+from gradedeval.formats import in_utf8
+from gradedeval.measures.parse import canonical, parse_measures
+from gradedeval.options import numbers
+from gradedeval.trec.stream import extension_of
+from gradedeval.trec.written import write_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+WIDTH, HEIGHT = 3.3, 2.4
+"""Inches: a column of a paper, and a picture in it."""
+
+# Okabe & Ito, Color Universal Design, 2008; the yellow is left out: on paper it is hardly seen.
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = COLORS = (
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
+)
+DARK, GREY, PALE, LIGHT = "#333333", "#8c8c8c", "#b8b8b8", "#d0d0d0"
+LINES = ("-", "--", "-.", ":")
+EAST_ASIAN = (
+    *("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "Noto Sans SC", "Source Han Sans", "WenQuanYi Zen Hei"),
+    *("IPAexGothic", "Hiragino Sans", "PingFang SC", "Microsoft YaHei", "Yu Gothic", "MS Gothic", "Malgun Gothic"),
+)
+"""Fonts for letters that the others do not have: those that Linux, macOS and Windows come with."""
+MANY = len(COLORS)
+"""Of more lines than these the others are grey."""
+
+STYLE: Mapping[str, Any] = {
+    "font.sans-serif": ["DejaVu Sans", "Arial", "Helvetica", "sans-serif"],
+    "font.size": 7,
+    "axes.titlesize": 7.5,
+    "axes.labelsize": 7,
+    "xtick.labelsize": 6.5,
+    "ytick.labelsize": 6.5,
+    "legend.fontsize": 6.5,
+    "legend.frameon": False,
+    "legend.handlelength": 1.8,
+    "legend.columnspacing": 1.2,
+    "legend.borderpad": 0.1,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.formatter.useoffset": False,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.5,
+    "patch.linewidth": 0.4,
+    "hatch.linewidth": 0.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "grid.linewidth": 0.4,
+    "grid.color": "#dddddd",
+    "figure.dpi": 200,
+    "savefig.dpi": 200,
+    "figure.constrained_layout.use": True,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "gradedeval",
+}
+
+
+def need_matplotlib() -> None:
+    """Raise InputError (usage) where matplotlib is not installed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        hint = "pip install 'gradedeval[plot]'"
+        raise InputError("plot", "draws with matplotlib, which is not installed", hint, usage=True) from None
+
+
+@contextmanager
+def style(width: float = WIDTH, height: float = HEIGHT) -> Iterator[None]:
+    """In this block matplotlib draws as here, whatever the settings of the user; after it they are as before.
+
+    width, height  of figures, in inches
+    """
+    need_matplotlib()
+    import matplotlib.style
+    from matplotlib.font_manager import fontManager
+
+    # A family that is not installed would be complained of.
+    installed = {font.name for font in fontManager.ttflist}
+    families = {"font.family": ["sans-serif", *(name for name in EAST_ASIAN if name in installed)]}
+    with matplotlib.style.context(["default", {**STYLE, **families, "figure.figsize": (width, height)}]):
+        yield
+
+
+def drawn(draw: Callable[[Axes], Any], ax: Axes | None) -> Axes:
+    """Draw on `ax`, which keeps its own style; on None as pyplot does, on the current axes, which are made in the style
+    of the house where there are none. Returns the axes."""
+    need_matplotlib()
+    if ax is not None:
+        draw(ax)
+        return ax
+    from matplotlib import pyplot, rcParams
+
+    # In a block of `style` its size counts.
+    with nullcontext() if rcParams["svg.hashsalt"] == STYLE["svg.hashsalt"] else style():
+        ax = pyplot.gca()
+        draw(ax)
+    return ax
+
+
+def looks(count: int) -> list[dict[str, Any]]:
+    """How each of so many lines is drawn: by color, and by dashes where colors repeat; those beyond `MANY` in grey."""
+    if count > MANY:
+        return [*looks(MANY), *({"color": LIGHT, "linestyle": "-", "linewidth": 0.6, "zorder": 1},) * (count - MANY)]
+    colors = list(islice(cycle(COLORS), count))
+    return [{"color": color, "linestyle": LINES[index // len(COLORS)]} for index, color in enumerate(colors)]
+
+
+def whole_numbers(ax: Axes) -> None:
+    """Ticks at whole numbers alone, for ranks and counts."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
+
+
+def inches_of(ax: Axes) -> tuple[float, float]:
+    """The width and the height of axes."""
+    box = ax.get_window_extent()
+    dots = ax.figure.dpi
+    return box.width / dots, box.height / dots
+
+
+LONGEST = 30
+"""Characters of a name in a picture; of a longer one the middle is left out."""
+
+
+def shown(name: str, longest: int = LONGEST) -> str:
+    """A name of the user's as text in a picture: in one line, not too long, and never as a formula."""
+    text = in_utf8(visible(name))
+    if len(text) > longest:
+        head = (longest - 1) * 2 // 3
+        text = f"{text[:head]}…{text[len(text) - (longest - 1 - head) :]}"
+    # A label that begins with _ stands in no legend of matplotlib: a space of no width before it helps.
+    return ("\u200b" if text.startswith("_") else "") + text.replace("$", r"\$")
+
+
+def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0) -> None:
+    """A legend above the axes, in the letters of their ticks, in as many columns as there is room for.
+
+    handles  what it has; nothing: all that has a label
+    bottom   where it begins, in heights of the axes
+    """
+    handles = list(handles) or ax.get_legend_handles_labels()[0]
+    if not handles:
+        return
+    labels = [str(handle.get_label()) for handle in handles]
+    # A letter is about as wide as 0.58 of its height; beside it stand the line and two gaps.
+    points = float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
+    room, column = inches_of(ax)[0] * 1.05, points / 72 * (0.58 * max(map(len, labels)) + 3.8)
+    columns = max(1, min(len(handles), int(room / column)))
+    looks = {name: STYLE[f"legend.{name}"] for name in ("frameon", "handlelength", "columnspacing", "borderpad")}
+    ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, bottom), ncols=columns, borderaxespad=0.2,
+              fontsize=points, **looks)  # fmt: skip
+
+
+# A figure of one or several pictures, and how it is saved: the same bytes for the same numbers.
+
+
+EXTENSIONS = ("png", "svg", "pdf")
+DPI = 200
+SMALL = 5
+"""Points: the size of the signature below a picture."""
+
+
+class Panel(NamedTuple):
+    """What draws one picture on axes, and how high it should be, in inches, without a legend."""
+
+    draw: Callable[[Axes], Any]
+    height: float
+
+
+def extension(path: str | os.PathLike[str], flag: str = "") -> str:
+    """The format that a file name asks for. Raises InputError (usage) where pictures have none such."""
+    name = os.fsdecode(path)
+    ending = extension_of(name).removeprefix(".")
+    if ending not in EXTENSIONS:
+        what = f"'{name}' has no extension" if not ending else f"no picture has the extension '.{ending}'"
+        place = flag or f"'{name}'"
+        raise InputError(place, what, f"name a {', '.join(f'.{one}' for one in EXTENSIONS)} file", usage=True)
+    return ending
+
+
+def check_size(width: float, height: float | None = None, dpi: float = DPI) -> None:
+    """Raise InputError (usage) for a size that is none: 100 inches at most, and 2,400 dots each."""
+    numbers.WIDTH.check(width)
+    numbers.HEIGHT.check_or_none(height)
+    numbers.DPI.check(dpi)
+
+
+def no_room(figure: Figure) -> InputError:
+    """What is said of a figure that its pictures do not fit into."""
+    inches = " × ".join(f"{side:g}" for side in figure.get_size_inches().tolist())
+    return InputError("--height", f"the picture has no room in {inches} inches", "leave it out", usage=True)
+
+
+def figure(panels: Sequence[Panel], width: float = WIDTH, height: float | None = None, signature: str = "") -> Figure:
+    """A figure with the pictures below each other, in the style of the house and without pyplot.
+
+    width, height  inches; None: as high as the pictures ask for
+    signature      text below them, in small print
+    """
+    need_matplotlib()
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    heights, lines = [panel.height for panel in panels], _wrapped(in_utf8(signature), width)
+    below = len(lines) * SMALL * 1.25 / 72 + (0.06 if lines else 0)
+    with style():
+        made = Figure(figsize=(width, height or sum(heights) + below))
+        grid = made.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
+        for panel, ax in zip(panels, grid[:, 0], strict=True):
+            panel.draw(ax)
+        if height is None:
+            made.draw_without_rendering()
+            heights = [one + _legend_height(ax) for one, ax in zip(heights, grid[:, 0], strict=True)]
+            made.set_figheight(sum(heights) + below)
+            grid[0, 0].get_gridspec().set_height_ratios(heights)
+        share = below / made.get_figheight()
+        made.set_layout_engine(ConstrainedLayoutEngine(rect=(0, share, 1, 1 - share), h_pad=0.03, w_pad=0.03))
+        if lines:
+            text = "\n".join(lines)
+            made.text(0.01, share * 0.05, text, fontsize=SMALL, color="#555555", va="bottom", parse_math=False)
+    return made
+
+
+def _legend_height(ax: Axes) -> float:
+    """The height of the legend above axes, in inches."""
+    legend = ax.get_legend()
+    return 0.0 if legend is None else legend.get_window_extent().height / ax.figure.dpi
+
+
+def _wrapped(signature: str, width: float) -> list[str]:
+    """The signature in lines as wide as the figure."""
+    letters = max(20, int(width * 72 / (SMALL * 0.6)))
+    return [part for line in signature.splitlines() for part in textwrap.wrap(line, letters)]
+
+
+def as_bytes(figure: Figure, form: str, signature: str = "", dpi: float | None = None) -> bytes:
+    """The file of a figure: png, svg or pdf, with the signature in its metadata and no date."""
+    import matplotlib
+
+    target, maker = io.BytesIO(), f"gradedeval {__version__}, matplotlib {matplotlib.__version__}"
+    signature = in_utf8(signature)
+    metadata: dict[str, dict[str, Any]] = {
+        "png": {"Software": maker, "Description": signature},
+        "svg": {"Creator": maker, "Description": signature, "Date": None},
+        "pdf": {"Creator": maker, "Subject": signature, "CreationDate": None},
+    }
+    with style():
+        figure.savefig(target, format=form, metadata=metadata[form], dpi=dpi or "figure")
+    return target.getvalue()
+
+
+def save(picture: Axes | Figure, path: str | os.PathLike[str], signature: str = "") -> None:
+    """Save a picture as png, svg or pdf, by the extension of the file: the same bytes for the same numbers.
+
+    picture    axes or a figure
+    signature  what the numbers depend on, such as `scores.signature`: for the metadata of the file
+
+    The file is there completely or not at all. Raises InputError (usage) for another extension, and for what is neither
+    axes nor a figure; InputError where the file cannot be written.
+    """
+    form = extension(path)
+    whole: Any = getattr(picture, "figure", picture)
+    if not hasattr(whole, "savefig"):
+        what = f"expected axes or a figure, not a {type(picture).__name__}"
+        raise InputError("plot.save", what, "give what a function of gradedeval.plot returns", usage=True)
+    write_file(as_bytes(whole, form, signature), os.fsdecode(path))
+
+
+# What pictures are drawn from: the frames of results, the part of them that is one picture, and words for axes.
+
+
+NUMBERS = frozenset({
+    *("actual", "agreement", "contribution", "difference", "grade", "high", "inferred", "level", "low", "p"),
+    *("precision", "rank", "recall", "running", "score", "sign", "value"),
+})  # fmt: skip
+"""The columns that are drawn as numbers."""
+
+
+def frame_of(result: Any, columns: Collection[str], picture: str, source: str, part: str = "frame") -> pd.DataFrame:
+    """The frame of a result, or the frame itself.
+
+    columns  what it must have
+    source   where such a frame comes from, for a message
+    part     what the result calls it
+
+    Raises InputError (usage) where it is not a frame, lacks a column, is empty, or has text in place of numbers.
+    """
+    import pandas as pd  # not before it is needed
+
+    place, hint = f"plot.{picture}", f"give {source}"
+    frame = getattr(result, part, result)
+    if not isinstance(frame, pd.DataFrame):
+        raise InputError(place, f"expected a frame, not a {type(result).__name__}", hint, usage=True)
+    if missing := [name for name in columns if name not in frame.columns]:
+        what = f"the frame has no {plural(len(missing), 'column')} {shorten(missing)}"
+        raise InputError(place, what, hint, usage=True)
+    if not len(frame):
+        raise InputError(place, "the frame is empty", hint, usage=True)
+    check_numbers(frame, [name for name in columns if name in NUMBERS], picture, source)
+    return frame
+
+
+def check_numbers(frame: pd.DataFrame, columns: Iterable[str], picture: str, source: str) -> None:
+    """Raise InputError (usage) where one of these columns holds something else than numbers and blanks."""
+    import pandas as pd
+
+    for name in columns:
+        known = frame[name][frame[name].notna()]
+        if pd.to_numeric(known, errors="coerce").isna().any():
+            raise InputError(f"plot.{picture}", f"column {name} holds other than numbers", f"give {source}", usage=True)
+
+
+def of_measure(frame: pd.DataFrame, measure: Any, picture: str) -> pd.DataFrame:
+    """The rows of one measure: of the only one, or of that named. Raises InputError (usage) where it is not there, or
+    none is named of several."""
+    known = list(dict.fromkeys(frame["measure"]))
+    if measure is None:
+        if len(known) > 1:
+            what = f"{len(known)} measures ({shorten(known)})"
+            raise InputError(f"plot.{picture}", what, f"name one, as in measure='{known[0]}'", usage=True)
+        return frame
+    wanted = str(measure)
+    same = [name for name in known if name == wanted or canonical(name) == canonical(wanted)]
+    if not same:
+        hint = did_you_mean(wanted, known) or f"choose from {shorten(known)}"
+        raise InputError(f"plot.{picture}", f"nothing by '{wanted}'", hint, usage=True)
+    return cast("pd.DataFrame", frame[frame["measure"] == same[0]])
+
+
+def grey_notes(frame: pd.DataFrame) -> list[str]:
+    """A note where runs are more than can be told apart, and most are grey."""
+    count = frame["run"].nunique()
+    return [f"{count} runs: the first {MANY} are in color, the others grey"] if count > MANY else []
+
+
+LOWER = " (lower is better)"
+
+
+def lower(measure: str) -> bool:
+    """Whether the lower of two scores is the better one; not of a measure that is not known here."""
+    try:
+        (known,) = parse_measures(measure)
+    except (InputError, ValueError):
+        return False
+    return known.reading.sign < 0
+
+
+def summary_label(measure: str, summary: str, topics: Collection[int]) -> str:
+    """What an axis of summaries is called: what sums up, the measure, over how many topics."""
+    low, high = min(topics), max(topics)
+    count = f"{high} {plural(high, 'topic')}" if low == high else f"{low} to {high} topics"
+    name = {"geometric": "geometric mean"}.get(summary, summary)
+    return f"{name} {shown(measure)}, {count}"

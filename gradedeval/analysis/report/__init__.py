@@ -1,1 +1,0 @@
-"""One HTML page that shows what an evaluation found: to be opened from disk, mailed, published."""

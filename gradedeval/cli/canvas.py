@@ -1,0 +1,76 @@
+"""Where a picture goes: -o, its size, and what is written with it."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from gradedeval.analysis.pictures import (
+    DPI,
+    EXTENSIONS,
+    WIDTH,
+    Panel,
+    as_bytes,
+    check_size,
+    extension,
+    figure,
+    need_matplotlib,
+    no_room,
+)
+from gradedeval.cli.options import WRITES, option
+from gradedeval.cli.output import warn, write_bytes
+from gradedeval.errors import InputError, shorten
+from gradedeval.options import numbers
+from gradedeval.options.definition import OUTPUT
+
+PICTURE_OPTIONS = [
+    option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write the picture to FILE, completely "
+           f"or not at all; its extension is the format: {', '.join(EXTENSIONS)}."),
+    option(numbers.WIDTH, section=OUTPUT, default=WIDTH, metavar="INCHES", help=f"Default: {WIDTH}, a column "
+           "of a paper."),
+    option(numbers.HEIGHT, section=OUTPUT, metavar="INCHES", help="Default: what the picture needs."),
+    option(numbers.DPI, section=OUTPUT, default=DPI, metavar="N", help=f"Dots per inch of a png. Default: "
+           f"{DPI}."),
+    option("--signature", "signed", section=OUTPUT, is_flag=True, help="Print below the picture what its numbers "
+           "depend on. It always stands in the metadata of the file."),
+]  # fmt: skip
+
+
+class Canvas:
+    """Where a picture goes: -o, --width, --height, --dpi and --signature.
+
+    Takes these options out of all options. Raises InputError (usage) where -o is missing or has another extension,
+    where a size is none, and where matplotlib is not installed.
+    """
+
+    def __init__(self, keywords: dict[str, Any]) -> None:
+        taken = {name: keywords.pop(name) for name in ("output", "width", "height", "dpi", "signed")}
+        if not taken["output"]:
+            raise InputError("-o", "missing file name", "for example -o picture.svg", usage=True)
+        self.output: str = taken["output"]
+        self.form = extension(self.output, "-o")
+        check_size(taken["width"], taken["height"], taken["dpi"])
+        self.size, self.dpi, self.signed = (taken["width"], taken["height"]), taken["dpi"], taken["signed"]
+        need_matplotlib()
+
+    def draw(self, panels: Sequence[Panel], signature: str) -> None:
+        """Draw pictures below each other and write the file."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", UserWarning)  # as of letters that the font does not have
+            made = figure(panels, *self.size, signature if self.signed else "")
+            content = as_bytes(made, self.form, signature, self.dpi)
+        said = dict.fromkeys(str(warning.message) for warning in caught)
+        if any("collapsed to zero" in text for text in said):
+            raise no_room(made)
+        letters = {found[1]: text for text in said if (found := _NO_LETTER.match(text))}
+        write_bytes(content, self.output)
+        warn(f"{self.output}: {text}" for text in said if text not in letters.values())
+        if letters and self.form != "svg":
+            lacking = shorten(chr(int(number)) for number in letters)
+            warn([f"{self.output}: no font here has {lacking}; install one, or write .svg, which keeps the text"])
+
+
+_NO_LETTER = re.compile(r"Glyph (\d+) .*missing from")

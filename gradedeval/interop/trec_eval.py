@@ -1,0 +1,828 @@
+"""A run scored topic by topic in trec_eval's order, with what its lines need besides scores."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import click
+import numpy as np
+
+from gradedeval import __version__
+from gradedeval.arrays import Bools, Floats
+from gradedeval.cli.arguments import check_standard_input, usage
+from gradedeval.cli.options import HELP, READS, command_line, option
+from gradedeval.cli.output import warn, write
+from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, shorten
+from gradedeval.formats import trec_line
+from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS, VERSIONS, Entry, Line, Setting, select_lines
+from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS as QRELS_FORMATS
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.table import MEASURES
+from gradedeval.options import Options, numbers
+from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.progress import with_progress
+from gradedeval.parallel.workers import Workers
+from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.rankings.run import Run, TopicResults, run_of_lines
+from gradedeval.rankings.topics import no_common_topics
+from gradedeval.scoring.doubts import doubts, few_topics, not_too_many, united
+from gradedeval.scoring.evaluate import named_runs
+from gradedeval.scoring.run_scores import LEAST, RunScores
+from gradedeval.scoring.score_tables import FORMATS, render
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.scores import ALL, Scores, with_defaults
+from gradedeval.scoring.tasks import grade_run, map_lists
+from gradedeval.trec.lines import (
+    PREFERENCES,
+    QRELS,
+    about_number,
+    decimal,
+    decode,
+    document,
+    duplicate,
+    expected_lines,
+    records,
+)
+from gradedeval.trec.small_tables import small_table
+from gradedeval.trec.stream import Source, Stream
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRun:
+    """A run's scores in byte order of the topics.
+
+    run      the name of the run, and `tag` its sixth column
+    values   topics × lines: the score, nan for text
+    empty    topics: whether the run has no document of it
+    strings  topic -> relevance string: the grades of its first documents, one character each
+    """
+
+    run: str
+    tag: str
+    topics: list[str]
+    values: Floats
+    empty: list[bool]
+    notes: list[str]
+    strings: dict[str, str] = field(default_factory=dict)
+
+
+def needed_measures(lines: list[Line]) -> list[Measure]:
+    """The measures that these lines need."""
+    measures = [line.measure for line in lines if line.measure is not None]
+    return measures + [MEASURES["num_rel"] for line in lines if line.relevant]
+
+
+def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: Workers) -> tuple[ScoredRun, RunScores]:
+    """A run scored by the measures of the lines, and the scores as the other formats print them.
+
+    Raises InputError for an invalid run.
+    """
+    graded = grade_run(path, replace(scorer.grader, last_rank=None), workers)
+    batches, topics = graded.batches, graded.topics
+    scored = graded.with_batches([scorer.score_with_ties(batch) for batch in batches])
+    scores = scorer.merge(name, scored.batches, topics, graded.missing)
+    order = sorted(range(len(topics)), key=topics.__getitem__)
+    retrieved = dict(pair for batch in batches for pair in zip(batch.topics, batch.retrieved.tolist(), strict=True))
+    empty = [not retrieved.get(topics[row], 0) for row in order]
+    names, values = [decode(topics[row]) for row in order], line_values(scores.score[order], lines, scorer)
+    notes = not_too_many([*graded.notes, *doubts(scored, scores, scorer, names_of(lines, scorer))])
+    strings = _relevance_strings(batches, scorer.qrels.labels, max((line.length for line in lines), default=0))
+    return ScoredRun(name, graded.tag, names, values, empty, notes, strings), scores
+
+
+def names_of(lines: list[Line], scorer: Scorer) -> list[str]:
+    """What the lines call the measures of the scorer; those that they need beside by their own names."""
+    called: dict[Measure, str] = {}
+    for line in lines:
+        if line.measure is not None:
+            called.setdefault(with_defaults(line.measure, scorer.options), line.name)
+    return [called.get(measure, measure.label) for measure in scorer.measures]
+
+
+def line_values(scores: Floats, lines: list[Line], scorer: Scorer) -> Floats:
+    """topics × lines: the scores, given for topics × measures of the scorer, by the measure of each line."""
+    column = {measure: number for number, measure in enumerate(scorer.measures)}
+    values = np.full((len(scores), len(lines)), np.nan)
+    for number, line in enumerate(lines):
+        if line.measure is not None:
+            values[:, number] = scores[:, column[with_defaults(line.measure, scorer.options)]]
+        if line.relevant:
+            values[:, number] *= scores[:, column[with_defaults(MEASURES["num_rel"], scorer.options)]] > 0
+    return values
+
+
+def _relevance_strings(batches: Sequence[Batch], labels: Floats, length: int) -> dict[str, str]:
+    """topic -> the grades of its first documents, one character each."""
+    if not length:
+        return {}
+    # The codes after the labels are: unjudged, and past the end of the ranking.
+    characters = np.array([*map(_character, labels.tolist()), "-", ""], dtype="U1")
+    strings: dict[str, str] = {}
+    for batch in batches:
+        shown: Any = characters[batch.codes[:, :length]]
+        strings.update(zip(map(decode, batch.topics), map("".join, shown.tolist()), strict=True))
+    return strings
+
+
+def _character(label: float) -> str:
+    if label < 0:
+        return "."
+    return ">" if label > 9 else str(int(label))
+
+
+# Scores -> trec_eval's three columns: measure, topic, value.
+
+
+MISSING = -1000000.0
+"""The z score where mean and deviation are unknown."""
+
+Norms = Mapping[tuple[str, str], tuple[float, float]]
+"""(topic, measure) -> mean and standard deviation."""
+
+
+@dataclass(frozen=True)
+class PrintOptions:
+    """What is printed: lines of topics, the summary, z scores instead of scores, topics that the run lacks."""
+
+    by_topic: bool = False
+    summary: bool = True
+    norms: Norms | None = None
+    empty_topics: bool = True
+
+
+def format_run(scored: ScoredRun, lines: list[Line], printing: PrintOptions) -> str:
+    """The lines of one run."""
+    if not printing.empty_topics:
+        scored = _without_empty(scored, lines)
+    values = scored.values if printing.norms is None else _z_scores(scored, lines, printing.norms)
+    topics = _topics(scored, lines, values, printing) if printing.by_topic else ()
+    summary = _summary(scored, lines, values, printing) if printing.summary else ()
+    return "".join([*topics, *summary])
+
+
+def _without_empty(scored: ScoredRun, lines: list[Line]) -> ScoredRun:
+    """As version 9: a topic that the run lacks has the number of its relevant documents, and 0 for all else."""
+    counted = np.array([line.name == "num_rel" for line in lines])
+    empty = np.array(scored.empty, dtype=bool)
+    return replace(scored, values=np.where(empty[:, None] & ~counted, 0.0, scored.values))
+
+
+def _topics(scored: ScoredRun, lines: list[Line], values: Floats, printing: PrintOptions) -> Iterator[str]:
+    for topic, row, empty in zip(scored.topics, values.tolist(), scored.empty, strict=True):
+        if empty and not printing.empty_topics:
+            continue
+        for line, value in zip(lines, row, strict=True):
+            if line.length:
+                yield trec_line(line.name, topic, f"'{scored.strings.get(topic, '')[: line.length]}'")
+            elif line.by_topic:
+                yield _number(line, topic, value, printing)
+
+
+def _summary(scored: ScoredRun, lines: list[Line], values: Floats, printing: PrintOptions) -> Iterator[str]:
+    for line, column in zip(lines, values.T, strict=True):
+        if not line.summary:
+            continue
+        if line.name == "runid":
+            yield trec_line("runid", ALL, scored.tag)
+        elif line.summed is None:  # num_q
+            yield _number(line, ALL, len(scored.topics), printing)
+        else:
+            yield _number(line, ALL, _summed(line, column, printing), printing)
+
+
+def _summed(line: Line, values: Floats, printing: PrintOptions) -> float:
+    """Aggregated topic by topic, as trec_eval does: the last bit of a sum can change the last digit printed."""
+    if line.summed == "geometric":
+        logs = values if printing.norms is not None else np.log(np.maximum(values, LEAST))
+        return float(np.exp(logs.cumsum()[-1] / len(values)))
+    total = float(values.cumsum()[-1])
+    return total if line.summed == "total" else total / len(values)
+
+
+def _number(line: Line, topic: str, value: float, printing: PrintOptions) -> str:
+    if printing.norms is not None:
+        return "Z" + trec_line(line.name, topic, f"{value:6.4f}")
+    whole = line.summed in ("total", None)
+    return trec_line(line.name, topic, str(int(value)) if whole else f"{value:6.4f}")
+
+
+def _z_scores(scored: ScoredRun, lines: list[Line], norms: Norms) -> Floats:
+    values = scored.values.copy()
+    for column, line in enumerate(lines):
+        if line.summed is None:
+            continue
+        if line.summed == "geometric":
+            values[:, column] = np.log(np.maximum(values[:, column], LEAST))
+        for row, topic in enumerate(scored.topics):
+            mean, deviation = norms.get((topic, line.name), (np.nan, np.nan))
+            if np.isnan(mean):
+                values[row, column] = MISSING
+            else:
+                values[row, column] = (values[row, column] - mean) / deviation if deviation else 0.0
+    return values
+
+
+def read_norms(path: str) -> Norms:
+    """The file of -Z. Raises InputError where a line is not a topic, a measure, a mean and a standard deviation."""
+    columns = ("topic", "measure", "mean", "deviation")
+    table = small_table(path, columns, hint=f"-Z takes lines of '{' '.join(columns)}'", words=True)
+    keys = [(row.cells["topic"], row.cells["measure"]) for row in table.rows]
+    norms = [(table.number(row, "mean"), table.number(row, "deviation")) for row in table.rows]
+    table.check(keys, ("measure", "topic"))
+    return dict(zip(keys, norms, strict=True))
+
+
+# Preferences: pairs of documents of which a judge prefers one, and how many of them a ranking satisfies.
+#
+# A judgment group is one judge's view of a topic: one or several lists of documents with values, where a larger value
+# is preferred. Preferences are transitive across the lists of a group.
+
+
+Lists = dict[bytes, dict[bytes, float]]
+"""Subgroup -> docno -> value: the lists of one judgment group."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """A judgment group and a ranking.
+
+    number  documents, ascending by docno: the index among all documents of the topic
+    before  documents × documents: whether the row is preferred to the column
+    value   documents: the largest value in any list; 0 and below is not relevant
+    rank    documents: the rank, infinite if not retrieved
+    single  whether the group has one list
+    """
+
+    number: Any
+    before: Bools
+    value: Floats
+    rank: Floats
+    single: bool
+
+    @property
+    def satisfied(self) -> Bools:
+        """Preferences that the ranking satisfies; documents that are not retrieved come after all others."""
+        return self.before & (self.rank[:, None] < self.rank[None, :])
+
+    @property
+    def retrieved(self) -> Bools:
+        return np.isfinite(self.rank)
+
+    def pairs(self, kind: str) -> Bools:
+        """The pairs of documents that a kind of measure counts."""
+        if kind == "_ret":
+            return self.retrieved[:, None] & self.retrieved[None, :]
+        return self.retrieved[:, None] | self.retrieved[None, :] if kind == "_imp" else np.ones_like(self.before)
+
+
+def _group(lists: Lists, number: Mapping[bytes, int], rank: Mapping[bytes, int]) -> _Group:
+    docnos = sorted({docno for listed in lists.values() for docno in listed})
+    row_of = {docno: row for row, docno in enumerate(docnos)}
+    before = np.zeros((len(docnos), len(docnos)), dtype=bool)
+    highest, zero = np.full(len(docnos), -np.inf), np.zeros(len(docnos), dtype=bool)
+    for listed in lists.values():
+        rows = np.array([row_of[docno] for docno in listed])
+        values = np.array(list(listed.values()))
+        before[np.ix_(rows, rows)] |= values[:, None] > values[None, :]
+        highest[rows] = np.maximum(highest[rows], values)
+        zero[rows] |= values == 0
+    if len(lists) > 1:
+        before = _closed(before)
+        _check(before, zero & (highest > 0), docnos)
+    return _Group(
+        np.array([number[docno] for docno in docnos]),
+        before,
+        highest,
+        np.array([rank.get(docno, np.inf) for docno in docnos], dtype=np.float64),
+        len(lists) == 1,
+    )
+
+
+def _closed(before: Bools) -> Bools:
+    """The transitive closure: if a is preferred to b, and b to c, a is preferred to c."""
+    for middle in range(len(before)):
+        before |= before[:, middle, None] & before[middle, None, :]
+    np.fill_diagonal(before, False)
+    return before
+
+
+def _check(before: Bools, both: Bools, docnos: list[bytes]) -> None:
+    """Raise InputError where lists contradict each other, as trec_eval refuses them. `both`: documents of value 0 in
+    one list, and above 0 in another."""
+    pairs = np.argwhere(before & before.T)
+    if len(pairs):
+        one, other = (decode(docnos[row]) for row in pairs[0].tolist())
+        what = f"contradictory preferences: '{one}' before '{other}' and '{other}' before '{one}'"
+    elif both.any():
+        what = f"document '{decode(docnos[int(both.argmax())])}' has the value 0 in one list and more in another"
+    else:
+        return
+    raise InputError("", what, "give judges who disagree groups of their own (column 2)", kind="contradiction")
+
+
+def _with_r_others(group: _Group, retrieved: bool) -> float:
+    """The share of preferences satisfied if R nonrelevant documents count, as many as there are relevant ones; nan of
+    none.
+
+    Where there are fewer, unseen ones are assumed after all retrieved documents; where there are more, the first count.
+    With `retrieved` only retrieved documents count, and R is the number of relevant ones retrieved.
+    """
+    relevant, seen = group.value > 0, group.retrieved
+    reached = int((relevant & seen).sum())
+    limit = reached if retrieved else int(relevant.sum())
+    others = ~relevant & seen if retrieved else ~relevant
+    count = int(others.sum())
+    if group.single and count > limit:
+        return _crowded(group, relevant & seen if retrieved else relevant, others, limit)
+    pairs = group.pairs("_ret" if retrieved else "")
+    if count > limit:
+        # trec_eval drops those after the R-th of all, also where R counts the retrieved ones alone.
+        rows = np.flatnonzero(others & (group.value == 0))
+        dropped = rows[np.argsort(group.rank[rows], kind="stable")][int(relevant.sum()) :]
+        pairs[dropped], pairs[:, dropped] = False, False
+    unseen = max(limit - count, 0)
+    satisfied = int((group.satisfied & pairs).sum()) + reached * unseen
+    return _ratio(satisfied, int((group.before & pairs).sum()) + int(relevant.sum()) * unseen, np.nan)
+
+
+def _crowded(group: _Group, relevant: Bools, others: Bools, limit: int) -> float:
+    """The same for one list with more nonrelevant than relevant documents, as trec_eval counts.
+
+    For the first R nonrelevant documents it counts every judged document above, not only relevant ones, and divides by
+    R (N + R): not a proportion of preferences, but what trec_eval prints.
+    """
+    within = np.ix_(relevant, relevant)
+    ranks = np.sort(group.rank[others])
+    above = np.searchsorted(np.sort(group.rank[relevant]), ranks[:limit]) + np.searchsorted(ranks, ranks[:limit])
+    satisfied = int(above.sum()) + int(group.satisfied[within].sum())
+    return _ratio(satisfied, limit * (len(ranks) + limit) + int(group.before[within].sum()), np.nan)
+
+
+def _ratio(part: float, whole: float, none: float = 0.0) -> float:
+    return part / whole if whole else none
+
+
+KINDS = ("", "_ret", "_imp")
+"""All pairs, those of two retrieved documents, and those of at least one."""
+
+
+def preference_scores(groups: Mapping[bytes, Lists], ranking: Iterable[bytes]) -> dict[str, float]:
+    """The preference measures of one topic, by trec_eval's names. Raises InputError where lists of a group contradict
+    each other."""
+    rank = {docno: place for place, docno in enumerate(ranking, 1)}
+    docnos = dict.fromkeys(docno for lists in groups.values() for values in lists.values() for docno in values)
+    number = {docno: index for index, docno in enumerate(docnos)}
+    judged = [_group(lists, number, rank) for lists in groups.values()]
+    scores: dict[str, float] = {
+        "prefs_num_prefs_poss": float(sum(group.before.sum() for group in judged)),
+        "prefs_num_prefs_ful": float(sum(group.satisfied.sum() for group in judged)),
+        "prefs_num_prefs_ful_ret": float(sum((group.satisfied & group.pairs("_ret")).sum() for group in judged)),
+    }
+    for kind in KINDS:
+        within = [group.pairs(kind) for group in judged]
+        satisfied = [int((group.satisfied & pairs).sum()) for group, pairs in zip(judged, within, strict=True)]
+        every = [int((group.before & pairs).sum()) for group, pairs in zip(judged, within, strict=True)]
+        scores[f"prefs_simp{kind}"] = _ratio(sum(satisfied), sum(every))
+        scores[f"prefs_pair{kind}"] = _by_pair(judged, within, len(docnos))
+        scores[f"prefs_avgjg{kind}"] = sum(map(_ratio, satisfied, every)) / len(judged)
+    for kind, retrieved in (("", False), ("_ret", True)):
+        # One group without any such preference makes the topic's score 0 in trec_eval.
+        mean = sum(_with_r_others(group, retrieved) for group in judged) / len(judged)
+        scores[f"prefs_avgjg_Rnonrel{kind}"] = 0.0 if np.isnan(mean) else mean
+    return scores
+
+
+def _by_pair(groups: list[_Group], within: list[Bools], documents: int) -> float:
+    """The mean over pairs of documents of the share of groups whose preference for the pair is satisfied."""
+    satisfied, every = (np.zeros((documents, documents), dtype=np.int32) for _ in range(2))
+    for group, pairs in zip(groups, within, strict=True):
+        cells = np.ix_(group.number, group.number)
+        satisfied[cells] += group.satisfied & pairs
+        every[cells] += group.before & pairs
+    upper = np.triu_indices(documents, 1)
+    satisfied, every = ((counts + counts.T)[upper] for counts in (satisfied, every))
+    shares = satisfied[every > 0] / every[every > 0]
+    return float(shares.cumsum()[-1] / len(shares)) if len(shares) else 0.0
+
+
+# Runs scored by preferences, or by each judgment group of the qrels separately.
+
+
+BETWEEN = b"\t"
+"""Separates topic and group: ids have no tabs."""
+
+
+@dataclass(frozen=True, eq=False)
+class JudgmentGroups:
+    """The judgments of a file, in file order: topic -> group -> lists. `place` is what messages call it."""
+
+    place: str
+    topics: dict[bytes, dict[bytes, Lists]]
+
+    @cached_property
+    def qrels(self) -> Qrels:
+        """Each group as a topic of its own."""
+        judged = {
+            decode(topic + BETWEEN + group): {decode(docno): grade for docno, grade in lists[b""].items()}
+            for topic, groups in self.topics.items()
+            for group, lists in groups.items()
+        }
+        qrels = Qrels(judged)
+        qrels.place = self.place
+        return qrels
+
+
+def read_groups(path: str, holds: str) -> JudgmentGroups:
+    """The judgments of a file of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`).
+
+    `prefs` has five fields per line; `qrels_prefs` is qrels, one list for each topic. Raises InputError for bad lines,
+    and where a list has a document twice.
+    """
+    place = Source(path).place
+    problems = ProblemList(place)
+    layout = PREFERENCES if holds == "prefs" else QRELS
+    name, judgments = ("grade", "judgments") if holds == "qrels_jg" else ("value", "preferences")
+    topics: dict[bytes, dict[bytes, Lists]] = {}
+    first_line: dict[tuple[bytes, ...], int] = {}
+    with closing(Stream(Source(path))) as stream:
+        for number, row in records(stream, layout, problems):
+            topic, *_, docno, token = row
+            if (value := decimal(token)) != value:
+                problems.add(number, *about_number(name, token, number))
+                continue
+            group = b"" if holds == "qrels_prefs" else row[1]
+            subgroup = row[2] if holds == "prefs" else b""
+            first = first_line.setdefault((topic, group, subgroup, docno), number)
+            if first != number:
+                where = f", group {decode(group)}" if holds == "qrels_jg" else " in its list"
+                what = duplicate(f"{document(docno, topic)}{where}", first)
+                problems.add(number, what, kind="duplicate-judgment")
+            topics.setdefault(topic, {}).setdefault(group, {}).setdefault(subgroup, {})[docno] = value
+    problems.check()
+    if not topics:
+        raise InputError(place, f"no {judgments}", expected_lines(layout), kind="empty")
+    return JudgmentGroups(place, topics)
+
+
+def score_preferences(name: str, path: str, groups: JudgmentGroups, lines: list[Line], options: Options) -> ScoredRun:
+    """Score a run by preference measures. Raises InputError for an invalid run, and contradictory preferences."""
+    run, topics, notes = _read(path, groups, options)
+    values = np.zeros((len(topics), len(lines)))
+    for row, topic in enumerate(topics):
+        try:
+            scores = preference_scores(groups.topics[topic], _ranking(run.topics.get(topic), options))
+        except InputError as error:
+            raise error.replace(place=f"{groups.place}: topic {decode(topic)}") from None
+        values[row] = [scores.get(line.name, np.nan) for line in lines]
+    return _scored(name, run, topics, values, notes)
+
+
+def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line], options: Options) -> ScoredRun:
+    """Score a run by ordinary measures: a topic's score is the mean over its groups. Raises InputError for an invalid
+    run."""
+    run, topics, notes = _read(path, groups, options)
+    repeated = {
+        topic + BETWEEN + group: run.topics[topic]
+        for topic in topics
+        if topic in run.topics
+        for group in groups.topics[topic]
+    }
+    scorer = Scorer(groups.qrels, [line.measure for line in lines if line.measure is not None], options)
+    scored = map_lists(scorer.score_part, Run(run.place, repeated), scorer.grader)
+    score = scorer.merge(name, scored.batches, scored.topics, scored.missing).score
+    row = {topic: number for number, topic in enumerate(scored.topics)}
+    means = []
+    for topic in topics:
+        rows = [row[topic + BETWEEN + group] for group in groups.topics[topic]]
+        means.append(score[rows].cumsum(0)[-1] / len(rows))  # added up one by one, as trec_eval does
+    return _scored(name, run, topics, line_values(np.array(means), lines, scorer), notes)
+
+
+def _read(path: str, groups: JudgmentGroups, options: Options) -> tuple[Run, list[bytes], list[str]]:
+    """A run, the topics that are evaluated in byte order, and a note about the others."""
+    with closing(Stream(Source(path))) as stream:
+        run = run_of_lines(stream, options)
+    known, place = sorted(groups.topics), groups.place
+    both = [topic for topic in known if topic in run.topics]
+    if not both:
+        raise no_common_topics(run.place, run.topics, place, known)
+    missing = [decode(topic) for topic in known if topic not in run.topics]
+    fate = "they score 0" if options.topics == "qrels" else "left out"
+    note = f"{run.place}: {len(missing)} of {len(known)} topics of {place} not in the run ({shorten(missing)}); {fate}"
+    return run, known if options.topics == "qrels" else both, [note] if missing else []
+
+
+def _ranking(results: TopicResults | None, options: Options) -> list[bytes]:
+    """Docnos from the best to the worst. Unlike everywhere else, trec_eval breaks ties here by ascending docno."""
+    if results is None:
+        return []
+    scores: Floats = np.array(results.scores)
+    if options.scores == "float32":
+        scores = scores.astype(np.float32).astype(np.float64)
+    order = sorted(range(len(results.docnos)), key=lambda i: (-scores[i], results.docnos[i]))
+    return [results.docnos[i] for i in order[: options.depth]]
+
+
+def _scored(name: str, run: Run, topics: list[bytes], values: Floats, notes: list[str]) -> ScoredRun:
+    empty = [topic not in run.topics for topic in topics]
+    return ScoredRun(name, run.tag, [decode(topic) for topic in topics], values, empty, [*run.notes, *notes])
+
+
+# `gradedeval trec_eval` without its command line: files and options -> text.
+
+
+HINTS = {
+    "missing-topics": "without -c they are left out",
+    "duplicate-document": "give each document once",
+    "duplicate-judgment": "give each judgment once",
+    "no-positive-grade": "are these the right qrels?",
+    "label": "grades are numbers",
+    "rising-scores": "negate the scores",
+    "ties": "break the ties in the run",
+    "short-lists": "give longer lists",
+    "swapped-files": "the order is QRELS RUN...: are they swapped?",
+}
+"""Kind of an error or a note -> its hint here: trec_eval's command line lacks most of our options."""
+
+
+_FORMATS = re.compile(r", or [^,;]* --(run|qrels)-format .*")
+
+
+def drop_in_options(complete: bool, level: int | None, depth: int | None, judged_only: bool, version: str) -> Options:
+    """The options of a trec_eval command line: -c, -l, -M, -J, and the precision in which the version reads scores."""
+    options = resolve_options(
+        "trec_eval",
+        topics="qrels" if complete else "both",
+        rel=level,
+        depth=depth,
+        judged_only=judged_only,
+        scores="float32" if version == "9" else None,
+    )
+    return replace(options, extra_fields=True, run_format="trec", qrels_format="trec")
+
+
+def evaluate_drop_in(
+    runs: Mapping[str, str],
+    qrels: str,
+    lines: list[Line],
+    options: Options,
+    printing: PrintOptions,
+    *,
+    holds: str,
+    form: str | None,
+    workers: Workers,
+) -> tuple[str, list[str]]:
+    """The output for all runs, in trec_eval's lines or in another `form`, and notes.
+
+    holds    the value of -R
+    workers  may share a large run
+
+    Raises InputError for invalid files.
+    """
+    try:
+        if holds == "qrels":
+            text, notes = _evaluate(runs, qrels, lines, options, printing, form, workers)
+        else:
+            text, notes = _evaluate_groups(runs, qrels, holds, lines, options, printing)
+    except InputError as error:
+        raise _adapted(error) from None
+    return text, adapted_notes(notes)
+
+
+def adapted_notes(notes: Iterable[str]) -> list[str]:
+    """The notes with hints that can be followed here."""
+    return [
+        note.with_hint(HINTS[note.kind]) if isinstance(note, Note) and note.hint and note.kind in HINTS else note
+        for note in notes
+    ]
+
+
+def _adapted(error: InputError) -> InputError:
+    """The error with hints that this command line can follow."""
+    hint = HINTS.get(error.kind, _FORMATS.sub("", error.hint))
+    return error.replace(hint=hint, also=[_adapted(other) for other in error.also])
+
+
+def _evaluate(
+    runs: Mapping[str, str],
+    qrels: str,
+    lines: list[Line],
+    options: Options,
+    printing: PrintOptions,
+    form: str | None,
+    workers: Workers,
+) -> tuple[str, list[str]]:
+    """The text and the notes for ordinary qrels."""
+    lines, lost = (lines, []) if form is None else _as_numbers(lines, form)
+    judged = Qrels(qrels, duplicates=options.duplicates, format=options.qrels_format)
+    scorer = Scorer(judged, needed_measures(lines), options)
+    results = [
+        score_run(name, path, scorer, lines, workers.silent()) for name, path in workers.progress(list(runs.items()))
+    ]
+    most = max((scores.count(column) for _, scores in results for column in range(len(scorer.measures))), default=0)
+    notes = [*scorer.notes, *lost, *united(note for scored, _ in results for note in scored.notes), *few_topics(most)]
+    if form is None:
+        return _text([scored for scored, _ in results], lines, printing), notes
+    scores = Scores([scores for _, scores in results], scorer.measures, judged, options)
+    return render(scores, form, by_topic=printing.by_topic), notes
+
+
+def _as_numbers(lines: list[Line], form: str) -> tuple[list[Line], list[str]]:
+    """The lines that one of gradedeval's formats can hold, which are numbers only, and a note about the others.
+
+    Raises InputError (usage) where none is left.
+    """
+    counted = [replace(line, measure=MEASURES["num_q"]) if line.name == "num_q" else line for line in lines]
+    lost = ", ".join(line.name for line in counted if line.measure is None)
+    numeric = [line for line in counted if line.measure is not None]
+    what = f"{form} holds numbers only, not the text of {lost}"
+    if not numeric:
+        raise InputError("-f", what, "leave out -f", usage=True)
+    return numeric, [f"-f: {what}; leave out -f to print it"] if lost else []
+
+
+def _evaluate_groups(
+    runs: Mapping[str, str], qrels: str, holds: str, lines: list[Line], options: Options, printing: PrintOptions
+) -> tuple[str, list[str]]:
+    """The same for qrels of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`)."""
+    if options.judged_only:
+        raise InputError("-J", f"cannot be combined with -R {holds}", "leave out one of them", usage=True)
+    groups = read_groups(qrels, holds)
+    score = score_groups if holds == "qrels_jg" else score_preferences
+    results = [score(name, path, groups, lines, options) for name, path in runs.items()]
+    return _text(results, lines, printing), [note for scored in results for note in scored.notes]
+
+
+def _text(results: list[ScoredRun], lines: list[Line], printing: PrintOptions) -> str:
+    """The lines of each run. If there are several, a first line has its name, unless runid is printed anyway."""
+    named = len(results) == 1 or any(line.name == "runid" and printing.summary for line in lines)
+    return "".join(
+        ("" if named else trec_line("runid", ALL, scored.run)) + format_run(scored, lines, printing)
+        for scored in results
+    )
+
+
+# The text of `gradedeval trec_eval -h`.
+
+
+HOLDS = {
+    "qrels": "lines of `topic iteration docno grade`; one judgment of each document",
+    "qrels_jg": "the same lines, where the second column names a judgment group: one judge's view of the topic",
+    "prefs": "lines of `topic group subgroup docno value`; in each subgroup a larger value is preferred",
+    "qrels_prefs": "lines of qrels, read as preferences: a higher grade is preferred",
+}
+
+
+def help_text(usage: str, measures: Iterable[str], holds: str) -> str:
+    """The help page, or an explanation of these measures. Raises InputError (usage) for an unknown name."""
+    entries, nicknames = DROP_IN_FORMATS[holds]
+    named: dict[str, Entry] = {}
+    for word in measures:
+        name = word.partition(".")[0]
+        if name in nicknames:
+            named |= _members(name, entries)
+        elif name in entries:
+            named[name] = entries[name]
+        else:
+            hint = did_you_mean(name, [*entries, *nicknames]) or "`gradedeval measures NAME` explains ours"
+            raise InputError("-m", f"unknown measure '{name}' of trec_eval", hint, usage=True)
+    if named:
+        return "\n".join(_page(name, entry) for name, entry in named.items())
+    parts = [usage, "", _folded(f"QRELS ({holds}): ", f"{HOLDS[holds]}.", 2), "", "Measures:"]
+    parts += [_folded(f"  {nickname:<11} ", ", ".join(_members(nickname, entries))) for nickname in nicknames]
+    alone = [name for name, entry in entries.items() if not entry.sets]
+    parts += [_folded("  in no set   ", ", ".join(alone))] if alone else []
+    return "\n".join([*parts, "", "-h -m NAME explains a measure, -h -m all_trec all of them."]) + "\n"
+
+
+def _members(nickname: str, entries: dict[str, Entry]) -> dict[str, Entry]:
+    return {name: entry for name, entry in entries.items() if nickname in entry.sets}
+
+
+def _page(name: str, entry: Entry) -> str:
+    """A measure: what it is, formula, source, parameters, default lines, and its name in gradedeval."""
+    lines = entry.lines(name, "", Setting())
+    ours = lines[0].measure
+    what, rows = entry.what, []
+    if ours is not None:
+        about, formula, source = ours.definition.paragraphs
+        what = what or about
+        rows += [("formula", formula), ("source", source)]
+    if entry.takes:
+        rows.append(("parameters", entry.takes))
+    if len(lines) > 1:
+        rows.append(("prints", ", ".join(line.name for line in lines)))
+    if not (lines[0].by_topic and lines[0].summary):
+        rows.append(("printed", "in the summary only" if lines[0].summary else "for each topic only"))
+    if ours is not None:
+        rows.append(("ours", ", ".join(str(line.measure) for line in lines)))
+    return "\n".join([_folded(f"{name}: ", what, 2), *(_folded(f"  {key:<11} ", value) for key, value in rows)]) + "\n"
+
+
+def _folded(head: str, words: str, indent: int = 14) -> str:
+    """Text after a head, in lines of at most 100 characters."""
+    return textwrap.fill(
+        head + words, 100, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
+    )
+
+
+# `gradedeval trec_eval QRELS RUN...`: trec_eval's command line, and its output byte for byte.
+
+
+# trec_eval's own flags, long names included; messages name the last one.
+OPTIONS = [
+    option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="Also print the scores of each topic."),
+    option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all topics of QRELS; a "
+           "topic missing from the run counts as an empty ranking. Default: topics in both files."),
+    option("--level_for_rel", numbers.LEVEL_FOR_REL, "level", metavar="N", help="Lowest relevant grade. "
+           "Default: 1."),
+    option("-n", "--nosummary", "no_summary", is_flag=True, help="Do not print the summary over topics."),
+    option("--Max_retrieved_per_topic", numbers.MAX_RETRIEVED, "depth", metavar="N", help="Keep only the N "
+           "highest-ranked documents of each topic."),
+    option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Drop unjudged documents."),
+    option("--Number_docs_in_coll", numbers.DOCS_IN_COLLECTION, "documents", metavar="N", help="Number of "
+           "documents in the collection, for utility. Default: 0."),
+    option("-m", "--measure", "measures", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure, a set of "
+           "measures (official, all_trec, set), or a measure in gradedeval's notation, such as err@20. May be "
+           "repeated. Default: official."),
+    option("-Z", "--Zscore", "norms", metavar="FILE", file=READS, help="Print z-scores, using the lines of topic, "
+           "measure, mean and standard deviation in FILE."),
+    option("--Rel_info_format", "-R", "qrels_format", type=click.Choice(list(QRELS_FORMATS)), default="qrels",
+           help="Format of QRELS. Default: qrels."),
+    option("--Results_format", "-T", "results_format", type=click.Choice(["trec_results"]), default="trec_results",
+           help="Format of RUN."),
+    option("-D", "--Debug_level", "debug", metavar="N", help="Accepted and ignored."),
+    option("-f", "--format", "form", type=click.Choice(FORMATS), help="Print one of gradedeval's formats instead of "
+           "trec_eval's three columns."),
+    option("--compat", type=click.Choice(VERSIONS), default="10", help="Version of trec_eval to follow. Default: 10."),
+    option("-v", "--version", "version", is_flag=True, help="Print the version and exit."),
+    option("-h", "--help", "wants_help", section=HELP, is_flag=True, help="Show this message, or with -m a description "
+           "of these measures, and exit."),
+]  # fmt: skip
+
+
+@command_line("trec_eval", "QRELS RUN...", OPTIONS, add_help_option=False)
+def command(
+    files: tuple[str, ...],
+    by_topic: bool,
+    complete: bool,
+    level: int | None,
+    no_summary: bool,
+    depth: int | None,
+    judged_only: bool,
+    documents: int | None,
+    measures: tuple[str, ...],
+    norms: str | None,
+    qrels_format: str,
+    results_format: str,
+    debug: str | None,
+    form: str | None,
+    compat: str,
+    version: bool,
+    wants_help: bool,
+) -> None:  # fmt: skip
+    """Score runs as trec_eval does, with the same options and the same output.
+
+    QRELS has lines of `topic iteration docno grade`, RUN of `topic Q0 docno rank score tag`; further fields of a line
+    of RUN are ignored. `-h -m NAME` describes measures.
+    """
+    if version:
+        write(f"gradedeval {__version__}, as trec_eval {compat}\n")
+        return
+    if wants_help:
+        write(help_text(click.get_current_context().get_help(), measures, qrels_format))
+        return
+    _check_usage(files, form, [flag for flag, given in (("-Z", norms), ("-n", no_summary)) if given], qrels_format)
+    lines = select_lines(measures or ["official"], Setting(compat, documents or 0), form=qrels_format)
+    printing = PrintOptions(by_topic, not no_summary, read_norms(norms) if norms else None, compat != "9")
+    options = drop_in_options(complete, level, depth, judged_only, compat)
+    text, notes = evaluate_drop_in(
+        named_runs(list(files[1:])),
+        files[0],
+        lines,
+        options,
+        printing,
+        holds=qrels_format,
+        form=form,
+        workers=Workers.of(None, with_progress),
+    )
+    warn(notes)
+    write(text)
+
+
+def _check_usage(files: tuple[str, ...], form: str | None, printing: list[str], qrels_format: str) -> None:
+    """Raise InputError (usage) for files and options that do not go together. `printing`: options of trec_eval's own
+    output, given beside -f."""
+    if len(files) < 2:
+        raise InputError("", "expected a qrels file and a run", usage(), usage=True)
+    check_standard_input(files)
+    others = [*printing, *([f"-R {qrels_format}"] if qrels_format != "qrels" else [])]
+    if form is not None and others:
+        raise InputError("-f", f"cannot be combined with {others[0]}", "leave out one of them", usage=True)

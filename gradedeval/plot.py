@@ -1,0 +1,50 @@
+"""Pictures of results, with matplotlib (`pip install 'gradedeval[plot]'`): each function draws a frame on axes.
+
+gradedeval.plot.runs(scores, "ndcg@10")
+gradedeval.plot.save(gradedeval.plot.topics(scores, "ndcg@10"), "topics.pdf", scores.signature)
+
+A function takes what a command of the same kind returns, draws on the matplotlib axes `ax`, or on the current ones, and
+returns the axes. It computes no score. No setting of matplotlib is changed for good.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+# For type checkers and editors; a test holds that these are the names below.
+if TYPE_CHECKING:
+    from gradedeval.analysis.pictures import save as save
+    from gradedeval.analysis.pictures import style as style
+    from gradedeval.questions.correlate import scatter as scatter
+
+# Picture -> the module of its question, and its name there; imported when it is asked for.
+_PUBLIC = {
+    "clicks": "clicks.click_measures:plot_clicks",
+    "correlate": "questions.correlate:plot_correlate",
+    "explain": "questions.explain:plot_explain",
+    "fit": "questions.fit:plot_fit",
+    "history": "questions.history:plot_history",
+    "informative": "questions.informative:plot_informative",
+    "observation": "clicks.observation:plot_observation",
+    "power": "questions.power:plot_power",
+    "pr": "questions.precision_recall:plot_pr",
+    "runs": "questions.runs:plot_runs",
+    "save": "analysis.pictures:save",
+    "scatter": "questions.correlate:scatter",
+    "style": "analysis.pictures:style",
+    "topics": "questions.topics:plot_topics",
+    "weights": "questions.weights:plot_weights",
+}
+__all__ = sorted(_PUBLIC)
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'gradedeval.plot' has no attribute '{name}'")
+    module, _, attribute = _PUBLIC[name].partition(":")
+    return getattr(importlib.import_module(f"gradedeval.{module}"), attribute)

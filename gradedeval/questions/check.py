@@ -1,0 +1,623 @@
+"""The verdict of a check on one run and one bound, in numbers and in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.sax.saxutils import quoteattr
+
+import click
+import numpy as np
+
+from gradedeval import formats
+from gradedeval.analysis import significance
+from gradedeval.analysis.difference_bounds import drop_is_settled, unseen_notes
+from gradedeval.analysis.flips import Reread
+from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, topic_differences, with_baseline
+from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, Test, TestSettings, p_value
+from gradedeval.arrays import TOLERANCE, Bools, Floats
+from gradedeval.cli.arguments import as_time, check_history, measure_table, run_and_qrels
+from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, scores_with_baseline, warn_of
+from gradedeval.cli.options import (
+    GROWS,
+    READS,
+    WRITES,
+    command_line,
+    history_options,
+    is_given,
+    measure_option,
+    mismatch_option,
+    one_registered,
+    option,
+)
+from gradedeval.cli.output import asked_for, say, warn, write
+from gradedeval.errors import InputError, Note, plural, visible, warn_caller
+from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.formats.frames import to_frame
+from gradedeval.measures.parse import each_once
+from gradedeval.options import numbers
+from gradedeval.options.definition import OUTPUT
+from gradedeval.questions.history import lines_of
+from gradedeval.questions.limits import COMPARED, KINDS, Bound, find_settings, read_bound_specs, resolve_bounds
+from gradedeval.scoring.evaluate import named_runs
+from gradedeval.scoring.run_scores import summarize_rises
+from gradedeval.scoring.scores import with_defaults
+from gradedeval.trec.stream import extension_of
+from gradedeval.trec.written import append_lines
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+LOWEST, HIGHEST, FELL, ROSE = "of lowest score", "of highest score", "that fell most", "that rose most"
+ALONE, OPEN = (LOWEST, HIGHEST), "that could gain most"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether one run satisfies one bound.
+
+    value     what is bounded: the summary (mean, total or geometric mean), its drop, the largest drop of a topic, p, or
+              what unjudged documents could add to the summary. A drop is a rise where lower is better. nan without p
+    passed    whether the bound holds
+    sentence  the verdict in words
+    worst     the topics to look at first, with their scores, changes or what they could gain
+    which     what these topics are: "that fell most"
+    topics    how many topics the value is over
+    counts    whether the scores are whole numbers
+    settled   of a drop of the summary that breaks a bound: whether it is one whatever the unjudged documents of both
+              runs turn out to be; else None, also where that is not known
+    """
+
+    run: str
+    bound: Bound
+    value: float
+    passed: bool
+    sentence: str
+    worst: tuple[tuple[str, float], ...]
+    which: str
+    topics: int
+    counts: bool = False
+    settled: bool | None = None
+
+    @property
+    def worst_words(self) -> str:
+        """The worst topics in words."""
+        form = ("" if self.which in ALONE else "+") + (".0f" if self.counts else ".4f")
+        topics = ", ".join(f"{topic} {value:{form}}" for topic, value in self.worst)
+        return topics and f"{plural(len(self.worst), 'topic')} {self.which}: {topics}"
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The columns of the frame that `check` returns."""
+        return {
+            "run": self.run,
+            "bound": self.bound.kind,
+            "measure": self.bound.measure,
+            "limit": self.bound.limit,
+            "relative": self.bound.relative,
+            "value": None if math.isnan(self.value) else self.value,
+            "passed": self.passed,
+            "verdict": self.sentence,
+            "worst": self.worst_words,
+            "topics": self.topics,
+            "settled": self.settled,
+        }
+
+    @property
+    def line(self) -> str:
+        """All of it in one line."""
+        return visible("; ".join(part for part in (f"{self.run}: {self.sentence}", self.worst_words) if part))
+
+
+# `check`: runs against bounds, for a CI job that fails when search gets worse.
+
+
+SHOWN = 5
+"""Topics listed of a broken bound."""
+
+
+class Tests(NamedTuple):
+    """(run, measure) -> p of its `significant` bound, corrected, and the test in words."""
+
+    p: dict[tuple[str, str], float]
+    method: str
+
+
+def check(
+    scores: AnyScores,
+    bounds: Iterable[Bound],
+    baseline: AnyScores | None = None,
+    *,
+    test: Test = "randomization",
+    draws: int = 10_000,
+    seed: int = 0,
+    allow_mismatch: bool = False,
+) -> pd.DataFrame:
+    """Hold every run against every bound; bounds on a drop look at the topics that the run and
+    the baseline are both scored on. By a measure of which lower is better a rise is what they bound.
+
+    scores          what `gradedeval.evaluate` returns, with residuals="total" for `max-unjudged`
+    bounds          as in `Bound("min", "err@20", 0.25)`
+    baseline        what the others are compared with, and is not checked itself: the name of one of the runs, or saved
+                    scores of a run, as a file, a DataFrame or `Scores`
+    test            of `significant` bounds, two-sided; Holm's correction over all of them. Only a drop breaks them; one
+                    that is the same on all topics has no p by t and bootstrap, and is an InputError
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
+
+    Returns a frame with a row for each run and bound: run, bound, measure, limit, relative, value, passed, verdict,
+    worst (the topics to look at first, as text), topics (how many the value is over), settled (of a drop of the mean
+    that breaks a bound: if it is one whatever the unjudged documents of both runs turn out to be; else None, also where
+    that is not known). A `min` of a measure of which lower is better, or a `max` of another, is told in a warning of
+    the class `gradedeval.EvaluationWarning`. Raises InputError (usage) if a bound needs a baseline and there is none,
+    or a residual that its measure does not have, or if no drop could be significant at its level.
+    """
+    settings, bounds = TestSettings(test, draws=draws, seed=seed), list(bounds)
+    matrix, name = with_baseline(scores, baseline, allow_mismatch)
+    warn_caller([*baseline_notes(matrix, name), *direction_notes(matrix, bounds)])
+    found = verdicts(matrix, bounds, name, settings)
+    warn_caller(judging_notes(matrix, found))
+    return to_frame([verdict.row for verdict in found])
+
+
+def baseline_notes(matrix: Matrix, baseline: str | None) -> list[str]:
+    """A note where the baseline lacks topics that a run is scored on: no drop is seen there."""
+    if baseline is None:
+        return []
+    known: Bools = np.logical_or.reduce(~np.isnan(matrix.score), axis=2)
+    has = known[matrix.run_index(baseline)]
+    scored = np.delete(known, matrix.run_index(baseline), 0).any(0)
+    count, of = int((scored & has).sum()), int(scored.sum())
+    if count == of:
+        return []
+    what = f"baseline '{baseline}' has scores of {count} of {of} {plural(of, 'topic')}: no drop is seen on the others"
+    return [Note(what, f"--min-topics {of} makes that an error", kind="baseline-topics")]
+
+
+def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, settings: TestSettings) -> list[Verdict]:
+    """As `check`: the verdicts, run by run, in the order of the bounds."""
+    for bound in bounds:
+        if bound.kind in COMPARED and baseline is None:
+            place = "" if bound.place.startswith("--") else bound.place  # that of a settings file
+            hint = "add --baseline RUN or --baseline SCORES.csv"
+            raise InputError(place, f"--{bound.kind} needs a baseline", hint, usage=True)
+    runs = [run for run in matrix.runs if run != baseline]
+    if not runs:
+        raise InputError("", "the baseline is the only run", "add the run to check", usage=True)
+    tests, reread = _tests(matrix, runs, bounds, baseline, settings), Reread.of(matrix.scores)
+    found = [_verdict(matrix, run, bound, baseline, tests) for run in runs for bound in bounds]
+    return found if baseline is None else [_with_settled(matrix, verdict, baseline, reread) for verdict in found]
+
+
+def judging_notes(matrix: Matrix, found: Iterable[Verdict]) -> list[Note]:
+    """What is taken for granted where a verdict says whether judging could reverse a drop."""
+    measures = dict.fromkeys(verdict.bound.measure for verdict in found if verdict.settled is not None)
+    notations = [(name, matrix.notations[matrix.measure_index(name)]) for name in measures]
+    return unseen_notes(notations, matrix.scores.options if matrix.scores else None)
+
+
+def direction_notes(matrix: Matrix, bounds: Iterable[Bound]) -> list[str]:
+    """A note for each bound that holds a measure to its bad side: at least so high where lower is better, or the other
+    way round."""
+    notes = []
+    for bound in bounds:
+        better = matrix.reading(matrix.measure_index(bound.measure)).better
+        if (bound.kind, better) in (("min", "lower"), ("max", "higher")):
+            what = f"{better} is better by {bound.measure}, so this bound lets through what is worse"
+            other = "--max" if bound.kind == "min" else "--min"
+            notes.append(f"{bound.place or f'{bound.kind} {bound.measure}'}: {what}; use {other} to refuse it")
+    return notes
+
+
+def _tests(
+    matrix: Matrix, runs: Sequence[str], bounds: Sequence[Bound], baseline: str | None, settings: TestSettings
+) -> Tests:
+    """The tests of all runs with a `significant` bound."""
+    wanted = [(run, bound) for run in runs for bound in bounds if bound.kind == "significant"]
+    if not wanted or baseline is None:
+        return Tests({}, "")
+    if settings.test not in PAIR_TESTS:
+        raise InputError("--test", f"{settings.test} {NOT_BY_PAIR[settings.test]}", "choose another test", usage=True)
+    pairs = [matrix.select(runs=[baseline, run]).paired(bound.measure) for run, bound in wanted]
+    _check_reach(pairs, [bound for _, bound in wanted], settings)
+    test, draws, seed = settings.test, settings.draws, settings.seed
+    alone = [significance.p_values(_changes(both.values)[None], test, draws, seed)[0] for both in pairs]
+    p = significance.correct_p_values(np.array(alone), "holm").tolist()
+    methods = dict.fromkeys(significance.describe_test(test, len(both.topics), draws, seed) for both in pairs)
+    family = f", holm over {len(p)}" if len(p) > 1 else ""
+    names = [(run, bound.measure) for run, bound in wanted]
+    return Tests(dict(zip(names, p, strict=True)), "; ".join(methods) + family)
+
+
+def _check_reach(pairs: Sequence[Paired], bounds: Sequence[Bound], settings: TestSettings) -> None:
+    """Raise InputError (usage) for a bound that no drop could break: such a check would always pass."""
+    test, draws = settings.test, settings.draws
+    smallest = np.array([significance.min_p(test, len(both.topics), draws) for both in pairs])
+    corrected = significance.correct_p_values(smallest, "holm").tolist()
+    for both, bound, p in zip(pairs, bounds, corrected, strict=True):
+        cause = significance.unattainable(bound.limit, p, test, len(both.topics), draws, len(pairs), "holm")
+        if cause:
+            raise InputError(bound.place or f"significant {bound.measure}", *cause, usage=True)
+
+
+def _changes(values: Floats) -> Floats:
+    """topics: value of the run − value of the baseline."""
+    changes: Floats = topic_differences(values, np.array([0]), np.array([1]))[0]
+    return changes
+
+
+def _drop(both: Paired) -> float:
+    """How much worse the run is than the baseline, in its summary."""
+    before, after = both.summaries.tolist()
+    return float(both.reading.sign * (before - after))
+
+
+def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests: Tests) -> Verdict:
+    alone = matrix.select(runs=[run]).paired(bound.measure)
+    which, topics, shown, used = LOWEST, alone.topics, alone.score[0], len(alone.topics)
+    if baseline is not None:
+        both = matrix.select(runs=[baseline, run]).paired(bound.measure)
+        which, topics, shown = FELL, both.topics, _changes(both.score)
+        used = len(both.topics) if bound.kind in COMPARED else used
+        if both.reading.better == "lower" and bound.kind in COMPARED:
+            which = ROSE
+    if bound.kind == "min-topics":
+        used = len(set(topics) - _unanswered(matrix, [run, str(baseline)]))
+        value, passed, sentence = _of_count(used, bound, used < len(topics))
+    elif bound.kind in ("min", "max"):
+        value, passed, sentence = _of_summary(alone, bound)
+        if bound.kind == "max":
+            which = HIGHEST if baseline is None else ROSE
+    elif bound.kind == "max-unjudged":
+        column, row = matrix.measure_index(bound.measure), matrix.run_index(run)
+        kept = matrix.included[row, :, column]
+        unjudged, residual = (part[row, kept, column] for part in (matrix.unjudged, matrix.residual))
+        unjudged = np.where(np.isnan(unjudged), residual, unjudged)  # blank where the residual comes from the bounds
+        value, passed, sentence = _of_unjudged(alone, unjudged, bound)
+        which, topics, shown = OPEN, alone.topics, unjudged
+    elif bound.kind == "max-drop":
+        value, passed, sentence = _of_drop(both, bound)
+    elif bound.kind == "max-topic-drop":
+        value, passed, sentence = _of_topics(both, bound)
+    else:
+        value, passed, sentence = _of_test(both, bound, tests.p[run, bound.measure], tests.method)
+    if used < len(matrix.topics) and bound.kind != "min-topics":
+        sentence += f", on {used} of {len(matrix.topics)} topics"
+    badness = -shown if which in (HIGHEST, ROSE, OPEN) else shown
+    first = [] if passed or bound.kind == "min-topics" else np.argsort(badness, kind="stable")[:SHOWN].tolist()
+    worst = tuple((topics[index], float(shown[index])) for index in first if which in ALONE or badness[index] < 0)
+    counts = alone.reading.summary == "total" and all(score.is_integer() for _, score in worst)
+    return Verdict(run, bound, value, passed, sentence, worst, which, used, counts)
+
+
+def _with_settled(matrix: Matrix, verdict: Verdict, baseline: str, reread: Reread | None) -> Verdict:
+    """Of a drop of the summary that breaks a bound: whether it is one whatever the unjudged documents of both runs turn
+    out to be."""
+    if verdict.passed or verdict.bound.kind not in ("max-drop", "significant"):
+        return verdict
+    both = matrix.select(runs=[baseline, verdict.run]).paired(verdict.bound.measure)
+    settled = drop_is_settled(both, reread) if _drop(both) > TOLERANCE else None
+    if settled is None:
+        return verdict
+    could = "no judging of unjudged documents reverses it" if settled else "judging unjudged documents could reverse it"
+    # Judging may bring in others, which nothing is known of.
+    these = " on these topics" if matrix.scores and matrix.scores.options.topics_judged_later else ""
+    return replace(verdict, sentence=f"{verdict.sentence}; {could}{these}", settled=settled)
+
+
+def _unanswered(matrix: Matrix, runs: Sequence[str]) -> set[str]:
+    """Topics for which one of these runs retrieved nothing, where the scores are not saved ones: they count as 0."""
+    return {topic for run in (matrix.scores.runs if matrix.scores else ()) if run.run in runs for topic in run.empty}
+
+
+def _of_count(topics: int, bound: Bound, fewer: bool) -> tuple[float, bool, str]:
+    passed, found = topics >= bound.limit, f"{topics} {plural(topics, 'topic')}{' with documents' * fewer}"
+    return topics, passed, f"{bound.measure} is over {found}, {'at least' if passed else 'fewer than'} {bound.limit:g}"
+
+
+def _of_summary(alone: Paired, bound: Bound) -> tuple[float, bool, str]:
+    value = float(alone.summaries[0])
+    if bound.kind == "min":
+        passed, least = value >= bound.limit - TOLERANCE, ("at least", "below")
+    else:
+        passed, least = value <= bound.limit + TOLERANCE, ("at most", "above")
+    words = least[0] if passed else least[1]
+    return value, passed, f"{bound.measure} {_shown(value, alone)} is {words} {bound.limit:g}"
+
+
+def _shown(value: float, paired: Paired) -> str:
+    """A summary or a change of one: totals of counts are whole numbers."""
+    return f"{value:.0f}" if paired.reading.summary == "total" and value == round(value) else f"{value:.4f}"
+
+
+def _moved(both: Paired) -> str:
+    before, after = both.summaries.tolist()
+    share = f" ({abs((after - before) / before):.1%})" if before else ""
+    if abs(after - before) <= TOLERANCE:
+        return f"{both.measure} unchanged at {_shown(after, both)}"
+    what = f"{'fell' if after < before else 'rose'} by {_shown(abs(after - before), both)}"
+    return f"{both.measure} {what}{share}, from {_shown(before, both)} to {_shown(after, both)}"
+
+
+def _of_drop(both: Paired, bound: Bound) -> tuple[float, bool, str]:
+    drop, before = _drop(both), abs(float(both.summaries[0]))
+    if bound.relative and abs(drop) > TOLERANCE:
+        drop = drop / before if before else math.copysign(math.inf, drop)
+    passed = drop <= bound.limit + TOLERANCE
+    return drop, passed, _moved(both) + (_allowed(bound) if passed else f", more than {bound.allowed}")
+
+
+def _allowed(bound: Bound) -> str:
+    return f" (allowed: {bound.allowed})"
+
+
+def _of_topics(both: Paired, bound: Bound) -> tuple[float, bool, str]:
+    drops = -both.reading.sign * _changes(both.score)
+    verb = "rose" if both.reading.better == "lower" else "fell"
+    count = int((drops > bound.limit + TOLERANCE).sum())
+    largest = max(0.0, float(drops.max()))
+    if not count:
+        return largest, True, f"{bound.measure} {verb} by {_shown(largest, both)} at most in a topic{_allowed(bound)}"
+    what = f"{bound.measure} {verb} by more than {bound.limit:g} in {count} {plural(count, 'topic')}"
+    return largest, False, f"{what} of {len(drops)}"
+
+
+def _of_test(both: Paired, bound: Bound, p: float, method: str) -> tuple[float, bool, str]:
+    if math.isnan(p) and _drop(both) > 0:
+        what = f"{bound.measure} of '{both.runs[1]}' differs alike on all topics, so that there is no variance"
+        raise InputError(bound.place, what, "use --test randomization")
+    if math.isnan(p):
+        return p, True, f"{_moved(both)} alike on all topics, so that {method} gives no p"
+    significant = "not significant" if p > bound.limit else "significant"
+    passed = _drop(both) <= 0 or p > bound.limit
+    return p, passed, f"{_moved(both)}, p {p_value(p)} ({method}), {significant} at {bound.limit:g}"
+
+
+def _of_unjudged(alone: Paired, unjudged: Floats, bound: Bound) -> tuple[float, bool, str]:
+    if np.isnan(unjudged).any():
+        hint = "bound the share of judged documents instead: --min judged@10=0.8"
+        raise InputError(bound.place, f"{bound.measure} has no residual", hint, usage=True)
+    rise = float(summarize_rises(alone.score[0], unjudged, alone.reading.summary))
+    passed = rise <= bound.limit + TOLERANCE
+    sentence = f"unjudged documents could lift {bound.measure} by {_shown(rise, alone)}"
+    return (
+        rise,
+        passed,
+        sentence + (_allowed(bound) if passed else f", more than {bound.limit:g}: too few documents are judged"),
+    )
+
+
+# Verdicts of a check -> text: lines for a terminal, annotations, a JUnit report, or a table.
+
+
+def render(verdicts: Sequence[Verdict], form: str, signature: str, *, signed: bool = True) -> str:
+    """The verdicts in one of FORMATS, in their order, with what the scores depend on; for people only if `signed`."""
+    if form in REPORTS:
+        return REPORTS[form](verdicts, signature if signed or form != "text" else "")
+    return formats.render(partial(check_document, verdicts, signature), form, signed=signed)
+
+
+def summary(verdicts: Sequence[Verdict]) -> str:
+    """How many bounds are broken."""
+    broken = sum(not verdict.passed for verdict in verdicts)
+    if not broken:
+        words = {1: "the bound holds", 2: "both bounds hold"}
+        return words.get(len(verdicts), f"all {len(verdicts)} bounds hold")
+    return f"{broken} of {len(verdicts)} {plural(len(verdicts), 'bound')} broken"
+
+
+def check_document(verdicts: Sequence[Verdict], signature: str, layout: Layout) -> Document:
+    """The verdicts as a table."""
+    if layout == "long":
+        rows = [verdict.row for verdict in verdicts]
+        bounds = [
+            {**row, "worst": [{"topic": topic, "value": value} for topic, value in verdict.worst]}
+            for row, verdict in zip(rows, verdicts, strict=True)
+        ]
+        nested = {"signature": signature, "passed": all(verdict.passed for verdict in verdicts), "bounds": bounds}
+        table = Table([Column(name) for name in rows[0]], [list(row.values()) for row in rows])
+        return Document([table], signature, nested=nested)
+    columns = [
+        Column(""),
+        Column("run"),
+        Column("bound"),
+        Column("allowed", "figures"),
+        Column("verdict"),
+        Column("worst"),
+    ]
+    cells = [
+        (
+            "✅" if verdict.passed else "❌",
+            verdict.run,
+            f"{verdict.bound.kind} {verdict.bound.measure}",
+            verdict.bound.allowed,
+            verdict.sentence,
+            verdict.worst_words,
+        )
+        for verdict in verdicts
+    ]
+    return Document([Table(columns, cells)], signature, title=f"gradedeval check: {summary(verdicts)}")
+
+
+def _text(verdicts: Sequence[Verdict], signature: str) -> str:
+    lines = [f"{'ok  ' if verdict.passed else 'FAIL'}  {verdict.line}" for verdict in verdicts]
+    return "\n".join([*lines, "", summary(verdicts), *([signature] if signature else [])]) + "\n"
+
+
+def _github(verdicts: Sequence[Verdict], signature: str) -> str:
+    """Workflow commands, which GitHub shows beside the job."""
+    lines = [
+        f"::error title={_escape(f'{verdict.bound.kind} {verdict.bound.measure}', ':,')}::{_escape(verdict.line)}"
+        for verdict in verdicts
+        if not verdict.passed
+    ]
+    topics = sorted({verdict.topics for verdict in verdicts})
+    said = f"{summary(verdicts)}, over {' to '.join(map(str, dict.fromkeys([topics[0], topics[-1]])))} topics"
+    return "\n".join([*lines, f"::notice title=gradedeval check::{_escape(said)}"]) + "\n"
+
+
+def _escape(text: str, more: str = "") -> str:
+    for character in "%\r\n" + more:
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+def _junit(verdicts: Sequence[Verdict], signature: str) -> str:
+    broken = sum(not verdict.passed for verdict in verdicts)
+    cases = []
+    for verdict in verdicts:
+        name = f"{verdict.bound.kind} {verdict.bound.measure} {verdict.bound.allowed}"
+        topics = f'<properties><property name="topics" value="{verdict.topics}"/></properties>'
+        failure = "" if verdict.passed else f"<failure message={_quote(verdict.line)}/>"
+        cases.append(f"  <testcase classname={_quote(verdict.run)} name={_quote(name)}>{topics}{failure}</testcase>")
+    head = f'  <properties><property name="signature" value={_quote(signature)}/></properties>'
+    return _suite([head, *cases], len(verdicts), failures=broken)
+
+
+def _suite(lines: Sequence[str], tests: int, *, failures: int = 0, errors: int = 0) -> str:
+    counts = f'tests="{tests}" failures="{failures}" errors="{errors}"'
+    begin = ['<?xml version="1.0" encoding="utf-8"?>', f'<testsuite name="gradedeval check" {counts}>']
+    return "\n".join([*begin, *lines, "</testsuite>\n"])
+
+
+def _junit_fault(error: InputError) -> str:
+    """One case that could not be run: an error, where a broken bound is a failure."""
+    case = '  <testcase classname="gradedeval check" name="data">'
+    return _suite([f"{case}<error message={_quote(error.at_prompt)}/></testcase>"], 1, errors=1)
+
+
+def _github_fault(error: InputError) -> str:
+    return f"::error title=gradedeval check%3A nothing was checked::{_escape(error.at_prompt)}\n"
+
+
+def _json_fault(error: InputError) -> str:
+    return formats.as_json(Document([], nested={"passed": False, "error": error.at_prompt, "bounds": []}), None)
+
+
+def _quote(text: str) -> str:
+    """An attribute's value; a character that XML cannot hold becomes a question mark."""
+    legal = (
+        character if character in "\t\n" or (character >= " " and not "\ud800" <= character <= "\udfff") else "?"
+        for character in formats.in_utf8(text)
+    )
+    return quoteattr("".join(legal), {"\n": "&#10;"})
+
+
+REPORTS: dict[str, Callable[[Sequence[Verdict], str], str]] = {"text": _text, "github": _github, "junit": _junit}
+"""The formats of a check alone, which no other result has."""
+FORMATS = (*REPORTS, *formats_for())
+FAULTS: dict[str, Callable[[InputError], str]] = {"junit": _junit_fault, "github": _github_fault, "json": _json_fault}
+"""The formats in which a program is told that nothing could be checked."""
+
+
+def format_of(output: str | None) -> str:
+    """The format that the extension of -o asks for; `text` where it asks for none."""
+    extension = extension_of(output)
+    extensions = {formats.FORMATS[name].extension: name for name in formats_for()}
+    return {**extensions, ".txt": "text", ".xml": "junit"}.get(extension, "text")
+
+
+# `gradedeval check RUN... QRELS --min err@20=0.25`: a gate for CI.
+
+
+KEYWORDS = {"min": "minimum", "max": "maximum"}
+"""The parameters of options whose names Python needs itself."""
+OPTIONS = [
+    option("--baseline", metavar="RUN|SCORES.csv", file=READS, help="Measure drops against this run or these saved "
+           "scores."),
+    mismatch_option(),
+    option("--min", "minimum", multiple=True, metavar="[MEASURE=]X", help="The mean (or total, or geometric "
+           "mean) must be at least X."),
+    option("--max", "maximum", multiple=True, metavar="[MEASURE=]X", help="It must be at most X: for measures such as "
+           "unjudged@10, of which lower scores are better."),
+    option("--max-drop", multiple=True, metavar="[MEASURE=]X|X%", help="The mean may drop by at most X, or by X "
+           "percent of the baseline's; where lower is better, it may rise by that."),
+    option("--max-topic-drop", multiple=True, metavar="[MEASURE=]X", help="No topic may drop by more than X."),
+    option("--significant", multiple=True, metavar="[MEASURE=]P", help="The mean may not drop significantly at level "
+           "P. Without MEASURE: each measure of -m, or else of the other bounds."),
+    option("--max-unjudged", multiple=True, metavar="[MEASURE=]X", help="Judging the run's unjudged documents may "
+           "raise the mean by at most X (column 'unjudged' of --residuals split)."),
+    option("--min-topics", multiple=True, metavar="[MEASURE=]N", help="The mean must be over N topics or more "
+           "for which the run has documents; with a baseline, over N that both have. "
+           "Without MEASURE: each measure, as for --significant."),
+    option("--history", metavar="FILE", file=GROWS, help="Append the summaries to a history: a line for each run. See "
+           "`gradedeval history`."),
+    *history_options(),
+    one_registered("unseen"),
+    option("--config", metavar="FILE.toml", file=READS, help="Read bounds and options from a file. Default: "
+           "gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present."),
+    option("--test", type=click.Choice(PAIR_TESTS),
+           help="Significance test of --significant. Default: randomization."),
+    option(numbers.DRAWS, metavar="N", help="Number of permutations, or of bootstrap samples. Default: "
+           f"{TestSettings.draws}."),
+    option(numbers.SEED, metavar="N", help="Random seed. Default: 0."),
+    measure_option("Measure of the bounds that name none.", default=()),
+    option("-f", "--format", "form", section=OUTPUT, type=click.Choice(FORMATS), metavar="FORMAT", help="Output "
+           f"format: {', '.join(FORMATS)}. Default: text, or by the extension of -o (.md, .json, .xml for junit)."),
+    option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write the report to FILE; failed "
+           "bounds are also printed to stderr."),
+]  # fmt: skip
+
+
+@command_line("check", "RUN... QRELS", OPTIONS, SCORING_OPTIONS)
+def command(files: tuple[str, ...], config: str | None, form: str | None, output: str | None, **keywords: Any) -> None:
+    """Check runs against bounds. Exit code 0: all bounds hold; 1: a bound is broken; 2: bounds or options are invalid;
+    3: the data are bad, so nothing was checked.
+
+    MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min
+    0.25.
+    """
+    history, label, time = (keywords.pop(name) for name in ("history", "label", "time"))
+    check_history(history, "--history", {"label": label, "time": time})
+    form = form or format_of(output)
+    table = measure_table(keywords["measures_from"])
+    file, specs, settings = find_settings(config, table)
+    for kind in KINDS:
+        specs += read_bound_specs(kind, keywords.pop(KEYWORDS.get(kind, kind.replace("-", "_"))))
+    for name in ("test", "draws", "seed"):
+        settings.setdefault(name, getattr(TestSettings, name))
+    for name, value in settings.items():
+        keywords[name] = keywords[name] if is_given(keywords[name]) else value
+    measures, baseline, test, draws, seed, allow = (
+        keywords.pop(name) for name in ("measures", "baseline", "test", "draws", "seed", "allow_mismatch")
+    )
+    chosen, options = prepared(measures, keywords, default=())
+    bounds, needed = resolve_bounds(specs, chosen, options, table)
+    if file is not None:
+        warn([f"settings from {file}"])
+    try:
+        matrix, baseline = scores_with_baseline(files, baseline, needed, options)
+        _check_order(matrix)
+        warn_of(matrix, allow, paired=baseline is not None)
+        notes = [*baseline_notes(matrix, baseline), *direction_notes(matrix, bounds)]
+        results = verdicts(matrix, bounds, baseline, TestSettings(test, draws=draws, seed=seed))
+        warn([*notes, *judging_notes(matrix, results)])
+    except InputError as error:
+        if form in FAULTS and not error.usage:  # which is of the command line, and ends before there is a report
+            write(FAULTS[form](error), output)
+        raise
+    if history is not None:
+        passed = {run: all(one.passed for one in results if one.run == run) for run in matrix.runs if run != baseline}
+        measures = each_once(with_defaults(measure, options) for measure in needed)
+        scored = matrix.select(measures=[measure.label for measure in measures])
+        sources = named_runs(run_and_qrels(files)[0])
+        append_lines(history, lines_of(scored, measures, sources, as_time(time), label or "", passed))
+    write(render(results, form, matrix.signature, signed=not asked_for("quiet")), output)
+    broken = [verdict for verdict in results if not verdict.passed]
+    # People have read them already.
+    if output is not None or form not in ("text", "github", *formats_for("wide")):
+        for verdict in broken:
+            say(f"FAIL  {verdict.line}")
+    if broken:
+        click.get_current_context().exit(1)
+
+
+def _check_order(matrix: Matrix) -> None:
+    """Raise InputError for a run whose scores rise with the rank: a gate that lets it pass guards nothing."""
+    for note in matrix.notes:
+        if isinstance(note, Note) and note.kind == "rising-scores":
+            place, _, what = note.text.partition(": ")
+            raise InputError(place, what, note.hint, kind=note.kind)

@@ -1,0 +1,679 @@
+"""What has to be said of the p values and intervals of comparisons: what an interval is, and where there is nothing to
+see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+import numpy as np
+from click.core import ParameterSource
+
+from gradedeval.analysis import significance
+from gradedeval.analysis.difference_bounds import (
+    IF_JUDGED,
+    Differences,
+    depends_on_unseen,
+    difference_bounds,
+    never_falls,
+    settled,
+    unseen_notes,
+)
+from gradedeval.analysis.flips import Reread, flip_columns
+from gradedeval.analysis.score_matrix import (
+    AnyScores,
+    Matrix,
+    Paired,
+    comparable,
+    run_pairs,
+    shared_topics,
+    topic_differences,
+    with_baseline,
+)
+from gradedeval.analysis.significance import (
+    NOT_BY_PAIR,
+    Correction,
+    Test,
+    Tested,
+    TestSettings,
+    agreed,
+    anova,
+    p_value,
+    posterior,
+    tukey,
+    tukey_hsd,
+    with_interval,
+)
+from gradedeval.analysis.tables import Row, Shown, frame_document, ratio, readings, same, scales, signature_lines
+from gradedeval.arrays import TOLERANCE, Floats, Ints
+from gradedeval.cli.arguments import Destination
+from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, TEST_OPTIONS, matrix_from
+from gradedeval.cli.options import READS, command_line, one_registered, option
+from gradedeval.cli.output import warn
+from gradedeval.errors import InputError, Note, in_python, plural, visible, warn_caller
+from gradedeval.formats import FORMATS, Column, Document, Layout, Table
+from gradedeval.formats.frames import frame_table, joined, to_frame
+from gradedeval.parallel.progress import Progress, no_progress, with_progress
+from gradedeval.scoring.run_scores import of_mean, summarize
+from gradedeval.scoring.scores import Scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+CENTRES = {"wilcoxon": "pseudo-median", "sign": "median"}
+"""What the interval of a test is of, where that is not the mean."""
+
+
+def interval_title(settings: TestSettings, pairs: int) -> str:
+    """The heading of intervals: their level, what they are of if not of the mean, and whether of each pair alone."""
+    centre, alone = CENTRES.get(settings.test), "of this pair alone" if settings.corrects(pairs) else None
+    said = [f"of the {centre}" if centre else None, alone]
+    return ", ".join([f"{settings.level} interval", *(words for words in said if words)])
+
+
+def interval_words(frame: pd.DataFrame, settings: TestSettings) -> list[str]:
+    """What the intervals of a comparison are; and where p is corrected, how many leave out 0 beside a corrected p above
+    the level."""
+    pairs = len(frame) // frame["measure"].nunique()
+    if settings.test == "bayes":
+        return [f"{settings.level} credible interval"]
+    if settings.test in significance.NOT_BY_PAIR:
+        whose = "Tukey's" if settings.test == "anova" else "by the same ranges"
+        return [f"{settings.level} interval: {whose}, of all pairs together"]
+    centre = f"{CENTRES[settings.test]}s of differences" if settings.test in CENTRES else "differences"
+    said = f"{settings.level} interval: {centre} that the test does not reject"
+    if not settings.corrects(pairs):
+        return [said]
+    count = int(((frame["p"] <= settings.alpha) & (frame["p_corrected"] > settings.alpha)).sum())
+    told = f"{count} of {len(frame)} intervals {'leaves' if count == 1 else 'leave'} out 0 where p "
+    told += f"({settings.correction_applied}) is above {settings.alpha:g}: an interval is of its pair alone"
+    return [f"{said} for this pair alone", *([told] if count else [])]
+
+
+def unattainable_notes(measures: list[Paired], pairs: int, settings: TestSettings) -> list[str]:
+    """A note for measures by which no difference, however large, could be significant with so few draws."""
+    causes: dict[tuple[str, str], list[str]] = {}
+    for paired in measures:
+        topics, runs = len(paired.topics), len(paired.runs)
+        if not significance.uses_draws(settings.test, topics, settings.draws, runs):
+            continue
+        smallest = np.full(pairs, significance.min_p(settings.test, topics, settings.draws, runs))
+        p = float(significance.correct_p_values(smallest, settings.correction_applied)[0])
+        cause = significance.unattainable(
+            settings.alpha, p, settings.test, topics, settings.draws, pairs, settings.correction_applied, runs
+        )
+        if cause:
+            causes.setdefault(cause, []).append(paired.measure)
+    return [f"{', '.join(names)}: {what}; {hint}" for (what, hint), names in causes.items()]
+
+
+def interval_notes(frame: pd.DataFrame, measures: list[Paired], settings: TestSettings) -> list[str]:
+    """Notes of the measures by which an interval has no end, and of those by which a pair has no p and no interval."""
+    notes, blank = [], frame["low"].isna()
+    if names := frame["measure"][blank].unique().tolist():
+        count = int(blank.sum())
+        what = f"{settings.test} is blank for {count} {plural(count, 'pair')} whose topics all differ alike"
+        notes.append(f"{', '.join(names)}: {what}, so that there is no variance; use --test randomization")
+    endless = np.isposinf(frame["high"]) | (frame["low"] == np.where(frame["tested"] == "ratio", 0, -np.inf))
+    if names := frame["measure"][endless].unique().tolist():
+        drawn = any(
+            significance.uses_draws(settings.test, len(own.topics), settings.draws, len(own.runs))
+            for own in measures
+            if own.measure in names
+        )
+        why = "draws are too few" if drawn else "too few topics"
+        why = "too few topics differ, or draws are too few" if settings.test == "bootstrap" else why
+        notes.append(f"{', '.join(names)}: {plural(len(frame), 'interval')} with no end at {settings.level}: {why}")
+    return notes
+
+
+def order_notes(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
+    """What is taken for granted where a comparison says whether judging could reverse an order."""
+    return [*unseen_in(frame, matrix), *later_topics(frame, matrix)]
+
+
+def unseen_in(frame: pd.DataFrame, matrix: Matrix, column: str = "conclusive") -> list[Note]:
+    """That no unjudged document is relevant which neither of two runs retrieved, where the column says whether judging
+    could reverse an order."""
+    known = frame["measure"][frame[column].notna()].unique().tolist()
+    notations = [(name, matrix.notations[matrix.measure_index(name)]) for name in known]
+    return unseen_notes(notations, matrix.scores.options if matrix.scores else None)
+
+
+def later_topics(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
+    """That further judgments may bring in other topics."""
+    chosen = matrix.scores.options.topics_judged_later if matrix.scores else ""
+    return [f"{IF_JUDGED}: orders are of the {chosen}"] if chosen and frame["conclusive"].notna().any() else []
+
+
+# `compare`: pairs of runs by every measure: means, differences, significance, and whether judging could reverse it.
+
+
+def compare(
+    scores: AnyScores,
+    baseline: AnyScores | None = None,
+    *,
+    test: Test = "randomization",
+    correction: Correction | None = None,
+    draws: int = 10_000,
+    alpha: float = 0.05,
+    seed: int = 0,
+    rope: float | None = None,
+    allow_mismatch: bool = False,
+    progress: Progress = no_progress,
+) -> pd.DataFrame:
+    """Compare runs pair by pair, by every measure, on the topics that all runs are scored on.
+
+    scores          what `gradedeval.evaluate` returns, with residuals="total" to get `conclusive`; or saved scores
+    baseline        what the others are compared with: one of the runs, or saved scores of a run, as a file, a DataFrame
+                    or `Scores`; None: all pairs, each with the run listed before it
+    test            randomization, bootstrap (studentized), t, wilcoxon, sign, tukey-hsd, anova or bayes
+    correction      over the pairs of a measure: holm (default), bonferroni, bh or none
+    draws, seed     permutations, or bootstrap samples, and the seed that they are drawn by
+    alpha           significance level; the level of intervals is 1 − alpha
+    rope            of bayes: means that differ by no more are practically equal; None: 0.01
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
+
+    Returns a frame with the columns measure, run, baseline, topics, mean (what `evaluate` gives), baseline_mean,
+    difference (run − baseline), relative (to |baseline_mean|), wins, ties, losses (topics), effect (mean difference /
+    deviation), low, high (the interval: differences that the test does not reject), p, p_corrected, lowest, highest,
+    conclusive, flip, unjudged, flip_share, flip_rank, tested. `tested` is `difference`, or `ratio` for geometric means:
+    effect and p are then of differences of logarithms, low and high are ratios. With bayes, better, equivalent and
+    worse stand in place of p: the probabilities that the true difference is above rope, within ±rope, below −rope, or
+    the other way round where lower is better; low and high are a credible interval. `lowest` and `highest` are the ends
+    of the difference once all is judged; `conclusive`: they do not reverse the order. `flip` is how many `unjudged`
+    documents of the lower run would have to be relevant to do so: the fewest where what a document adds depends on its
+    rank alone, else a number that suffices; `flip_share` is their share, `flip_rank` the lowest rank among them. Blank
+    where the order is conclusive or runs cannot be read again. `.attrs` has the `test` with its correction, `alpha`,
+    the `signature`, and as `if_fully_judged` what these columns assume. What is assumed or left out is a warning,
+    `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs, and one topic.
+
+    An interval leaves out 0 where p is no more than alpha; `.attrs["interval"]` says what it is of. Where all topics
+    differ alike bootstrap, t, anova and bayes have neither p nor interval, which is told too.
+    """
+    settings = TestSettings(test, correction, draws, alpha, seed, rope)
+    matrix, name = with_baseline(scores, baseline, allow_mismatch)
+    frame, notes = compare_matrix(matrix, name, settings, progress)
+    frame.attrs = _attributes(frame, matrix, settings)
+    warn_caller([*matrix.omission_notes(), *notes, *later_topics(frame, matrix)])
+    return frame
+
+
+def _attributes(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> dict[Any, Any]:
+    return {
+        "test": "; ".join(tests_of(frame, matrix, settings)),
+        "interval": " | ".join(interval_words(frame, settings)),
+        "if_fully_judged": in_python("; ".join(unseen_in(frame, matrix))),
+        "alpha": settings.alpha,
+        "signature": matrix.signature,
+    }
+
+
+def tests_of(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> list[str]:
+    """The tests of all measures in words, each once: those of the number of pairs that a frame has of each."""
+    measures = frame["measure"].unique().tolist()
+    pairs = len(frame) // len(measures)
+    return list(dict.fromkeys(settings.describe(matrix.paired(name), pairs) for name in measures))
+
+
+def compare_matrix(
+    matrix: Matrix,
+    baseline: str | None,
+    settings: TestSettings,
+    progress: Progress = no_progress,
+    *,
+    judging: bool = True,
+) -> tuple[pd.DataFrame, list[str]]:
+    """As `compare`: the frame, and notes for the user. Without `judging` its columns of that are blank or rough."""
+    if len(matrix.runs) < 2:
+        raise InputError("", "compare needs at least two runs", "add a run or --baseline", usage=True)
+    first, second = run_pairs(len(matrix.runs), [] if baseline is None else [matrix.run_index(baseline)])
+    measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
+    reread = Reread.of(matrix.scores) if judging else None
+    frames = [to_frame(_columns(paired, first, second, settings, reread, progress)) for paired in measures]
+    frame = joined(frames)
+    frame = frame.assign(**flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
+    frame["tested"] = frame.pop("tested")  # the last column
+    whole = ("wins", "losses", "flip", "unjudged", "flip_rank")
+    frame = frame.astype({"conclusive": "boolean", **dict.fromkeys(whole, "Int64")})
+    notes = [*unattainable_notes(measures, len(first), settings), *interval_notes(frame, measures, settings)]
+    return frame, notes
+
+
+def significance_matrix(
+    matrix: Matrix, baselines: Sequence[str], settings: TestSettings, progress: Progress = no_progress
+) -> tuple[pd.DataFrame, list[str]]:
+    """The p values of `compare` alone, of all runs with one baseline or several: a frame with the columns measure, run,
+    baseline, topics, p, p_corrected, each pair once; and notes for the user. Corrected over all pairs of a measure.
+
+    Raises InputError as `compare` does. The test is none that gives no p.
+    """
+    first, second = run_pairs(len(matrix.runs), [matrix.run_index(name) for name in baselines])
+    measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
+    names, frames = np.array(matrix.runs, dtype=object), []
+    for paired in measures:
+        p = _p_values(paired, topic_differences(paired.values, first, second), settings, progress)
+        own = {"measure": paired.measure, "run": names[second], "baseline": names[first], "topics": len(paired.topics)}
+        frames.append(to_frame({**own, **p}))
+    return joined(frames), unattainable_notes(measures, len(first), settings)
+
+
+def _columns(
+    paired: Paired, first: Ints, second: Ints, settings: TestSettings, reread: Reread | None, progress: Progress
+) -> dict[str, Any]:
+    summary, summaries = paired.reading.summary, paired.summaries
+    differences = topic_differences(paired.values, first, second)
+    difference = summarize(differences, summary)
+    if summary == "geometric":
+        difference = np.where(differences.any(1), summaries[second] - summaries[first], 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(summaries[first] == 0, np.nan, difference / np.abs(summaries[first]))
+    names = np.array(paired.runs, dtype=object)
+    return {
+        "measure": paired.measure,
+        "run": names[second],
+        "baseline": names[first],
+        "topics": len(paired.topics),
+        "mean": summaries[second],
+        "baseline_mean": summaries[first],
+        "difference": difference,
+        "relative": relative,
+        **paired.wins(topic_differences(paired.score, first, second)),
+        "effect": significance.effect_size(differences),
+        **_inference(paired, differences, settings, progress),
+        **_settled(paired, difference, first, second, reread),
+        "tested": paired.tested,
+    }
+
+
+def _inference(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> dict[str, Floats]:
+    """The interval of each pair, and its p or posterior probabilities."""
+    if settings.test == "bayes":
+        found = _posterior(paired, differences, settings)
+    else:
+        p, low, high = _tested(paired, differences, settings, progress)
+        corrected = significance.correct_p_values(p, settings.correction_applied)
+        found = {"low": low, "high": high, "p": p, "p_corrected": corrected}
+    ends = {end: of_mean(found[end], len(paired.topics), paired.reading.summary) for end in ("low", "high")}
+    return {**found, **ends}
+
+
+def _tested(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> Tested:
+    """p of each pair and the interval of its mean difference of values."""
+    test, draws, seed, alpha = settings.test, settings.draws, settings.seed, settings.alpha
+    if test not in NOT_BY_PAIR:
+        return with_interval(differences, test, draws, seed, alpha, progress)
+    difference = differences.mean(1)
+    p, margin = _of_all(paired, difference, settings, progress)
+    return agreed(p, difference - margin, difference + margin, differences, alpha)
+
+
+def _of_all(paired: Paired, difference: Floats, settings: TestSettings, progress: Progress) -> tuple[Floats, float]:
+    """p of each pair by a test of all pairs together, and how far their intervals reach to both sides."""
+    if settings.test == "anova":
+        return tukey(paired.values, difference, settings.alpha)
+    return tukey_hsd(paired.values, difference, settings.draws, settings.seed, settings.alpha, progress)
+
+
+def _p_values(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> dict[str, Floats]:
+    """p of each pair, and p corrected for all of them."""
+    if settings.test in NOT_BY_PAIR:
+        p = _of_all(paired, differences.mean(1), settings, progress)[0]
+    else:
+        p = significance.p_values(differences, settings.test, settings.draws, settings.seed, progress)
+    return {"p": p, "p_corrected": significance.correct_p_values(p, settings.correction_applied)}
+
+
+def _posterior(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
+    """The rope of totals is for the total, that of a geometric mean a difference of logarithms."""
+    rope = settings.rope_applied / (len(paired.topics) if paired.reading.summary == "total" else 1)
+    found = posterior(differences, rope, settings.alpha)
+    if paired.reading.better == "lower":
+        found |= {"better": found["worse"], "worse": found["better"]}
+    if paired.reading.better == "neither":
+        found |= dict.fromkeys(("better", "worse"), np.full(len(differences), np.nan))
+    return found
+
+
+def _settled(
+    paired: Paired, difference: Floats, first: Ints, second: Ints, reread: Reread | None
+) -> dict[str, Floats | list[bool | None]]:
+    """How low and how high the differences could come, and whether their order is conclusive."""
+    lowest, highest = difference_bounds(paired, first, second, reread)
+    residuals, rises = paired.residuals, never_falls(paired.measure, reread)
+    conclusive = settled(difference, (residuals[first], residuals[second]), (lowest, highest), rises)
+    return {"lowest": lowest, "highest": highest, "conclusive": conclusive}
+
+
+# What judging could do to the order of two runs where no number of documents of the run behind is known to reverse it.
+
+
+Prospect = Literal["same order", "could be reversed", "could be tied", "unknown"]
+
+
+def measures_that_reach(frame: pd.DataFrame, matrix: Matrix) -> frozenset[str]:
+    """The measures of a comparison by which some judgments lead to `lowest` and `highest`, of those that have a
+    pair with an order that may be reversed, and no number of documents that does it."""
+    asked = frame["measure"][frame["conclusive"].eq(False) & frame["flip"].isna()].unique().tolist()
+    reread = Reread.of(matrix.scores) if asked else None
+    if reread is None:
+        return frozenset()
+    return frozenset(name for name in asked if Differences(reread, matrix.paired(name)).are_exact)
+
+
+def prospect(row: Row, reached: frozenset[str]) -> Prospect:
+    """What judging could do to the order of a pair, a row of a comparison without `flip`.
+
+    reached  the measures by which some judgments lead to `lowest` and `highest`
+    """
+    if row["conclusive"]:
+        return "same order"
+    lowest, highest, difference = (
+        np.nan if row[name] is None else row[name] for name in ("lowest", "highest", "difference")
+    )
+    past = -lowest if difference > 0 else highest if difference < 0 else max(-lowest, highest)
+    if np.isnan(past):
+        return "unknown"
+    if past <= TOLERANCE:
+        return "could be tied"
+    return "could be reversed" if row["measure"] in reached else "unknown"
+
+
+# Comparisons and risks -> tables: which columns people see, and how the numbers were made.
+
+
+def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings) -> str:
+    """What differences are from, how they were tested, and what the interval is."""
+    measures = list(dict.fromkeys(frame["measure"]))
+    tests, alpha = tests_of(frame, matrix, test_settings), test_settings.alpha
+    mark = f"* probability ≥ {1 - alpha:.10g}" if test_settings.test == "bayes" else f"* p ≤ {alpha:g}"
+    interval, *counted = interval_words(frame, test_settings)
+    against = [] if frame["baseline"].nunique() > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
+    return "\n".join([" | ".join([*against, *tests, mark, interval, *readings(matrix, measures)]), *counted])
+
+
+def judging_words(frame: pd.DataFrame, matrix: Matrix) -> str:
+    """What is meant by documents that would reverse an order, where some would."""
+    reversing = list(dict.fromkeys(frame["measure"][frame["flip"].notna()]))
+    kept = [measure for measure in reversing if depends_on_unseen(matrix.notations[matrix.measure_index(measure)])]
+    said = f"{IF_JUDGED}: the documents that would reverse an order are of the run behind, given the top grade"
+    of = f"; of {', '.join(kept)} with R and the ideal ranking as judged" if kept else ""
+    return f"{said}{of}" if reversing else ""
+
+
+def whole(matrix: Matrix, name: str, sign: str = "") -> Callable[[Row], Any]:
+    """What a column shows: the totals of counts are whole numbers."""
+
+    def shown(row: Row) -> Any:
+        value, reading = row[name], matrix.reading(matrix.measure_index(row["measure"]))
+        counted = reading.summary == "total" and value is not None and float(value).is_integer()
+        return f"{value:{sign}.0f}" if counted else value
+
+    return shown
+
+
+def comparison_document(
+    frame: pd.DataFrame,
+    matrix: Matrix,
+    test_settings: TestSettings,
+    settings: str,
+    layout: Layout,
+    judging: bool = False,
+) -> Document:
+    """The result of `compare`; with anova the analysis of variance too.
+
+    judging  whether people see what more judging could do to the order of each pair
+    """
+    pairs = len(frame) // frame["measure"].nunique()
+    title = f"p ({test_settings.correction_applied})" if test_settings.corrects(pairs) else "p"
+    shown: Shown = {
+        **same(Column("measure"), Column("run"), *([Column("baseline")] if frame["baseline"].nunique() > 1 else [])),
+        Column("mean", "score"): whole(matrix, "mean"),
+        Column("baseline mean", "score"): whole(matrix, "baseline_mean"),
+        Column("difference", "signed"): whole(matrix, "difference", "+"),
+        Column("%", "percent"): itemgetter("relative"),
+        Column(interval_title(test_settings, pairs), "figures"): partial(_interval, alpha=test_settings.alpha),
+        WON: _won,
+        Column("effect", "signed", digits=2): itemgetter("effect"),
+        **_verdict(test_settings, title),
+    }
+    document = frame_document(frame, layout, shown, signature_lines(settings, matrix.signature), signed=True)
+    if judging and layout == "wide":
+        words = [said] if (said := judging_words(frame, matrix)) else []
+        document = replace(document, blocks=[*document.blocks, judging_table(frame, matrix), *words])
+    if test_settings.test != "anova":
+        return document
+    variances = frame_document(anova(matrix), layout, ANOVA, "").table
+    if layout == "long":
+        return replace(
+            document, head={"anova": [dict(zip(variances.names, row, strict=True)) for row in variances.rows]}
+        )
+    return replace(document, blocks=[*document.blocks, variances])
+
+
+def _interval(row: Row, alpha: float) -> str | None:
+    """Of a ratio of geometric means, or of a difference; an end of no difference is open where the test rejects it."""
+    if row["low"] is None:
+        return None
+    number, equal = (ratio, 1) if row["tested"] == "ratio" else ("{:+.4f}".format, 0)
+    rejected = row.get("p", 1) <= alpha
+    low, high = (
+        f"{sign}{number(equal).lstrip('+')}" if rejected and row[end] == equal else number(row[end])
+        for end, sign in (("low", ">"), ("high", "<"))
+    )
+    return f"{low} to {high}"
+
+
+def _won(row: Row) -> str:
+    """Only ties where neither score is better."""
+    won, tied, lost = (row[name] for name in ("wins", "ties", "losses"))
+    return f"–/{tied}/–" if won is None else f"{won}/{tied}/{lost}"
+
+
+def judging_table(frame: pd.DataFrame, matrix: Matrix) -> Table:
+    """Whether more judging could reverse the order of each pair: how low and how high its difference could come."""
+    shown: Shown = {
+        **same(Column("measure"), Column("run"), Column("baseline")),
+        Column("difference", "signed"): whole(matrix, "difference", "+"),
+        Column("lowest", "signed"): whole(matrix, "lowest", "+"),
+        Column("highest", "signed"): whole(matrix, "highest", "+"),
+        Column(IF_JUDGED): partial(if_fully_judged, reached=measures_that_reach(frame, matrix)),
+    }
+    (table,) = frame_document(frame, "wide", shown, "").blocks
+    assert isinstance(table, Table)
+    return table
+
+
+def if_fully_judged(row: Row, reached: frozenset[str] = frozenset()) -> str:
+    """Whether judging could reverse the order of two runs, and what it takes.
+
+    reached  the measures by which some judgments lead to `lowest` and `highest`
+    """
+    if row["flip"] is None:
+        return prospect(row, reached)
+    are = "doc is" if row["flip"] == row["unjudged"] == 1 else "docs are" if row["flip"] > 1 else "docs is"
+    return f"reverses if {row['flip']:,} of {row['unjudged']:,} unjudged {are} relevant"
+
+
+ANOVA: Shown = {
+    **same(Column("measure"), Column("source")),
+    Column("sum of squares", "score"): itemgetter("squares"),
+    **same(Column("df", "count")),
+    Column("mean square", "number"): itemgetter("mean_square"),
+    Column("F", "score", digits=2): itemgetter("f"),
+    Column("p", "figures"): lambda row: None if row["p"] is None else p_value(row["p"]),
+}
+"""The analysis of variance for people."""
+
+
+WON = Column("won/tied/lost", "figures")
+
+
+def _verdict(settings: TestSettings, title: str) -> Shown:
+    """p, or the posterior probabilities, with an asterisk where they reach the level."""
+    alpha = settings.alpha
+    if settings.test != "bayes":
+        return {Column(title, "figures"): lambda row: _starred(row["p_corrected"], alpha)}
+
+    def probability(name: str) -> Callable[[Row], str | None]:
+        return lambda row: None if row[name] is None else f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")
+
+    return {Column(f"P({name})", "figures"): probability(name) for name in ("better", "equivalent", "worse")}
+
+
+def _starred(p: float | None, alpha: float) -> str | None:
+    """A p value with an asterisk if it is significant."""
+    return None if p is None else p_value(p) + ("*" if p <= alpha else " ")
+
+
+# Risk
+
+
+def risk_settings(frame: pd.DataFrame, matrix: Matrix, alpha: float) -> str:
+    """What runs are compared with, and how much a loss counts."""
+    baseline, runs = frame["baseline"].iloc[0], frame["run"].nunique()
+    weight = f"α {alpha:g}: a loss counts {1 + alpha:g} times"
+    measures = list(dict.fromkeys(frame["measure"]))
+    told, units = readings(matrix, measures, tested=False), scales(matrix, measures, "URisk")
+    return " | ".join([visible(f"baseline {baseline}"), weight, f"GeoRisk among {runs} runs", *told, *units])
+
+
+def risk_document(frame: pd.DataFrame, matrix: Matrix, settings: str, layout: Layout) -> Document:
+    """The result of `risk`."""
+    shown: Shown = {
+        **same(Column("measure"), Column("run")),
+        Column("mean", "score"): whole(matrix, "mean"),
+        Column("baseline mean", "score"): whole(matrix, "baseline_mean"),
+        WON: _won,
+        Column("URisk", "signed"): itemgetter("u_risk"),
+        Column("TRisk", "signed", digits=2): itemgetter("t_risk"),
+        Column("ZRisk", "signed", digits=2): itemgetter("z_risk"),
+        Column("GeoRisk", "score"): itemgetter("geo_risk"),
+    }
+    return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature), signed=True)
+
+
+# `compare -q`: topics × runs of each measure, with the median, best and worst of all runs.
+
+
+ACROSS = ("median", "best", "worst")
+
+
+def topic_table(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch: bool = False) -> pd.DataFrame:
+    """The scores of runs by topic, as in the appendices of TREC, with what all runs reach on each.
+
+    scores          what `gradedeval.evaluate` returns, or saved scores
+    allow_mismatch  take saved scores of different qrels or options all the same, with a warning
+
+    Returns a frame with a row for each measure, topic and run: measure, topic, run, score, median, best, worst. Where
+    lower is better the best is the lowest; the topic `all` has the means (or totals, or geometric means) of each
+    column.
+    """
+    matrix = comparable(scores, allow_mismatch)
+    frames = []
+    for column, name in enumerate(matrix.measures):
+        paired, reading = matrix.paired(name), matrix.reading(column)
+        by_topic = paired.score  # runs × topics
+        best, worst = (by_topic.max(0), by_topic.min(0)) if reading.sign > 0 else (by_topic.min(0), by_topic.max(0))
+        rows = np.vstack([by_topic, np.median(by_topic, axis=0), best, worst])
+        whole = np.column_stack([rows, [float(summarize(row, reading.summary)) for row in rows]])
+        topics = [*paired.topics, "all"]
+        frames.append(
+            to_frame(
+                {
+                    "measure": name,
+                    "topic": np.repeat(topics, len(matrix.runs)),
+                    "run": np.tile(matrix.runs, len(topics)),
+                    "score": whole[: len(matrix.runs)].T.ravel(),
+                    **{
+                        part: np.repeat(whole[len(matrix.runs) + at], len(matrix.runs))
+                        for at, part in enumerate(ACROSS)
+                    },
+                }
+            )
+        )
+    return joined(frames)
+
+
+def topic_table_document(frame: pd.DataFrame, matrix: Matrix, layout: Layout) -> Document:
+    """The scores of runs by topic: a table of topics × runs for each measure."""
+    if layout == "long":
+        return Document([frame_table(frame)], matrix.signature)
+    blocks: list[Table | str] = []
+    for name in matrix.measures:
+        own = frame[frame["measure"] == name]
+        scores = own["score"].to_numpy().reshape(-1, len(matrix.runs)).tolist()
+        across = own[list(ACROSS)].to_numpy()[:: len(matrix.runs)].tolist()
+        topics = own["topic"].tolist()[:: len(matrix.runs)]
+        columns = [Column(name), *(Column(title, "score") for title in (*matrix.runs, *ACROSS))]
+        blocks.append(
+            Table(columns, [[topic, *row, *more] for topic, row, more in zip(topics, scores, across, strict=True)])
+        )
+    return Document(blocks, matrix.signature)
+
+
+# `gradedeval compare RUN... QRELS`: which runs are better, and which differences are significant.
+
+
+BASELINE = option("--baseline", metavar="RUN|SCORES.csv", file=READS, help="Compare every run with this one: one of "
+    "RUN, another file, or saved scores. Default: compare all pairs.")  # fmt: skip
+OPTIONS = [
+    option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, best and "
+           "worst, in place of comparisons."),
+    BASELINE,
+    option("--judging", is_flag=True, help="Say of each pair whether more judging could reverse its order, in a table "
+           "of its own."),
+    *TEST_OPTIONS,
+    one_registered("unseen"),
+]  # fmt: skip
+
+
+@command_line("compare", "RUN... QRELS", OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
+def command(
+    by_topic: bool,
+    baseline: str | None,
+    judging: bool,
+    test: Test,
+    correction: Correction | None,
+    draws: int,
+    alpha: float,
+    seed: int,
+    rope: float | None,
+    **keywords: Any,
+) -> None:
+    """Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals, p-values.
+
+    With --judging a second table says what becomes of the order of two runs if all their documents are judged, each
+    alike for both: it stays the same, or so many unjudged documents of the lower run would reverse it, or that is not
+    known.
+    """
+    if by_topic:
+        _check_by_topic()
+    judging = judging or keywords["unseen"] is not None
+    test_settings = TestSettings(test, correction, draws, alpha, seed, rope)
+    destination = Destination(keywords)
+    matrix, name = matrix_from(keywords, baseline)
+    if by_topic:
+        destination.deliver(partial(topic_table_document, topic_table(matrix), matrix))
+        return
+    progress, told = partial(with_progress, label="draws"), judging or FORMATS[destination.form].layout == "long"
+    frame, notes = compare_matrix(matrix, name, test_settings, progress, judging=told)
+    settings = comparison_settings(frame, matrix, test_settings)
+    make = partial(comparison_document, frame, matrix, test_settings, settings, judging=judging)
+    destination.deliver(make, settings)
+    warn([*notes, *(order_notes(frame, matrix) if told else [])])
+
+
+def _check_by_topic() -> None:
+    """Raise InputError (usage) for an option of tests where nothing is tested."""
+    context = click.get_current_context()
+    for name in ("test", "correction", "rope", "alpha", "draws", "seed", "judging", "unseen"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise InputError(f"--{name}", "does not apply to -q, which tests nothing", "leave it out", usage=True)

@@ -1,0 +1,361 @@
+"""`correlate`: how far measures agree, by the scores of topics or the ordering of runs."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import click
+import numpy as np
+
+from gradedeval.analysis.pictures import GREY, LIGHT, LOWER, Panel, drawn, frame_of, legend, looks, lower, shown
+from gradedeval.analysis.score_matrix import AnyScores, Matrix, comparable
+from gradedeval.analysis.significance import scipy_stats
+from gradedeval.analysis.tables import signature_lines
+from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close
+from gradedeval.cli.arguments import Destination
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, matrix_from
+from gradedeval.cli.options import command_line, option
+from gradedeval.errors import InputError, check_choice, plural
+from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import frame_rows, frame_table, to_frame
+from gradedeval.measures.definition import Reading
+from gradedeval.scoring.run_scores import tested
+from gradedeval.scoring.scores import Scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+Kind = Literal["pearson", "spearman", "tau", "weighted-tau", "tau-ap"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+BY_TOPIC = ("pearson", "spearman")
+"""Kinds that compare the scores of (run, topic) pairs; the others compare the orderings of runs, the best first."""
+NAMES = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's ρ",
+    "tau": "Kendall's τ",
+    "weighted-tau": "τ weighted by 1/rank",
+    "tau-ap": "τ_AP of the column against the row",
+}
+
+
+def correlate(
+    scores: Scores | Matrix | pd.DataFrame | str | Path,
+    above: Kind = "tau",
+    below: Kind = "weighted-tau",
+    *,
+    allow_mismatch: bool = False,
+) -> pd.DataFrame:
+    """How far measures agree, pair by pair.
+
+    scores          what `gradedeval.evaluate` returns, or saved scores
+    above           kind of agreement above the diagonal of the matrix of measures
+    below           kind of agreement below it
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
+
+    `pearson` and `spearman` compare the scores of the (run, topic) pairs that both measures have; `tau`, `weighted-tau`
+    and `tau-ap` the orderings of runs, the best first, by their means (or totals, or geometric means) over the topics
+    that all runs have by both: where lower is better, the lowest is first. Returns a frame with the columns measure
+    (the row of the matrix; tau-ap's truth), other (its column), kind, agreement (blank where scores are all the same),
+    n (pairs or runs). Raises InputError (usage) for a single measure, or the ordering of a single run; InputError if no
+    agreement is defined for any two measures.
+    """
+    for kind, flag in ((above, "--above"), (below, "--below")):
+        check_choice(kind, KINDS, flag)
+    matrix = comparable(scores, allow_mismatch)
+    if len(matrix.measures) < 2:
+        raise InputError("", "correlate needs at least two measures", "add another -m", usage=True)
+    if len(matrix.runs) < 2 and not {above, below} <= set(BY_TOPIC):
+        hint = "add a run, or use --above pearson --below spearman"
+        raise InputError("", "rank correlation needs at least two runs", hint, usage=True)
+    rows = []
+    for row, measure in enumerate(matrix.measures):
+        for column, other in enumerate(matrix.measures):
+            if row != column:
+                kind = above if row < column else below
+                included = matrix.included[:, :, row] & matrix.included[:, :, column]
+                truth, judged = matrix.score[:, :, row], matrix.score[:, :, column]
+                readings = matrix.reading(row), matrix.reading(column)
+                rows.append((measure, other, kind, *scores_agreement(kind, truth, judged, included, readings)))
+    frame = to_frame(rows, columns=["measure", "other", "kind", "agreement", "n"])
+    if frame["agreement"].isna().all():
+        raise _undefined(matrix, {above, below})
+    return frame
+
+
+def _undefined(matrix: Matrix, kinds: set[Kind]) -> InputError:
+    """Why no agreement is defined."""
+    if matrix.included.sum(2).max(initial=0) < 2:
+        return InputError("", "no (run, topic) pair that two measures have", matrix.hint)
+    if not kinds & set(BY_TOPIC) and matrix.included.all(0).sum(1).max(initial=0) < 2:
+        return InputError("", f"no topic that all {len(matrix.runs)} runs have by two measures", matrix.hint)
+    what = "scores are all the same, or infinite, so no agreement is defined"
+    return InputError("", what, "use runs that differ, or other measures")
+
+
+def agreement(kind: Kind, truth: Floats, scores: Floats) -> float:
+    """How far `scores` agree with `truth`, from −1 to 1; nan if either is constant or infinite.
+
+    `pearson` (1895); `spearman` (1904); `tau` (Kendall 1945, τ_b); `weighted-tau` (Vigna, WWW 2015: an exchange of two
+    items weighs 1/rank of the one + 1/rank of the other; the mean over the ranks in either list); `tau-ap` (see
+    `tau_ap`).
+    """
+    if len(truth) < 2 or np.ptp(truth) == 0 or np.ptp(scores) == 0 or not np.isfinite([truth, scores]).all():
+        return float("nan")
+    if kind == "tau-ap":
+        return tau_ap(truth, scores)
+    stats = scipy_stats()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scipy warns of nearly constant lists, and gives the value all the same
+        if kind == "weighted-tau":
+            return float(stats.weightedtau(truth, scores, rank=True, additive=True).statistic)
+        function = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "tau": stats.kendalltau}[kind]
+        return float(function(truth, scores).statistic)
+
+
+def tau_ap(truth: Floats, scores: Floats) -> float:
+    """AP correlation: 2/(n−1) Σ_{i≥2} C(i)/(i−1) − 1, C(i) the items above rank i of `scores` that belong there.
+
+    Errors at the top of the ordering by `scores` weigh more. Where items are tied in `scores` it is the mean over all
+    their orders; a tie in `truth` is half right. Yilmaz et al., SIGIR 2008; ties as τ_AP,a of Urbano & Marrero, ICTIR
+    2017.
+    """
+    right = (np.sign(truth[:, None] - truth) + 1) / 2  # [i, j]: whether i belongs above j
+    above = scores[:, None] > scores
+    level = (scores[:, None] == scores) & ~np.eye(len(scores), dtype=bool)
+    total = 0.0
+    for item in range(len(scores)):
+        before, tied = int(above[:, item].sum()), int(level[:, item].sum())
+        sure, among = right[above[:, item], item].sum(), right[level[:, item], item].sum()
+        # Each place among the tied is as likely; at the m-th of them, m − 1 of the others stand above.
+        others = np.arange(tied + 1)
+        ahead = before + others
+        share = (sure + others / max(1, tied) * among) / np.maximum(1, ahead)
+        total += float(share[ahead > 0].sum()) / (tied + 1)
+    return 2 * total / (len(scores) - 1) - 1
+
+
+def scores_agreement(
+    kind: Kind,
+    truth: Floats,
+    scores: Floats,
+    included: Bools,
+    readings: tuple[Reading, Reading] = (Reading(), Reading()),
+) -> tuple[float, int]:
+    """The agreement of the scores by two measures, runs × topics, and the number of pairs or runs compared.
+
+    included  runs × topics: which pairs count; orderings use the topics that are included for all runs
+    readings  of the two measures, by which runs are ordered
+    """
+    if kind in BY_TOPIC:
+        return agreement(kind, truth[included], scores[included]), int(included.sum())
+    shared = np.logical_and.reduce(included, axis=0)
+    if not shared.any():
+        return float("nan"), len(truth)
+    orders = (_order(own[:, shared], reading) for own, reading in zip((truth, scores), readings, strict=True))
+    return agreement(kind, *orders), len(truth)
+
+
+def _order(scores: Floats, reading: Reading) -> Floats:
+    """The mean by which each run is ordered, more is better; equal where runs differ in the last bits alone: those
+    depend on the order of topics."""
+    if not np.isfinite(scores).all():
+        return np.full(len(scores), np.inf)
+    values = reading.sign * tested(scores, reading.summary)
+    return merge_close(np.array([math.fsum(row) / len(row) for row in values.tolist()]), TOLERANCE)
+
+
+def correlation_settings(frame: pd.DataFrame) -> str:
+    """Which kind of agreement stands above the diagonal and which below, and what they are taken over."""
+    counts: dict[str, list[int]] = {}
+    for row in frame_rows(frame):
+        counts.setdefault(row["kind"], []).append(row["n"])
+    # The first row stands above the diagonal.
+    places = ("above", "below") if len(counts) > 1 else ("off",)
+    over = {kind: "(run, topic) pairs" if kind in BY_TOPIC else "runs" for kind in counts}
+    return " | ".join(
+        f"{place} the diagonal: {NAMES[kind]}, {_extent(numbers)} {over[kind]}"
+        for place, (kind, numbers) in zip(places, counts.items(), strict=True)
+    )
+
+
+def correlation_document(frame: pd.DataFrame, matrix: Matrix, settings: str, layout: Layout) -> Document:
+    """The result of `correlate`, for people as a matrix."""
+    signature = signature_lines(settings, matrix.signature)
+    if layout == "long":
+        return Document([frame_table(frame)], signature)
+    cells = {(row["measure"], row["other"]): row["agreement"] for row in frame_rows(frame)}
+    columns = [Column(""), *(Column(name, "score", digits=3) for name in matrix.measures)]
+    rows = [[name, *(cells.get((name, other), "—") for other in matrix.measures)] for name in matrix.measures]
+    return Document([Table(columns, rows)], signature)
+
+
+def _extent(counts: list[int]) -> str:
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+# How measures agree: the matrix of agreement as a heat map, and two measures by run and topic as a scatter.
+
+
+COLUMNS = ("measure", "other", "kind", "agreement")
+
+
+def plot_correlate(agreement: Any, *, ax: Axes | None = None) -> Axes:
+    """The agreement of measures as a heat map with the numbers.
+
+    agreement  what `gradedeval.correlate` returns; or scores, as it takes them
+    ax         matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` as `gradedeval.correlate` does, and (usage) for another frame.
+    """
+    is_frame = hasattr(agreement, "columns") and "agreement" in agreement.columns
+    frame = frame_of(agreement if is_frame else correlate(agreement), COLUMNS, "correlate", "that of correlate")
+    return drawn(partial(draw_agreement, frame=frame), ax)
+
+
+def agreement_panel(frame: pd.DataFrame) -> Panel:
+    """The heat map, as high as wide."""
+    return Panel(partial(draw_agreement, frame=frame), 0.9 + 0.36 * max(4, frame["measure"].nunique()))
+
+
+def draw_agreement(ax: Axes, frame: pd.DataFrame) -> None:
+    """Draw the matrix of measures."""
+    names = list(dict.fromkeys([*frame["measure"], *frame["other"]]))
+    cells = np.full((len(names), len(names)), np.nan)
+    for measure, other, value in zip(frame["measure"], frame["other"], frame["agreement"], strict=True):
+        cells[names.index(measure), names.index(other)] = value
+    # Colors from the lowest agreement, so that they differ; where some disagree, white is 0.
+    lowest = float(np.min(cells[np.isfinite(cells)], initial=1))
+    low = -1.0 if lowest < 0 else min(lowest, 0.95)
+    ax.imshow(cells, cmap="RdBu" if lowest < 0 else "Blues", vmin=low, vmax=1, aspect="auto")
+    for (row, column), value in np.ndenumerate(cells):
+        depth = abs(value) if lowest < 0 else (value - low) / (1 - low)
+        text = "—" if np.isnan(value) else f"{value:.2f}"
+        size = "medium" if len(names) <= 8 else "x-small"
+        color = "white" if depth > 0.6 else "black"
+        ax.text(column, row, text, ha="center", va="center", color=color, fontsize=size)
+    labels = [shown(name) for name in names]
+    ax.set_xticks(range(len(names)), labels, rotation=90 if max(map(len, labels)) * len(names) > 36 else 0)
+    ax.set_yticks(range(len(names)), labels)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    kinds = list(dict.fromkeys(frame["kind"]))
+    said = NAMES.get(kinds[0], kinds[0])
+    if len(kinds) > 1:
+        said = f"above the diagonal: {said}\nbelow: {NAMES.get(kinds[1], kinds[1])}"
+    falling = [shown(name) for name in names if lower(name)]
+    turned = f"\nof {', '.join(falling)} the lower score is the better one" if falling else ""
+    ax.set_xlabel(f"{said}{turned}")
+    ax.set_ylabel("measure")
+
+
+def scatter(scores: AnyScores, x: Any = None, y: Any = None, *, ax: Axes | None = None) -> Axes:
+    """Two measures against each other: a point for each run and topic that both score.
+
+    scores  what `gradedeval.evaluate` returns, or saved scores
+    x, y    the measures; None: the first and the second
+    ax      matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` (usage) where there are not two measures, or nothing that both
+    score.
+    """
+    matrix = comparable(scores)
+    return drawn(partial(draw_scatter, matrix=matrix, columns=_two(matrix, x, y)), ax)
+
+
+def scatter_panel(matrix: Matrix) -> Panel:
+    """The scatter of the only two measures."""
+    if len(matrix.measures) != 2:
+        what = f"{len(matrix.measures)} {plural(len(matrix.measures), 'measure')} given"
+        raise InputError("--scatter", what, "give two, such as -m err@20 -m ndcg@10", usage=True)
+    return Panel(partial(draw_scatter, matrix=matrix, columns=_two(matrix, None, None)), 3.0)
+
+
+def _two(matrix: Matrix, x: Any, y: Any) -> tuple[int, int]:
+    """The columns of two measures."""
+    if len(matrix.measures) < 2:
+        raise InputError("plot.scatter", "needs two measures", "evaluate by another too", usage=True)
+    columns = (0 if x is None else matrix.measure_index(str(x)), 1 if y is None else matrix.measure_index(str(y)))
+    if not _points(matrix, columns).any():
+        names = " and ".join(matrix.measures[column] for column in columns)
+        raise InputError("plot.scatter", f"no run and topic is scored by both {names}", matrix.hint, usage=True)
+    return columns
+
+
+def _points(matrix: Matrix, columns: tuple[int, int]) -> Any:
+    """runs × topics: what both measures score."""
+    return matrix.included[:, :, columns].all(2) & np.isfinite(matrix.score[:, :, columns]).all(2)
+
+
+def draw_scatter(ax: Axes, matrix: Matrix, columns: tuple[int, int]) -> None:
+    """Draw the points, those of each run in its color where there are few."""
+    points = _points(matrix, columns)
+    few = len(matrix.runs) <= 7
+    for row, (run, look) in enumerate(zip(matrix.runs, looks(len(matrix.runs)), strict=True)):
+        x, y = matrix.score[row, points[row]][:, columns].T
+        color = look["color"] if few else GREY
+        ax.scatter(x, y, s=7, marker="osD^vP*"[row % 7] if few else "o", facecolors="none", edgecolors=color,
+                   linewidths=0.6, label=shown(run) if few else None)  # fmt: skip
+    ax.grid(color=LIGHT, linewidth=0.4)
+    x, y = (
+        f"{shown(matrix.measures[one])}, by run and topic{LOWER if matrix.reading(one).sign < 0 else ''}"
+        for one in columns
+    )
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    if few:
+        legend(ax)
+
+
+# `gradedeval correlate RUN... QRELS -m A -m B`: how well measures agree.
+
+
+OPTIONS = [
+    option("--above", type=click.Choice(KINDS), default="tau", help="Coefficient above the diagonal. pearson and "
+           "spearman correlate the scores of all topics, the others the rankings of runs. Default: tau."),
+    option("--below", type=click.Choice(KINDS), default="weighted-tau", help="Coefficient below the diagonal. "
+           "tau-ap takes the row as the true ranking. Default: weighted-tau."),
+]  # fmt: skip
+
+
+@command_line("correlate", "RUN... QRELS", OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
+def command(above: Kind, below: Kind, **keywords: Any) -> None:
+    """Correlate measures, over the scores of all topics or over the rankings of runs."""
+    destination = Destination(keywords)
+    matrix = matrix_of(above, below, keywords)
+    frame = correlate(matrix, above, below)
+    settings = correlation_settings(frame)
+    destination.deliver(partial(correlation_document, frame, matrix, settings), settings)
+
+
+def matrix_of(above: Kind, below: Kind, keywords: dict[str, Any]) -> Matrix:
+    """The scores that measures are correlated by."""
+    return matrix_from(keywords, paired=not {above, below} <= set(BY_TOPIC))[0]
+
+
+# `gradedeval plot correlate RUN... QRELS -m A -m B`: how well measures agree, as a heat map or a scatter.
+
+
+SCATTER = option(
+    "--scatter", is_flag=True, help="Draw two measures against each other, a point for each run and topic."
+)
+
+
+@command_line("correlate", "RUN... QRELS", [SCATTER], OPTIONS, MATRIX_OPTIONS, PICTURE_OPTIONS)
+def plot_command(scatter: bool, above: Kind, below: Kind, **keywords: Any) -> None:
+    """Draw how well measures agree, as a heat map with the numbers; with --scatter two measures point by point."""
+    canvas = Canvas(keywords)
+    if scatter:
+        matrix, _ = matrix_from(keywords, paired=False)
+        canvas.draw([scatter_panel(matrix)], matrix.signature)
+        return
+    matrix = matrix_of(above, below, keywords)
+    frame = correlate(matrix, above, below)
+    canvas.draw([agreement_panel(frame)], signature_lines(correlation_settings(frame), matrix.signature))

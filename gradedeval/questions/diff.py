@@ -1,0 +1,619 @@
+"""What became of the documents of two runs by one measure: a row for each topic, and for each document that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+
+import click
+import numpy as np
+
+from gradedeval.analysis.difference_bounds import IF_JUDGED, settled, topic_bounds, unseen_notes
+from gradedeval.analysis.flips import Reread
+from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, RankedTerms, rank_runs, terms_by_run, two_runs
+from gradedeval.analysis.score_matrix import Paired
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
+from gradedeval.cli.arguments import Destination, check_without_qrels, measure_table, runs_and_qrels_if_any
+from gradedeval.cli.options import (
+    MEASURES_FROM,
+    READS,
+    command_line,
+    given,
+    is_given,
+    measure_option,
+    one_registered,
+    option,
+    output_options,
+    registered,
+)
+from gradedeval.cli.output import warn
+from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, visible, warn_caller
+from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, joined, merged, to_frame
+from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import OptionKwargs, Options, numbers
+from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.progress import with_progress
+from gradedeval.parallel.workers import Workers
+from gradedeval.questions.agreement import (
+    AT,
+    PERSISTENCE,
+    TIES,
+    TIES_OF_ORIGINALS,
+    AgreementSettings,
+    agreement_document,
+    agreement_of,
+    reproduction_document,
+    reproduction_of,
+)
+from gradedeval.questions.explain import BEYOND, DEFAULT, DOCUMENT
+from gradedeval.rankings.topics import no_common_topics
+from gradedeval.scoring.doubts import few_topics
+from gradedeval.scoring.evaluate import named_runs, qrels_for
+from gradedeval.scoring.run_scores import summarize
+from gradedeval.scoring.score_tables import preset_digits
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.signature import signature
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+ENTERED, LEFT, ROSE, FELL, STAYED = "entered", "left", "rose", "fell", "stayed"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Change:
+    """What became of documents by one measure.
+
+    shared        the topics that both runs are scored on
+    old, new      documents: ranks
+    terms         of each run: documents, what each adds to the score of its topic
+    rest          of each run: topics, what else does
+    last          the last rank that the measure looks at
+    measure       what the measure is called
+    """
+
+    ranked: RankedRuns
+    shared: Ints
+    old: Ints
+    new: Ints
+    terms: tuple[Floats, Floats]
+    rest: tuple[Floats, Floats]
+    last: int
+    measure: str
+
+    @cached_property
+    def explains(self) -> Floats:
+        """documents: what each adds to the difference."""
+        return self.terms[1] - self.terms[0]
+
+    @cached_property
+    def chosen(self) -> Ints:
+        """The documents whose change is told."""
+        counts = np.zeros(len(self.ranked.topics), dtype=bool)
+        counts[self.shared] = True
+        changed = (self.old != self.new) | (np.abs(self.explains) > TOLERANCE)
+        seen = np.minimum(self.old, self.new) <= self.last
+        return np.flatnonzero(seen & changed & counts[self.ranked.topic])
+
+
+def topic_rows(change: Change, scores: Floats, residuals: Floats, bounds: Floats, rises: bool) -> pd.DataFrame:
+    """A row for each topic.
+
+    scores, residuals  runs × topics
+    bounds             topics, twice: how low and how high the difference can come; nan where that is not known
+    rises              whether no judging lowers a score
+    """
+    ranked, shared, (before, after), (old, new) = change.ranked, change.shared, scores, residuals
+    with np.errstate(invalid="ignore"):
+        difference = np.where(before == after, 0.0, after - before)
+    difference[np.abs(difference) <= TOLERANCE] = 0
+    changed = np.bincount(ranked.topic[change.chosen], minlength=len(ranked.topics))[shared]
+    same = (changed == 0) & (difference == 0)
+    known = settled(difference, (old, new), (bounds[0], bounds[1]), rises, same)
+    return to_frame(
+        {
+            "measure": change.measure,
+            "topic": np.array(ranked.names, dtype=object)[shared],
+            "baseline_score": before,
+            "score": after,
+            "difference": difference,
+            "baseline_residual": old,
+            "residual": new,
+            "settled": known,
+            "changed": changed,
+        }
+    ).astype({"settled": "boolean"})
+
+
+def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
+    """A row for each document chosen, and for what else makes the difference of a topic; ranks and contributions are
+    blank where a run did not retrieve the document.
+
+    place  topics: where each stands in the order of topics
+    above  of the documents chosen: the relevant one that an unjudged one moved above, −1 where there is none
+    """
+    ranked, chosen = change.ranked, change.chosen
+    names, (before, after) = np.array(ranked.names, dtype=object), (change.old[chosen], change.new[chosen])
+    kinds = [before == NOWHERE, after == NOWHERE, after < before, after > before]
+    documents = to_frame(
+        {
+            "measure": change.measure,
+            "topic": names[ranked.topic[chosen]],
+            "part": DOCUMENT,
+            "docno": ranked.docnos[chosen],
+            "grade": ranked.grades(chosen),
+            "change": np.select(kinds, [ENTERED, LEFT, ROSE, FELL], STAYED).astype(object),
+            "baseline_rank": np.where(before == NOWHERE, np.nan, before),
+            "rank": np.where(after == NOWHERE, np.nan, after),
+            "baseline_contribution": np.where(before == NOWHERE, np.nan, change.terms[0][chosen]),
+            "contribution": np.where(after == NOWHERE, np.nan, change.terms[1][chosen]),
+            "explains": change.explains[chosen],
+            "above": np.append(ranked.docnos, [None])[above],
+        }
+    ).astype({"baseline_rank": "Int64", "rank": "Int64"})
+    more = change.rest[1] - change.rest[0]
+    others = change.shared[np.abs(more[change.shared]) > TOLERANCE]
+    rest = to_frame({"measure": change.measure, "topic": names[others], "part": BEYOND, "explains": more[others]})
+    rest["baseline_contribution"], rest["contribution"] = change.rest[0][others], change.rest[1][others]
+    found = joined([documents, rest]) if len(others) else documents
+    of_topic = np.append(ranked.topic[chosen], others)
+    nearest = np.append(np.minimum(before, after), np.full(len(others), NOWHERE))
+    return found.iloc[np.lexsort((nearest, -found["explains"].abs().to_numpy(dtype=float), place[of_topic]))]
+
+
+def passed_by_unjudged(change: Change, relevant: Bools) -> Ints:
+    """Of the documents chosen: the relevant document that an unjudged one moved above, −1 where there is none; of
+    several the one that lost or counts most. The unjudged one stands now, and the other stood, at a rank that counts.
+    """
+    ranked, chosen, old, new, last = change.ranked, change.chosen, change.old, change.new, change.last
+    above = np.full(len(chosen), -1)
+    rising = np.flatnonzero(~ranked.judged[chosen] & (new[chosen] < old[chosen]) & (new[chosen] <= last))
+    candidates = np.flatnonzero(relevant & (old <= last))
+    candidates = candidates[np.lexsort((old[candidates], change.explains[candidates], ranked.topic[candidates]))]
+    begin = np.searchsorted(ranked.topic[candidates], np.arange(len(ranked.topics) + 1))
+    for position in rising.tolist():
+        document = chosen[position]
+        topic = ranked.topic[document]
+        others = candidates[begin[topic] : begin[topic + 1]]
+        passed = others[(old[others] < old[document]) & (new[others] > new[document])]
+        if len(passed):
+            above[position] = passed[0]
+    return above
+
+
+# Two runs with judgments: which topics got worse or better, and which documents made the difference.
+
+
+Only = Literal["worse", "better", "reversible"]
+ONLY: tuple[Only, ...] = get_args(Only)
+
+
+@dataclass(frozen=True, eq=False)
+class Diff(InNotebook, document="questions.diff.own_document"):
+    """What changed from one run, the baseline, to another, by each measure and on the topics that both are scored on.
+
+    topics     a frame with a row for each topic and measure, the worst change first: measure, topic, baseline_score,
+               score, difference (score − baseline_score), baseline_residual, residual, settled (whether no judgment of
+               unjudged documents could reverse the order of the two scores; blank without a residual), changed (how
+               many documents below tell of it)
+    documents  a frame with a row for each document that entered, left, rose, fell, or stayed where it was and counts
+               otherwise, those that explain most first: measure, topic, part, docno, grade (blank: unjudged), change,
+               baseline_rank, rank, baseline_contribution, contribution, explains (contribution −
+               baseline_contribution), above (of an unjudged document that came to stand above a relevant one: the
+               docno of that). `explains` of all rows of a topic sums to its difference: what is not a document's, such
+               as what lies beyond the end of a run, has a row with that `part`. Documents that neither run has among
+               the ranks that the measure looks at are left out
+    """
+
+    baseline: str
+    run: str
+    topics: pd.DataFrame
+    documents: pd.DataFrame
+    measures: list[Measure]
+    signature: str
+    notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<Diff from {self.baseline} to {self.run}: {', '.join(measure.label for measure in self.measures)}>"
+
+    @cached_property
+    def by_topic(self) -> dict[tuple[str, str], pd.DataFrame]:
+        """(measure, topic) -> its documents."""
+        groups = self.documents.groupby(["measure", "topic"], sort=False)
+        return {(str(measure), str(topic)): rows for (measure, topic), rows in groups}
+
+    def only(self, kind: Only | None = None, topic: str | None = None) -> Diff:
+        """The topics that got worse or better, those whose order judging could reverse, or one of them.
+
+        Raises InputError (usage) for another kind, a topic that the runs are not scored on, and where it is not known
+        of any topic whether judging could reverse it.
+        """
+        rows = np.ones(len(self.topics), dtype=bool)
+        if kind is not None:
+            check_choice(kind, ONLY, "--only")
+            better = {measure.label: measure.reading.sign for measure in self.measures}
+            change = self.topics["difference"] * [better[label] for label in self.topics["measure"]]
+            settled = self.topics["settled"]
+            if kind == "reversible" and settled.isna().all() and len(settled):
+                what = "what judging could reverse is not known here"
+                hint = "leave out --judged-only, or --ties best or worst, or take a measure with bounds"
+                raise InputError("--only", what, hint, usage=True)
+            rows &= {"worse": change < 0, "better": change > 0, "reversible": settled.eq(False).fillna(False)}[kind]
+        if topic is not None:
+            known = list(dict.fromkeys(self.topics["topic"]))
+            if topic not in known:
+                hint = did_you_mean(topic, known) or f"as in {shorten(known)}"
+                raise InputError("--topic", f"'{topic}' is not a topic that both runs are scored on", hint, usage=True)
+            rows &= self.topics["topic"] == topic
+        topics = self.topics[rows]
+        wanted = set(zip(topics["measure"], topics["topic"], strict=True))
+        pairs = zip(self.documents["measure"], self.documents["topic"], strict=True)
+        documents = self.documents[np.array([pair in wanted for pair in pairs], dtype=bool)]
+        return replace(self, topics=topics, documents=documents)
+
+
+def diff(
+    baseline: Any,
+    run: Any,
+    qrels: Any,
+    measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
+    *,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> Diff:
+    """What changed from one run to another: topics by difference, the worst first, and the documents that made it.
+
+    baseline, run  two runs, as `evaluate` takes them; a dict name -> run names one
+
+    The other arguments are those of `evaluate`; `residuals`, `residual_depth` and `max_residual` are not among them.
+
+    Returns `Diff`: `.topics`, `.documents`, `.only("worse")`, `.signature`. Raises `gradedeval.InputError` as
+    `evaluate` does, and where the runs have no topic in common; what is skipped or assumed is a warning, and in
+    `.notes`.
+    """
+    options = resolve_options(like, **keywords)
+    found = diff_runs(two_runs(baseline, run), qrels, parse_measures(measures), options)
+    warn_caller(found.notes)
+    return found
+
+
+def diff_runs(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measures: Iterable[Measure],
+    options: Options,
+    workers: Workers | None = None,
+) -> Diff:
+    """As `diff`, for two runs by name, the baseline first. Raises InputError as `diff` does."""
+    judged = qrels_for(runs, qrels, options)
+    known = options.bounded_by_residuals and not options.judged_only
+    options = replace(options, residuals="total" if known else None, bounds=False)
+    scorer = Scorer(judged, list(measures), options)
+    ranked = rank_runs(runs, scorer.grader, workers, scorer)
+    old, new = ranked.runs
+    shared = np.flatnonzero(old.listed & new.listed)
+    if not len(shared):
+        raise no_common_topics(new.place, ranked.topics, old.place, ranked.topics)
+    if scorer.grader.types:
+        raise InputError("--costs", "diff does not read the types of documents", "leave it out", usage=True)
+    terms, reread = terms_by_run(ranked, scorer), Reread.of_runs(scorer, runs)
+    columns = range(len(scorer.measures))
+    topics, documents = zip(
+        *(_of_measure(ranked, scorer, column, shared, terms, reread) for column in columns), strict=True
+    )
+    told = [
+        (measure.label, str(measure))
+        for measure, rows in zip(scorer.measures, topics, strict=True)
+        if rows["settled"].notna().any()
+    ]
+    counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
+    return Diff(
+        old.name,
+        new.name,
+        joined(topics),
+        joined(documents),
+        scorer.measures,
+        str(signature(judged, options, scorer.measures, counts)),
+        [*scorer.notes, *ranked.notes, *few_topics(len(shared)), *unseen_notes(told, options)],
+    )
+
+
+def _of_measure(
+    ranked: RankedRuns,
+    scorer: Scorer,
+    column: int,
+    shared: Ints,
+    terms: RankedTerms,
+    reread: Reread | None,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The topics and the documents of `Diff`, by one measure."""
+    measure, table = scorer.measures[column], scorer.tables[column]
+    old, new = (run.ranks_of(len(ranked)) for run in ranked.runs)
+    added = np.zeros((2, len(ranked)))
+    for number, run in enumerate(ranked.runs):
+        added[number, run.document] = terms.added[column][number]
+    of_documents, of_topics = (added[0], added[1]), (terms.rest[column, 0], terms.rest[column, 1])
+    scores = terms.scores[:, :, :, column]
+    last = NOWHERE - 1 if measure.cutoff is None or measure.definition.cutoff == "sums_to_k" else measure.cutoff
+    change = Change(ranked, shared, old, new, of_documents, of_topics, last, measure.label)
+    names, (score, residual) = [run.name for run in ranked.runs], scores[[0, 2]][:, :, shared]
+    paired = Paired(measure.label, measure.reading, names, [ranked.names[topic] for topic in shared], score, residual)
+    bounds = topic_bounds(paired, np.array([0]), np.array([1]), reread)[:, 0]
+    topics = topic_rows(change, score, residual, bounds, measure.bounds == "rises")
+    # The worst first; of equal changes the order of the qrels.
+    order = np.argsort(measure.reading.sign * topics["difference"].to_numpy(), kind="stable")
+    place = np.zeros(len(ranked.topics), dtype=np.int64)
+    place[shared[order]] = np.arange(len(shared))
+    relevant = table.by_code(len(scorer.grader.qrels.labels) + 2)[ranked.code] > 0
+    return topics.iloc[order], document_rows(change, place, passed_by_unjudged(change, relevant))
+
+
+# Changes between two runs -> tables: a line for each topic in words, or a row for each document.
+
+
+Row = dict[str, Any]
+
+TOPICS, DOCUMENTS, NAMED, FIRST = 10, 20, 2, 20
+"""Topics of a table, documents of a topic's own table, documents that a line about a topic names, and the rank down to
+which it tells of unjudged ones."""
+
+
+def diff_document(
+    whole: Diff, shown: Diff, layout: Layout, *, top: int | None = None, alone: bool = False, digits: int = 4
+) -> Document:
+    """The changes between two runs.
+
+    shown   those of them that are asked for
+    top     how many topics a table shows, the worst first; None: 10
+    alone   whether a topic is asked for: then its documents have a table
+    digits  of the numbers in tables and in words
+    """
+    names = [visible(whole.baseline), visible(whole.run)]
+    if layout == "long":
+        return _long(shown, top)
+    blocks: list[Table | str] = [f"from {names[0]} to {names[1]}"]
+    for measure in whole.measures:
+        topics = shown.topics[shown.topics["measure"] == measure.label]
+        decimals = 0 if measure.definition.summary == "total" else digits  # of counts
+        blocks.append(_summary(whole, measure, decimals))
+        if alone:
+            for row in frame_rows(topics):
+                blocks += [_of_topic(row, decimals), _documents(shown, row, decimals)]
+            continue
+        changed = frame_rows(topics[(topics["changed"] > 0) | (topics["difference"] != 0)])
+        some = changed[: TOPICS if top is None else top]
+        if some:
+            blocks.append(_topics(shown, some, names, decimals))
+        if len(changed) > len(some):
+            blocks.append(f"{len(changed) - len(some)} more {plural(len(changed) - len(some), 'topic')}: --top N")
+    return Document(blocks, whole.signature)
+
+
+def own_document(diff: Diff, layout: Layout) -> Document:
+    """All changes, as their command prints them."""
+    return diff_document(diff, diff, layout)
+
+
+def _long(shown: Diff, top: int | None) -> Document:
+    """A row for each document, with the scores of its topic."""
+    topics = shown.topics.drop(columns="changed")
+    if top is not None:
+        topics = topics.groupby("measure", sort=False).head(top)
+    found = frame_table(merged(topics, shown.documents, on=["measure", "topic"]))
+    columns = [Column("run"), Column("baseline"), *found.columns]
+    return Document([Table(columns, [[shown.run, shown.baseline, *row] for row in found.rows])], shown.signature)
+
+
+def _summary(whole: Diff, measure: Measure, digits: int) -> str:
+    """What became of the mean, and of how many topics."""
+    topics = whole.topics[whole.topics["measure"] == measure.label]
+    before, after = (
+        float(summarize(topics[name].to_numpy(), measure.definition.summary)) for name in ("baseline_score", "score")
+    )
+    gains = topics["difference"] * measure.reading.sign
+    same = int((topics["changed"] == 0).sum())
+    counts = [
+        f"{int((gains < 0).sum())} worse",
+        f"{int((gains > 0).sum())} better",
+        f"{int((gains == 0).sum())} equal" + (f" ({same} with the same documents)" if same else ""),
+    ]
+    reversible = int(topics["settled"].eq(False).fillna(False).sum())
+    open_ = f" | judging could reverse the order of {reversible}" if reversible else ""
+    numbers = f"{before:.{digits}f} → {after:.{digits}f} ({after - before:+z.{digits}f})"
+    return f"{measure.label}: {numbers} | {len(topics)} {plural(len(topics), 'topic')}: {', '.join(counts)}{open_}"
+
+
+def _topics(shown: Diff, rows: list[Row], names: list[str], digits: int) -> Table:
+    residuals = any(row["residual"] is not None for row in rows)
+    columns = [Column("topic")]
+    for name in names:
+        columns += [Column(name, "score", digits), *([Column("residual", "score", digits)] if residuals else [])]
+    reversible = any(row["settled"] is False for row in rows)
+    order = [Column(IF_JUDGED)] if reversible else []
+    columns += [Column("difference", "signed", digits), *order, Column("why")]
+    cells = []
+    for row in rows:
+        line = [row["topic"]]
+        for score, residual in (("baseline_score", "baseline_residual"), ("score", "residual")):
+            line += [row[score], *([row[residual]] if residuals else [])]
+        line += [row["difference"], *([_if_fully_judged(row)] if reversible else [])]
+        cells.append([*line, in_words(shown, row, digits)])
+    return Table(columns, cells)
+
+
+def in_words(shown: Diff, row: Row, digits: int, named: int = NAMED) -> str:
+    """What made the difference of a topic: the documents that explain most of it, and what is to be judged."""
+    found: pd.DataFrame | None = shown.by_topic.get((row["measure"], row["topic"]))
+    documents = [] if found is None else frame_rows(found)
+    counting = [one for one in documents if one["explains"]]
+    parts = [_sentence(one, digits) for one in counting[:named]]
+    if len(counting) > named:
+        parts.append(f"{len(counting) - named} more")
+    parts += [] if counting else ["only documents of no gain moved"]
+    parts += _risen([one for one in documents if one["above"] is not None and one["rank"] <= FIRST])
+    return "; ".join(parts)
+
+
+def _risen(unjudged: list[Row]) -> list[str]:
+    """The unjudged documents that moved above relevant ones: the first, and how many more above the same or others."""
+    if not unjudged:
+        return []
+    first = min(unjudged, key=lambda one: one["rank"])
+    same = sum(one["above"] == first["above"] for one in unjudged)
+    others = len(unjudged) - same
+    more = (f" and {same - 1} more" if same > 1 else "", f", {others} above others" if others else "")
+    return [f"unjudged {visible(first['docno'])}{more[0]} moved above relevant {visible(first['above'])}{more[1]}"]
+
+
+def _sentence(row: Row, digits: int) -> str:
+    """What became of a document, as in `d7 (grade 2) fell 2 → 14: −0.1875`."""
+    if row["part"] != DOCUMENT:
+        return f"what is {row['part']} the end: {row['explains']:+.{digits}f}"
+    grade = "unjudged" if row["grade"] is None else f"grade {row['grade']:g}"
+    where = {ENTERED: f"entered at {row['rank']}", LEFT: f"left from {row['baseline_rank']}"}
+    moved = f"{row['change']} {row['baseline_rank']} → {row['rank']}"
+    stayed = f"stayed at {row['rank']}" if row["baseline_rank"] == row["rank"] else moved
+    return f"{visible(row['docno'])} ({grade}) {where.get(row['change'], stayed)}: {row['explains']:+.{digits}f}"
+
+
+def _of_topic(row: Row, digits: int) -> str:
+    scores = f"{row['baseline_score']:.{digits}f} → {row['score']:.{digits}f} ({row['difference']:+.{digits}f})"
+    if row["residual"] is None:
+        return f"topic {row['topic']}: {scores}"
+    residuals = f"residuals {row['baseline_residual']:.{digits}f} and {row['residual']:.{digits}f}"
+    return f"topic {row['topic']}: {scores} | {residuals} | {IF_JUDGED}: {_if_fully_judged(row)}"
+
+
+def _if_fully_judged(row: Row) -> str:
+    """Whether judging could reverse the order of the two scores of a topic."""
+    return "unknown" if row["settled"] is None else "same order" if row["settled"] else "could be reversed"
+
+
+def _documents(shown: Diff, topic: Row, digits: int) -> Table:
+    """The documents of one topic, those that explain most first, and one row for the others."""
+    found: pd.DataFrame | None = shown.by_topic.get((topic["measure"], topic["topic"]))
+    rows = [] if found is None else frame_rows(found)
+    names = ("docno", "grade", "change", "baseline_rank", "rank", "baseline_contribution", "contribution", "explains")
+    kinds = ("text", "number", "text", "count", "count", "score", "score", "signed", "text")
+    cells = [[row[name] for name in (*names, "above")] for row in rows[:DOCUMENTS]]
+    for line, row in zip(cells, rows, strict=False):
+        line[0] = row["docno"] if row["part"] == DOCUMENT else f"{row['part']} the end"
+    if rows[DOCUMENTS:]:
+        left_out = sum(row["explains"] for row in rows[DOCUMENTS:])
+        cells.append([f"{len(rows) - DOCUMENTS} more", *[None] * 6, left_out, None])
+    titles = ("docno", "grade", "change", "old rank", "rank", "old contribution", "contribution", "explains",
+              "unjudged, above")  # fmt: skip
+    columns = [Column(title, kind, digits) for title, kind in zip(titles, kinds, strict=True)]  # type: ignore[arg-type]
+    return Table(columns, cells)
+
+
+# `gradedeval diff A B [QRELS]`: which topics got worse, which documents made it; without qrels how far runs agree.
+
+
+OPTIONS = [
+    option("--topic", metavar="ID", help="Show this topic, with qrels document by document."),
+    option(numbers.TOP, metavar="N", help="Show the N topics that are worst, or agree least. "
+           "Default: 10 in tables, all elsewhere."),
+    option("--only", type=click.Choice(get_args(Only)), help="Only topics that got worse or better, or whose order "
+           "judging could reverse."),
+    option("--reproduce", nargs=2, metavar="BASE ADVANCED", file=READS, help="How well A and B reproduce these two "
+           "original runs: KTU and RBO of the rankings, with qrels RMSE, effect ratio and ΔRI too."),
+    option(numbers.PERSISTENCE, metavar="P", help="Of rank-biased overlap: the probability of going on from "
+           f"rank to rank. Default: {PERSISTENCE}."),
+    option(numbers.AT, metavar="N", help=f"Depth of the overlap column. Default: {AT}."),
+    option("--rbo-ties", type=click.Choice(TIES), help="Tied documents in rank-biased overlap: the mean over their "
+           "orders (a), the same corrected for what ties leave open (b), or a shared rank (w). Default: a, with "
+           "--reproduce b."),
+    measure_option("Measure to compare by.", default=DEFAULT),
+    one_registered("unseen"),
+    *output_options(formats_for(), digits="4"),
+]  # fmt: skip
+
+WITH_QRELS, WITHOUT = ("only", "measures"), ("persistence", "at", "rbo_ties")
+
+
+@command_line("diff", "A B [QRELS]", OPTIONS, [MEASURES_FROM], registered("measuring"))
+def command(measures_from: tuple[str, ...], topic: str | None, top: int | None, **keywords: Any) -> None:
+    """Show what changed from run A to run B: topics by difference, the worst first, and the documents that made it.
+
+    A document entered, left, rose, fell, or stayed where it was and counts otherwise; what they explain sums to the
+    difference. Where judging unjudged documents could reverse the order of the two scores of a topic, that is said.
+
+    Without QRELS: how far the rankings agree, by rank-biased overlap (extrapolated, with its residual), overlap and
+    Kendall's tau, of two runs by topic, of more as a matrix.
+
+    \b
+    gradedeval diff before.run after.run qrels.txt -m ndcg@10 --only worse
+    gradedeval diff before.run after.run qrels.txt -m ndcg@10 --topic 301
+    gradedeval diff runs/*.run
+    gradedeval diff base.run new.run qrels.txt -m ap --reproduce a.run b.run
+    """
+    runs, qrels = runs_and_qrels_if_any(keywords["files"], keywords)
+    destination = Destination(keywords)
+    keywords.pop("files")
+    own = {name: keywords.pop(name) for name in (*WITH_QRELS, *WITHOUT, "reproduce")}
+    originals = own.pop("reproduce")
+    wanted: tuple[str, ...] = WITH_QRELS if qrels is not None else WITHOUT
+    if originals:
+        wanted = ("persistence", "rbo_ties", *(["measures"] if qrels else []))
+    shown = {} if not originals else {"topic": topic, "top": top}
+    unused = given(shown | {name: value for name, value in own.items() if name not in wanted})
+    _check(unused, qrels, bool(originals))
+    if qrels is None:
+        check_without_qrels(keywords)
+        if top is not None and len(runs) > 2:
+            what = f"applies to two runs, and {len(runs)} are given"
+            raise InputError("--top", what, "leave it out", usage=True)
+    options = resolve_options(**keywords)
+    chosen = parse_measures(own["measures"] or DEFAULT, measure_table(measures_from))
+    persistence = own["persistence"] if is_given(own["persistence"]) else PERSISTENCE
+    ties = own["rbo_ties"] or (TIES_OF_ORIGINALS if originals else "a")
+    settings = AgreementSettings(persistence, own["at"] or AT, ties)
+    if originals:
+        named = [*named_runs(runs).items()], [*named_runs(list(originals)).items()]
+        reproduced = reproduction_of(*named, qrels, chosen, options, settings, Workers.of())
+        warn(reproduced.notes)
+        destination.deliver(partial(reproduction_document, reproduced))
+    elif qrels is None:
+        named_each = two_runs(*runs) if len(runs) == 2 else named_runs(runs)
+        agreed = agreement_of(named_each, options, settings, Workers.of(None, with_progress))
+        warn(agreed.notes)
+        destination.deliver(partial(agreement_document, agreed.of_topic(topic), top=top, topic=topic))
+    else:
+        _with_qrels(runs, qrels, chosen, options, own["only"], topic, top, destination)
+
+
+def _check(unused: list[str], qrels: str | None, reproduced: bool) -> None:
+    """Raise InputError (usage) for the first of the flags given that have nothing to say here."""
+    if unused:
+        flag = unused[0].replace("--measures", "-m")
+        if qrels is None and flag in ("-m", "--only") and not (reproduced and flag == "--only"):
+            raise InputError(flag, "needs qrels", "add QRELS", usage=True)
+        what = "does not apply to --reproduce" if reproduced else "applies to runs without qrels"
+        raise InputError(flag, what, "leave it out", usage=True)
+
+
+def _with_qrels(
+    runs: list[str],
+    qrels: str,
+    chosen: list[Measure],
+    options: Options,
+    only: Only | None,
+    topic: str | None,
+    top: int | None,
+    destination: Destination,
+) -> None:
+    """Two runs, topic by topic."""
+    if len(runs) != 2:
+        what, hint = f"{len(runs)} {plural(len(runs), 'run')} given", "with qrels diff compares two: diff A B QRELS"
+        raise InputError("", what, hint, usage=True)
+    whole = diff_runs(two_runs(*runs), qrels, chosen, options, Workers.of())
+    shown = whole.only(only, topic)
+    digits = preset_digits(options) if destination.digits is None else destination.digits
+    warn(whole.notes)
+    destination.deliver(partial(diff_document, whole, shown, top=top, alone=topic is not None, digits=digits))

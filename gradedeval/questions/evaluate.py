@@ -1,0 +1,241 @@
+"""The options of `gradedeval eval` for tables to publish: marks, significance, captions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gradedeval.cli.arguments import (
+    CLUSTER,
+    STANDARD_OPTIONS,
+    check_history,
+    form_of,
+    measure_table,
+    one_measure,
+    run_and_qrels,
+    sharing,
+    standardization,
+)
+from gradedeval.cli.options import (
+    GROWS,
+    JOBS,
+    MANY_RUNS,
+    MEASURES_FROM,
+    PUBLISHED,
+    READS,
+    STANDARDIZATION,
+    command_line,
+    history_options,
+    is_given,
+    measure_option,
+    mismatch_option,
+    option,
+    output_options,
+    registered,
+)
+from gradedeval.cli.output import asked_for, report, say, warn, write
+from gradedeval.errors import SHOWN, InputError
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
+from gradedeval.options import numbers
+from gradedeval.options.definition import OUTPUT
+from gradedeval.options.presets import resolve_options
+from gradedeval.scoring.evaluate import evaluate_runs, named_runs
+from gradedeval.scoring.score_tables import FORMATS, PLAIN, Style, all_quantities, render
+from gradedeval.scoring.scores import Scores, with_defaults
+
+if TYPE_CHECKING:
+    from gradedeval.questions.published import Published
+
+
+# Tests and corrections are names that the analysis checks: a plain evaluation does not wait for it.
+PUBLISHED_OPTIONS = [
+    option("--best", section=PUBLISHED, is_flag=True, help="Mark the best of each column in bold and the second best "
+           "underlined; equal as printed is equal."),
+    option("--baseline", "baselines", section=PUBLISHED, multiple=True, metavar="RUN", file=READS, help="Mark what "
+           "differs significantly from RUN, one of the runs: † and ‡ for two levels. Repeat it for a letter for each."),
+    option("--test", section=PUBLISHED, metavar="TEST", help="Significance test, as of `gradedeval compare`, bayes "
+           "aside. Default: randomization."),
+    option("--correction", section=PUBLISHED, metavar="NAME", help="Correction for multiple comparisons, over the "
+           "pairs of each measure, as of `gradedeval compare`. Default: holm."),
+    option(numbers.ALPHA, "levels", section=PUBLISHED, multiple=True, metavar="P", help="Level of "
+           "significance; give it twice for two signs. Default: 0.05 and 0.01; with several baselines 0.05."),
+    option(numbers.DRAWS, section=PUBLISHED, metavar="N", help="Number of permutations, or of bootstrap samples. "
+           "Default: 10000."),
+    option(numbers.SEED, section=PUBLISHED, metavar="N", help="Random seed. Default: 0."),
+    option("--percent", section=PUBLISHED, is_flag=True, help="Print measures between 0 and 1 times 100."),
+    option("--caption", section=PUBLISHED, metavar="TEXT", help="Caption of the table, which makes it a float in "
+           "LaTeX. Nothing in TEXT is a command."),
+]  # fmt: skip
+NAMES = ("best", "baselines", "test", "correction", "levels", "draws", "seed", "percent", "caption")
+
+
+def published_table(
+    keywords: dict[str, Any],
+    form: str,
+    shown: Mapping[str, Any],
+    runs: Sequence[str] | None,
+    label: str | None,
+    history: bool,
+) -> Published | None:
+    """What a table to publish shows; None where nothing of it is asked for. Takes its options out of all.
+
+    shown    what tables have beside summaries: by_topic, cwl
+    runs     the files, which --baseline may name; None where runs go by tags, which are not known yet
+    label    the value of --label, which may be meant for a history
+
+    Raises InputError (usage) where options do not go together, or with the runs.
+    """
+    own = {name: keywords.pop(name) for name in NAMES}
+    if label is not None and own["caption"] is None and not history:
+        what, hint = "there is neither a caption nor a history to label", "add --caption TEXT or --append-to FILE"
+        raise InputError("--label", what, hint, usage=True)
+    if not any(map(is_given, own.values())):
+        return None
+    from gradedeval.analysis.score_matrix import Baseline  # few evaluations are published
+    from gradedeval.questions.published import Published
+    from gradedeval.scoring.evaluate import file_names
+
+    if runs is not None:
+        own["baselines"] = [Baseline.read(word, runs).name or word for word in own["baselines"]]
+    labels_table = own["caption"] is not None and (form == "latex" or not history)
+    published = Published(**own, label=label if labels_table else None)
+    published.check(form, by_topic=shown["by_topic"], cwl=shown["cwl"])
+    if runs is not None:
+        published.check_runs(file_names(list(runs)))
+    return published
+
+
+def is_possible(published: Published | None, scores: Scores) -> bool:
+    """Whether the baselines are among the runs that have scores. Raises InputError (usage) where they are none of the
+    runs at all; one that could not be scored is told on stderr."""
+    if published is None:
+        return True
+    names = [run.run for run in scores.runs]
+    if not scores.errors:
+        published.check_runs(names)
+    missing = [name for name in published.baselines if name not in names]
+    warn(f"--baseline: '{name}' is not scored, so there is no table" for name in missing)
+    return not missing
+
+
+def style_of(published: Published | None, scores: Scores) -> Style:
+    """How the table of these scores looks; what cannot be significant is told on stderr."""
+    if published is None:
+        return PLAIN
+    from gradedeval.parallel.progress import with_progress
+
+    style, notes = published.style(scores, partial(with_progress, label="draws"))
+    warn(notes)
+    return style
+
+
+# `gradedeval [eval] RUN... QRELS`: the main job.
+
+
+OPTIONS = [
+    mismatch_option(STANDARDIZATION),
+    option("-q", "--by-topic", section=OUTPUT, is_flag=True, help="Print a row per topic, then the summary."),
+    *output_options(FORMATS, digits="4"),
+    option("--cwl", section=OUTPUT, is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
+           "eu, etu, ec, etc, ed."),
+    option("--sort", section=OUTPUT, metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first; "
+           "the highest first where neither more nor less is better. Runs equal to 1e-12 go by name."),
+    option("--ranks", section=OUTPUT, is_flag=True, help="Number the runs of --sort; equal runs share a rank."),
+    option("--run-name", section=OUTPUT, type=click.Choice(["file", "tag"]), default="file", help="Name runs after "
+           "their file or their tag. Default: file."),
+    option("--runs-from", section=MANY_RUNS, metavar="FILE", file=READS, help="Also evaluate the runs listed in FILE, "
+           "one per line; - is standard input."),
+    JOBS,
+    CLUSTER,
+    option("--append-to", metavar="FILE", file=GROWS, help="Append the summaries to a history, a line for each run: "
+           "see `gradedeval history`."),
+    *history_options("\\label of a LaTeX table with --caption, and the name of the line that --append-to writes."),
+    option("--keep-going", section=MANY_RUNS, is_flag=True, help="Write -o even if some runs fail, without them."),
+]  # fmt: skip
+
+
+@command_line("eval", "RUN... QRELS", [measure_option(), MEASURES_FROM], registered("eval"), STANDARD_OPTIONS, OPTIONS,
+              PUBLISHED_OPTIONS)  # fmt: skip
+def command(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    measures_from: tuple[str, ...],
+    form: str | None,
+    output: str | None,
+    sort: str | None,
+    ranks: bool,
+    run_name: str,
+    runs_from: str | None,
+    jobs: int | None,
+    keep_going: bool,
+    allow_mismatch: bool,
+    **keywords: Any,
+) -> None:
+    """Score runs against graded relevance judgments and print a table.
+
+    RUN has lines of `topic Q0 docno rank score tag`, QRELS of `topic iteration docno grade`. Both may be compressed
+    (gz, bz2, xz, zst), and one of them may be - for standard input. RUN may also be a folder of runs or a quoted
+    pattern. `gradedeval measures` lists the measures.
+    """
+    table, standardized = measure_table(measures_from), standardization(keywords, allow_mismatch)
+    shown = {name: keywords.pop(name) for name in ("by_topic", "cwl", "digits")}
+    chosen = parse_measures(measures or (CWL_DEFAULT if shown["cwl"] else DEFAULT), table)
+    chosen = _quantities(chosen, keywords, standardized is not None) if shown["cwl"] else chosen
+    kept = {name: keywords.pop(name) for name in ("append_to", "label", "time")}
+    order = None if sort is None else one_measure("--sort", sort, table)
+    if ranks and order is None:
+        raise InputError("--ranks", "there is no order to number", "add --sort MEASURE", usage=True)
+    form = form or form_of(output, FORMATS)
+    runs, qrels = run_and_qrels(files, keywords, runs_from)
+    tags, history = run_name == "tag", kept["append_to"] is not None
+    published = published_table(keywords, form, shown, None if tags else runs, kept["label"], history)
+    check_history(kept["append_to"], "--append-to", kept if history else {**kept, "label": None})
+    options, by_topic = resolve_options(**keywords), shown["by_topic"] or history or standardized is not None
+    how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or bool(published) or options.interval is not None}
+    scores = evaluate_runs(named_runs(runs), qrels, chosen, options, **how, workers=sharing(jobs))
+    scores = standardized(scores) if standardized else scores
+    warn(scores.notes)
+    scores = scores.sorted_by(with_defaults(order, options), ranked=ranks) if order else scores
+    if history and scores.runs:
+        _keep(scores, {} if tags else named_runs(runs), **kept)
+    written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
+    if written := written and is_possible(published, scores):
+        signed, style = not asked_for("quiet"), style_of(published, scores)
+        write(render(scores, form, **shown, signed=signed, style=style), output)
+    _report(scores, output, written)
+
+
+def _quantities(measures: list[Measure], keywords: Mapping[str, Any], standardized: bool) -> list[Measure]:
+    """All quantities of the measures. Raises InputError (usage) where an option does not go with them."""
+    if keywords["max_residual"] is not None:
+        what = "cannot be combined with --max-residual: of the five quantities only expected utility has a residual"
+        raise InputError("--cwl", what, "leave out one of them", usage=True)
+    if standardized:
+        raise InputError("--cwl", "standardized costs have no meaning", "leave out --standardize", usage=True)
+    return all_quantities(measures)
+
+
+def _keep(scores: Scores, files: Mapping[str, str], append_to: str, label: str | None, time: str | None) -> None:
+    """Append the scores to a history."""
+    from gradedeval.questions.history import append_scores  # few evaluations are kept
+
+    warn(append_scores(scores, append_to, files, time, label or ""))
+
+
+def _report(scores: Scores, output: str | None, written: bool) -> None:
+    """Report the runs that could not be scored, and whether the output was written; then exit with code 1."""
+    if not scores.errors:
+        return
+    for error in scores.errors[:SHOWN]:
+        report(error)
+    said = scores.unscored
+    if unnamed := len(scores.errors[SHOWN:]):
+        said += f" ({unnamed} of them not named here)"
+    if not written and output is not None:
+        said += f", and {output} is not written" + ("; --keep-going writes the others" if scores.runs else "")
+    say(said)
+    click.get_current_context().exit(1)

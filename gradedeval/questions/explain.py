@@ -1,0 +1,666 @@
+"""`explain`: one topic of one run, rank by rank: what each document adds to a score, and what it could add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from gradedeval.analysis.pictures import (
+    BLACK,
+    GREY,
+    LIGHT,
+    VERMILION,
+    Panel,
+    drawn,
+    frame_of,
+    legend,
+    of_measure,
+    shown,
+    whole_numbers,
+)
+from gradedeval.analysis.ranked_runs import check_by_rank, parts_of, rises, trimmed, two_runs
+from gradedeval.arrays import Bools, Floats
+from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, option, output_options, registered
+from gradedeval.cli.output import warn
+from gradedeval.errors import InputError, did_you_mean, shorten, visible, warn_caller
+from gradedeval.formats import FORMATS, Column, Document, Kind, Layout, Table, formats_for
+from gradedeval.formats.frames import InNotebook, to_frame
+from gradedeval.measures.applied import scores_of
+from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
+from gradedeval.options.definition import OUTPUT
+from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.workers import Workers
+from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.grade import Grader
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.doubts import doubts_of, not_too_many
+from gradedeval.scoring.evaluate import named_runs, qrels_for
+from gradedeval.scoring.score_tables import preset_digits
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.signature import signature
+from gradedeval.scoring.tasks import GradedRun, grade_run
+from gradedeval.trec.lines import decode, encode
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+DEFAULT = ("err@20",)
+
+BEFORE, DOCUMENT, BEYOND = "empty", "document", "beyond"
+"""The parts of a ranking: the empty ranking (where it has a score), its documents, and all that comes after them."""
+FIRST, LAST = ("part", "rank", "docno", "grade", "gain"), ("contribution", "running", "could_add")
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """How one measure comes to its score of one topic.
+
+    measure   with the gain scheme and relevance level that the options give it
+    score     of the topic
+    residual  how much the score could rise in all; None where it has no residual
+    relevant  R; None where the measure reads no gains
+    columns   name -> one value a row, None where blank. The rows are the documents in rank order; before them the score
+              of an empty ranking where that is not 0, and after them what lies beyond the end of the run where that
+              counts. `contribution` sums to the score, `running` is the sum so far; `could_add` is how much the score
+              would rise if this document alone were at the top gain. The gain and the measure's
+              details are between them.
+    """
+
+    measure: Measure
+    score: float
+    residual: float | None
+    relevant: int | None
+    columns: dict[str, list[Any]]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows, each by column name."""
+        for values in zip(*self.columns.values(), strict=True):
+            yield dict(zip(self.columns, values, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation(InNotebook, document="questions.explain.own_document"):
+    """The scores of one topic of a run, explained measure by measure.
+
+    retrieved  how many documents the ranking has; `judged` of them are judged, and `filled` have a gain by `fill` alone
+    pool       how many documents of the topic are judged
+    docnos     the whole ranking, below the cutoffs of the measures too
+    grades     all grades of the qrels, ascending
+    notes      warnings
+    """
+
+    run: str
+    topic: str
+    retrieved: int
+    judged: int
+    filled: int
+    pool: int
+    measures: list[Explained]
+    signature: str
+    docnos: list[str]
+    grades: list[float]
+    notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        measures = ", ".join(explained.measure.label for explained in self.measures)
+        return f"<Explanation of {self.run}, topic {self.topic}: {measures}>"
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The columns of the tidy table: run, topic, measure, and those of all measures."""
+        names = dict.fromkeys(name for explained in self.measures for name in explained.columns)
+        middle = [name for name in names if name not in (*FIRST, *LAST)]
+        ends = [[name for name in fixed if name in names] for fixed in (FIRST, LAST)]
+        return ["run", "topic", "measure", *ends[0], *middle, *ends[1]]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The tidy table, measure by measure; None in columns that a measure does not have."""
+        for explained in self.measures:
+            head = {"run": self.run, "topic": self.topic, "measure": explained.measure.label}
+            for row in explained.rows():
+                whole = {**head, **row}
+                yield {name: whole.get(name) for name in self.columns}
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The tidy table as a DataFrame."""
+        frame = to_frame(list(self.rows()), columns=self.columns)
+        return frame.astype({"rank": "Int64"})
+
+
+def explain(
+    run: Any,
+    qrels: Any,
+    measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
+    *,
+    topic: str | bytes | int | None = None,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> Explanation:
+    """How measures arrive at their scores for one topic, rank by rank.
+
+    topic  its id; optional where the qrels have only one topic
+
+    The other arguments are those of `evaluate`, for one run; `residual_depth` and `max_residual` are not among them.
+    The contributions of a measure sum to its score. For a C/W/L measure they are the terms of its sum, such as
+    W(i)·r_i; for any other, the difference that it makes to end the ranking at a rank instead of one rank earlier.
+
+    Returns `Explanation`: `.frame`, `.measures`, `.signature`. Raises `gradedeval.InputError` as `evaluate` does, and
+    where the topic does not count.
+    """
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    (explanation,) = explain_topics(named_runs(run), qrels, chosen, options, [topic])
+    warn_caller(explanation.notes)
+    return explanation
+
+
+def explain_topics(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measures: Iterable[Measure],
+    options: Options,
+    topics: Iterable[str | bytes | int | None],
+    workers: Workers | None = None,
+) -> list[Explanation]:
+    """As `explain`, for one run by name, topics and options; the run is read once, and several workers may share a
+    large one. Raises InputError as `explain` does."""
+    if len(runs) != 1:
+        raise InputError("", f"{len(runs)} runs given", "explain one at a time", usage=True)
+    options.check_unscored("explain", "measuring")
+    if options.ties == "average":
+        raise OPTIONS["ties"].error("an average over orders has no ranks to explain", "choose an order")
+    ((name, source),) = runs.items()
+    judged = qrels_for(runs, qrels, options)
+    wanted = list(dict.fromkeys(_wanted(topic, judged, options) for topic in topics))
+    scorer = Scorer(judged, list(measures), replace(options, residuals=None if options.judged_only else "total"))
+    grader = replace(scorer.grader, keep_docnos_for=frozenset(wanted), last_rank=None)
+    run = grade_run(source, grader, workers or Workers())
+    return [_of_topic(name, topic, scorer, grader, run) for topic in wanted]
+
+
+def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: GradedRun[Batch]) -> Explanation:
+    """The explanation of one topic of a run."""
+    judged = scorer.qrels
+    batch = _alone(run, topic, judged)
+    scores, _, residuals = scorer.score_batch(batch).values[:, 0].tolist()
+    explained = [
+        _explained(scorer, batch, column, score, None if np.isnan(residual) else residual)
+        for column, (score, residual) in enumerate(zip(scores, residuals, strict=True))
+    ]
+    # These notes name topics: other ones, where this one is in both files.
+    elsewhere = ("missing-topics", "unjudged-topics") if topic in judged._row and batch.retrieved[0] else ()
+    notes = [note for note in run.notes if getattr(note, "kind", "") not in elsewhere]
+    codes = batch.codes[0]
+    return Explanation(
+        name,
+        decode(topic),
+        int(batch.retrieved[0]),
+        int(grader.judged[codes].sum()),
+        int(_is_filled(scorer, batch).sum()),
+        int(batch.pool[0] @ grader.judged[: batch.unjudged]),
+        explained,
+        str(signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)], [run.format])),
+        list(map(decode, batch.docnos[topic])),
+        judged.labels.tolist(),
+        [*scorer.notes, *not_too_many([*notes, *doubts_of(replace(run, batches=[batch], topics=[topic]), scorer)])],
+    )
+
+
+def _wanted(topic: str | bytes | int | None, qrels: Qrels, options: Options) -> bytes:
+    """The id of the topic. Raises InputError (usage) where it cannot count, as far as the qrels tell."""
+    topics = [
+        decode(topic_id) for topic_id in qrels.topics if options.topics_from is None or topic_id in options.topics_from
+    ]
+    if topic is None:
+        if len(topics) == 1:
+            return encode(topics[0])
+        what = f"{qrels.place} has {len(qrels)} topics ({shorten(topics)})"
+        raise InputError("--topic", what, f"choose one, as in --topic {topics[0]}" if topics else "", usage=True)
+    wanted = topic if isinstance(topic, bytes) else encode(str(topic))
+    if options.topics_from is not None and wanted not in options.topics_from:
+        raise InputError("--topic", f"'{decode(wanted)}' is not listed in --topics-from", "add it there", usage=True)
+    if wanted not in qrels._row and options.topics != "run":
+        hint = did_you_mean(decode(wanted), topics) or f"as in {shorten(topics)}"
+        what = f"'{decode(wanted)}' is not judged in {qrels.place}, and only --topics run includes such topics"
+        raise InputError("--topic", what, hint, usage=True)
+    if options.topics == "relevant" and not qrels._pool_of([wanted])[0, qrels.labels > 0].any():
+        what = f"'{decode(wanted)}' has no relevant document in {qrels.place}"
+        raise InputError("--topic", what, "use --topics both to include it", usage=True)
+    return wanted
+
+
+def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
+    """The batch of one topic. Raises InputError (usage) where the options leave it out."""
+    alone: Batch | None = None
+    for batch in run.batches:
+        if topic in batch.topics:
+            row = batch.topics.index(topic)
+            # Every array of a batch has a row for each topic.
+            values = {field.name: getattr(batch, field.name) for field in fields(batch)}
+            rows: dict[str, Any] = {
+                name: value[row : row + 1] for name, value in values.items() if isinstance(value, np.ndarray)
+            }
+            alone = replace(batch, topics=[topic], ties=batch.ties and batch.ties.of_row(row), **rows)
+    if alone is not None and topic in run.topics:
+        return alone
+    name = decode(topic)
+    if topic in qrels._row:
+        what, hint = f"'{name}' is not in {run.place}", "--topics qrels scores it 0"
+    else:
+        scored = [decode(topic_id) for topic_id in run.topics]
+        what = f"'{name}' is neither in {run.place} nor in {qrels.place}"
+        hint = did_you_mean(name, scored) or f"as in {shorten(scored)}"
+    raise InputError("--topic", what, hint, usage=True)
+
+
+def _explained(scorer: Scorer, batch: Batch, column: int, score: float, residual: float | None) -> Explained:
+    """How the measure in that column arrives at its score for the one topic of a batch."""
+    measure, table, gains_of = scorer.measures[column], scorer.tables[column], scorer.gains_cache(batch)
+    check_by_rank(measure)
+    gains = trimmed(gains_of(table, measure))
+    parts, count = parts_of(measure, gains), gains.gain.shape[1]
+    columns: dict[str, list[Any]] = {
+        "part": [DOCUMENT] * count,
+        "rank": list(range(1, count + 1)),
+        "docno": [decode(docno) for docno in batch.docnos[batch.topics[0]][:count]],
+        "grade": _grades(batch, scorer.qrels, count),
+    }
+    if measure.definition.gain is not None:
+        columns["gain"] = gains.gain[0].tolist()
+    before: dict[str, Any] = {"part": BEFORE, "rank": 0, "contribution": parts.before, "running": parts.before}
+    after: dict[str, Any] = {"part": BEYOND}
+    for name, values in parts.details.items():
+        if name in (*FIRST, *LAST):
+            raise InputError(f"measure '{measure}'", f"`details` has '{name}', which is already a column", "rename it")
+        columns[name] = values[:count].tolist()
+        after[name] = float(values[count]) if len(values) > count else None
+    columns["contribution"], after["contribution"] = parts.terms.tolist(), parts.beyond
+    columns["running"] = (parts.before + parts.terms.cumsum()).tolist()
+    if residual is not None:
+        rise = rises(measure, gains, trimmed(gains_of(table, measure, unjudged=table.top)))
+        if table.filled is not None:  # nobody judged these, and yet they are known
+            rise[_is_filled(scorer, batch)[:count]] = np.nan
+        columns["could_add"] = [None if np.isnan(one) else one for one in rise.tolist()]
+        if measure.residual == "beyond_run":
+            best = scores_of(measure, trimmed(gains_of(table, measure, tail=table.top)))
+            after["could_add"] = max(min(float(best[0]), measure.definition.ceiling) - score, 0.0)
+    first = [before] if parts.before else []
+    last = [after] if any(value for name, value in after.items() if name != "part") else []
+    after["running"] = (columns["running"] or [parts.before])[-1] + parts.beyond
+    columns = {
+        name: [*(row.get(name) for row in first), *values, *(row.get(name) for row in last)]
+        for name, values in columns.items()
+    }
+    if measure.definition.summary == "total":  # counts
+        columns |= {name: [_count(one) for one in columns[name]] for name in ("contribution", "running")}
+        score = _count(score)
+    relevant = int(gains.num_relevant[0]) if measure.definition.gain is not None else None
+    return Explained(measure, score, residual, relevant, columns)
+
+
+def _count(value: float) -> float:
+    return int(value) if value.is_integer() else value
+
+
+def _is_filled(scorer: Scorer, batch: Batch) -> Bools:
+    """ranks: whether the document has a gain by `fill`, and no grade."""
+    codes = batch.codes[0]
+    is_filled: Bools = (codes >= len(scorer.qrels.labels)) & (codes < batch.unjudged)
+    return is_filled
+
+
+def _grades(batch: Batch, qrels: Qrels, count: int) -> list[float | None]:
+    """The grades in the qrels down to a rank, None where there is none."""
+    grades = [int(label) if label.is_integer() else label for label in qrels.labels.tolist()]
+    return [grades[code] if code < len(grades) else None for code in batch.codes[0, :count].tolist()]
+
+
+# Explanation -> tables: one for each measure for people, a row for each measure and rank for programs.
+
+
+SHOWN = 20
+"""Ranks that a table shows of a measure without a cutoff, where the user asks for no other number."""
+
+LABELS = {BEFORE: "empty ranking", BEYOND: "beyond the end"}
+RISES = "could_add: how far the score would rise if that alone had the top gain; they need not sum to the residual"
+
+
+def explanation_document(
+    explanations: Sequence[Explanation], layout: Layout, *, digits: int = 4, shown: int | None = None
+) -> Document:
+    """The explanations of topics of one run as tables.
+
+    digits  of the numbers in tables, and above them
+    shown   how many ranks a table shows at most; None: those down to the cutoff, or 20. The ranks left out make one
+            row. The table for programs is always complete
+    """
+    if layout == "long":
+        return _long(explanations)
+    blocks: list[Table | str] = []
+    for explanation in explanations:
+        filled = f" and {explanation.filled} filled in" if explanation.filled else ""
+        blocks.append(
+            f"topic {explanation.topic} of {visible(explanation.run)} | {explanation.retrieved} retrieved,"
+            f" {explanation.judged} of them judged{filled} | {explanation.pool} judged in all"
+        )
+        for explained in explanation.measures:
+            ranks = explained.measure.cutoff or SHOWN if shown is None else shown
+            blocks += [_summary(explained, digits), _table(explained, digits, ranks)]
+    every = [explained for explanation in explanations for explained in explanation.measures]
+    if any(any(explained.columns.get("could_add", [])) for explained in every):
+        blocks.append(RISES)
+    return Document(blocks, explanations[0].signature)
+
+
+def own_document(explanation: Explanation, layout: Layout) -> Document:
+    """One explanation, as its command prints it."""
+    return explanation_document([explanation], layout)
+
+
+def beside_document(
+    one: Sequence[Explanation],
+    other: Sequence[Explanation],
+    layout: Layout,
+    *,
+    digits: int = 4,
+    shown: int | None = None,
+) -> Document:
+    """The explanations of the same topics of two runs: for people rank by rank beside each other; for programs those of
+    the one and then those of the other."""
+    signature = "\n".join(dict.fromkeys(part.signature for part in (one[0], other[0])))
+    if layout == "long":
+        whole = _long([*one, *other])
+        runs = {"runs": [one[0].run, other[0].run]}
+        topics = [{"run": part.run, **_head(part)} for part in (*one, *other)]
+        return Document(whole.blocks, signature, head={**runs, "topics": topics})
+    blocks: list[Table | str] = []
+    for first, second in zip(one, other, strict=True):
+        names = f"{visible(first.run)} and {visible(second.run)}"
+        retrieved = f"{first.retrieved} and {second.retrieved} retrieved, {first.judged} and {second.judged} judged"
+        if first.filled or second.filled:
+            retrieved += f", {first.filled} and {second.filled} filled in"
+        blocks.append(f"topic {first.topic} of {names} | {retrieved} | {first.pool} judged in all")
+        for mine, theirs in zip(first.measures, second.measures, strict=True):
+            ranks = mine.measure.cutoff or SHOWN if shown is None else shown
+            blocks += [_scores(mine, theirs, digits), _beside(first, second, mine, theirs, digits, ranks)]
+    return Document(blocks, signature)
+
+
+def _scores(mine: Explained, theirs: Explained, digits: int) -> str:
+    """The line above a table: both scores with their residuals, and the difference."""
+    column = Column("", "score", digits)
+    parts = []
+    for explained in (mine, theirs):
+        score, residual = column.cells([explained.score, explained.residual])
+        parts.append(score + (f" (residual {residual})" if residual else ""))
+    return f"{mine.measure.label}: {parts[0]} and {parts[1]}, difference {theirs.score - mine.score:+.{digits}f}"
+
+
+def _beside(
+    first: Explanation, second: Explanation, mine: Explained, theirs: Explained, digits: int, shown: int
+) -> Table:
+    """Both rankings, rank by rank; of each document of the second run the rank that the first has it at."""
+    sides = [[row for row in explained.rows() if row["part"] == DOCUMENT] for explained in (mine, theirs)]
+    was = {docno: rank for rank, docno in enumerate(first.docnos, 1)}
+    columns = [Column("rank")]
+    for name in (first.run, second.run):
+        columns += [Column(name), Column("grade", "number"), Column("contribution", "score", digits)]
+    rows = []
+    for rank in range(min(shown, max(map(len, sides)))):
+        cells: list[Any] = [str(rank + 1)]
+        for side in sides:
+            row = side[rank] if rank < len(side) else {}
+            cells += [row.get(name) for name in ("docno", "grade", "contribution")]
+        rows.append([*cells, was.get(cells[4])])
+    return Table([*columns, Column("was at", "count")], rows)
+
+
+def _long(explanations: Sequence[Explanation]) -> Document:
+    columns = dict.fromkeys(name for explanation in explanations for name in explanation.columns)
+    rows = [[row.get(name) for name in columns] for explanation in explanations for row in explanation.rows()]
+    head = {"run": explanations[0].run, "topics": [_head(explanation) for explanation in explanations]}
+    return Document([Table([Column(name) for name in columns], rows)], explanations[0].signature, head=head)
+
+
+def _head(explanation: Explanation) -> dict[str, Any]:
+    """What a JSON document says of a topic before its rows."""
+    numbers = ("score", "residual", "relevant")
+    measures = [
+        {"measure": explained.measure.label, **{name: getattr(explained, name) for name in numbers}}
+        for explained in explanation.measures
+    ]
+    counts = {name: getattr(explanation, name) for name in ("topic", "retrieved", "judged", "filled", "pool")}
+    return {**counts, "measures": measures}
+
+
+def _summary(explained: Explained, digits: int) -> str:
+    """The line above a table: the score, its residual, and how many documents are relevant."""
+    score, residual = Column("", "score", digits).cells([explained.score, explained.residual])
+    line = f"{explained.measure.label}: {score}" + (f", residual {residual}" if residual else "")
+    return line if explained.relevant is None else f"{line} | {explained.relevant} relevant"
+
+
+def _table(explained: Explained, digits: int, shown: int) -> Table:
+    """The table of a measure, with one row for all documents below rank `shown`."""
+    rows = list(explained.rows())
+    documents = [row for row in rows if row["part"] == DOCUMENT]
+    if len(documents) > shown + 1:  # a row about one document would be as long as its own
+        first = [row for row in rows if row["part"] == BEFORE] + documents[:shown]
+        rows = [*first, _left_out(documents[shown:]), *(row for row in rows if row["part"] == BEYOND)]
+    rows = [{**row, "docno": LABELS.get(row["part"], row["docno"])} for row in rows]
+    columns = [
+        Column(name, _kind(name, values), digits) for name, values in explained.columns.items() if name != "part"
+    ]
+    return Table(columns, [[row[column.name] for column in columns] for row in rows])
+
+
+def _kind(name: str, values: list[Any]) -> Kind:
+    if name in ("rank", "docno"):
+        return "text"
+    whole = all(value is None or isinstance(value, str | int) or value == round(value) for value in values)
+    return "count" if whole and name not in LAST else "score"
+
+
+def _left_out(documents: list[dict[str, Any]]) -> dict[str, Any]:
+    """The row for documents that have none of their own."""
+    unjudged = sum(row["grade"] is None for row in documents)
+    return {
+        **dict.fromkeys(documents[0]),
+        "rank": "…",
+        "docno": f"{len(documents)} more" + (f", {unjudged} unjudged" if unjudged else ""),
+        "contribution": sum(row["contribution"] for row in documents),
+        "running": documents[-1]["running"],
+    }
+
+
+# One topic rank by rank: grades as colors, contributions as bars, the score so far as a line.
+
+
+COLUMNS = ("run", "topic", "measure", "rank", "grade", "contribution", "running")
+RANKS = 20
+"""As many as a table of `explain` has unless told otherwise."""
+
+
+def plot_explain(explanation: Any, measure: Any = None, *, ranks: int | None = None, ax: Axes | None = None) -> Axes:
+    """How the score of a topic comes about: what the document at each rank contributes, in the color of its grade, and
+    the score so far. A hatched bar is what an unjudged document could add. A grade has one color for all runs, topics
+    and measures of the same qrels.
+
+    explanation  what `gradedeval.explain` returns; or its frame, whose colors are those of the grades in it
+    measure      which, where there are several
+    ranks        how many; None: down to the cutoff of the measure, or 20
+    ax           matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, one of several runs or topics, where it
+    is not said which measure, and for ranks that are not a number from 1.
+    """
+    ranks = numbers.RANKS.check_or_none(ranks)
+    frame = frame_of(explanation, COLUMNS, "explain", "what gradedeval.explain returns")
+    own = of_measure(frame, measure, "explain")
+    if len(own[["run", "topic"]].drop_duplicates()) > 1:
+        raise InputError("plot.explain", "several runs or topics", "give the explanation of one", usage=True)
+    cutoff = None
+    if isinstance(explanation, Explanation):
+        cutoff = {one.measure.label: one.measure.cutoff for one in explanation.measures}[own["measure"].iloc[0]]
+    grades = explanation.grades if isinstance(explanation, Explanation) else frame["grade"].dropna().unique().tolist()
+    return drawn(partial(draw_ranks, frame=own, ranks=ranks or cutoff or RANKS, grades=grades), ax)
+
+
+def explanation_panels(explanation: Explanation, ranks: int | None) -> list[Panel]:
+    """A picture for each measure."""
+    frame = explanation.frame
+    return [
+        Panel(
+            partial(
+                draw_ranks,
+                frame=frame[frame["measure"] == one.measure.label],
+                ranks=ranks or one.measure.cutoff or RANKS,
+                grades=explanation.grades,
+            ),
+            2.0,
+        )
+        for one in explanation.measures
+    ]
+
+
+def draw_ranks(ax: Axes, frame: pd.DataFrame, ranks: int, grades: Sequence[float]) -> None:
+    """Draw the first ranks of one topic by one measure, in the colors of these grades."""
+    from matplotlib.patches import Patch
+
+    documents = frame[(frame["part"] == DOCUMENT) & (frame["rank"] <= ranks)] if "part" in frame else frame[:ranks]
+    if not len(documents):
+        raise InputError("plot.explain", "the ranking has no documents", "choose another topic", usage=True)
+    names = ("rank", "contribution", "running", "grade")
+    rank, contribution, running, grade = (documents[name].to_numpy(dtype=float) for name in names)
+    colors = _colors(grades)
+    painted = [colors.get(value, "white") for value in grade.tolist()]
+    ax.bar(rank, contribution, width=0.8, color=painted, edgecolor=BLACK, linewidth=0.3, label="contribution")
+    handles: list[Any] = [
+        Patch(label=name, facecolor=color, edgecolor=BLACK, linewidth=0.3) for name, color in _named(grade, colors)
+    ]
+    # The grade of every document, whatever it contributes: cells above the axes.
+    hatches = ["////" if np.isnan(value) else "" for value in grade.tolist()]
+    ax.bar(rank, 0.05, bottom=1.01, width=0.8, color=painted, hatch=hatches, edgecolor=GREY, linewidth=0.3,
+           transform=ax.get_xaxis_transform(), clip_on=False, label="grade")  # fmt: skip
+    open_ = np.isnan(grade)
+    could = documents["could_add"].to_numpy(dtype=float) if "could_add" in documents else np.zeros(len(rank))
+    adds = open_ & (could > 0)
+    ax.bar(rank[adds], could[adds], bottom=contribution[adds], width=0.8, color="white", edgecolor=GREY, hatch="////",
+           linewidth=0.3, label="could add")  # fmt: skip
+    if open_.any():
+        label = "unjudged, could add" if adds.any() else "unjudged"
+        handles.append(Patch(label=label, facecolor="white", edgecolor=GREY, hatch="////", linewidth=0.3))
+    (line,) = ax.plot(rank, running, color=VERMILION, marker=".", markersize=3, linewidth=1, label="score so far")
+    ax.axhline(0, color=BLACK, linewidth=0.6)
+    ax.grid(axis="y", color=LIGHT, linewidth=0.4)
+    ax.set_xlim(0.4, rank[-1] + 0.6)
+    if not ax.dataLim.height:  # nothing counts
+        ax.set_ylim(0, 1)
+    whole_numbers(ax)
+    head = frame.iloc[0]
+    ax.set_xlabel(f"rank in topic {shown(str(head['topic']), 16)} of {shown(str(head['run']))}")
+    ax.set_ylabel(f"part of {shown(str(head['measure']))}")
+    legend(ax, handles=[*handles, line], bottom=1.06)
+
+
+def _colors(grades: Sequence[float]) -> dict[float, Any]:
+    """The color of each of all grades: grey where it is not relevant."""
+    from matplotlib import colormaps
+
+    known = sorted(map(float, grades))
+    relevant = [value for value in known if value > 0]
+    scale = colormaps["viridis_r"]
+    colors: dict[float, Any] = dict.fromkeys(known, LIGHT)
+    return colors | {value: scale((place + 1) / len(relevant)) for place, value in enumerate(relevant)}
+
+
+def _named(drawn: Floats, colors: Mapping[float, Any], most: int = 8) -> list[tuple[str, Any]]:
+    """The grades that occur, for a legend: those that are not relevant as one; of very many some, from the lowest to
+    the highest."""
+    known = sorted(set(drawn[np.isfinite(drawn)].tolist()))
+    below, above = ([value for value in known if (value > 0) == relevant] for relevant in (False, True))
+    named = [(f"grade {below[0]:g}" if len(below) == 1 else "grade ≤ 0", LIGHT)] if below else []
+    places = np.linspace(0, len(above) - 1, min(len(above), most - len(named))).round().astype(int).tolist()
+    return named + [(f"grade {above[place]:g}", colors[above[place]]) for place in places]
+
+
+# `gradedeval explain RUN [RUN] QRELS --topic ID`: how a score is made up, rank by rank.
+
+
+EXPLAIN_OPTIONS = [
+    option("--topic", "explained", multiple=True, metavar="ID", help="Topic to explain; may be repeated. Optional if "
+           "the qrels have only one."),
+    measure_option("Measure to explain, such as err@20; each has a table of its own.", default=DEFAULT),
+]  # fmt: skip
+TABLE_OPTIONS = [
+    *output_options(formats_for(), digits="4"),
+    option(numbers.SHOW, "shown", section=OUTPUT, metavar="N", help="Number of ranks in a "
+           "table. Default: down to the cutoff, or 20. Other formats list all ranks."),
+]  # fmt: skip
+
+
+@command_line("explain", "RUN [RUN] QRELS", EXPLAIN_OPTIONS, TABLE_OPTIONS, [MEASURES_FROM], registered("measuring"))
+def command(shown: int | None, **keywords: Any) -> None:
+    """Explain the scores of a topic, rank by rank.
+
+    For each rank: docno, grade (blank if unjudged), gain, intermediate values of the measure, the contribution of the
+    document to the score, the score so far, and what an unjudged document could still add. The contributions sum to the
+    score. Of two runs the rankings stand beside each other.
+    """
+    destination = Destination(keywords)
+    if shown is not None and FORMATS[destination.form].layout != "wide":
+        raise InputError("--show", f"the format {destination.form} lists all ranks", "leave out --show", usage=True)
+    each, options = explained_runs(keywords)
+    digits = preset_digits(options) if destination.digits is None else destination.digits
+    if len(each) == 2:
+        destination.deliver(partial(beside_document, each[0], each[1], digits=digits, shown=shown))
+        return
+    destination.deliver(partial(explanation_document, each[0], digits=digits, shown=shown))
+
+
+def explained_runs(keywords: dict[str, Any]) -> tuple[list[list[Explanation]], Options]:
+    """The explanations of the topics of each run, one or two, and the options they are made with."""
+    measures, topics = keywords.pop("measures") or DEFAULT, keywords.pop("explained") or [None]
+    chosen = parse_measures(measures, measure_table(keywords.pop("measures_from")))
+    runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
+    options = resolve_options(**keywords)
+    if len(runs) > 2:
+        raise InputError("", f"{len(runs)} runs given", "explain one, or two beside each other", usage=True)
+    named = two_runs(*runs) if len(runs) == 2 else named_runs(runs)
+    judged = qrels_for(named, qrels, options) if len(named) > 1 else qrels
+    each = [explain_topics({name: run}, judged, chosen, options, topics, Workers.of()) for name, run in named.items()]
+    warn(dict.fromkeys(note for of_run in each for explanation in of_run for note in explanation.notes))
+    return each, options
+
+
+# `gradedeval plot explain RUN QRELS --topic ID`: one topic rank by rank.
+
+
+SHOW = option(numbers.SHOW, "shown", metavar="N", help="Number of ranks. Default: down to the "
+    f"cutoff, or {RANKS}.")  # fmt: skip
+
+
+@command_line(
+    "explain", "RUN [RUN] QRELS", EXPLAIN_OPTIONS, [SHOW], PICTURE_OPTIONS, [MEASURES_FROM], registered("measuring")
+)
+def plot_command(shown: int | None, **keywords: Any) -> None:
+    """Draw how the score of a topic comes about, rank by rank: what each document contributes, in the color of its
+    grade, the score so far, and hatched what an unjudged document could add.
+
+    Several topics, measures and two runs are drawn below each other.
+    """
+    canvas = Canvas(keywords)
+    each, _ = explained_runs(keywords)
+    explanations = [explanation for of_run in each for explanation in of_run]
+    panels = [panel for explanation in explanations for panel in explanation_panels(explanation, shown)]
+    canvas.draw(panels, "\n".join(dict.fromkeys(explanation.signature for explanation in explanations)))

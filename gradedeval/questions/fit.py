@@ -1,0 +1,745 @@
+"""Measures with an open parameter, as in `nerr10(phi=0.05..0.95)` or `nerr9@1..40`: the search for its best value."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+
+import click
+import numpy as np
+
+from gradedeval.analysis.pictures import GREY, LIGHT, Panel, drawn, frame_of, legend, looks, shown
+from gradedeval.analysis.score_matrix import Matrix, to_matrix
+from gradedeval.analysis.tables import Row, Shown, frame_document, near_best, same, signature_lines
+from gradedeval.arrays import Bools, Floats
+from gradedeval.cli.arguments import Destination, measure_table, one_measure, run_and_qrels, sharing
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.many_runs import SCORING_OPTIONS, TABLE_OPTIONS, curve_form, write_curve
+from gradedeval.cli.options import READS, WRITES, command_line, measure_option, option
+from gradedeval.cli.output import warn
+from gradedeval.errors import InputError, check_choice, plural, shorten
+from gradedeval.formats import Column, Document, Layout
+from gradedeval.formats.frames import InNotebook, to_frame
+from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.notation import split, write_value
+from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.weighting_models import rank_weights
+from gradedeval.options import OptionKwargs, Options, numbers
+from gradedeval.options.definition import read_topics
+from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.workers import Workers
+from gradedeval.questions import weights
+from gradedeval.questions.correlate import BY_TOPIC, KINDS, NAMES, Kind, scores_agreement
+from gradedeval.questions.weights import RANKS, static_weights
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.evaluate import evaluate_runs, named_runs, qrels_for
+from gradedeval.scoring.intervals import chunks
+from gradedeval.scoring.scores import with_defaults
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+_NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
+_RANGE = re.compile(rf"(?P<low>{_NUMBER})\.\.(?P<high>{_NUMBER})(?:\.\.(?P<step>{_NUMBER}))?")
+NEARLY = 0.001
+"""Values whose agreement is so close to the best count as near best."""
+
+MIN_STEPS, ENOUGH_STEPS, MAX_STEPS = 50, 1000, 10_000
+"""A grid whose step is not given has from 50 to 1,000 steps, of 1, 2 or 5 times a power of ten; none has more."""
+
+
+@dataclass(frozen=True)
+class MeasureRange:
+    """A measure with one open parameter.
+
+    text       as it was written
+    parameter  its name; k for the cutoff
+    low, high  the ends of its range
+    step       of the grid over all of it, as given or for whole numbers; None: by the precision
+    whole      whether it takes whole numbers only
+    """
+
+    text: str
+    before: str
+    after: str
+    parameter: str
+    low: float
+    high: float
+    step: float | None
+    whole: bool
+    table: Mapping[str, Measure] | None = None
+
+    def at(self, value: float) -> Measure:
+        """The measure with a value in place of the range."""
+        word = write_value(int(value) if self.whole else round(value, 10))
+        return parse_measures(f"{self.before}{word}{self.after}", self.table)[0]
+
+    def end(self, value: float) -> str:
+        """A note if the best value is an end of the range and the measure takes values beyond it."""
+        step = self.step or _nice((self.high - self.low) / MIN_STEPS)
+        beyond = {self.low: self.low - step, self.high: self.high + step}
+        if value not in beyond or not _takes(self, beyond[value]):
+            return ""
+        return f"the best value {value:g} is at the end of the range; widen the range"
+
+    def resolution(self, precision: float) -> float:
+        """The step of the grid over the whole range, so that no optimum as wide as that is missed: as given, else the
+        precision, or as near to it as a thousand values come."""
+        width = self.high - self.low
+        return self.step or min(max(precision, 1 / _nice(ENOUGH_STEPS / width)), _nice(width / MIN_STEPS))
+
+    def grid(self, step: float) -> list[float]:
+        """The values of a grid over the whole range, both ends included."""
+        count = math.floor((self.high - self.low) / step + 1e-9)
+        values = [round(self.low + index * step, 10) for index in range(count + 1)]
+        return values if values[-1] >= self.high - 1e-9 else [*values, self.high]
+
+    def around(self, value: float, step: float, finer: float) -> list[float]:
+        """The values of a finer grid within one step of a value."""
+        count = math.ceil(step / finer - 1e-9)
+        near = (round(value + index * finer, 10) for index in range(-count, count + 1))
+        return [value for value in near if self.low <= value <= self.high]
+
+
+def read_ranges(texts: Sequence[str], table: Mapping[str, Measure] | None = None) -> list[MeasureRange]:
+    """The measures with a range, several in one text separated by spaces.
+
+    Raises InputError (usage) if one has no range, or two, or an end of it is not a valid value.
+    """
+    words = [word for text in ([texts] if isinstance(texts, str) else texts) for word in split(text)]
+    if not words:
+        hint = "for example -m 'nerr10(phi=0.05..0.95)' or -m nerr9@1..40"
+        raise InputError("", "no measure with a range", hint, usage=True)
+    return [_read_range(word, table) for word in dict.fromkeys(words)]
+
+
+def _read_range(text: str, table: Mapping[str, Measure] | None) -> MeasureRange:
+    matches = list(_RANGE.finditer(text))
+    if len(matches) != 1:
+        what = f"has {len(matches)} ranges" if matches else "has no range"
+        raise InputError(repr(text), what, "write one, for example phi=0.05..0.95 or @1..40", usage=True)
+    match = matches[0]
+    low, high, step = (None if match[name] is None else float(match[name]) for name in ("low", "high", "step"))
+    before, after = text[: match.start()], text[match.end() :]
+    key = re.search(r"(\w+)=$", before)
+    if low is None or high is None or not low < high < math.inf or step == 0:
+        raise InputError(repr(text), f"invalid range {match[0]}", "write LOW..HIGH, for example 0.05..0.95", usage=True)
+    draft = MeasureRange(text, before, after, key[1] if key else "k", low, high, step, False, table)
+    whole = low.is_integer() and high.is_integer() and (before.endswith("@") or not _takes(draft, low + 0.5))
+    step = 1.0 if step is None and whole else step
+    if step is not None and (high - low) / step > MAX_STEPS:
+        what = f"{match[0]} makes more than {MAX_STEPS} values"
+        raise InputError(repr(text), what, "use larger steps, for example 1..1000..10", usage=True)
+    range_ = MeasureRange(text, before, after, draft.parameter, low, high, step, whole, table)
+    for end in (low, high):
+        range_.at(end)
+    return range_
+
+
+def _takes(range_: MeasureRange, value: float) -> bool:
+    try:
+        range_.at(value)
+    except InputError:
+        return False
+    return True
+
+
+def _nice(step: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is no more than `step`."""
+    power = 10.0 ** math.floor(math.log10(step))
+    return max(factor * power for factor in (1, 2, 5) if factor * power <= step * (1 + 1e-9))
+
+
+Values = dict[float, float]
+"""Parameter -> how good it is."""
+Search = Callable[[list[tuple[MeasureRange, list[float]]]], list[list[list[float]]]]
+"""Measures with values to try -> for each measure and value, how good it is by each criterion."""
+
+
+def resolution(ranges: Sequence[MeasureRange], precision: float) -> str:
+    """How fine the search is, in words: the steps stand beside the values."""
+    finer = any(not range_.whole and range_.resolution(precision) > precision * (1 + 1e-9) for range_ in ranges)
+    return "every step tried" + (f", then to {precision:g} around the best" if finer else "")
+
+
+def search(ranges: Sequence[MeasureRange], goodness: Search, criteria: int, precision: float) -> list[list[Values]]:
+    """Try the whole grid of every measure; where its step is larger than `precision`, then finer ones around the best.
+
+    Returns, for each measure and criterion, all values tried and how good they are. All measures are tried together, so
+    that the runs are read once for each grid.
+    """
+    precision = numbers.PRECISION.check(precision)
+    results: list[list[Values]] = [[{} for _ in range(criteria)] for _ in ranges]
+    steps = [range_.resolution(precision) for range_ in ranges]
+    todo: list[list[float]] = [range_.grid(step) for range_, step in zip(ranges, steps, strict=True)]
+    while any(todo):
+        trying = [index for index, values in enumerate(todo) if values]
+        goods = goodness([(ranges[index], todo[index]) for index in trying])
+        for index, by_value in zip(trying, goods, strict=True):
+            for value, by_criterion in zip(todo[index], by_value, strict=True):
+                for values, good in zip(results[index], by_criterion, strict=True):
+                    values[value] = good
+        todo = [_finer(ranges[index], results[index], steps, index, precision) for index in range(len(ranges))]
+    return results
+
+
+def _finer(
+    range_: MeasureRange, results: list[Values], steps: list[float], index: int, precision: float
+) -> list[float]:
+    """The values to try next; none if the step is fine enough."""
+    step = steps[index]
+    if range_.whole or step <= precision * (1 + 1e-9):
+        return []
+    steps[index] = finer = max(step / 10, precision)
+    near = {value for values in results for value in range_.around(best(values), step, finer)}
+    return sorted(near - results[0].keys())
+
+
+def best(values: Values) -> float:
+    """The best value; of several the smallest."""
+    return min(values, key=lambda value: (-values[value] if values[value] == values[value] else math.inf, value))
+
+
+def near_best_range(values: Values, within: float) -> tuple[float, float]:
+    """The ends of the range of values around the best one that are nearly as good."""
+    ordered = sorted(values)
+    top = best(values)
+    low = high = ordered.index(top)
+    while low > 0 and values[ordered[low - 1]] >= values[top] - within:
+        low -= 1
+    while high + 1 < len(ordered) and values[ordered[high + 1]] >= values[top] - within:
+        high += 1
+    return ordered[low], ordered[high]
+
+
+class Best(NamedTuple):
+    """The best value, how `good` it is, the ends of the range around it that is nearly as good, and what is to be said
+    of them; nan where no value is any good."""
+
+    value: float
+    good: float
+    low: float
+    high: float
+    note: str
+
+
+def best_of(range_: MeasureRange, values: Values) -> Best:
+    """The best of the values that were tried."""
+    value = best(values)
+    if math.isnan(values[value]):
+        nothing = math.nan
+        return Best(nothing, nothing, nothing, nothing, "no agreement is defined: the scores are all the same")
+    low, high = near_best_range(values, NEARLY)
+    if near_best_range(values, 1e-12) == (range_.low, range_.high):
+        return Best(value, values[value], low, high, "all values agree equally well")
+    return Best(value, values[value], low, high, range_.end(value))
+
+
+# `fit`: the parameter with which one measure agrees best with another.
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """Runs by name, their judgments, and the options by which they are scored."""
+
+    runs: dict[str, Any]
+    qrels: Qrels
+    options: Options
+    workers: Workers = field(default_factory=Workers)
+
+    def scores(self, measures: Sequence[Measure], residuals: bool = False) -> Matrix:
+        """The scores by some measures; `max_residual` applies only if `residuals` are asked for."""
+        options = self.options if residuals else replace(self.options, residuals=None, max_residual=None)
+        return to_matrix(evaluate_runs(self.runs, self.qrels, measures, options, workers=self.workers))
+
+
+def read_collection(runs: dict[str, Any], qrels: Any, options: Options, workers: Workers | None = None) -> Collection:
+    """Runs by name with their qrels read. Raises InputError where they cannot be read."""
+    judged = qrels_for(runs, qrels, options)
+    return Collection(runs, judged, options, workers or Workers())
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The scores of a collection by the one measure that others are fitted to."""
+
+    collection: Collection
+    matrix: Matrix
+
+    @classmethod
+    def of(cls, collection: Collection, target: Measure) -> Target:
+        """The scores by the target. Raises InputError if `max_residual` leaves no pair."""
+        matrix = collection.scores([target], residuals=True)
+        if not matrix.included.any():
+            raise InputError("--max-residual", f"no (run, topic) pair is left by {matrix.measures[0]}", "raise it")
+        return cls(collection, matrix)
+
+    @property
+    def included(self) -> Bools:
+        """runs × topics: which pairs count."""
+        return self.matrix.included[:, :, 0]
+
+    def agreements(self, measures: Sequence[Measure], kinds: Sequence[Kind]) -> list[list[float]]:
+        """For each measure its agreement of each kind."""
+        by_name: dict[str, list[float]] = {}
+        labels: dict[Measure, str] = {}  # two notations may mean the same measure as applied
+        applied = [with_defaults(measure, self.collection.options) for measure in measures]
+        for measure in applied:
+            labels.setdefault(measure, measure.label)
+        for some in chunks(len(measures), self.included.size):
+            matrix = self.collection.scores(measures[some])
+            for column, name in enumerate(matrix.measures):
+                by_name[name] = [self._agreement(kind, matrix, column) for kind in kinds]
+        return [by_name[labels[measure]] for measure in applied]
+
+    def _agreement(self, kind: Kind, matrix: Matrix, column: int) -> float:
+        readings = self.matrix.reading(0), matrix.reading(column)
+        return scores_agreement(kind, self.matrix.score[:, :, 0], matrix.score[:, :, column], self.included, readings)[
+            0
+        ]
+
+    def search(self, ranges: Sequence[MeasureRange], kinds: Sequence[Kind], precision: float) -> list[list[Values]]:
+        """For each measure and kind of agreement, the values tried and how well they agree."""
+
+        def agreements_of(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
+            measures = [range_.at(value) for range_, grid in grids for value in grid]
+            agreements = iter(self.agreements(measures, kinds))
+            return [list(islice(agreements, len(grid))) for _, grid in grids]
+
+        return search(ranges, agreements_of, len(kinds), precision)
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult(InNotebook, document="questions.fit.fit_document"):
+    """The result of a fit.
+
+    frame      a row for each measure and kind of agreement: measure, parameter, by, value (the best), agreement, low,
+               high (the range around it with an agreement within 0.001), pairs; after a validation too: agreement_there
+               (of the same value), value_there (the best there), best_there (its agreement); step (of the values that
+               were tried over the whole range)
+    curve      measure, parameter, by, value, agreement[, agreement_there]: every value agreements_of
+    settings   how it was fitted
+    signature  what the scores depend on
+    notes      notes for the user, as on values at the end of their range
+    """
+
+    frame: pd.DataFrame
+    curve: pd.DataFrame
+    settings: str
+    signature: str
+    notes: list[str]
+
+
+def fit(
+    runs: Any,
+    qrels: Any,
+    measures: str | Sequence[str],
+    to: AnyMeasure,
+    *,
+    by: Kind | Sequence[Kind] = ("pearson", "spearman"),
+    precision: float = 0.001,
+    other_runs: Any = None,
+    other_qrels: Any = None,
+    other_topics: Any = None,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> FitResult:
+    """The parameter of each measure with which it agrees best with the measure `to`.
+
+    runs          as for `gradedeval.evaluate`, several
+    qrels         as for `gradedeval.evaluate`
+    measures      with a range, as in "nerr10(phi=0.05..0.95)", "nerr9@1..40" or "rbp(p=0.1..0.9..0.1)" with its step
+    to            the measure to agree with; with `max_residual`, (run, topic) pairs with a larger residual are left out
+    by            kinds of agreement; see `gradedeval.correlate`
+    precision     of the value, tried over the whole range; a range of more than a thousand such values has larger
+                  steps (the column `step`), and finer ones around the best
+    other_runs, other_qrels, other_topics
+                  where the values are validated: another collection, or other topics of the same (ids or a file)
+    options       as for `gradedeval.evaluate`
+
+    Raises InputError as `evaluate` does, and (usage) for an invalid range or kind. Azzopardi et al., ICTIR 2021,
+    section 4.
+    """
+    options = resolve_options(like, **keywords)
+    collection = read_collection(named_runs(runs), qrels, options)
+    topics = None if other_topics is None else resolve_options(topics_from=other_topics).topics_from
+    there = other(collection, other_runs, other_qrels, topics)
+    (target,) = parse_measures(to)
+    kinds = [by] if isinstance(by, str) else list(by)
+    return fit_ranges(collection, read_ranges(measures), target, kinds, precision, there)
+
+
+def other(collection: Collection, runs: Any, qrels: Any, topics: frozenset[bytes] | None) -> Collection | None:
+    """Where a fit is validated; None if nowhere. Raises InputError (usage) for runs without qrels."""
+    if (runs is None) != (qrels is None):
+        what = "--validate and --validate-qrels go together"
+        raise InputError("", what, "give both --validate RUN and --validate-qrels FILE", usage=True)
+    if runs is None and topics is None:
+        return None
+    options = collection.options
+    if runs is None:
+        return replace(collection, options=replace(options, topics_from=topics))
+    return read_collection(named_runs(runs), qrels, replace(options, topics_from=topics), collection.workers)
+
+
+def fit_ranges(
+    collection: Collection,
+    ranges: Sequence[MeasureRange],
+    target: Measure,
+    kinds: Sequence[Kind],
+    precision: float,
+    there: Collection | None = None,
+) -> FitResult:
+    """As `fit`, from parsed arguments and collections that are read."""
+    for kind in kinds:
+        check_choice(kind, KINDS, "--by")
+    here = Target.of(collection, target)
+    if len(collection.runs) < 2 and not set(kinds) <= set(BY_TOPIC):
+        hint = "add a run, or use --by spearman"
+        raise InputError("--by", "rank correlation needs at least two runs", hint, usage=True)
+    second = None if there is None else Target.of(there, target)
+    values_of = here.search(ranges, kinds, precision)
+    elsewhere = second and second.search(ranges, kinds, precision)
+    rows, curve, notes = [], [], [*here.matrix.notes, *_overlap_notes(here, second)]
+    for index, range_ in enumerate(ranges):
+        for which, kind in enumerate(kinds):
+            values, values_there = values_of[index][which], elsewhere[index][which] if elsewhere else None
+            value, agreement, low, high, note = best_of(range_, values)
+            pairs = int(here.included.sum()) if kind in BY_TOPIC else len(here.included)
+            head = {"measure": range_.text, "parameter": range_.parameter, "by": kind}
+            row = {
+                **head,
+                "step": range_.resolution(precision),
+                "value": value,
+                "agreement": agreement,
+                "low": low,
+                "high": high,
+                "pairs": pairs,
+            }
+            if second is not None and values_there is not None:
+                row |= _validation(range_, kind, best(values), values_there, second)
+            rows.append({**row, "step": range_.resolution(precision)})
+            notes += [f"{range_.text} by {kind}: {note}"] if note else []
+            curve += _curve(head, values, values_there)
+    signature = here.matrix.signature + (f"\nvalidated on {second.matrix.signature}" if second else "")
+    count = f"{int(here.included.sum())} of {here.included.size} (run, topic) pairs"
+    settings = f"agreement with {here.matrix.measures[0]}, {count} | {resolution(ranges, precision)}"
+    return FitResult(to_frame(rows), to_frame(curve), settings, signature, notes)
+
+
+def _validation(range_: MeasureRange, kind: Kind, value: float, values: Values, there: Target) -> dict[str, float]:
+    """The agreement of the best value elsewhere, and the best value there."""
+    same = values[value] if value in values else there.agreements([range_.at(value)], [kind])[0][0]
+    found = best_of(range_, values)
+    return {"agreement_there": same, "value_there": found.value, "best_there": found.good}
+
+
+def _overlap_notes(here: Target, there: Target | None) -> list[str]:
+    """A note if the same runs are validated on topics that were also used for fitting."""
+    if there is None or there.collection.runs is not here.collection.runs:
+        return []
+    fitted, validated = (
+        {topic for topic, of_runs in zip(target.matrix.topics, target.included.T, strict=True) if of_runs.any()}
+        for target in (here, there)
+    )
+    both = len(fitted & validated)
+    of = f"{both} of {len(validated)} {plural(len(validated), 'topic')}"
+    what = f"--validate-topics: {of} {'was' if both == 1 else 'were'} also used for fitting"
+    return [f"{what}; use --topics-from FILE to fit on others"] if both else []
+
+
+def _curve(head: dict[str, Any], values: Values, there: Values | None) -> list[dict[str, Any]]:
+    rows = []
+    for value in sorted(values.keys() | (there or {}).keys()):
+        row = {**head, "value": value, "agreement": values.get(value, np.nan)}
+        rows.append(row if there is None else {**row, "agreement_there": there.get(value, np.nan)})
+    return rows
+
+
+def fit_document(result: FitResult, layout: Layout) -> Document:
+    """The result of `fit` or `fit_weights`: of these columns, those that its frame has."""
+    shown: dict[str, Shown] = {
+        "measure": same(Column("measure")),
+        "by": same(Column("by")),
+        "parameter": same(Column("parameter")),
+        "value": {Column("best", "number"): itemgetter("value")},
+        "agreement": same(Column("agreement", "score")),
+        "divergence": {Column("KL (nats)", "score"): itemgetter("divergence")},
+        "low": {Column("within 0.001", "figures"): near_best},
+        "step": {Column("step", "number"): itemgetter("step")},
+        "covered": same(Column("covered", "score")),
+        "pairs": same(Column("pairs", "count")),
+        "agreement_there": {Column("there", "score"): itemgetter("agreement_there")},
+        "best_there": {Column("best there", "figures"): _best_there},
+    }
+    columns = {column: value for name, part in shown.items() if name in result.frame for column, value in part.items()}
+    return frame_document(result.frame, layout, columns, signature_lines(result.settings, result.signature))
+
+
+def _best_there(row: Row) -> str | None:
+    return None if row["best_there"] is None else f"{row['best_there']:.4f} at {row['value_there']:.6g}"
+
+
+# `fit --weights`: the parameter with which the rank weights of a measure are nearest to a given distribution.
+
+
+def read_vector(path: str | Path) -> Floats:
+    """The weights of ranks 1, 2, … in a file of rank,weight lines.
+
+    Raises InputError with the line of whatever is not a weight, where ranks are missing, or where all weights are 0.
+    """
+    weights = rank_weights(path)
+    if not weights.any():
+        raise InputError(str(path), "no weight above 0", "expected lines of rank,weight")
+    return weights
+
+
+def divergence(reference: Floats, weights: Floats) -> float:
+    """Kullback–Leibler divergence of weights from a reference distribution, in nats: Σ v ln(v / w), 0 where v is 0."""
+    seen = reference > 0
+    with np.errstate(divide="ignore"):
+        return float((reference[seen] * (np.log(reference[seen]) - np.log(weights[seen]))).sum())
+
+
+def fit_weights(
+    weights: Floats | Sequence[float] | str | Path,
+    measures: str | Sequence[str] | Sequence[MeasureRange],
+    *,
+    ranks: int | None = None,
+    renormalize: bool = False,
+    precision: float = 0.001,
+) -> FitResult:
+    """The parameter of each static measure whose weights are nearest to a given vector in Kullback–Leibler divergence.
+
+    weights      of ranks 1, 2, …: numbers, or a file of rank,weight lines. They are scaled to sum 1 down to `ranks`
+    measures     with a range, as in "rbp(p=0.05..0.99)"
+    ranks        how many ranks are compared; None: all of the vector
+    renormalize  scale the measure's weights to sum 1 down to `ranks` too; else they are what they are, and what a
+                 geometric distribution has below `ranks` counts against it
+    precision    of the value
+
+    The columns of `frame` are measure, parameter, value, divergence (nats), low, high (the range around it within 0.001
+    nats), depth, covered (what the measure's weights sum to down to `ranks`), renormalized, step (of the values tried
+    over the whole range); those of `curve` measure, parameter, value, divergence. Zhang et al., Information Retrieval
+    2010, section 5.2. Raises InputError if the vector is too short, a measure has no fixed rank weights, or its weights
+    sum to more than 1.
+    """
+    reference = _reference(weights, ranks)
+    depth = len(reference)
+    ranges = _static(measures, depth)
+
+    def closeness(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
+        return [
+            [[-divergence(reference, _scaled(range_.at(value), depth, renormalize))] for value in grid]
+            for range_, grid in grids
+        ]
+
+    rows, curve, notes = [], [], []
+    for range_, (values,) in zip(ranges, search(ranges, closeness, 1, precision), strict=True):
+        value, good, low, high, note = best_of(range_, values)
+        head: dict[str, Any] = {"measure": range_.text, "parameter": range_.parameter}
+        covered = float(static_weights(range_.at(value), depth).sum())
+        found = {"value": value, "divergence": -good, "low": low, "high": high}
+        scaled = {"depth": depth, "covered": covered, "renormalized": renormalize}
+        rows.append({**head, **found, **scaled, "step": range_.resolution(precision)})
+        curve += [{**head, "value": tried, "divergence": -values[tried]} for tried in sorted(values)]
+        notes += [f"{range_.text}: {note}"] if note else []
+    scaling = "the measures' scaled to 1 too" if renormalize else "the measures' as they are"
+    settings = f"{depth} ranks | the vector scaled to sum 1, {scaling} | {resolution(ranges, precision)}"
+    return FitResult(to_frame(rows), to_frame(curve), settings, "", notes)
+
+
+def _static(measures: str | Sequence[str] | Sequence[MeasureRange], depth: int) -> list[MeasureRange]:
+    """The measures with their ranges. Raises InputError (usage) for one without fixed weights."""
+    given = [measures] if isinstance(measures, str) else measures
+    ranges = [item for item in given if isinstance(item, MeasureRange)] or read_ranges([str(item) for item in given])
+    for range_ in ranges:
+        static_weights(range_.at(range_.low), depth)
+    return ranges
+
+
+def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None) -> Floats:
+    """The vector down to a depth, scaled to sum 1."""
+    vector = read_vector(weights) if isinstance(weights, str | Path) else np.asarray(weights, np.float64)
+    depth = len(vector) if depth is None else RANKS.check(depth)
+    if depth > len(vector) or depth < 1:
+        what = f"{depth} is out of range for {len(vector)} weights"
+        raise InputError("--ranks", what, f"give 1 to {len(vector)}", usage=True)
+    if not vector[:depth].any():
+        raise InputError("--ranks", f"all weights down to rank {depth} are 0", "use more ranks", usage=True)
+    reference: Floats = vector[:depth] / vector[:depth].sum()
+    return reference
+
+
+def _scaled(measure: Measure, depth: int, renormalize: bool) -> Floats:
+    weights = static_weights(measure, depth, tried=True)
+    total = float(weights.sum())
+    if renormalize and total > 0:
+        return weights / total
+    check_total(measure, total, "--renormalize scales them")
+    return weights
+
+
+def check_total(measure: Measure, total: float, hint: str) -> None:
+    """Raise InputError (usage) where weights sum to more than 1: a divergence from them means nothing."""
+    if total > 1 + 1e-6:
+        what = f"the weights of '{measure}' sum to {total:.4g}, more than 1"
+        raise InputError("", what, hint, usage=True, kind="weights-total")
+
+
+# Agreement over a parameter: the curve of a fit, its best value, and the values that are nearly as good.
+
+
+NEEDED = ("measure", "parameter", "value")
+SOURCE = "what gradedeval.fit or gradedeval.fit_weights returns"
+
+
+def plot_fit(result: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes:
+    """How well measures agree with another over their parameter: a line for each measure and kind of agreement, a point
+    at the best value, and thick the values within 0.001 of it.
+
+    result   what `gradedeval.fit` or `gradedeval.fit_weights` returns
+    measure  draw only this one, written with its range; None: all
+    ax       matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` (usage) for anything else, and for measures whose parameters
+    differ, unless one is named.
+    """
+    best, curve = (frame_of(result, (*NEEDED, *more), "fit", SOURCE, part) for part, more in PARTS.items())
+    if measure is not None:
+        best, curve = (frame[frame["measure"] == str(measure)] for frame in (best, curve))
+        frame_of(curve, NEEDED, "fit", f"one of {shorten(dict.fromkeys(result.frame['measure']))}")
+    parameters = list(dict.fromkeys(curve["parameter"]))
+    if len(parameters) > 1:
+        what = f"the measures differ in their parameters ({shorten(parameters)})"
+        raise InputError("plot.fit", what, f"name one, as in measure='{curve['measure'].iloc[0]}'", usage=True)
+    return drawn(partial(draw_fit, best=best, curve=curve), ax)
+
+
+PARTS: dict[str, tuple[str, ...]] = {"frame": ("low", "high"), "curve": ()}
+"""The frames of a fit, and what each has beside the columns that both need."""
+
+
+def fit_panels(result: Any) -> list[Panel]:
+    """A picture for each parameter."""
+    names = dict.fromkeys(result.curve["parameter"])
+    parts = [[frame[frame["parameter"] == name] for frame in (result.frame, result.curve)] for name in names]
+    return [Panel(partial(draw_fit, best=best, curve=curve), 2.1) for best, curve in parts]
+
+
+def draw_fit(ax: Axes, best: pd.DataFrame, curve: pd.DataFrame) -> None:
+    """Draw the curves of one parameter."""
+    goodness = "agreement" if "agreement" in curve else "divergence"
+    curve = curve.assign(by=curve.get("by", ""))
+    keys = list(dict.fromkeys(zip(curve["measure"], curve["by"], strict=True)))
+    several = len({measure for measure, _ in keys}) > 1
+    for (measure, by), look in zip(keys, looks(len(keys)), strict=True):
+        own, kind = curve[(curve["measure"] == measure) & (curve["by"] == by)], NAMES.get(by, "divergence")
+        name = f"{shown(measure)}, {kind}" if several and by else shown(measure) if several else kind
+        ax.plot(own["value"], own[goodness], label=name, **look)
+        row = best[(best["measure"] == measure) & (best.get("by", by) == by)]
+        near = own[own["value"].between(row["low"].iloc[0], row["high"].iloc[0])]
+        ax.plot(near["value"], near[goodness], color=look["color"], linewidth=4, alpha=0.3, solid_capstyle="butt")
+        ax.plot(row["value"], row[goodness], "o", color=look["color"], markersize=4)
+    ax.plot([], [], color=GREY, linewidth=4, alpha=0.4, label=f"within {NEARLY:g} of the best")
+    ax.grid(color=LIGHT, linewidth=0.4)
+    only = keys[0][0]
+    parameter = str(curve["parameter"].iloc[0])
+    unit = "k (ranks)" if parameter == "k" else parameter
+    ax.set_xlabel(unit if several else f"{unit} of {shown(only)}")
+    ax.set_ylabel("Kullback–Leibler divergence (nats)" if goodness == "divergence" else "agreement")
+    legend(ax)
+
+
+# `gradedeval fit RUN... QRELS -m 'nerr10(phi=0.05..0.95)' --to err@20`: the parameter value that agrees best.
+
+
+DEFAULT_KINDS: tuple[Kind, ...] = ("pearson", "spearman")
+OPTIONS = [
+    measure_option("Measure with a range of parameter values, such as nerr9@1..40.", default=()),
+    option("--to", metavar="MEASURE", help="Measure to agree with. --max-residual leaves out the (run, topic) pairs "
+           "where its residual is larger."),
+    option("--by", "kinds", type=click.Choice(KINDS), multiple=True, help="Correlation to maximize; if repeated, each "
+           "is fitted separately. Default: pearson and spearman."),
+    option("--weights", metavar="FILE.csv", file=READS, help="Instead of runs: fit to weights of ranks, given as lines "
+           "of rank,weight, by Kullback-Leibler divergence."),
+    option(weights.RANKS, metavar="N", help="Use only the first N ranks of --weights. Default: all."),
+    option("--renormalize", is_flag=True, help="Also scale the measure's weights over those ranks to sum to 1."),
+    option(numbers.PRECISION, default=0.001, metavar="X", help="Precision of the fitted value. Default: "
+           "0.001."),
+    option("--validate", multiple=True, metavar="RUN", file=READS, help="Evaluate the fitted values on this run. May "
+           "be repeated."),
+    option("--validate-qrels", metavar="QRELS", file=READS, help="Qrels for --validate."),
+    option("--validate-topics", metavar="FILE", file=READS, help="Evaluate the fitted values on the topics listed in "
+           "FILE."),
+]  # fmt: skip
+
+
+CURVE = option("--curve", metavar="FILE.csv", file=WRITES, help="Write every value tried, with its correlation.")
+
+
+@command_line("fit", "RUN... QRELS", OPTIONS, [CURVE], SCORING_OPTIONS, TABLE_OPTIONS)
+def command(curve: str | None, **keywords: Any) -> None:
+    """Find the parameter value with which a measure agrees best with another, or has the closest weights.
+
+    The parameter to fit is given as a range: 'nerr10(phi=0.05..0.95)', nerr9@1..40, or with the step of the first grid
+    'rbp(p=0.1..0.9..0.1)'. After the whole grid, finer grids around the best value are tried.
+    """
+    destination = Destination(keywords)
+    curve_form(curve)
+    result = fitted(keywords)
+    warn(result.notes)
+    write_curve(result.curve, curve, result.settings)
+    destination.deliver(partial(fit_document, result), result.settings)
+
+
+def fitted(keywords: dict[str, Any]) -> FitResult:
+    """The fit to RUN... QRELS, or to --weights."""
+    table = measure_table(keywords.pop("measures_from"))
+    families = read_ranges(keywords.pop("measures"), table)
+    to, kinds, precision = (keywords.pop(name) for name in ("to", "kinds", "precision"))
+    weights, ranks, renormalize = (keywords.pop(name) for name in ("weights", "ranks", "renormalize"))
+    if weights is not None:
+        if keywords["files"] or to:
+            raise InputError("--weights", "cannot be combined with runs or --to", "leave them out", usage=True)
+        return fit_weights(weights, families, ranks=ranks, renormalize=renormalize, precision=precision)
+    return _fitted_to_runs(families, one_measure("--to", to, table), kinds or DEFAULT_KINDS, precision, keywords)
+
+
+def _fitted_to_runs(
+    families: list[MeasureRange], target: Measure, kinds: tuple[Kind, ...], precision: float, keywords: dict[str, Any]
+) -> FitResult:
+    validate, validate_qrels, validate_topics = (
+        keywords.pop(name) for name in ("validate", "validate_qrels", "validate_topics")
+    )
+    runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
+    options = resolve_options(**keywords)
+    collection = read_collection(named_runs(runs), qrels, options, sharing())
+    topics = None if validate_topics is None else read_topics(validate_topics)
+    validation = other(collection, list(validate) or None, validate_qrels, topics)
+    return fit_ranges(collection, families, target, kinds, precision, validation)
+
+
+# `gradedeval plot fit RUN... QRELS -m 'nerr10(phi=0.05..0.95)' --to err@20`: agreement over a parameter.
+
+
+@command_line("fit", "RUN... QRELS", OPTIONS, PICTURE_OPTIONS, SCORING_OPTIONS)
+def plot_command(**keywords: Any) -> None:
+    """Draw how well measures agree with another over their parameter: the best value, and those within 0.001 of it.
+
+    A line for each measure and kind of agreement; measures whose parameters differ are drawn below each other.
+    Azzopardi et al., ICTIR 2021, figure 5.
+    """
+    canvas = Canvas(keywords)
+    result = fitted(keywords)
+    warn(result.notes)
+    canvas.draw(fit_panels(result), signature_lines(result.settings, result.signature))

@@ -1,0 +1,490 @@
+"""`history`: evaluations in the order of time, one a line of a file that is only ever appended to."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.analysis.pictures import (
+    BLACK,
+    LIGHT,
+    LOWER,
+    MANY,
+    Panel,
+    drawn,
+    frame_of,
+    grey_notes,
+    inches_of,
+    legend,
+    looks,
+    lower,
+    of_measure,
+    shown,
+)
+from gradedeval.analysis.score_matrix import Matrix, to_matrix
+from gradedeval.arrays import LARGEST
+from gradedeval.cli.arguments import Destination, as_time, usage
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.options import command_line, option, output_options
+from gradedeval.cli.output import warn
+from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, visible, warn_caller
+from gradedeval.formats import Column, Document, Layout, Table, formats_for, json_text
+from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, to_frame
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import numbers
+from gradedeval.options.definition import allowed_growth
+from gradedeval.scoring.run_scores import summarize
+from gradedeval.scoring.scores import Scores
+from gradedeval.scoring.signature import Signature, without_interval
+from gradedeval.trec.documents import TOO_DEEP, TOO_LONG, read_json
+from gradedeval.trec.lines import decode, numbered_lines
+from gradedeval.trec.stream import Source, Stream, is_named
+from gradedeval.trec.written import append_lines
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+VERSION, KEY, LEVEL = 1, "gradedeval_history", 0.95
+TEXTS, NUMBERS = {"time", "label", "run", "signature"}, ("score", "low", "high", "topics")
+FOREIGN = "is not a line of a history", "they are written by `gradedeval eval --append-to`"
+REMOVE = "remove the line"
+COLUMNS = ("run", "measure", "time", "label", "score", "low", "high", "topics", "change", "from_best", "changed",
+           "passed", "signature")  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class History(InNotebook, document="questions.history.history_document"):
+    """What a file of evaluations tells.
+
+    frame  a row for each evaluation of a run by a measure, in the order of time: run, measure, time, label, score, low,
+           high (the 95% interval), topics, change (from the last before it), from_best (from the best so far: 0 where
+           it is the best), changed (what is not as in the last before it: then nothing is compared, and change and
+           from_best begin again), passed (of `check`), signature
+    notes  what was skipped
+    """
+
+    frame: pd.DataFrame
+    place: str
+    notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<History {self.place}: {len(self.frame)} scores>"
+
+
+def append_history(
+    scores: Scores,
+    path: str | os.PathLike[str],
+    *,
+    time: str | datetime | None = None,
+    label: str = "",
+) -> None:
+    """Append an evaluation to a history: one line for each run.
+
+    scores  what `gradedeval.evaluate` returns
+    path    the file; it is made where it is not there
+    time    ISO 8601, as in "2026-11-22T13:00:00Z" (without a zone it is UTC), or a datetime; None: now
+    label   a commit, a version, a word
+
+    Several processes may append at the same time: the lines are one write at the end of the file. Intervals are at 95%;
+    where `scores` have others, that is a warning. Raises
+    `gradedeval.InputError` where the file cannot be written, or the time is none.
+    """
+    warn_caller(append_scores(scores, path, {}, time, label))
+
+
+def append_scores(
+    scores: Scores,
+    path: str | os.PathLike[str],
+    files: Mapping[str, str],
+    time: str | datetime | None = None,
+    label: str = "",
+) -> list[str]:
+    """As `append_history`; without a time it is that of each run's file. Returns notes for the user."""
+    append_lines(path, lines_of(to_matrix(scores), scores.measures, files, as_time(time), label))
+    level = scores.options.interval
+    if level is None or level == LEVEL:
+        return []
+    return [f"{os.fsdecode(path)}: keeps intervals at {LEVEL:.0%}, as every history does, not at {100 * level:.10g}%"]
+
+
+def lines_of(
+    matrix: Matrix,
+    measures: Sequence[Measure],
+    files: Mapping[str, str],
+    time: datetime | None,
+    label: str,
+    passed: Mapping[str, bool] | None = None,
+) -> list[str]:
+    """A line for each run. Without a time it is that of the run's file, or now.
+
+    measures  those of the matrix
+    files     run -> its path
+    passed    run -> whether it passed a check; of other runs there is no line
+    """
+    from gradedeval.scoring.intervals import Scale, summary_intervals  # few evaluations need it
+
+    signature = without_interval(matrix.signature)
+    rows = [row for row, run in enumerate(matrix.runs) if passed is None or run in passed]
+    cells = [(matrix.score[row], matrix.included[row]) for row in rows]
+    intervals = summary_intervals(cells, list(map(Scale.of, measures)), 1 - LEVEL)
+    lines = []
+    for row, (_, lows, highs) in zip(rows, intervals.transpose(0, 2, 1), strict=True):
+        run, found = matrix.runs[row], {}
+        for column, (measure, low, high) in enumerate(zip(measures, lows.tolist(), highs.tolist(), strict=True)):
+            kept = matrix.included[row, :, column]
+            score = (
+                float(summarize(matrix.score[row, kept, column], measure.reading.summary)) if kept.any() else math.nan
+            )
+            numbers = {"score": score, "low": low, "high": high}
+            found[measure.label] = {
+                **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
+                "topics": int(kept.sum()),
+            }
+        entry = {KEY: VERSION, "time": _time_of(files.get(run), time), "label": label, "run": run}
+        if passed is not None:
+            entry["passed"] = passed[run]
+        lines.append(json_text({**entry, "signature": signature, "scores": found}))
+    return lines
+
+
+def _time_of(file: str | None, time: datetime | None) -> str:
+    if time is None and file is not None and is_named(file):
+        time = Source(file).modified
+    return (time or datetime.now(UTC)).isoformat(timespec="seconds")
+
+
+def read_history(path: str | os.PathLike[str], *, max_growth: float | str | None = None) -> History:
+    """The course of every run and measure in a file that `append_history`, `gradedeval eval --append-to` or `check
+    --history` wrote. A compressed file may unpack to `max_growth` times its size: a number, or "inf"; None: 1000.
+
+    Returns `History`: `.frame`, `.notes`. A line that was cut short is skipped, with a note. Raises
+    `gradedeval.InputError` for any other line that is none of a history, or one of a later version.
+    """
+    with allowed_growth(max_growth), closing(Stream(Source(path))) as stream:
+        entries, notes = _entries(stream)
+    entries.sort(key=lambda entry: as_time(entry["time"]) or datetime.min.replace(tzinfo=UTC))
+    last: dict[tuple[str, str], dict[str, Any]] = {}
+    best: dict[tuple[str, str], float] = {}
+    rows = []
+    for entry in entries:
+        for measure, found in entry["scores"].items():
+            key = (entry["run"], measure)
+            changed = _changed(last[key], entry, measure) if key in last else ""
+            score = found["score"]
+            if changed:
+                best.pop(key, None)
+            before = last[key]["scores"][measure]["score"] if key in last and not changed else None
+            if score is not None:
+                best[key] = score if key not in best else (max if _sign(measure) > 0 else min)(best[key], score)
+            rows.append(
+                {
+                    "run": entry["run"],
+                    "measure": measure,
+                    "time": entry["time"],
+                    "label": entry["label"],
+                    **{name: found.get(name) for name in ("score", "low", "high", "topics")},
+                    "change": score - before if score is not None and before is not None else None,
+                    "from_best": score - best[key] if score is not None else None,
+                    "changed": changed,
+                    "passed": entry.get("passed"),
+                    "signature": entry["signature"],
+                }
+            )
+            last[key] = entry
+    frame = to_frame(rows, columns=list(COLUMNS))
+    numbers = ["score", "low", "high", "change", "from_best"]
+    return History(frame.astype(dict.fromkeys(numbers, float)), stream.place, notes)
+
+
+def _entries(stream: Stream) -> tuple[list[dict[str, Any]], list[str]]:
+    """The evaluations in a file, and notes about lines that were cut short."""
+    problems, entries, torn, foreign = ProblemList(place := stream.place), [], list[int](), 0
+    for number, line in numbered_lines(stream, longest=None):
+        try:
+            entry = read_json(decode(line))
+        except json.JSONDecodeError as fault:
+            if fault.msg == TOO_LONG:
+                problems.add(number, f"is not valid JSON ({fault.msg})", REMOVE)
+                continue
+            if fault.msg != TOO_DEEP and line.lstrip().startswith(b"{"):
+                torn = [*torn, number][:6]  # of which five are named
+                continue
+            entry = None
+        if not isinstance(entry, dict) or KEY not in entry:
+            foreign = foreign or number
+            problems.add(number, *FOREIGN)
+        elif error := _fault(entry):
+            problems.add(number, *error)
+        else:
+            entries.append(entry)
+    if foreign and not entries:  # another file: one line is enough
+        raise InputError(f"{place}:{foreign}", *FOREIGN)
+    problems.check()
+    which = f"{plural(len(torn), 'line')} {shorten(map(str, torn))} cut short while being written" if torn else ""
+    if not entries:
+        what = f"holds no evaluation ({which})" if torn else "holds no evaluation"
+        raise InputError(place, what, "write one with `gradedeval eval --append-to`")
+    return entries, [f"{place}: {which}; skipped"] if torn else []
+
+
+def _fault(entry: dict[str, Any]) -> tuple[str, str] | None:
+    """What is wrong with an entry, and what to do about it."""
+    version, scores = entry[KEY], entry.get("scores")
+    if type(version) is not int:
+        return f"has {json.dumps(version)[:20]} as version of the format, which is not a whole number", REMOVE
+    if version != VERSION:
+        return f"is of version {version} of the format, and this reads version {VERSION}", "update gradedeval"
+    if "scores" not in entry or not entry.keys() >= TEXTS:
+        return "lacks a part of an evaluation", REMOVE
+    for name in sorted(TEXTS):
+        if not isinstance(entry[name], str):
+            return f"'{name}' is not text", REMOVE
+    if not isinstance(scores, dict) or not isinstance(entry.get("passed"), bool | None):
+        return f"'{'passed' if isinstance(scores, dict) else 'scores'}' is none of an evaluation", REMOVE
+    for measure, found in scores.items():
+        if not isinstance(found, dict) or "score" not in found:
+            return f"has no score of '{measure}'", REMOVE
+        for name in NUMBERS:
+            value = found.get(name)
+            if value is not None and not (type(value) in (int, float) and abs(value) < LARGEST):
+                return f"'{name}' of '{measure}' is not a number", REMOVE
+    try:
+        as_time(entry["time"])
+    except InputError as error:
+        return error.problem, "correct the time"
+    return None
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any], measure: str) -> str:
+    """What two evaluations do not share, though the means depend on it, in words; nothing where they may be
+    compared."""
+    first, second = Signature.read(before["signature"]), Signature.read(after["signature"])
+    counts = [str(entry["scores"][measure].get("topics")) for entry in (after, before)]
+    differences: dict[str, tuple[str | None, str | None]] = {}
+    if first is not None and second is not None:
+        differences = second.differences_of_means(first, measure)
+    elif before["signature"] != after["signature"]:
+        differences = {"signature": (None, None)}
+    if not differences and counts[0] != counts[1]:
+        differences = {"number of topics": (counts[0], counts[1])}
+    return ", ".join(
+        f"{name} {there} → {here}" if here and there else name for name, (here, there) in differences.items()
+    )
+
+
+def _sign(measure: str) -> int:
+    """1 where more is better, or the measure is not known here; −1 where less is."""
+    try:
+        (known,) = parse_measures(measure)
+    except (InputError, ValueError):
+        return 1
+    return known.reading.sign
+
+
+# Histories -> tables: the course of each run, a column for each measure and what became of it.
+
+
+LAST = 20
+MARK = "≠: not comparable with the line above, because of what has changed; change and best begin again"
+
+
+def history_document(found: History, layout: Layout, *, last: int | None = None) -> Document:
+    """The course of each run by each measure.
+
+    last  how many evaluations of each a table shows, the last ones; None: 20, and all for programs
+    """
+    if layout == "long":
+        frame = found.frame if last is None else found.frame.groupby(["run", "measure"], sort=False).tail(last)
+        return Document([frame_table(frame)])
+    blocks: list[Table | str] = []
+    marked = False
+    for (run, measure), course in found.frame.groupby(["run", "measure"], sort=False):
+        rows = frame_rows(course)
+        some = rows[-(LAST if last is None else last) :]
+        marked = marked or any(row["changed"] for row in some)
+        checked = any(row["passed"] is not None for row in some)
+        columns = [
+            Column("time"),
+            Column("label"),
+            Column(str(measure), "score"),
+            Column(f"{LEVEL:.0%} interval", "figures"),
+            Column("change", "signed"),
+            Column("from best", "signed"),
+            *([Column("check")] if checked else []),
+            Column(""),
+        ]
+        left_out = len(rows) - len(some)
+        blocks += [visible(str(run)) + (f" ({left_out} before)" if left_out else ""),
+                   Table(columns, [_cells(row, checked) for row in some])]  # fmt: skip
+    return Document(blocks, MARK if marked else "")
+
+
+def _cells(row: dict[str, Any], checked: bool) -> list[Any]:
+    interval = None if row["low"] is None or row["high"] is None else f"{row['low']:.4f} to {row['high']:.4f}"
+    verdict = [{True: "passed", False: "FAILED", None: None}[row["passed"]]] if checked else []
+    mark = f"≠ {row['changed']}" if row["changed"] else None
+    return [row["time"], row["label"], row["score"], interval, row["change"], row["from_best"], *verdict, mark]
+
+
+# The course of scores, evaluation by evaluation.
+
+
+COLUMNS_DRAWN = ("run", "measure", "time", "label", "score", "low", "high", "topics", "changed", "signature")
+
+
+def plot_history(history: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes:
+    """The course of each run by a measure, with its interval. Scores of a run are joined as long as they are
+    comparable; between neighbouring evaluations that are not, of whichever runs, stands a vertical line.
+
+    history  what `gradedeval.read_history` returns, or its frame
+    measure  which, where there are several
+    ax       matplotlib axes to draw on; None: the current ones
+
+    Returns the axes; of more than 7 runs the first 7 are in color, with a warning. Raises `gradedeval.InputError`
+    (usage) for another frame, and where it is not said which measure.
+    """
+    frame = of_measure(
+        frame_of(history, COLUMNS_DRAWN, "history", "what gradedeval.read_history returns"), measure, "history"
+    )
+    ax = drawn(partial(draw_course, frame=frame), ax)
+    warn_caller(grey_notes(frame))
+    return ax
+
+
+def course_panels(frame: pd.DataFrame, last: int | None = None) -> list[Panel]:
+    """A picture for each measure, of all evaluations or the last ones of each run."""
+    if last is not None:
+        frame = frame.groupby(["run", "measure"], sort=False).tail(last)
+    return [Panel(partial(draw_course, frame=own), 1.9) for _, own in frame.groupby("measure", sort=False)]
+
+
+def draw_course(ax: Axes, frame: pd.DataFrame) -> None:
+    """Draw the runs of one measure over the evaluations, which stand at equal distances in the order of time."""
+    # Comparable evaluations of several runs at one time by one name are one; the same run again is another.
+    again = frame.groupby(["run", "time", "label"], sort=False).cumcount()
+    keys = list(zip(frame["time"], again, frame["label"], _kinds(frame), strict=True))
+    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    frame = frame.assign(place=[places[key] for key in keys])
+    runs = list(frame.groupby("run", sort=False))
+    for number, ((run, own), look) in enumerate(zip(runs, looks(len(runs)), strict=True)):
+        segment = own["changed"].fillna("").ne("").cumsum()
+        marker: dict[str, Any] = {"marker": "osD^vP*"[number % 7]}
+        for part, (_, stretch) in enumerate(own.groupby(segment, sort=False)):
+            name = shown(str(run)) if part == 0 and number < MANY else None
+            ax.plot(stretch["place"], stretch["score"], label=name, **look, **marker)
+            ax.fill_between(stretch["place"], stretch["low"].astype(float), stretch["high"].astype(float),
+                            color=look["color"], alpha=0.15, linewidth=0)  # fmt: skip
+            alone = stretch if len(stretch) == 1 else stretch[:0]
+            ax.vlines(alone["place"], alone["low"], alone["high"], color=look["color"], linewidth=0.8)
+    kinds = [kind for *_, kind in places]
+    changes = [place for place, (kind, before) in enumerate(zip(kinds[1:], kinds, strict=False), 1) if kind != before]
+    for number, place in enumerate(changes):
+        name = None if number else "qrels or options differ"
+        ax.axvline(place - 0.5, color=BLACK, linewidth=0.7, linestyle=":", label=name)
+    _name_evaluations(ax, list(places))
+    ax.grid(axis="y", color=LIGHT, linewidth=0.4)
+    measure = str(frame["measure"].iloc[0])
+    ax.set_ylabel(f"{shown(measure)}, 95% interval{LOWER if lower(measure) else ''}")
+    legend(ax)
+
+
+def _kinds(frame: pd.DataFrame) -> list[int]:
+    """A number for each evaluation by one measure: the same for those that are comparable."""
+    measure, known, numbers = str(frame["measure"].iloc[0]), list[Any](), dict[Any, int]()
+    for key in zip(frame["signature"], frame["topics"].tolist(), strict=True):
+        if key not in numbers:
+            same = (number for number, other in enumerate(known) if _comparable(key, other, measure))
+            numbers[key] = next(same, len(known))
+            known += [key] if numbers[key] == len(known) else []
+    return [numbers[key] for key in zip(frame["signature"], frame["topics"].tolist(), strict=True)]
+
+
+def _comparable(one: tuple[str, float], other: tuple[str, float], measure: str) -> bool:
+    """Whether means may be compared, each by its signature and over so many topics."""
+    (text, topics), (other_text, other_topics) = one, other
+    mine, theirs = Signature.read(text), Signature.read(other_text)
+    if mine is None or theirs is None:
+        return text == other_text and topics == other_topics
+    return topics == other_topics and not mine.differences_of_means(theirs, measure)
+
+
+def _name_evaluations(ax: Axes, keys: list[tuple[str, int, str, int]]) -> None:
+    """The labels of evaluations, or their dates, as many as there is room for."""
+    names = [shown(label, 16) if label else time[:10] for time, _, label, _ in keys]
+    step = max(1, int(np.ceil(len(names) / (inches_of(ax)[0] * 9))))
+    ax.set_xticks(range(0, len(names), step), names[::step])
+    if max(map(len, names)) * len(names[::step]) > inches_of(ax)[0] * 14:
+        ax.tick_params(axis="x", labelrotation=90)
+    ax.set_xlim(-0.5, len(names) - 0.5)
+    ax.set_xlabel("evaluation, in the order of time")
+
+
+# `gradedeval history FILE`: how scores went, evaluation by evaluation.
+
+
+OPTIONS = [
+    option("--run", metavar="NAME", help="Only this run."),
+    option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="Only this measure. May be repeated."),
+]
+LAST_OPTION = option(numbers.LAST, metavar="N", help="Only the last N evaluations of each. "
+    f"Default: {LAST} in tables, all elsewhere.")  # fmt: skip
+
+
+@command_line("history", "FILE", OPTIONS, [LAST_OPTION], output_options(formats_for(), digits="4"))
+def command(last: int | None, **keywords: Any) -> None:
+    """Show the course of each run by each measure: score, interval, change from the last and from the best.
+
+    FILE is written by `gradedeval eval --append-to FILE` and `gradedeval check --history FILE`. Where the qrels or an
+    option changed, a mark says what; nothing is compared across it.
+    """
+    destination = Destination(keywords)
+    destination.deliver(partial(history_document, history_of(keywords), last=last))
+
+
+def history_of(keywords: dict[str, Any]) -> History:
+    """The part of a history that is asked for."""
+    files, run, measures = (keywords.pop(name) for name in ("files", "run", "measures"))
+    if len(files) != 1:
+        raise InputError(
+            "", f"{len(files)} files given", f"name one history: {usage().removeprefix('usage: ')}", usage=True
+        )
+    found = read_history(files[0])
+    wanted = {"run": [run] if run is not None else [], "measure": [one.label for one in parse_measures(measures)]}
+    for column, names in wanted.items():
+        known = list(dict.fromkeys(found.frame[column]))
+        for name in names:
+            if name not in known:
+                hint = did_you_mean(name, known) or f"it has {shorten(known)}"
+                raise InputError(found.place, f"has no {column} '{name}'", hint, usage=True)
+        if names:
+            found = replace(found, frame=found.frame[found.frame[column].isin(names)])
+    warn(found.notes)
+    return found
+
+
+# `gradedeval plot history FILE`: how scores went, evaluation by evaluation.
+
+
+@command_line("history", "FILE", OPTIONS, [LAST_OPTION], PICTURE_OPTIONS)
+def plot_command(last: int | None, **keywords: Any) -> None:
+    """Draw the course of each run, a picture for each measure, with its interval.
+
+    The scores of a run are joined as long as they are comparable; a vertical line stands between neighbouring
+    evaluations whose qrels or options differ.
+    """
+    canvas = Canvas(keywords)
+    found = history_of(keywords)
+    warn(grey_notes(found.frame))
+    canvas.draw(course_panels(found.frame, last), "\n".join(dict.fromkeys(found.frame["signature"])))

@@ -1,0 +1,629 @@
+"""Precision over recall of a list, and of the chances of grades at its ranks; how far they are from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+
+import numpy as np
+
+from gradedeval.analysis.pictures import BLACK, COLORS, GREY, LIGHT, Panel, drawn, frame_of, legend, looks, shown
+from gradedeval.arrays import Floats, Ints, distinct
+from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.many_runs import curve_form, write_curve
+from gradedeval.cli.options import (
+    JOBS,
+    MEASURES_FROM,
+    WRITES,
+    Decorator,
+    command_line,
+    measure_option,
+    option,
+    output_options,
+    registered,
+)
+from gradedeval.cli.output import warn
+from gradedeval.errors import InputError, did_you_mean, plural, shorten, warn_caller
+from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, joined, to_frame
+from gradedeval.measures.applied import gain_table, scores_of
+from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.gains import GainTable
+from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.table import MEASURES
+from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
+from gradedeval.options.definition import OUTPUT
+from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.progress import with_progress
+from gradedeval.parallel.workers import Workers
+from gradedeval.questions.maximum_entropy import (
+    Chances,
+    GradedLists,
+    MostRandom,
+    check_expected,
+    expected_score,
+    most_random,
+)
+from gradedeval.questions.weights import only, settled_batches
+from gradedeval.rankings.batch import Batch
+from gradedeval.scoring.doubts import doubts_of, not_too_many
+from gradedeval.scoring.evaluate import named_runs, qrels_for
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.signature import signature
+from gradedeval.scoring.tasks import grade_run
+from gradedeval.trec.lines import decode
+from gradedeval.trec.stream import Source, is_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+LEVELS = np.arange(1, 21) / 20
+"""Levels of recall at which curves are shown: shares of the relevance in the list."""
+_REACHED = 1e-6
+"""Documents that a sum of chances may lack, and still counts as so many: they sum up with an error."""
+
+
+class Users(NamedTuple):
+    """Users whose threshold is each grade: `steps` thresholds, their shares; `holds` thresholds × grades, 1 where the
+    grade is the threshold or more. One alone makes the binary curve of its threshold."""
+
+    steps: Floats
+    holds: Floats
+
+
+class Curves(NamedTuple):
+    """Precision over recall of a list, at its relevant documents, which are the points where recall changes.
+
+    recall    documents: the share of the relevance in the list
+    actual    documents: precision
+    inferred  documents: precision where the sum of the chances is as much
+    """
+
+    recall: Floats
+    actual: Floats
+    inferred: Floats
+
+    @property
+    def rms(self) -> float:
+        """The distance of the curves: the root of the mean square over the documents."""
+        return float(np.sqrt(np.mean((self.actual - self.inferred) ** 2)))
+
+    def at_levels(self) -> Floats:
+        """2 × levels: actual and inferred precision at the first document that reaches each level of recall."""
+        at = np.searchsorted(self.recall, LEVELS - 1e-9)
+        return np.stack([self.actual[at], self.inferred[at]])
+
+
+def curves(users: Users, grades: Chances, chances: Chances) -> Curves:
+    """Actual and inferred precision over recall.
+
+    grades, chances  grades × ranks, down to the end of the list
+
+    With one threshold precision is h/rank_h at the h-th relevant document, and h/x_h where the sum of the chances,
+    which grows linearly between ranks, is h. With several it is graded: 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j /
+    Σ_{j≤i_n} g_j, and with chances that of the users whose threshold the document at that rank reaches. Robertson et
+    al., SIGIR 2010, section 3.2.
+    """
+    is_relevant, chance = users.holds @ grades, users.holds @ chances
+    gained = (users.steps @ is_relevant).cumsum()
+    rank = np.flatnonzero(np.diff(gained, prepend=0)) + 1
+    # Where the chances have gained as much: the rank above, and the part of the way to the next.
+    expected = np.append(0.0, (users.steps @ chance).cumsum())
+    below = np.minimum(np.searchsorted(expected, gained[rank - 1] - _REACHED), len(gained))
+    step = expected[below] - expected[below - 1]
+    part = np.clip((gained[rank - 1] - expected[below - 1]) / step, 0, 1)
+    return Curves(
+        gained[rank - 1] / gained[-1],
+        _precision(users, is_relevant, rank, np.ones(len(rank))),
+        _precision(users, chance, below, part),
+    )
+
+
+def _precision(users: Users, relevant: Floats, rank: Ints, part: Floats) -> Floats:
+    """Precision at real ranks: so large a part of the way from one rank to the next, `rank`; the mean of the thresholds
+    by how likely the document there reaches each."""
+    summed = np.cumsum(relevant, axis=1)
+    here = relevant[:, rank - 1]
+    down_to = summed[:, rank - 1] - (1 - part) * here
+    reaches = users.steps[:, None] * here
+    return np.asarray((reaches * down_to).sum(0) / reaches.sum(0) / (rank - 1 + part))
+
+
+# The lists of a run: their actual curves, and those that the scores of measures determine.
+
+
+COUNTS = "counts alone"
+"""What stands for a measure where nothing but the number of documents of each grade is known."""
+MEAN, GRADED = "mean", "graded"
+"""The curves beside the binary ones: their mean, and that of graded precision and recall."""
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """Which lists are too short, or find too little, for a curve.
+
+    ranks  a list has at least so many
+    found  and at least so many documents of each grade above 0
+    """
+
+    ranks: int = 50
+    found: int = 5
+
+    def __post_init__(self) -> None:
+        numbers.MIN_RANKS.check_field(self, "ranks")
+        numbers.MIN_FOUND.check_field(self, "found")
+
+    def __str__(self) -> str:
+        documents = plural(self.found, "document")
+        return f"{self.ranks} {plural(self.ranks, 'rank')} and {self.found} {documents} of each grade above 0"
+
+
+class RunCurves(NamedTuple):
+    """What is found of a run.
+
+    topics     of its lists, `ranks` how long they are
+    numbers    of each list: measures × (score, entropy, whether the solver converged)
+    rms        of each list: measures × curves; nan where it did not converge
+    precision  measures × curves × (actual, inferred) × levels of recall, summed over lists that converged
+    scored     on how many topics the run counts, and how many of them it lacks
+    """
+
+    name: str
+    topics: list[str]
+    ranks: list[int]
+    numbers: list[Floats]
+    rms: list[Floats]
+    precision: Floats
+    scored: tuple[int, int]
+    format: str
+    notes: list[str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solver:
+    """Finds the curves that measures determine for the lists of a run.
+
+    grades  the distinct grades from 0 on; what is below 0 or not judged is 0
+    """
+
+    scorer: Scorer
+    grades: Floats
+    sparse: Sparse
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures, and what stands for none."""
+        return [*(measure.label for measure in self.scorer.measures), COUNTS]
+
+    @cached_property
+    def users(self) -> dict[str, Users]:
+        """curve -> whose precision and recall it shows: of one threshold, or with several the graded one."""
+        above = (np.arange(len(self.grades)) >= np.arange(1, len(self.grades))[:, None]).astype(np.float64)
+        binary = {
+            f"rel={grade:g}": Users(np.ones(1), above[row : row + 1]) for row, grade in enumerate(self.grades[1:])
+        }
+        worth = self.worth(gain_table(MEASURES["gap"], self.scorer.grades), MEASURES["gap"])
+        return binary | ({GRADED: Users(np.diff(worth), above)} if len(binary) > 1 else {})
+
+    @property
+    def curves(self) -> list[str]:
+        """The names of the curves, the mean of the binary ones among them."""
+        binary = [name for name in self.users if name != GRADED]
+        return [*binary, MEAN, *(name for name in self.users if name == GRADED)]
+
+    def worth(self, table: GainTable, measure: Measure) -> Floats:
+        """grades: what each is worth to a measure. Raises InputError (usage) where grade 0 has a gain."""
+        labels = self.scorer.grades.labels
+        found = np.append(labels, self.grades)
+        worth = np.append(table.worth, np.zeros(len(self.grades)))[[found.tolist().index(one) for one in self.grades]]
+        if worth[0]:
+            hint = "here what is not judged has grade 0: give it gain 0"
+            raise InputError(f"'{measure}'", f"gives grade 0 the gain {worth[0]:g}", hint, usage=True)
+        return np.asarray(worth)
+
+    def of_run(self, run: tuple[str, Any]) -> RunCurves:
+        """The distances and curves of a run, by name and source. Raises InputError where it cannot be read."""
+        name, source = run
+        graded = grade_run(source, replace(self.scorer.grader, last_rank=None), Workers())
+        precision = np.zeros((len(self.measures), len(self.curves), 2, len(LEVELS)))
+        scored = len(graded.topics), graded.missing
+        notes = not_too_many([*graded.notes, *doubts_of(graded, self.scorer)])
+        found = RunCurves(name, [], [], [], [], precision, scored, graded.format, notes)
+        for batch in settled_batches(graded):
+            self._add(found, batch)
+        return found
+
+    def _add(self, found: RunCurves, batch: Batch) -> None:
+        """Add the lists of a batch that are long enough and find enough."""
+        grade_of = np.searchsorted(self.grades, np.maximum(self.scorer.grades.labels, 0))
+        grade = np.append(grade_of, [0, -1])[batch.codes]  # of what is not judged, and past the end
+        counts = np.stack([(grade == one).sum(1) for one in range(len(self.grades))], axis=1)
+        rows = np.flatnonzero((counts.sum(1) >= self.sparse.ranks) & (counts[:, 1:] >= self.sparse.found).all(1))
+        if not len(rows):
+            return
+        lists = GradedLists((grade[rows, None] == np.arange(len(self.grades))[:, None]).astype(np.float64))
+        solved = self._solved(only(batch, rows.tolist()), lists)
+        for row, topic in enumerate(rows.tolist()):
+            length = int(counts[topic].sum())
+            own = [(score[row], most.entropy[row], most.converged[row]) for score, most in solved]
+            rms = np.full((len(self.measures), len(self.curves)), np.nan)
+            for measure, (_, most) in enumerate(solved):
+                if most.converged[row]:
+                    rms[measure], at_levels = self._distances(
+                        lists.grades[row, :, :length], most.chances[row, :, :length]
+                    )
+                    found.precision[measure] += at_levels
+            found.topics.append(decode(batch.topics[topic]))
+            found.ranks.append(length)
+            found.numbers.append(np.array(own))
+            found.rms.append(rms)
+
+    def _solved(self, batch: Batch, lists: GradedLists) -> list[tuple[Floats, MostRandom]]:
+        """For each measure the scores of lists, and the chances that they determine; without a measure, by counts."""
+        gains_of, found = self.scorer.gains_cache(batch), []
+        for measure, table in zip(self.scorer.measures, self.scorer.tables, strict=True):
+            g, worth = gains_of(table, measure), self.worth(table, measure)
+            expected = expected_score(measure, g, worth, lists.grades.shape[2])
+            found.append((scores_of(measure, g), most_random(lists, expected, worth)))
+        every = np.ones(len(lists.grades), dtype=bool)
+        return [*found, (np.full(len(every), np.nan), MostRandom(lists.uniform, every, np.zeros(len(every))))]
+
+    def _distances(self, grades: Floats, chances: Floats) -> tuple[Floats, Floats]:
+        """curves: the distance of the inferred curve from the actual one; curves × 2 × levels: their precision."""
+        found = {name: curves(users, grades, chances) for name, users in self.users.items()}
+        distances = {name: own.rms for name, own in found.items()}
+        levels = {name: own.at_levels() for name, own in found.items()}
+        binary = [name for name in found if name != GRADED]
+        distances[MEAN] = float(np.mean([distances[name] for name in binary]))
+        levels[MEAN] = np.mean([levels[name] for name in binary], axis=0)
+        return np.array([distances[name] for name in self.curves]), np.stack([levels[name] for name in self.curves])
+
+
+# `informative`: how well a score alone determines the precision-recall curve of a ranking.
+
+
+MEASURED = ("gap", "ndcg", "ap")
+"""The measures unless told otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Informativeness(InNotebook, document="questions.informative.informative_document"):
+    """How far the curves that scores determine are from those of the rankings.
+
+    lists      a row for each measure, run, topic and curve: measure (a row `counts alone` knows no score), run, topic,
+               curve (`rel=1`, `rel=2`, …: binary precision over recall from that grade on; `mean`: the mean of these;
+               `graded`), rms (the root of the mean square difference of precision over the relevant documents of the
+               list; blank where the solver did not converge), converged, score, entropy (in nats), ranks
+    curves     a row for each measure, curve and level of recall, a share of the relevance in the list: measure, curve,
+               recall, actual and inferred (precision, means over the lists that converged), lists (how many)
+    signature  what the numbers depend on
+    notes      what was skipped or assumed
+    """
+
+    lists: pd.DataFrame
+    curves: pd.DataFrame
+    signature: str
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row for each measure and curve: measure, curve, rms (the mean over lists), lists, converged (how many)."""
+        groups = self.lists.groupby(["measure", "curve"], sort=False)
+        means = groups.agg(rms=("rms", "mean"), lists=("rms", "size"), converged=("converged", "sum"))
+        return means.reset_index()
+
+
+def informativeness(
+    runs: Any,
+    qrels: Any,
+    measures: AnyMeasure | Iterable[AnyMeasure] = MEASURED,
+    *,
+    min_ranks: int = Sparse.ranks,
+    min_found: int = Sparse.found,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> Informativeness:
+    """How well a score alone determines the precision-recall curve: the maximum entropy method.
+
+    runs       what `evaluate` takes: one run, a list of runs, or a dict of them by name
+    qrels      what `evaluate` takes
+    measures   notation, as in "gap(g=1:1) ndcg(gain=exp) ap": those whose expectation is known, which are gap, ap, sp,
+               ndcg, dcg, err, nerr, cascade, rr, recall, grecall, rprec and measures with fixed weights
+    min_ranks  leave out lists with fewer ranks
+    min_found  leave out lists with fewer documents of any grade above 0
+    keywords   options, as in `evaluate`; depth=100 cuts the lists
+
+    Of all chances of grades at the ranks of a list under which the expected number of documents of each grade is that
+    in the list, and the expected score that of the list, those with the greatest entropy are found. Precision over
+    recall as they give it is compared with that of the list: the nearer, the more the score says. Documents that are
+    not judged, or have a grade below 0, are not relevant. Robertson et al., SIGIR 2010, section 4.1; Aslam, Yilmaz &
+    Pavlu, SIGIR 2005.
+
+    Returns `Informativeness`: `.frame`, `.lists`, `.curves`, `.signature`. Raises `gradedeval.InputError` as
+    `evaluate` does, where no list is left, and (usage) for a measure whose expectation is not known.
+    """
+    options = resolve_options(like, **keywords)
+    found = informativeness_of(
+        named_runs(runs, qrels), qrels, parse_measures(measures), options, Sparse(min_ranks, min_found)
+    )
+    warn_caller(found.notes)
+    return found
+
+
+def informativeness_of(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measures: Sequence[Measure],
+    options: Options,
+    sparse: Sparse,
+    workers: Workers | None = None,
+) -> Informativeness:
+    """As `informativeness`, for runs by name, and measures and options that are settled."""
+    _check(measures, options)
+    workers = workers or Workers()
+    judged = qrels_for(runs, qrels, options)
+    scorer = Scorer(judged, measures, options, workers.limits)
+    grades = distinct(np.append(np.maximum(scorer.grades.labels, 0), 0))[0]
+    if not grades.any():
+        raise InputError(judged.place, "no grade above 0, so there is no precision and recall")
+    solver = Solver(scorer, grades, sparse)
+    for measure, table in zip(scorer.measures, scorer.tables, strict=True):
+        solver.worth(table, measure)
+    if any(is_file(source) and Source(source).is_read_once for source in runs.values()):
+        workers = workers.serial()
+    shared = workers.silent().imap(solver.of_run, list(runs.items()))
+    solved = list(workers.progress(shared, len(runs)))
+    if not any(len(run.topics) for run in solved):
+        what = f"no list has {sparse}"
+        raise InputError("", what, "lower --min-ranks or --min-found, or raise --depth")
+    counts = [run.scored for run in solved]
+    under = signature(judged, options, scorer.measures, counts, [run.format for run in solved])
+    settings = f"lists with {sparse}, or more"
+    notes = [*scorer.notes, *(note for run in solved for note in run.notes)]
+    notes += _notes(solver, solved)
+    return Informativeness(_frame(solver, solved), _curve_frame(solver, solved), f"{under} | {settings}", notes)
+
+
+def _check(measures: Sequence[Measure], options: Options) -> None:
+    """Raise InputError (usage) for measures and options under which scores have no known expectation."""
+    if not measures:
+        raise InputError("", "no measure given", "for example 'gap ndcg ap'", usage=True)
+    if options.ties == "average":
+        raise OPTIONS["ties"].error("precision at a document needs one order", "choose an order")
+    if options.costs is not None:
+        raise OPTIONS["costs"].error("here every document costs 1", "leave it out")
+    if options.fill is not None:
+        raise OPTIONS["fill"].error("here what is not judged is not relevant", "leave it out")
+    for measure in measures:
+        check_expected(measure)
+
+
+def _frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
+    """A row for each measure, run, topic and curve."""
+    rows = [
+        (measure, run.name, topic, curve, rms[row, column], bool(own[row, 2]), own[row, 0], own[row, 1], ranks)
+        for row, measure in enumerate(solver.measures)
+        for run in solved
+        for topic, ranks, own, rms in zip(run.topics, run.ranks, run.numbers, run.rms, strict=True)
+        for column, curve in enumerate(solver.curves)
+    ]
+    columns = ["measure", "run", "topic", "curve", "rms", "converged", "score", "entropy", "ranks"]
+    return to_frame(rows, columns=columns)
+
+
+def _curve_frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
+    """A row for each measure, curve and level of recall; the mean of curves has none."""
+    converged = np.sum([own[:, 2] for run in solved for own in run.numbers], axis=0)
+    means = sum(run.precision for run in solved) / np.maximum(converged, 1)[:, None, None, None]
+    rows = [
+        (measure, curve, level, *means[row, column, :, at], int(converged[row]))
+        for row, measure in enumerate(solver.measures)
+        for column, curve in enumerate(solver.curves)
+        if curve != MEAN
+        for at, level in enumerate(LEVELS.tolist())
+    ]
+    return to_frame(rows, columns=["measure", "curve", "recall", "actual", "inferred", "lists"])
+
+
+def _notes(solver: Solver, solved: Sequence[RunCurves]) -> list[str]:
+    """What is said of lists left out, and of those that the solver gave up."""
+    count, every = sum(len(run.topics) for run in solved), sum(run.scored[0] for run in solved)
+    notes = []
+    if count < every:
+        notes.append(f"{every - count} of {every} {plural(every, 'list')} left out: without {solver.sparse}")
+    for row, measure in enumerate(solver.measures):
+        failed = [
+            f"{run.name} {topic}"
+            for run in solved
+            for topic, own in zip(run.topics, run.numbers, strict=True)
+            if not own[row, 2]
+        ]
+        if failed:
+            what = f"the solver did not converge on {len(failed)} of {count} {plural(count, 'list')}"
+            notes.append(f"{measure}: {what} ({shorten(failed)}), which the means leave out")
+    return notes
+
+
+# The result of `informative` -> tables.
+
+
+ALL = "all"
+"""What stands for the run and the topic of a mean over all lists."""
+
+
+def informative_document(found: Informativeness, layout: Layout, *, by_topic: bool = False) -> Document:
+    """For people a row for each measure and a column for each curve; `by_topic` before it a row for each list."""
+    if layout == "long":
+        return Document([frame_table(_long(found, by_topic))], found.signature)
+    blocks: list[Table | str] = []
+    if by_topic:
+        keys = ("measure", "run", "topic")
+        columns = [*map(Column, keys), Column("score", "score"), Column("converged")]
+        blocks.append(_by_curve(frame_rows(found.lists), keys, columns, ("score", "converged")))
+    columns = [Column("measure"), Column("lists", "count"), Column("converged", "count")]
+    blocks += [_by_curve(frame_rows(found.frame), ("measure",), columns, ("lists", "converged"))]
+    return Document(blocks, found.signature)
+
+
+def _long(found: Informativeness, by_topic: bool) -> pd.DataFrame:
+    """A row for each measure and curve, over all lists; `by_topic` before them those of lists."""
+    means = found.frame.assign(run=ALL, topic=ALL)
+    columns = ["measure", "run", "topic", "curve", "rms", "lists", "converged"]
+    if not by_topic:
+        return means[columns]
+    lists = found.lists.assign(lists=1, converged=found.lists["converged"].astype(int))
+    return joined([lists, means])[[*columns, "score", "entropy", "ranks"]]
+
+
+def _by_curve(
+    rows: list[dict[str, Any]], keys: tuple[str, ...], columns: list[Column], others: tuple[str, ...]
+) -> Table:
+    """Rows of a frame as one for each value of the keys, with a column for the distance of each curve."""
+    curves = list(dict.fromkeys(row["curve"] for row in rows))
+    table: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        table.setdefault(tuple(row[key] for key in keys), {})[row["curve"]] = row
+    head, tail = columns[: len(keys)], columns[len(keys) :]
+    shown = [*head, *(Column(_heading(curve), "score") for curve in curves), *tail]
+    cells = [
+        [*key, *(of[curve]["rms"] for curve in curves), *(_shown(of[MEAN][name]) for name in others)]
+        for key, of in table.items()
+    ]
+    return Table(shown, cells)
+
+
+def _heading(curve: str) -> str:
+    return f"rms {curve}" if curve in (MEAN, GRADED) else f"rms {curve.replace('rel=', '≥')}"
+
+
+def _shown(value: Any) -> Any:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
+
+
+# Actual precision over recall, and what scores alone tell of it.
+
+
+COLUMNS = ("measure", "curve", "recall", "actual", "inferred", "lists")
+
+
+def plot_informative(result: Any, curve: str | None = None, *, ax: Axes | None = None) -> Axes:
+    """Actual precision over recall in black, and a line for each measure: the curve that its score alone determines.
+    Dotted is what the number of documents of each grade determines without a score.
+
+    result  what `gradedeval.informativeness` returns, or its `curves`
+    curve   `rel=1`, `rel=2`, …: binary precision and recall from that grade on; `graded`; None: the first
+    ax      matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, or a curve that is not in it.
+    """
+    frame = frame_of(result, COLUMNS, "informative", "what gradedeval.informativeness returns", "curves")
+    known = list(dict.fromkeys(frame["curve"]))
+    if curve is not None and curve not in known:
+        hint = did_you_mean(curve, known) or f"choose from {shorten(known)}"
+        raise InputError("plot.informative", f"no curve '{curve}'", hint, usage=True)
+    return drawn(partial(draw_inferred, frame=frame[frame["curve"] == (curve or known[0])]), ax)
+
+
+def inferred_panels(curves: pd.DataFrame) -> list[Panel]:
+    """A picture for each kind of curve."""
+    return [Panel(partial(draw_inferred, frame=own), 1.9) for _, own in curves.groupby("curve", sort=False)]
+
+
+def draw_inferred(ax: Axes, frame: pd.DataFrame) -> None:
+    """Draw one kind of curve: the actual one, and that of each measure."""
+    by_measure = dict(list(frame.groupby("measure", sort=False)))
+    counts = by_measure.pop(COUNTS, None)
+    widest = max([*by_measure.values(), *([] if counts is None else [counts])], key=lambda own: own["lists"].iloc[0])
+    ax.plot(widest["recall"], widest["actual"], color=BLACK, linewidth=1.6, label="actual", zorder=3)
+    # Black is the actual curve alone.
+    styles = [look for look in looks(len(COLORS) - 1 + len(by_measure)) if look["color"] != BLACK]
+    for (measure, own), look in zip(by_measure.items(), styles, strict=False):
+        ax.plot(own["recall"], own["inferred"], label=shown(str(measure)), **look)
+    if counts is not None:
+        ax.plot(counts["recall"], counts["inferred"], color=GREY, linestyle=":", label=COUNTS)
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, None)
+    ax.grid(color=LIGHT, linewidth=0.4)
+    name, lists = str(frame["curve"].iloc[0]), int(frame["lists"].max())
+    kind = "graded precision" if name == GRADED else f"precision, grade ≥ {name.removeprefix('rel=')}"
+    ax.set_xlabel("recall (share of what is relevant in the list)")
+    ax.set_ylabel(f"{kind} ({lists} {plural(lists, 'list')})")
+    legend(ax)
+
+
+# `gradedeval informative RUN... QRELS`: how well a score alone determines the precision-recall curve.
+
+
+INFORMATIVE_OPTIONS: list[Decorator] = [
+    measure_option("Measure, such as 'gap(g=1:1)' or ndcg@20.", default=MEASURED),
+    MEASURES_FROM,
+    option(numbers.MIN_RANKS, default=Sparse.ranks, metavar="N", help="Leave out lists with "
+           f"fewer ranks. Default: {Sparse.ranks}."),
+    option(numbers.MIN_FOUND, default=Sparse.found, metavar="N", help="Leave out lists with "
+           f"fewer documents of any grade above 0. Default: {Sparse.found}."),
+    JOBS,
+]  # fmt: skip
+BY_TOPIC = option("-q", "--by-topic", section=OUTPUT, is_flag=True, help="Print a row per run and topic, then the "
+    "means over them.")  # fmt: skip
+CURVE = option("--curve", metavar="FILE.csv", file=WRITES, help="Write the actual and the inferred precision at 20 "
+    "levels of recall, means over lists.")  # fmt: skip
+
+
+@command_line(
+    "informative",
+    "RUN... QRELS",
+    INFORMATIVE_OPTIONS,
+    [CURVE, BY_TOPIC],
+    output_options(formats_for(), digits="4"),
+    registered("reading"),
+)
+def command(curve: str | None, by_topic: bool, **keywords: Any) -> None:
+    """Report how well a score determines the curve of precision over recall.
+
+    Of all chances of grades at the ranks of a list that have its score, and as many documents of each grade, those of
+    the greatest entropy make a curve; printed is how far it is from the actual one (root mean square), in the mean over
+    lists: the less, the more informative the measure. --depth cuts the lists.
+
+    Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
+
+    \b
+    gradedeval informative runs/*.run qrels.txt -m 'gap ndcg ap' --depth 100
+    """
+    destination = Destination(keywords)
+    curve_form(curve)
+    found = found_of(keywords)
+    write_curve(found.curves, curve, found.signature)
+    destination.deliver(partial(informative_document, found, by_topic=by_topic))
+
+
+def found_of(keywords: dict[str, Any]) -> Informativeness:
+    """How informative measures are for RUN... QRELS."""
+    jobs, measures = keywords.pop("jobs"), keywords.pop("measures") or MEASURED
+    sparse = Sparse(keywords.pop("min_ranks"), keywords.pop("min_found"))
+    table = measure_table(keywords.pop("measures_from"))
+    runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
+    workers = Workers.of(jobs, with_progress)
+    chosen, options = parse_measures(measures, table), resolve_options(**keywords)
+    found = informativeness_of(named_runs(runs), qrels, chosen, options, sparse, workers)
+    warn(dict.fromkeys(found.notes))
+    return found
+
+
+# `gradedeval plot informative RUN... QRELS`: actual precision over recall, and what scores alone tell of it.
+
+
+@command_line("informative", "RUN... QRELS", INFORMATIVE_OPTIONS, PICTURE_OPTIONS, registered("reading"))
+def plot_command(**keywords: Any) -> None:
+    """Draw actual precision over recall, and beside it the curve that each measure's score alone determines: binary
+    from each grade on, and graded. Means over lists.
+
+    Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
+    """
+    canvas = Canvas(keywords)
+    found = found_of(keywords)
+    canvas.draw(inferred_panels(found.curves), found.signature)

@@ -1,0 +1,524 @@
+"""Orders of runs: the rank of each, and how far two orders agree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, check_maskable, rank_runs
+from gradedeval.analysis.tables import GROUP, shown
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close
+from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, warn_caller
+from gradedeval.formats import Column, Document, Kind, Layout, Table
+from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, to_frame
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import OptionKwargs, Options, numbers
+from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.parallel.workers import Workers
+from gradedeval.questions.correlate import agreement
+from gradedeval.questions.explain import DEFAULT
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.rankings.topics import no_common_topics
+from gradedeval.scoring.evaluate import evaluate_runs, named_runs, qrels_for
+from gradedeval.scoring.run_scores import summarize
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.signature import signature
+
+if TYPE_CHECKING:
+    pass
+    import pandas as pd
+
+
+def summaries(scores: Floats, measure: Measure) -> Floats:
+    """runs: the mean (or total, or geometric mean) of each over the topics that count for it.
+
+    scores  runs × topics, nan where a topic does not count
+    """
+    return np.array([float(summarize(row[~np.isnan(row)], measure.reading.summary)) for row in scores])
+
+
+def standing(values: Floats, measure: Measure) -> Ints:
+    """runs: the rank of each by these values, from 1; equal runs share one."""
+    merged = merge_close(values * measure.reading.sign, TOLERANCE)
+    ranks: Ints = 1 + (merged[:, None] < merged).sum(1)
+    return ranks
+
+
+def agreements(true: Floats, other: Floats, measure: Measure) -> tuple[float, float]:
+    """Kendall's τ_b and τ_AP of an order of runs, `other`, with the true one."""
+    values = [merge_close(one * measure.reading.sign, TOLERANCE) for one in (true, other)]
+    return agreement("tau", *values), agreement("tau-ap", *values)
+
+
+# Which team made which run: `--groups FILE`.
+
+
+def read_groups(
+    source: str | os.PathLike[str] | Mapping[str, str] | None, runs: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The group of each run, and notes. A run that is in none is a group of its own.
+
+    source  a file with lines of run and group, or a dict; None: each run is a group
+
+    Raises InputError where it names a run that is not there, or one twice.
+    """
+    if source is None:
+        return list(runs), []
+    if isinstance(source, Mapping):
+        group_of: dict[str, str] = {str(run): str(group) for run, group in source.items()}
+        for run in group_of:
+            if run not in runs:
+                raise InputError("groups", f"unknown run '{run}'", _hint(run, runs), usage=True)
+        place = "groups"
+    else:
+        group_of, place = _read(source, runs)
+    alone = [run for run in runs if run not in group_of]
+    notes = [f"{place}: {len(alone)} {plural(len(alone), 'run')} in no group ({shorten(alone)}); each is its own"]
+    return [group_of.get(run, run) for run in runs], notes if alone else []
+
+
+def _read(source: Any, runs: Sequence[str]) -> tuple[dict[str, str], str]:
+    from gradedeval.trec.small_tables import small_table  # few pools need a table
+
+    table = small_table(source, ("run", "group"), hint="expected lines such as 'bm25.run team'", words=True)
+    problems: ProblemList = table.problems
+    for row in table.rows:
+        if row.cells["run"] not in runs:
+            problems.add(row.line, f"unknown run '{row.cells['run']}'", _hint(row.cells["run"], runs))
+    table.check([row.cells["run"] for row in table.rows], ("run",))
+    return {row.cells["run"]: row.cells["group"] for row in table.rows}, table.place
+
+
+def _hint(run: str, runs: Sequence[str]) -> str:
+    return did_you_mean(run, runs) or f"as in {shorten(runs)}"
+
+
+def group_counts(ranked: RankedRuns, group_of: list[str], depth: int | None) -> tuple[dict[str, Bools], Ints]:
+    """What each group gives to the pool; and documents: how many groups give it."""
+    given: dict[str, Bools] = {}
+    for run, group in zip(ranked.runs, group_of, strict=True):
+        own = contributed(run, depth, len(ranked))
+        given[group] = given[group] | own if group in given else own
+    by = np.zeros(len(ranked), dtype=np.int64)
+    for own in given.values():
+        by += own
+    return given, by
+
+
+def contributed(run: RankedRun, depth: int | None, documents: int) -> Bools:
+    """documents: whether a run gives it to the pool."""
+    given = np.zeros(documents, dtype=bool)
+    given[run.document if depth is None else run.document[run.rank <= depth]] = True
+    return given
+
+
+# Is a collection reusable? Each run scored without the judgments that it, or its group, alone gave the pool.
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut(InNotebook, document="questions.leave_one_out.left_out_document"):
+    """What becomes of each run without the judgments that it alone gave.
+
+    frame   a row for each run and measure: measure, run, group, unique (judgments that no run of another group gave),
+            unique_relevant, score, score_without, change (score_without − score), relative (the change as a share of
+            the score), rank, rank_without (among all runs, all scored without these judgments), tau, tau_ap (of that
+            order of runs with the full one)
+    orders  a row for each measure: measure, runs, mean_change (of the absolute relative changes), largest_change,
+            largest_drop (in ranks), tau, tau_ap (of the order of runs, each scored without its own judgments, with the
+            full one)
+    """
+
+    frame: pd.DataFrame
+    orders: pd.DataFrame
+    measures: list[Measure]
+    signature: str
+    notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<LeftOut: {self.frame['run'].nunique()} runs>"
+
+
+def leave_one_out(
+    runs: Any,
+    qrels: Any,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    *,
+    groups: Any = None,
+    pool_depth: int | None = None,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> LeftOut:
+    """Score each run without the judgments of documents that it, or its group, alone gave the pool, as if it had not
+    taken part: if scores and order hardly change, the collection is fair to runs that did not.
+
+    groups      a file or dict run -> group: which runs are of one team
+    pool_depth  documents below this rank were not given to the pool; None: all were
+
+    Topics count as with all judgments: one that loses its last relevant document scores 0, with `topics="relevant"`
+    and `like="gdeval"` too. The top grade stays that of the whole qrels. A document is relevant from the `rel` of the
+    measure on, or of the options, or 1.
+
+    The other arguments are those of `evaluate`. Zobel, SIGIR 1998; by groups Buckley et al., Information Retrieval
+    2007. Returns `LeftOut`: `.frame`, `.orders`. Raises `gradedeval.InputError` as `evaluate` does, and for fewer than
+    two runs.
+    """
+    options = resolve_options(like, **keywords)
+    found = leave_out(named_runs(runs), qrels, parse_measures(measures), options, groups=groups, pool_depth=pool_depth)
+    warn_caller(found.notes)
+    return found
+
+
+def leave_out(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measures: Iterable[Measure],
+    options: Options,
+    *,
+    groups: Any = None,
+    pool_depth: int | None = None,
+    workers: Workers | None = None,
+    progress: Progress = no_progress,
+) -> LeftOut:
+    """As `leave_one_out`, for runs by name. Files are read once: judgments are masked."""
+    pool_depth = numbers.POOL_DEPTH.check_or_none(pool_depth)
+    if len(runs) < 2:
+        what = f"{len(runs)} {plural(len(runs), 'run')} given"
+        raise InputError("--leave-one-out", what, "the order of runs needs two or more", usage=True)
+    group_of, group_notes = read_groups(groups, list(runs))
+    judged = qrels_for(runs, qrels, options)
+    scorer = Scorer(judged, list(measures), replace(options, residuals=None))
+    check_maskable(scorer, options, "--leave-one-out")
+    ranked = rank_runs(runs, scorer.grader, workers, scorer)
+    given, by = group_counts(ranked, group_of, pool_depth)
+    full = ranked.scores(scorer)[0]
+    rows = []
+    for group, own in progress(iter(given.items()), len(given)):
+        alone = own & (by == 1) & ranked.judged
+        without = masked_scores(ranked, scorer, alone, full)
+        for run in (number for number, name in enumerate(group_of) if name == group):
+            rows += _of_run(ranked, scorer, run, group, alone, full, without)
+    order = {run: number for number, run in enumerate(runs)}
+    by_measure = {measure.label: number for number, measure in enumerate(scorer.measures)}
+    frame = to_frame(sorted(rows, key=lambda row: (by_measure[row["measure"]], order[row["run"]])))
+    counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
+    said = [*scorer.notes, *ranked.notes, *group_notes]
+    text = str(signature(judged, scorer.options, scorer.measures, counts))
+    return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, text, said)
+
+
+def masked_scores(ranked: RankedRuns, scorer: Scorer, masked: Bools, known: Floats) -> Floats:
+    """runs × topics × measures: the scores without the judgments of some documents.
+
+    known  the scores with all judgments: those of topics without such documents stay
+    """
+    topics = np.flatnonzero(np.bincount(ranked.topic[masked], minlength=len(ranked.topics)))
+    if not len(topics):
+        return known
+    unjudged = len(ranked.grader.qrels.labels)
+    code = np.where(masked, unjudged, ranked.code)
+    pool = ranked.pool.copy()
+    np.subtract.at(pool, (ranked.topic[masked], ranked.code[masked]), 1)
+    scores = known.copy()
+    scores[:, topics] = ranked.of_topics(topics).scores(scorer, code, pool[topics])[0]
+    return scores
+
+
+def _of_run(
+    ranked: RankedRuns, scorer: Scorer, run: int, group: str, alone: Bools, full: Floats, without: Floats
+) -> list[dict[str, Any]]:
+    rows = []
+    labels = ranked.grades(np.flatnonzero(alone))
+    for column, measure in enumerate(scorer.measures):
+        before, after = (summaries(scores[:, :, column], measure) for scores in (full, without))
+        tau, tau_ap = agreements(before, after, measure)
+        level = next((rel for rel in (measure.rel, scorer.options.rel) if rel is not None), 1)
+        score, score_without = before[run], after[run]
+        rows.append(
+            {
+                "measure": measure.label,
+                "run": ranked.runs[run].name,
+                "group": group,
+                "unique": int(alone.sum()),
+                "unique_relevant": int((labels >= level).sum()),
+                "score": score,
+                "score_without": score_without,
+                "change": score_without - score,
+                "relative": (score_without - score) / abs(score) if score else np.nan,
+                "rank": int(standing(before, measure)[run]),
+                "rank_without": int(standing(after, measure)[run]),
+                "tau": tau,
+                "tau_ap": tau_ap,
+            }
+        )
+    return rows
+
+
+def _orders(frame: pd.DataFrame, measures: list[Measure]) -> pd.DataFrame:
+    rows = []
+    for measure in measures:
+        own = frame[frame["measure"] == measure.label]
+        tau, tau_ap = agreements(own["score"].to_numpy(), own["score_without"].to_numpy(), measure)
+        relative = own["relative"].abs()
+        drop = int((own["rank_without"] - own["rank"]).max())
+        rows.append((measure.label, len(own), float(relative.mean()), float(relative.max()), drop, tau, tau_ap))
+    columns = ["measure", "runs", "mean_change", "largest_change", "largest_drop", "tau", "tau_ap"]
+    return to_frame(rows, columns=columns)
+
+
+def left_out_document(found: LeftOut, layout: Layout) -> Document:
+    """Each run with and without what it alone gave, and what becomes of the order."""
+    if layout == "long":
+        return Document([frame_table(found.frame)], found.signature)
+    blocks: list[Table | str] = []
+    for measure in found.measures:
+        frame = found.frame[found.frame["measure"] == measure.label].sort_values("rank", kind="stable")
+        grouped = (frame["run"] != frame["group"]).any()
+        blocks.append(
+            shown(
+                frame,
+                run=("run", "text"),
+                **(GROUP if grouped else {}),
+                unique=("unique", "count"),
+                unique_relevant=("relevant", "count"),
+                score=(measure.label, "score"),
+                score_without=("without", "score"),
+                change=("change", "signed"),
+                relative=("%", "percent"),
+                rank=("rank", "count"),
+                rank_without=("without ", "count"),
+                tau_ap=("tau-ap", "score"),
+            )
+        )
+    blocks.append(
+        shown(
+            found.orders,
+            measure=("measure", "text"),
+            runs=("runs", "count"),
+            mean_change=("mean change", "share"),
+            largest_change=("largest", "share"),
+            largest_drop=("largest drop", "count"),
+            tau=("tau", "score"),
+            tau_ap=("tau-ap", "score"),
+        )
+    )
+    words = "each run is scored without the judgments of documents that it, or its group, alone gave; tau-ap: of the"
+    return Document(blocks, f"{words} order of all runs without them with the full one\n{found.signature}")
+
+
+# Two judgments of the same documents: how far assessors agree, and what that does to the order of runs.
+
+
+@dataclass(frozen=True, eq=False)
+class AssessorAgreement(InNotebook, document="questions.leave_one_out.assessors_document"):
+    """How far two qrels agree on the documents that both judge.
+
+    documents  how many both judge, in how many `topics`; `only_first` and `only_second` are judged by one alone
+    confusion  a frame: a row for each grade of the first, a column for each of the second, and how many documents; of
+               all grades in either
+    same       the share of documents with the same grade
+    kappa      Cohen's κ (1960), and `weighted_kappa` with linear weights by the place of a grade on the scale (1968)
+    alpha      Krippendorff's α for ordinal data
+    orders     a frame with a row for each measure: measure, runs, tau, tau_ap of the order of runs by the second qrels
+               with that by the first
+    runs       a frame with a row for each run and measure: measure, run, score, other_score, rank, other_rank
+    """
+
+    documents: int
+    topics: int
+    only_first: int
+    only_second: int
+    confusion: pd.DataFrame
+    same: float
+    kappa: float
+    weighted_kappa: float
+    alpha: float
+    orders: pd.DataFrame
+    runs: pd.DataFrame
+    signature: str = ""
+    notes: list[str] = field(default_factory=list)
+
+
+def assessor_agreement(
+    qrels: Any,
+    other: Any,
+    runs: Any = None,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    *,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> AssessorAgreement:
+    """How far two qrels agree on the documents that both judge, and what it does to the order of runs.
+
+    qrels, other  as `evaluate` takes them
+    runs          as there; None: the judgments alone
+
+    The other arguments are those of `evaluate`. Returns `AssessorAgreement`. Raises `gradedeval.InputError` as
+    `evaluate` does, and where no document is judged in both.
+    """
+    options = resolve_options(like, **keywords)
+    named = {} if runs is None else named_runs(runs)
+    found = assessors(named, qrels, other, parse_measures(measures), options)
+    warn_caller(found.notes)
+    return found
+
+
+def assessors(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    other: Any,
+    measures: Iterable[Measure],
+    options: Options,
+    workers: Workers | None = None,
+) -> AssessorAgreement:
+    """As `assessor_agreement`, for runs by name."""
+    if options.subtopics or options.strata:
+        flag = "--subtopics" if options.subtopics else "--strata"
+        raise InputError(flag, "--agreement compares one grade of a document", "leave it out", usage=True)
+    first, second = (qrels_for(runs, one, options) for one in (qrels, other))
+    pairs, topics = _both(first, second)
+    if not pairs:
+        if not topics:
+            raise no_common_topics(second.place, second.topics, first.place, first.topics)
+        raise InputError(second.place, f"judges no document that {first.place} judges", "are they of one collection?")
+    scale = np.union1d(first.labels, second.labels)
+    codes = np.searchsorted(scale, np.array(pairs, dtype=np.float64))
+    table: Ints = np.bincount(codes[:, 0] * len(scale) + codes[:, 1], minlength=len(scale) ** 2).reshape(len(scale), -1)
+    names = [f"{grade:g}" for grade in scale]
+    orders, by_run, signature, notes = _orders_by_either(runs, first, second, list(measures), options, workers)
+    sizes = [int(one.pool.sum()) - len(pairs) for one in (first, second)]
+    return AssessorAgreement(
+        len(pairs),
+        topics,
+        sizes[0],
+        sizes[1],
+        to_frame(table, names).set_axis(names).rename_axis(index=first.place, columns=second.place),
+        float(np.trace(table) / table.sum()),
+        cohen_kappa(table),
+        cohen_kappa(table, linear=True),
+        ordinal_alpha(table),
+        orders,
+        by_run,
+        signature,
+        notes,
+    )
+
+
+def _both(first: Qrels, second: Qrels) -> tuple[list[tuple[float, float]], int]:
+    """The grades of the documents that both judge, and in how many topics they judge some."""
+    pairs, topics = [], 0
+    mine, theirs = first.labels.tolist(), second.labels.tolist()
+    for topic, documents in first.codes.items():
+        others = second.codes.get(topic)
+        topics += others is not None
+        if others:
+            pairs += [(mine[code], theirs[others[docno]]) for docno, code in documents.items() if docno in others]
+    return pairs, topics
+
+
+def cohen_kappa(table: Ints, linear: bool = False) -> float:
+    """Cohen's κ of a table of counts, grades × grades; with linear weights by the distance of grades on the scale. nan
+    where all grades are the same.
+
+    Cohen, Educational and Psychological Measurement 1960; Psychological Bulletin 1968.
+    """
+    grade = np.arange(len(table))
+    weight = np.abs(grade[:, None] - grade) if linear else (grade[:, None] != grade).astype(np.int64)
+    expected = np.outer(table.sum(1), table.sum(0)) / table.sum()
+    chance = float((weight * expected).sum())
+    return 1 - float((weight * table).sum()) / chance if chance else float("nan")
+
+
+def ordinal_alpha(table: Ints) -> float:
+    """Krippendorff's α for ordinal data, of two judgments of each document, as a table of counts, grades × grades. nan
+    where all grades are the same.
+
+    The distance of two grades is the square of how many judgments lie from the one to the other, half of each end's.
+    Krippendorff, Content Analysis, 2004, chapter 11.
+    """
+    coincidences = (table + table.T).astype(np.float64)
+    counts = coincidences.sum(1)
+    between = np.cumsum(counts) - counts / 2
+    distance = (between[:, None] - between) ** 2
+    expected = np.outer(counts, counts)
+    np.fill_diagonal(expected, counts * (counts - 1))
+    chance = float((distance * expected).sum()) / (counts.sum() - 1)
+    return 1 - float((distance * coincidences).sum()) / chance if chance else float("nan")
+
+
+def _orders_by_either(
+    runs: Mapping[str, Any],
+    first: Qrels,
+    second: Qrels,
+    measures: list[Measure],
+    options: Options,
+    workers: Workers | None,
+) -> tuple[pd.DataFrame, pd.DataFrame, str, list[str]]:
+    """The order of runs by either qrels, on the topics of both."""
+    of_orders = ["measure", "runs", "tau", "tau_ap"]
+    of_runs = ["measure", "run", "score", "other_score", "rank", "other_rank"]
+    orders: list[tuple[Any, ...]] = []
+    rows: list[tuple[Any, ...]] = []
+    if not runs:
+        return to_frame([], of_orders), to_frame([], of_runs), "", []
+    shared = frozenset(topic for topic in first.topics if topic in second._row)
+    notes = []
+    left_out = len(first) + len(second) - 2 * len(shared)
+    if left_out:
+        notes.append(f"{left_out} {plural(left_out, 'topic')} left out of the order of runs: not in both qrels")
+    chosen = shared if options.topics_from is None else shared & options.topics_from
+    options = replace(options, topics_from=chosen)
+    mine, theirs = (evaluate_runs(runs, one, measures, options, workers=workers) for one in (first, second))
+    for column, measure in enumerate(mine.measures):
+        before, after = (
+            np.array([run.summary("score", column, measure.reading.summary) for run in scores.runs])
+            for scores in (mine, theirs)
+        )
+        orders.append((measure.label, len(runs), *agreements(before, after, measure)))
+        places = standing(before, measure).tolist(), standing(after, measure).tolist()
+        rows += zip([measure.label] * len(runs), runs, before.tolist(), after.tolist(), *places, strict=True)
+    signature = f"{mine.signature}\n{theirs.signature}"
+    notes += [*mine.notes, *(note for note in theirs.notes if note not in mine.notes)]
+    return to_frame(orders, columns=of_orders), to_frame(rows, columns=of_runs), signature, notes
+
+
+def assessors_document(found: AssessorAgreement, layout: Layout) -> Document:
+    """The confusion of grades, the coefficients, and the order of runs by either."""
+    first, second = str(found.confusion.index.name), str(found.confusion.columns.name)
+    numbers = {name: getattr(found, name) for name in ("documents", "topics", "only_first", "only_second")}
+    numbers |= {name: getattr(found, name) for name in ("same", "kappa", "weighted_kappa", "alpha")}
+    if layout == "long":
+        rows: list[list[Any]] = [[name, None, None, None, value] for name, value in numbers.items()]
+        for grade, counts in found.confusion.iterrows():
+            rows += [["confusion", None, grade, other, int(count)] for other, count in counts.items()]
+        for row in frame_rows(found.orders) if len(found.orders) else []:
+            rows += [[what, row["measure"], None, None, row[what]] for what in ("tau", "tau_ap")]
+        for row in frame_rows(found.runs) if len(found.runs) else []:
+            rows += [[what, row["measure"], row["run"], None, row[what]] for what in ("score", "other_score")]
+        return Document([Table([*map(Column, ("what", "measure", "name", "other", "value"))], rows)], found.signature)
+    blocks: list[Table | str] = [
+        f"{found.documents} documents of {found.topics} {plural(found.topics, 'topic')} judged in both;"
+        f" {found.only_first} in {first} alone, {found.only_second} in {second} alone"
+    ]
+    columns = [Column(f"{first} \\ {second}"), *(Column(str(name), "count") for name in found.confusion.columns)]
+    blocks.append(Table(columns, [[grade, *map(int, counts)] for grade, counts in found.confusion.iterrows()]))
+    values = [found.same, found.kappa, found.weighted_kappa, found.alpha]
+    named: list[tuple[str, Kind]] = [("same grade", "share"), ("kappa", "score"), ("linear kappa", "score"),
+                                     ("alpha (ordinal)", "score")]  # fmt: skip
+    blank = [None if value != value else value for value in values]
+    blocks.append(Table([Column(title, kind) for title, kind in named], [blank]))
+    if len(found.orders):
+        blocks.append(
+            shown(found.orders, measure=("measure", "text"), runs=("runs", "count"), tau=("tau", "score"),
+                  tau_ap=("tau-ap", "score"))
+        )  # fmt: skip
+        blocks.append(
+            shown(found.runs, measure=("measure", "text"), run=("run", "text"), score=(first, "score"),
+                  other_score=(second, "score"), rank=("rank", "count"), other_rank=("rank there", "count"))
+        )  # fmt: skip
+    return Document(blocks, found.signature)

@@ -1,0 +1,394 @@
+"""The bounds of a check, and how they are written: `--min err@20=0.25`."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from gradedeval.analysis.significance import TestSettings
+from gradedeval.errors import InputError, check_choice, did_you_mean
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.notation import LONGEST
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import OPTIONS, Options
+from gradedeval.options.definition import Option
+from gradedeval.options.numbers import Number
+from gradedeval.options.presets import resolve_options
+from gradedeval.scoring.scores import with_defaults
+from gradedeval.trec.stream import is_url, remote, will_read
+
+Kind = Literal["min", "max", "max-drop", "max-topic-drop", "significant", "max-unjudged", "min-topics"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+COMPARED = ("max-drop", "max-topic-drop", "significant")
+LIMIT = Number("the limit")
+EVERY_MEASURE = ("significant", "min-topics")
+"""Bounds whose bare value is for each measure."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One bound on one measure.
+
+    kind      `min` or `max` of the mean (or total, or geometric mean); `max-drop` of it from the baseline's;
+              `max-topic-drop` of any topic; `significant` drop at a level; `max-unjudged`: what unjudged documents
+              could add to the mean; `min-topics` that it is over and the run has documents for, those
+              shared with the baseline if there is one.
+              Where lower is better, a drop is a rise
+    measure   its notation, as in the scores
+    limit     the score, drop, level or number
+    relative  whether the limit is a share of the baseline's mean
+    place     what error messages call it
+
+    Raises InputError (usage) for an unknown kind, or a limit that is not a finite number.
+    """
+
+    kind: Kind
+    measure: str
+    limit: float
+    relative: bool = False
+    place: str = ""
+
+    def __post_init__(self) -> None:
+        check_choice(self.kind, KINDS, self.place or "Bound")
+        LIMIT.check_field(self, "limit")
+
+    @property
+    def allowed(self) -> str:
+        """The limit as text."""
+        return f"{100 * self.limit:g}%" if self.relative else f"{self.limit:g}"
+
+
+@dataclass(frozen=True)
+class BoundSpec:
+    """A bound as it was written. Its `measure` is None for a bare value, which bounds the only measure.
+
+    `significant` and `min-topics` with a bare value bound every measure. `from_file`: it stands in a file of settings,
+    which the command line overrides.
+    """
+
+    kind: Kind
+    measure: str | None
+    value: Any
+    place: str
+    from_file: bool = False
+
+
+def read_bound_specs(kind: Kind, words: Iterable[str]) -> list[BoundSpec]:
+    """The bounds written as `--KIND MEASURE=VALUE`, or as a bare VALUE."""
+    specs = []
+    for word in words:
+        measure, equals, value = word.rpartition("=")
+        specs.append(BoundSpec(kind, measure if equals else None, value, f"--{kind} {word}"))
+    return specs
+
+
+def resolve_bounds(
+    specs: Iterable[BoundSpec],
+    measures: Iterable[Measure],
+    options: Options,
+    table: Mapping[str, Measure] | None = None,
+) -> tuple[list[Bound], list[Measure]]:
+    """The bounds, one of each kind and measure, and all measures that they need.
+
+    measures  those of -m, which bare values bound
+
+    Raises InputError (usage) for an invalid limit or measure, for a bare value without exactly one measure, and for a
+    bound that is given twice, under whatever names of its measure: only the command line overrides a file.
+    """
+    measures, written = list(measures), list(specs)
+    chosen = list(measures)
+    bounds: dict[tuple[Kind, str], Bound] = {}
+    given: dict[tuple[Kind, str], BoundSpec] = {}
+    bare = [spec for spec in written if spec.kind in EVERY_MEASURE and spec.measure is None]
+    # Such a value bounds every measure: of -m, or else of the other bounds, so it is resolved last.
+    for spec in [*(spec for spec in written if spec not in bare), *bare]:
+        limit, relative = _limit(spec)
+        meant = _meant(spec, measures or chosen if spec in bare else measures, table)
+        for measure in meant:
+            _check_reach(spec, measure, limit, relative)
+            applied = with_defaults(measure, options)
+            key = spec.kind, str(applied)
+            if _counts(spec, given.get(key), measure):
+                given[key], bounds[key] = spec, Bound(spec.kind, applied.label, limit, relative, spec.place)
+        chosen += [measure for measure in meant if measure not in chosen and spec.measure is not None]
+    if not bounds:
+        raise InputError("", "no bound to check", "for example --min err@20=0.25 or --max-drop err@20=5%", usage=True)
+    return list(bounds.values()), list(dict.fromkeys(chosen))
+
+
+def _counts(spec: BoundSpec, other: BoundSpec | None, measure: Measure) -> bool:
+    """Whether a bound counts beside another of the same kind and measure. Raises InputError (usage) where both stand in
+    one place."""
+    if other is None or other is spec:
+        return True
+    if other.from_file == spec.from_file:
+        what = f"given twice: {other.place} bounds '{measure.label}' as well"
+        raise InputError(spec.place, what, "keep one of the two", usage=True)
+    return other.from_file
+
+
+def _meant(spec: BoundSpec, measures: list[Measure], table: Mapping[str, Measure] | None) -> list[Measure]:
+    """The measures of a bound."""
+    if spec.measure is not None:
+        try:
+            return parse_measures(spec.measure, table)
+        except InputError as error:
+            said = f"{error.place}: {error.problem}" if error.place else error.problem
+            raise error.replace(place=spec.place, problem=said, usage=True) from None
+    unique = list(dict.fromkeys(measures))
+    if spec.kind in EVERY_MEASURE and unique:
+        return unique
+    if len(unique) != 1:
+        what = f"a bare value with {len(unique)} measures" if unique else "a bare value without a measure"
+        raise InputError(spec.place, what, "write MEASURE=VALUE, for example err@20=0.25, or give one -m", usage=True)
+    return unique
+
+
+def _check_reach(spec: BoundSpec, measure: Measure, limit: float, relative: bool) -> None:
+    """Raise InputError (usage) for a bound that no scores could break: such a check would always pass."""
+    definition, (summary, better) = measure.definition, measure.reading
+    if relative:
+        most = 1.0 if better != "lower" and definition.floor >= 0 else math.inf
+    else:
+        most = definition.ceiling if summary != "total" and measure.arguments.get("of", "eu") == "eu" else math.inf
+    if spec.kind in ("max", "max-drop", "max-topic-drop", "max-unjudged") and limit > most:
+        hint = f"write {spec.value}% for a share of the baseline's mean" if spec.kind == "max-drop" else ""
+        what = "can never fail: " + ("a mean drops by 100% at most" if relative else f"'{measure}' is {most:g} at most")
+        raise InputError(spec.place, what, "" if relative else hint, usage=True)
+
+
+def _limit(spec: BoundSpec) -> tuple[float, bool]:
+    """The limit, and whether it is relative to the baseline."""
+    word = spec.value
+    relative = isinstance(word, str) and word.strip().endswith("%")
+    if relative and spec.kind != "max-drop":
+        raise InputError(spec.place, f"'{word}' is a percentage", "only --max-drop takes percentages", usage=True)
+    try:
+        limit = LIMIT.read(word.strip().removesuffix("%")) if isinstance(word, str) else LIMIT.check(word)
+    except InputError:
+        raise InputError(spec.place, f"'{word}' is not a number", "for example err@20=0.25", usage=True) from None
+    if spec.kind == "min-topics" and (limit < 1 or not limit.is_integer()):
+        raise InputError(spec.place, f"{word} is not a number of topics", "give 1 or more", usage=True)
+    if limit < 0 and spec.kind not in ("min", "max"):
+        raise InputError(spec.place, f"{word} is negative", "give 0 or more", usage=True)
+    if spec.kind == "significant" and not 0 < limit < 1:
+        hint = "give a number between 0 and 1, such as 0.05"
+        raise InputError(spec.place, f"{word} is not a significance level", hint, usage=True)
+    return (limit / 100 if relative else limit), relative
+
+
+# The settings of a check in a TOML file; errors name the line.
+
+
+Place = Callable[..., str]
+"""Keys -> file and line of the statement that sets them."""
+_UNQUOTED = re.compile(r"""(?:^|[{,.])\s*(?P<key>[A-Za-z]\w*(?:\([^)"']*\)(?:@\d+)?|@\d+))\s*=""")
+"""A measure for a key, without the quotes that its signs need."""
+LARGEST, DEEPEST, MOST_DIGITS = 1 << 20, 50, 400
+"""What a file of settings may have: bytes, brackets within each other or parts of a key, and digits of a number. More
+takes Python's parser minutes, or it reads none of it."""
+# What may end a statement or is not what it looks like: strings, comments, brackets, what ends a key, numbers.
+_TOKEN = re.compile(
+    r'''"""(?:[^"\\]|\\.|"{1,2}(?!"))*+"{0,5}|"(?:[^"\\\n]|\\.)*+"?'''
+    r"""|'''(?:[^']|'{1,2}(?!'))*+'{0,5}|'[^'\n]*+'?|\#[^\n]*+|[][{}=,.\n]|[0-9][0-9_]*+""",
+    re.DOTALL,
+)
+SETTINGS = ("baseline", "allow-mismatch", "measures", "test", "draws", "seed")
+# The options of `gradedeval check`, as on the command line but without `--`.
+OPTION_KEYS = {described.flag[2:]: described for described in OPTIONS.values() if described.is_of("scoring")}
+OPTION_KEYS["unseen"] = OPTIONS["unseen"]
+
+
+def find_settings(
+    given: str | None, table: Mapping[str, Measure] | None = None
+) -> tuple[str | None, list[BoundSpec], dict[str, Any]]:
+    """The path of the settings, the bounds there, and the options by name: of the file given, else of gradedeval.toml,
+    else of pyproject.toml if it has a table [tool.gradedeval]; no path where there is none. Raises InputError (usage)
+    with the line of what is wrong."""
+    if given is not None:
+        return given, *read_settings(given, table)
+    for name in ("gradedeval.toml", "pyproject.toml"):
+        if os.path.isfile(name) and any(settings := read_settings(name, table, required=False)):
+            return name, *settings
+    return None, [], {}
+
+
+def read_settings(
+    path: str, table: Mapping[str, Measure] | None = None, required: bool = True
+) -> tuple[list[BoundSpec], dict[str, Any]]:
+    """The bounds and options in a TOML file; in a pyproject.toml, those of its table [tool.gradedeval].
+
+    table     name -> Measure; default: the measures of this package
+    required  whether a file without settings is an error
+    """
+    import tomllib  # only a check reads TOML
+
+    try:
+        content = _text(path)
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})", "--config takes a TOML file", usage=True) from None
+    except UnicodeDecodeError as error:
+        raise InputError(path, f"not UTF-8 ({error.reason})", "save the file as UTF-8", usage=True) from None
+    content = content.removeprefix("\ufeff")
+    statements = statements_of(path, content)
+    try:
+        document: Any = tomllib.loads(content)
+    except tomllib.TOMLDecodeError as error:
+        message = re.fullmatch(r"(?P<what>.*?) \(at (?:line (?P<line>\d+), column \d+|end of document)\)", str(error))
+        lines = content.split("\n")
+        line = (message and message["line"]) or len(lines) - (not lines[-1]) or 1
+        what = message["what"] if message else str(error)
+        bare = _UNQUOTED.search(lines[int(line) - 1][:LONGEST])
+        hint = f'quote the key: "{bare["key"]}" = …' if bare else ""
+        raise InputError(f"{path}:{line}", f"invalid TOML ({what})", hint, usage=True) from None
+    prefix: tuple[str, ...] = ()
+    if Path(path).name == "pyproject.toml" or "tool" in document:
+        prefix, document = ("tool", "gradedeval"), document.get("tool", {})
+        document = document.get("gradedeval") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not document:
+        if required:
+            where = "table [tool.gradedeval]" if prefix else "settings"
+            raise InputError(path, f"has no {where}", 'for example min = { "err@20" = 0.25 }', usage=True)
+        return [], {}
+
+    line_of = lines_of_keys(statements)
+
+    def place(*keys: str) -> str:
+        return f"{path}:{line_of.get((*prefix, *keys), 1)}"
+
+    return _settings(document, place, path, table)
+
+
+def _text(path: str) -> str:
+    will_read(path)
+    try:
+        if is_url(path):
+            data = remote(path).read(LARGEST + 1)
+        else:
+            with open(path, "rb") as file:
+                data = file.read(LARGEST + 1)
+    except InputError as error:
+        raise error.replace(usage=True) from None
+    if len(data) > LARGEST:
+        raise InputError(path, f"has more than {LARGEST:,} bytes", "--config takes a file of settings", usage=True)
+    return data.decode().replace("\r\n", "\n").replace("\r", "\n")
+
+
+def statements_of(path: str, content: str) -> list[tuple[int, str]]:
+    """The statements of a TOML text, each with the line on which it begins; blank lines and comments are some too.
+
+    Raises InputError (usage) where brackets, keys or numbers are too large for the parser.
+    """
+    statements = []
+    begin, first, line, depth, parts = 0, 1, 1, 0, 0
+    for found in _TOKEN.finditer(content):
+        token = found[0]
+        line += token.count("\n")
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token, 0)
+        parts = parts + (token == ".") if token not in "=,{}[]\n" else 0
+        if max(depth, parts) > DEEPEST:
+            what = f"nested more than {DEEPEST} deep"
+            raise InputError(f"{path}:{line}", f"invalid TOML ({what})", "no setting is", usage=True)
+        if token[0].isdigit() and len(token) > MOST_DIGITS:
+            what = f"a number of more than {MOST_DIGITS} digits"
+            raise InputError(f"{path}:{line}", f"invalid TOML ({what})", "give a smaller one", usage=True)
+        if token == "\n" and depth <= 0:
+            statements.append((first, content[begin : found.end()]))
+            begin, first = found.end(), line
+    return [*statements, (first, content[begin:])]
+
+
+def lines_of_keys(statements: Iterable[tuple[int, str]]) -> dict[tuple[str, ...], int]:
+    """Keys -> the line on which the first statement that sets them begins, in a valid text: the parser reports none."""
+    import tomllib
+
+    lines, table = dict[tuple[str, ...], int](), tuple[str, ...]()
+    for line, text in statements:
+        is_header = text.lstrip().startswith("[")
+        if text.lstrip()[:1] in ("", "#"):
+            continue
+        found = list(_paths(tomllib.loads(text), () if is_header else table))
+        table = found[-1] if is_header else table
+        for keys in found:
+            lines.setdefault(keys, line)
+    return lines
+
+
+def _paths(value: Any, keys: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The keys of a table and of all in it."""
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        yield (*keys, key)
+        yield from _paths(inner, (*keys, key))
+
+
+def _settings(
+    document: dict[str, Any], place: Place, config: str, table: Mapping[str, Measure] | None
+) -> tuple[list[BoundSpec], dict[str, Any]]:
+    specs, options = list[BoundSpec](), dict[str, Any]()
+    for key, value in document.items():
+        if key in KINDS:
+            of_measures = value.items() if isinstance(value, dict) else [(None, value)]
+            for measure, limit in of_measures:
+                where = place(key, *([] if measure is None else [measure]))
+                specs.append(BoundSpec(key, measure, limit, where, from_file=True))
+        elif key in OPTION_KEYS:
+            options[OPTION_KEYS[key].name] = _option(OPTION_KEYS[key], value, place(key), config)
+        elif key in SETTINGS:
+            options[key.replace("-", "_")] = _setting(key, value, place(key), config, table)
+        else:
+            hint = did_you_mean(key, (*KINDS, *SETTINGS, *OPTION_KEYS)) or f"bounds are {', '.join(KINDS)}"
+            if key in ("run", "runs", "qrels"):
+                hint = "RUN and QRELS are given on the command line"
+            elif key == "gradedeval":
+                hint = "settings stand at the top of the file: leave out [gradedeval]"
+            raise InputError(place(key), f"unknown setting '{key}'", hint, usage=True)
+    return specs, options
+
+
+def _option(described: Option, value: Any, place: str, config: str) -> Any:
+    """The value of an option, checked now so that an error has its line; a path is relative to the file's folder."""
+    if described.names_file and isinstance(value, str):
+        return _beside(config, value)
+    _at(place, lambda: resolve_options(**{described.name: value}))
+    return value
+
+
+def _at(place: str, check: Callable[[], object]) -> None:
+    """Try a value; report an error at this line."""
+    try:
+        check()
+    except InputError as error:
+        raise error.replace(place=place, usage=True) from None
+
+
+def _setting(key: str, value: Any, place: str, config: str, table: Mapping[str, Measure] | None) -> Any:
+    if key == "allow-mismatch":
+        if not isinstance(value, bool):
+            raise InputError(place, f"{key} is not true or false", usage=True)
+        return value
+    kinds: dict[str, type] = {"baseline": str, "test": str, "draws": int, "seed": int}
+    if key == "measures":
+        words = [value] if isinstance(value, str) else value
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            hint = 'for example measures = ["err@20", "ndcg@10"]'
+            raise InputError(place, "measures is not a list of strings", hint, usage=True)
+        _at(place, lambda: parse_measures(words, table))
+        return tuple(words)
+    if not isinstance(value, kinds[key]) or isinstance(value, bool):
+        raise InputError(place, f"{key} is not {'a string' if kinds[key] is str else 'a whole number'}", usage=True)
+    given: dict[str, Any] = {} if key == "baseline" else {key: value}
+    _at(place, lambda: TestSettings(**given))
+    baseline = _beside(config, str(value)) if key == "baseline" else ""
+    return baseline if os.path.exists(baseline) else value
+
+
+def _beside(config: str, name: str) -> str:
+    """A file that a configuration names: a path is relative to its folder, also where that is far away."""
+    if is_url(name):
+        return name
+    return f"{config.rpartition('/')[0]}/{name}" if is_url(config) else str(Path(config).parent / name)

@@ -1,0 +1,564 @@
+"""Checks of a submission by itself, against the others, and against the qrels; and what its ties could change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, field, fields, replace
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from gradedeval.cli.arguments import check_standard_input, measure_table, usage
+from gradedeval.cli.options import (
+    MEASURES_FROM,
+    OUTPUT_FILE,
+    READS,
+    command_line,
+    measure_option,
+    one_registered,
+    option,
+)
+from gradedeval.cli.output import write
+from gradedeval.errors import SHOWN, InputError, plural, shorten, visible
+from gradedeval.formats import Column, Document, Layout, Table, formats_for, render
+from gradedeval.formats.frames import to_frame
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.parse import DEFAULT, parse_measures
+from gradedeval.options import Options, Ties, numbers
+from gradedeval.options.definition import OUTPUT, Labels, allowed_growth
+from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.progress import Progress, no_progress, with_progress
+from gradedeval.questions.submissions import Defect, Judgments, Submission, read_judgments, read_submission
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.rankings.run import Run, TopicResults
+from gradedeval.scoring.evaluate import named_runs
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.tasks import map_lists
+from gradedeval.trec.lines import decode
+from gradedeval.trec.stream import files_of, is_path, without_suffix
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+DEPTHS = (10, 20, 100)
+SINGLE = np.finfo(np.float32)
+
+
+@dataclass
+class Facts:
+    """Numbers about a submission.
+
+    tag       the tag of its first line
+    format    what its file was read as
+    depth     topic -> how many documents
+    tied      documents with the same score as another of the topic
+    float32   documents tied only in single precision, as in trec_eval 9
+    unjudged  depth -> mean share of unjudged documents down to it, over the judged topics of the run
+    moves     measure -> mean score, and the lowest and highest that the order of tied documents allows
+    content   a hash of documents and scores: equal for copies
+    """
+
+    tag: str = ""
+    format: str = ""
+    topics: int = 0
+    documents: int = 0
+    depth: dict[str, int] = field(default_factory=dict)
+    tied: int = 0
+    float32: int = 0
+    missing: list[str] = field(default_factory=list)
+    extra: list[str] = field(default_factory=list)
+    unjudged: dict[str, float] = field(default_factory=dict)
+    moves: dict[str, dict[str, float]] = field(default_factory=dict)
+    content: int = 0
+
+    @property
+    def as_dict(self) -> dict[str, Any]:
+        """For programs: everything except the hash, which differs between processes."""
+        facts = asdict(self)
+        del facts["content"]
+        return facts
+
+    @property
+    def depths(self) -> tuple[int, float, int]:
+        """The fewest documents of a topic, the median, and the most."""
+        counts = list(self.depth.values()) or [0]
+        return min(counts), float(np.median(counts)), max(counts)
+
+
+def collect_facts(run: Submission) -> Facts:
+    """Facts about a submission by itself."""
+    facts = Facts(decode(next(iter(run.tags), b"")), run.format, len(run.topics), run.documents)
+    for topic, ranking in run.topics.items():
+        facts.depth[decode(topic)] = len(ranking.line_of)
+        facts.content ^= hash((topic, *ranking.docnos, *ranking.score_list))
+        double = _shared(ranking.scores)
+        with np.errstate(over="ignore"):
+            single = _shared(ranking.scores.astype(np.float32))
+        facts.tied += double
+        facts.float32 += single - double
+    return facts
+
+
+def _shared(scores: Any) -> int:
+    """How many of the scores occur more than once."""
+    _, counts = np.unique(scores, return_counts=True)
+    return int(counts[counts > 1].sum())
+
+
+def check_alone(run: Submission, facts: Facts, max_depth: int | None, tag_is_filename: bool) -> None:
+    """Add the defects of a submission by itself."""
+    _check_tags(run, tag_is_filename)
+    if max_depth is not None:
+        for topic, ranking in run.topics.items():
+            if len(ranking.docnos) > max_depth:
+                what = f"topic {decode(topic)} has {len(ranking.docnos)} documents, more than {max_depth}"
+                run.error("depth", what, f"keep the {max_depth} best", ranking.lines[max_depth])
+    _check_ranks(run)
+    _check_scores(run)
+    if facts.float32:
+        what = f"{facts.float32} of {facts.documents} documents tied only in single precision, which trec_eval 9 uses"
+        run.warn("float32", what, "write scores that differ in their first seven digits")
+
+
+def _check_tags(run: Submission, tag_is_filename: bool) -> None:
+    if len(run.tags) > 1:
+        second = list(run.tags)[1]
+        what = f"{len(run.tags)} tags ({shorten(map(decode, run.tags))}); the second starts on this line"
+        run.warn("tag", what, "give all lines of a run the same tag", run.tags[second])
+    name = Path(without_suffix(run.place)).name
+    stems = {name, Path(name).stem}
+    for tag, line in run.tags.items():
+        if tag_is_filename and decode(tag) not in stems:
+            run.error("tag", f"tag '{decode(tag)}' is not the file name", f"write {Path(name).stem}", line)
+
+
+def _check_ranks(run: Submission) -> None:
+    """Ranks that disagree with the scores, or repeat: trec_eval uses only the scores."""
+    against: list[int] = []
+    repeated: list[int] = []
+    for ranking in run.topics.values():
+        ranks = ranking.ranks
+        if np.isnan(ranks).any() or len(ranks) < 2:
+            continue
+        order = np.argsort(ranks, kind="stable")
+        lines, scores, ranks = np.array(ranking.lines)[order], ranking.scores[order], ranks[order]
+        against += lines[1:][scores[1:] > scores[:-1]].tolist()  # a difference may be larger than any float
+        repeated += lines[1:][ranks[1:] == ranks[:-1]].tolist()
+    if against and _scores_rise(run):
+        what = "scores increase with the rank: the document ranked last counts as the best"
+        run.warn("rank", what, "a higher score is better; reverse the scores", min(against))
+    elif against:
+        what = f"{len(against)} {plural(len(against), 'document')} with a higher score than the rank before, first here"
+        run.warn("rank", what, "scores count, not ranks; make them agree", min(against))
+    if repeated:
+        what = f"{len(repeated)} {plural(len(repeated), 'rank')} repeated within a topic, the first on this line"
+        run.warn("rank", what, "number ranks from 1 in each topic", min(repeated))
+
+
+def _scores_rise(run: Submission) -> bool:
+    """Whether scores never decrease from one rank to the next, in any topic."""
+    several = [ranking for ranking in run.topics.values() if len(ranking.docnos) > 1]
+    by_rank = [ranking.scores[np.argsort(ranking.ranks, kind="stable")] for ranking in several]
+    return bool(several) and all((scores[1:] >= scores[:-1]).all() for scores in by_rank)
+
+
+def _check_scores(run: Submission) -> None:
+    """Scores that no system gives on purpose."""
+    long = {topic: ranking for topic, ranking in run.topics.items() if len(ranking.docnos) > 1}
+    flat = [topic for topic, ranking in long.items() if ranking.scores.min() == ranking.scores.max()]
+    if flat:
+        topics = f"{len(flat)} of {len(run.topics)} topics ({shorten(map(decode, flat))})"
+        what = f"all documents have the same score in {topics}"
+        run.warn("score", what, "their order is decided by docno; write distinct scores", long[flat[0]].lines[0])
+    lines_of: dict[str, list[int]] = {"too large": [], "too small": []}
+    for ranking in run.topics.values():
+        size, line = np.abs(ranking.scores), np.array(ranking.lines)
+        lines_of["too large"] += line[size > SINGLE.max].tolist()
+        lines_of["too small"] += line[(size > 0) & (size < SINGLE.smallest_subnormal)].tolist()
+    for kind, lines in lines_of.items():
+        if lines:
+            what = f"{len(lines)} {plural(len(lines), 'score')} {kind} for single precision, the first on this line"
+            run.warn("score", what, "they are ties in trec_eval 9", lines[0])
+    same: dict[tuple[bytes, ...], list[bytes]] = {}
+    for topic, ranking in long.items():
+        same.setdefault(tuple(ranking.docnos), []).append(topic)
+    for first, *others in same.values():
+        if others:
+            which = f"{plural(len(others), 'topic')} {shorten(map(decode, others))}"
+            have = f"({len(others)} of {len(run.topics)}) {'has' if len(others) == 1 else 'have'}"
+            what = f"{which} {have} the documents of topic {decode(first)} in the same order"
+            run.warn("copied", what, "were they copied?", long[others[0]].lines[0])
+
+
+def check_together(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
+    """Add the defects of submissions that share a tag or their content."""
+    by_tag: dict[str, Submission] = {}
+    contents: dict[int, Submission] = {}
+    for run, run_facts in zip(runs, facts, strict=True):
+        if not run_facts.topics:
+            continue
+        other = by_tag.setdefault(run_facts.tag, run)
+        if other is not run and run_facts.tag:
+            run.warn("tag", f"tag '{run_facts.tag}' is also that of {other.place}", "give each run a different tag")
+        other = contents.setdefault(run_facts.content, run)
+        if other is not run:
+            run.warn("copied", f"has the same documents and scores as {other.place}", "is it the right file?")
+
+
+def check_topics(run: Submission, facts: Facts, known: Sequence[str], where: str) -> None:
+    """Add the topics that the run lacks, and those that only the run has."""
+    facts.missing = [topic for topic in known if topic not in facts.depth]
+    known_topics = set(known)
+    facts.extra = [topic for topic in facts.depth if topic not in known_topics]
+    if known and facts.topics and len(facts.missing) == len(known):
+        what = f"shares no topics with {where} ({shorten(facts.depth, 2)} vs {shorten(known, 2)})"
+        run.error("topics", what, "are they from the same collection?")
+        return
+    if facts.missing and facts.topics:
+        what = f"{len(facts.missing)} of {len(known)} topics of {where} are missing ({shorten(facts.missing)})"
+        run.warn("topics", what, "missing topics count as empty rankings")
+    if facts.extra:
+        count = f"{len(facts.extra)} {plural(len(facts.extra), 'topic')} not in {where} ({shorten(facts.extra)})"
+        run.warn("topics", count, "they are ignored")
+
+
+def check_same_topics(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
+    """Add the topics that each submission lacks and another has."""
+    all_topics = list(dict.fromkeys(topic for run_facts in facts for topic in run_facts.depth))
+    for run, run_facts in zip(runs, facts, strict=True):
+        check_topics(run, run_facts, all_topics, "the other runs")
+
+
+def check_judged(run: Submission, facts: Facts, qrels: Judgments) -> None:
+    """The share of the run that is unjudged."""
+    both = [topic for topic in run.topics if topic in qrels.grades]
+    if not both:
+        return
+    judged = [
+        np.array([run.topics[topic].docnos[row] in qrels.grades[topic] for row in run.topics[topic].order])
+        for topic in both
+    ]
+    for depth in DEPTHS:
+        shares = [1 - float(mask[:depth].mean()) for mask in judged]
+        facts.unjudged[str(depth)] = float(np.mean(shares))
+    if not any(mask.any() for mask in judged):
+        run.warn("unjudged", f"no document is judged in {qrels.place}", "are the docnos those of the collection?")
+
+
+def valid_qrels(judged: Judgments) -> Qrels:
+    """The judgments without defects."""
+    return Qrels(
+        {
+            decode(topic): {decode(docno): grade for docno, grade in known.items()}
+            for topic, known in judged.grades.items()
+        }
+    )
+
+
+def check_relevant(judged: Judgments, qrels: Qrels, measures: Sequence[Measure]) -> None:
+    """Warn of topics that have nothing relevant to a measure: they score 0."""
+    scorer = Scorer(qrels, measures, Options())
+    for topics, columns in scorer.without_relevant.items():
+        if topics:
+            names = ", ".join(scorer.measures[column].label for column in columns)
+            what = f"{len(topics)} of {len(qrels)} topics without a document relevant to {names} ({shorten(topics)})"
+            judged.warn("relevant", what, "they score 0 and count in means, unless --topics relevant leaves them out")
+
+
+def check_tie_effects(run: Submission, facts: Facts, qrels: Qrels, measures: Sequence[Measure]) -> None:
+    """Score the run, and warn where ties change its scores. Raises InputError where a measure cannot be computed."""
+    if not any(topic in qrels._row for topic in run.topics):
+        return
+    orders: dict[str, Ties] = {"score": "docno-desc"}
+    if facts.tied:
+        orders |= {"worst": "worst", "best": "best"}
+    means = {name: _means(run, qrels, measures, ties) for name, ties in orders.items()}
+    for column, measure in enumerate(measures):
+        values = {name: float(scores[column]) for name, scores in means.items()}
+        facts.moves[measure.label] = {"worst": values["score"], "best": values["score"], **values}
+    ranges = {name: (f"{values['worst']:.4f}", f"{values['best']:.4f}") for name, values in facts.moves.items()}
+    moving = [f"{name} {worst}..{best}" for name, (worst, best) in ranges.items() if worst != best]
+    if moving:
+        what = f"{facts.tied} of {facts.documents} documents tied, so scores depend on their order: {', '.join(moving)}"
+        run.warn("ties", what, "give scores that differ")
+
+
+def _means(run: Submission, qrels: Qrels, measures: Sequence[Measure], ties: Ties) -> list[float]:
+    options = replace(Options(), ties=ties)
+    topics = {
+        topic: TopicResults(ranking.docnos, ranking.scores, ranking.ranks) for topic, ranking in run.topics.items()
+    }
+    scorer = Scorer(qrels, measures, options)
+    scored = map_lists(scorer.score_part, Run(run.place, topics), scorer.grader)
+    scores = scorer.merge(run.name, scored.batches, scored.topics, scored.missing)
+    return [
+        scores.summary("score", column, measure.definition.summary) if scores.topics else np.nan
+        for column, measure in enumerate(scorer.measures)
+    ]
+
+
+# `lint`: submissions and judgments -> one report.
+
+
+@dataclass(frozen=True)
+class Report:
+    """The submissions in the order given, facts about each, and the qrels if they were given; with their defects."""
+
+    runs: list[Submission]
+    facts: list[Facts] = field(default_factory=list)
+    qrels: Judgments | None = None
+
+    @property
+    def files(self) -> list[Submission]:
+        return [*([self.qrels] if self.qrels else []), *self.runs]
+
+    @property
+    def errors(self) -> int:
+        return sum(file.count("error") for file in self.files)
+
+    @property
+    def warnings(self) -> int:
+        return sum(file.count("warning") for file in self.files)
+
+
+def lint_runs(
+    runs: Mapping[str, str],
+    qrels: str | None = None,
+    measures: Sequence[Measure] | None = None,
+    *,
+    max_depth: int | None = None,
+    tag_is_filename: bool = False,
+    run_format: str | None = None,
+    qrels_format: str | None = None,
+    labels: Labels | None = None,
+    progress: Progress = no_progress,
+) -> Report:
+    """Check submissions for everything that a careful organizer checks before scoring.
+
+    runs             name -> path
+    qrels            path of the judgments: checks topics, shares of unjudged documents, effects of ties
+    measures         the measures whose scores ties may change
+    max_depth        documents allowed in a topic
+    tag_is_filename  whether the tag of a run must be its file name
+    run_format       the format of the runs, qrels_format that of the qrels; None: as their content says
+    labels           label -> grade, where the grades of the qrels are words
+    progress         passes the runs on one by one, and may show how far the work has come
+
+    Raises InputError where a measure cannot be computed from these qrels; problems of the files are in the report.
+    """
+    max_depth = numbers.MAX_DEPTH.check_or_none(max_depth)
+    judged = None if qrels is None else read_judgments(qrels, qrels_format, labels.of if labels else None)
+    valid = valid_qrels(judged) if judged is not None and judged.grades else None
+    chosen = list(measures) if measures is not None else parse_measures(DEFAULT)
+    report = Report([], [], judged)
+    if judged is not None and valid is not None:
+        check_relevant(judged, valid, chosen)
+    for name, path in progress(list(runs.items())):
+        run = read_submission(name, path, run_format)
+        facts = collect_facts(run)
+        check_alone(run, facts, max_depth, tag_is_filename)
+        if judged is not None and valid is not None:
+            check_topics(run, facts, list(map(decode, judged.grades)), judged.place)
+            check_judged(run, facts, judged)
+            check_tie_effects(run, facts, valid, chosen)
+        elif facts.tied:
+            what = f"{facts.tied} of {facts.documents} documents tied"
+            run.warn("ties", what, "their order is decided by docno; --qrels shows the effect on scores")
+        run.forget()
+        report.runs.append(run)
+        report.facts.append(facts)
+    check_together(report.runs, report.facts)
+    if valid is None and len(report.runs) > 1:
+        check_same_topics(report.runs, report.facts)
+    return report
+
+
+# A report of lint -> tables: the problems and the facts of each run for people, a row a problem for programs.
+
+
+def lint_document(report: Report, layout: Layout, *, show_all: bool = False) -> Document:
+    """The report. People see the first ten defects of a kind, or with `show_all` all; programs always get all."""
+    if layout == "long":
+        names = ("file", *(field.name for field in fields(Defect)))
+        rows = [(file.place, *astuple(defect)) for file in report.files for defect in file.defects]
+        return Document([Table([Column(name) for name in names], rows)], nested=_nested(report))
+    blocks: list[Table | str] = [_problems(file, show_all) for file in report.files]
+    return Document([*blocks, _facts_table(report)] if report.runs else blocks)
+
+
+def _problems(file: Submission, show_all: bool) -> str:
+    """How many defects a file has, and below that the defects."""
+    errors, warnings = file.count("error"), file.count("warning")
+    place = visible(file.place)
+    place_and_format = place if file.format in ("", "trec") else f"{place} (format {visible(file.format)})"
+    head = f"{place_and_format}: {errors} {plural(errors, 'error')}, {warnings} {plural(warnings, 'warning')}"
+    lines = [head if errors or warnings else f"{place_and_format}: no problems found"]
+    ranked = sorted(file.defects, key=lambda defect: (defect.weight, _first(file, defect.kind)))
+    for (weight, kind), group in groupby(ranked, key=lambda defect: (defect.weight, defect.kind)):
+        defects = list(group)
+        shown = defects if show_all else defects[:SHOWN]
+        lines += [f"  {weight:<8} {defect}" for defect in shown]
+        rest = len(defects) - len(shown)
+        if rest:
+            lines.append(f"  {weight:<8} {place}: {rest} more of the kind '{kind}'; --all lists them")
+    return "\n".join(lines)
+
+
+def _first(file: Submission, kind: str) -> int:
+    """The index of the first defect of a kind: kinds are listed in the order in which they were met."""
+    return next(index for index, defect in enumerate(file.defects) if defect.kind == kind)
+
+
+def _facts_table(report: Report) -> Table:
+    judged = any(facts.unjudged for facts in report.facts)
+    counts = ("topics", "documents", "fewest", "median", "most", "tied", "float32")
+    columns = [Column("run"), Column("tag"), *(Column(name, "number") for name in counts)]
+    columns += [Column(f"unjudged@{depth}", "score") for depth in DEPTHS] if judged else []
+    rows = [
+        [*_facts_row(run, facts, judged), run.count("error"), run.count("warning")]
+        for run, facts in zip(report.runs, report.facts, strict=True)
+    ]
+    return Table([*columns, Column("errors", "count"), Column("warnings", "count")], rows)
+
+
+def _facts_row(run: Submission, facts: Facts, judged: bool) -> list[Any]:
+    row = [run.name, facts.tag, facts.topics, facts.documents, *facts.depths, facts.tied, facts.float32]
+    return [*row, *(facts.unjudged.get(str(depth)) for depth in DEPTHS)] if judged else row
+
+
+def _nested(report: Report) -> dict[str, Any]:
+    facts_of = {id(run): facts for run, facts in zip(report.runs, report.facts, strict=True)}
+    files = [
+        {
+            "file": file.place,
+            "kind": "run" if id(file) in facts_of else "qrels",
+            "format": file.format,
+            "errors": file.count("error"),
+            "warnings": file.count("warning"),
+            "defects": [asdict(defect) for defect in file.defects],
+            **({"facts": facts_of[id(file)].as_dict} if id(file) in facts_of else {}),
+        }
+        for file in report.files
+    ]
+    return {"errors": report.errors, "warnings": report.warnings, "files": files}
+
+
+# `gradedeval.lint`: the defects of run files as a DataFrame.
+
+
+def lint(
+    runs: Any,
+    qrels: Any = None,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    *,
+    max_depth: int | None = None,
+    tag_is_filename: bool = False,
+    run_format: str | None = None,
+    qrels_format: str | None = None,
+    labels: Any = None,
+    max_growth: float | str | None = None,
+) -> pd.DataFrame:
+    """Check run files for everything that a careful organizer checks before scoring, as `gradedeval lint` does.
+
+    runs             a path, a folder, a pattern such as "runs/*.run", a list of these, or a dict name -> path
+    qrels            the path of judgments: checks topics, shares of unjudged documents, and effects of ties as well
+    measures         the measures whose scores ties may change
+    max_depth        report topics with more documents as errors
+    tag_is_filename  report a tag that differs from the file name as an error
+    run_format       the format of the runs, and qrels_format that of the qrels, where their content does not say it
+    labels           a dict label -> grade, where grades are words
+    max_growth       how many times its size a compressed file may unpack to: a number, or "inf"; None: 1000
+
+    Returns a frame with a row for each defect, of qrels first: file, weight (`error`: an evaluator would refuse it,
+    `warning`: it would score it, but not as intended), kind, place, problem, hint. No row: no defect.
+    Raises InputError for what is not a file, and where a measure cannot be computed from these qrels.
+    """
+    named = named_runs(runs, qrels)
+    for name, source in [*named.items(), *([("qrels", qrels)] if qrels is not None else [])]:
+        if not is_path(source):
+            what = f"is an object of type {type(source).__name__}"
+            raise InputError(name, what, "lint reads files: give a path", usage=True)
+    options = resolve_options(run_format=run_format, qrels_format=qrels_format, labels=labels)
+    with allowed_growth(max_growth):
+        report = lint_runs(
+            named,
+            qrels,
+            parse_measures(measures),
+            max_depth=max_depth,
+            tag_is_filename=tag_is_filename,
+            run_format=options.run_format,
+            qrels_format=options.qrels_format,
+            labels=options.labels,
+        )
+    table = lint_document(report, "long").table
+    return to_frame(table.rows, columns=list(table.names))
+
+
+# `gradedeval lint RUN... [--qrels QRELS]`: the problems of runs, before they are scored.
+
+
+OPTIONS = [
+    option("--qrels", metavar="QRELS", file=READS, help="Also check against these qrels: missing and extra topics, the "
+           "share of unjudged documents, and how much ties could change scores."),
+    measure_option("Measure to check for the effect of ties."),
+    MEASURES_FROM,
+    option(numbers.MAX_DEPTH, metavar="N", help="Report topics with more than N documents as "
+           "errors."),
+    option("--tag-is-filename", is_flag=True, help="Report a tag that differs from the file name as an error."),
+    option("--strict", is_flag=True, help="Exit with code 1 for warnings too."),
+    option("--all", "everything", section=OUTPUT, is_flag=True, help="List every problem, not only the first ten of a "
+           "kind."),
+    *(one_registered(name) for name in ("run_format", "qrels_format", "labels")),
+    option("-f", "--format", "form", section=OUTPUT, type=click.Choice(formats_for()), default="table",
+           metavar="FORMAT", help=f"Output format: {', '.join(formats_for())}. Default: table."),
+    OUTPUT_FILE,
+]  # fmt: skip
+
+
+@command_line("lint", "RUN...", OPTIONS)
+def command(
+    files: tuple[str, ...],
+    qrels: str | None,
+    measures: tuple[str, ...],
+    measures_from: tuple[str, ...],
+    max_depth: int | None,
+    tag_is_filename: bool,
+    everything: bool,
+    strict: bool,
+    form: str,
+    output: str | None,
+    **formats: Any,
+) -> None:  # fmt: skip
+    """Check runs before scoring, and report every problem with its place and how to fix it.
+
+    RUN is a file, a folder or a pattern such as 'runs/*.run'; QRELS is skipped where it is among them.
+
+    Errors are what an evaluator would refuse; warnings are what it would score, but not as intended. Exit code 1: there
+    are errors, or warnings with --strict.
+    """
+    chosen = parse_measures(measures or DEFAULT, measure_table(measures_from))
+    if not files and qrels is None:
+        raise InputError("", "no run given", f"{usage()} [--qrels QRELS]", usage=True)
+    check_standard_input([*files, qrels])
+    runs = [file for word in files for file in files_of(word, [] if qrels is None else [qrels])]
+    named = named_runs(runs) if runs else {}
+    options = resolve_options(**formats)
+    report = lint_runs(
+        named,
+        qrels,
+        chosen,
+        max_depth=max_depth,
+        tag_is_filename=tag_is_filename,
+        run_format=options.run_format,
+        qrels_format=options.qrels_format,
+        labels=options.labels,
+        progress=with_progress,
+    )
+    write(render(partial(lint_document, report, show_all=everything), form), output)
+    if report.errors or (strict and report.warnings):
+        raise click.exceptions.Exit(1)

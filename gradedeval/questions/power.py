@@ -1,0 +1,462 @@
+"""`power`: how many pairs of runs a measure tells apart."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from gradedeval.analysis.pictures import (
+    GREY,
+    LIGHT,
+    Panel,
+    check_numbers,
+    drawn,
+    frame_of,
+    legend,
+    looks,
+    shown,
+    whole_numbers,
+)
+from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, run_pairs, shared_topics, topic_differences
+from gradedeval.analysis.significance import TwoWay, scipy_stats, studentized
+from gradedeval.analysis.tables import Row, Shown, frame_document, level, ratio, same, scales, signature_lines
+from gradedeval.arrays import TOLERANCE
+from gradedeval.cli.arguments import Destination, usage
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.many_runs import (
+    ALPHA,
+    MATRIX_OPTIONS,
+    TABLE_OPTIONS,
+    curve_form,
+    draw_options,
+    matrix_from,
+    write_curve,
+)
+from gradedeval.cli.options import PLANNING, WRITES, command_line, given, option
+from gradedeval.errors import InputError
+from gradedeval.formats import Column, Document, Layout
+from gradedeval.formats.frames import InNotebook, joined, to_frame
+from gradedeval.options import numbers
+from gradedeval.options.numbers import MOST_DRAWS
+from gradedeval.parallel.progress import Progress, no_progress, with_progress
+from gradedeval.scoring.run_scores import of_mean
+from gradedeval.scoring.scores import Scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+NEEDED = "by the sample at that level (Sakai 2006, figure 5), the largest of all pairs"
+
+
+@dataclass(frozen=True, eq=False)
+class Power(InNotebook, document="questions.power.power_document"):
+    """The discriminative power of measures.
+
+    frame     a row for each measure: measure, runs, topics, pairs, significant (pairs with a level below alpha), power
+              (their share), needed (Sakai's estimate of the difference that is significant: the largest of all pairs),
+              tested (`difference` of means or totals, or `ratio` of geometric means, which needed is)
+    curve     a row for each measure and pair, from the highest level to the lowest: measure, pair (its number from 1),
+              run, other, difference (or ratio), level, needed, tested
+    settings  draws, alpha and seed
+
+    The difference needed of a pair is |mean| of the bootstrap sample whose |t| is the (alpha · draws)-th largest
+    (Sakai, SIGIR 2006, figure 5). It goes by the deviation of that sample, and not by the standard error of the pair.
+    """
+
+    frame: pd.DataFrame
+    curve: pd.DataFrame
+    settings: str
+
+
+def power(
+    scores: Scores | Matrix | pd.DataFrame | str | Path,
+    *,
+    draws: int = 1000,
+    alpha: float = 0.05,
+    seed: int = 0,
+    best: int | None = None,
+    allow_mismatch: bool = False,
+    progress: Progress = no_progress,
+) -> Power:
+    """The share of pairs of runs that each measure finds significantly different, by Sakai's paired bootstrap test.
+
+    scores          what `gradedeval.evaluate` returns, or saved scores; each measure uses the topics that all runs
+                    have
+    draws           bootstrap samples of the topics, the same for all pairs and measures
+    alpha           significance level
+    seed            of the random draws
+    best            only the runs that are the best by each measure's own mean, total or geometric mean
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
+
+    Raises InputError (usage) for fewer than two runs, or too few draws for alpha, and InputError if a measure has a
+    single topic. Sakai, SIGIR 2006; used by Robertson et al., SIGIR 2010, section 4.2.
+    """
+    draws, alpha, seed = numbers.DRAWS.check(draws), numbers.ALPHA.check(alpha), numbers.SEED.check(seed)
+    if draws * alpha < 1 - TOLERANCE:
+        what = f"with {draws} draws only a level of 0 is below {alpha:g}"
+        hint = f"use {math.ceil(min(1 / alpha, MOST_DRAWS) - TOLERANCE)} or more for --alpha {alpha:g}"
+        if 1 / alpha > MOST_DRAWS:
+            hint = f"use an --alpha of {1 / MOST_DRAWS:g} or more"
+        raise InputError("--draws", what, hint, usage=True)
+    matrix = comparable(scores, allow_mismatch)
+    best = numbers.BEST.check_or_none(best)
+    if len(matrix.runs) < 2:
+        raise InputError("", "power needs at least two runs", "add a run", usage=True)
+    rows, curves = [], []
+    for measure in matrix.comparable_measures():
+        paired = shared_topics(matrix, measure)
+        paired = matrix.select(runs=_best(paired, best)).paired(measure)
+        curve = to_frame(_levels(paired, draws, alpha, seed, progress))
+        curves.append(curve)
+        rows.append(_row(paired, curve, alpha))
+    settings = (
+        f"paired bootstrap, studentized, {draws} draws, alpha {alpha:g}, seed {seed} | difference needed: {NEEDED}"
+    )
+    settings += "" if best is None else f" | the best {min(best, len(matrix.runs))} runs by each measure"
+    return Power(to_frame(rows), joined(curves), settings)
+
+
+def _best(paired: Paired, best: int | None) -> Sequence[str]:
+    order = np.argsort(-paired.reading.sign * paired.summaries, kind="stable")[:best]
+    return paired.runs if best is None else [paired.runs[index] for index in sorted(order.tolist())]
+
+
+def _levels(paired: Paired, draws: int, alpha: float, seed: int, progress: Progress) -> dict[str, Any]:
+    first, second = run_pairs(len(paired.runs))
+    differences = topic_differences(paired.values, first, second)
+    level, needed = studentized(differences, draws, seed, alpha, progress)
+    topics, summary = len(paired.topics), paired.reading.summary
+    order = np.argsort(-level, kind="stable")
+    names = np.array(paired.runs, dtype=object)
+    return {
+        "measure": paired.measure,
+        "pair": np.arange(1, len(order) + 1),
+        "run": names[second[order]],
+        "other": names[first[order]],
+        "difference": of_mean(differences.mean(1), topics, summary)[order],
+        "level": level[order],
+        "needed": of_mean(needed, topics, summary)[order],
+        "tested": paired.tested,
+    }
+
+
+def _row(paired: Paired, curve: pd.DataFrame, alpha: float) -> dict[str, Any]:
+    significant = int((curve["level"] < alpha).sum())
+    counts = {"runs": len(paired.runs), "topics": len(paired.topics), "pairs": len(curve), "significant": significant}
+    found = {"needed": curve["needed"].max(), "tested": paired.tested}
+    return {"measure": paired.measure, **counts, "power": significant / len(curve), **found}
+
+
+def power_document(result: Power, layout: Layout, signature: str = "") -> Document:
+    """The result of `power`."""
+    counts = (Column(name, "count") for name in ("runs", "topics", "pairs", "significant"))
+    shown: Shown = {
+        **same(Column("measure"), *counts, Column("power", "share")),
+        Column("difference needed", "score"): _needed,
+    }
+    return frame_document(result.frame, layout, shown, signature_lines(result.settings, signature))
+
+
+def _needed(row: Row) -> Any:
+    return ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
+
+
+# `power --plan`: how many topics a test collection needs, so that a difference is found or an interval is narrow.
+
+
+DIFFERENCE, BETA = 0.1, 0.2
+CERTAIN = 1e20
+"""A noncentrality from which on a difference is found; scipy knows no such distributions."""
+MOST = 10_000_000
+"""No plan asks for more topics."""
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What a plan is to reach: see `plan_topics`. Raises InputError (usage) if a value is invalid."""
+
+    difference: float = DIFFERENCE
+    alpha: float = 0.05
+    beta: float = BETA
+
+    def __post_init__(self) -> None:
+        numbers.ALPHA.check_field(self, "alpha")
+        numbers.BETA.check_field(self, "beta")
+        numbers.DIFFERENCE.check_field(self, "difference")
+
+    def power(self, topics: int, variance: float, df: tuple[int, int]) -> float:
+        """The probability that the F test with df finds a range of means as large as the difference, the runs between
+        the best and the worst in the middle, where it is hardest. With df (1, n − 1) it is the paired t test."""
+        if variance == 0:
+            return 1.0
+        stats = scipy_stats()
+        critical = stats.f.isf(self.alpha, *df)
+        noncentral = topics * self.difference**2 / (2 * variance)
+        return 1.0 if noncentral > CERTAIN else float(stats.ncf.sf(critical, *df, noncentral))
+
+    def width(self, topics: int, variance: float) -> float:
+        """The expected width of the t interval, at level 1 − alpha, of the difference of two means."""
+        t = float(scipy_stats().t.isf(self.alpha / 2, topics - 1))
+        # A sample deviation is on average that of the population times √(2 / (n−1)) · Γ(n/2) / Γ((n−1)/2).
+        ratio = math.exp(math.lgamma(topics / 2) - math.lgamma((topics - 1) / 2))
+        return 4 * t * ratio * math.sqrt(variance / (topics * (topics - 1)))
+
+
+def plan_topics(
+    scores: Scores | Matrix | pd.DataFrame | str | Path | None = None,
+    *,
+    variance: float | None = None,
+    difference: float = DIFFERENCE,
+    systems: int | None = None,
+    alpha: float = 0.05,
+    beta: float = BETA,
+    allow_mismatch: bool = False,
+) -> pd.DataFrame:
+    """How many topics are needed, by Sakai's topic set size design: each the smallest number that suffices.
+
+    scores          runs on pilot topics, of which the variance is estimated: as of `evaluate`, or saved scores
+    variance        of a score around the mean of its run, in place of scores
+    difference      to be detected of two means (by topic for totals, of logarithms for geometric means): of the best
+                    and the worst system in an analysis of variance; and how wide the interval of it may be
+    systems         how many an analysis of variance compares; None: the runs, or 2 where there are none
+    alpha           significance level; the interval covers 1 − alpha
+    beta            the probability of missing the difference: the power is 1 − beta
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
+
+    Returns a frame with a row for each measure and design: measure, design, systems, variance, topics (of the runs),
+    needed (topics), power (with these), width (expected, of the interval). Designs: `t`, a paired t test; `anova`,
+    two-way over runs × topics; `one-way anova`; `interval`, that of a paired difference. The variance of
+    `one-way anova` is that of the scores of a run, as Sakai takes it; of the others that of the residual of runs ×
+    topics, which is half the mean variance of the differences of two runs. Raises InputError (usage) for neither or
+    both of scores and variance, fewer than two runs, and invalid values. Sakai, Information Retrieval Journal 19, 2016.
+    """
+    aim = Aim(difference, alpha, beta)
+    if (scores is None) == (variance is None):
+        what = "no runs to estimate the variance from" if scores is None else "takes the place of runs"
+        raise InputError("--variance", what, "give either --variance or RUN... QRELS", usage=True)
+    systems = numbers.SYSTEMS.check_or_none(systems)
+    if variance is not None:
+        variance = numbers.VARIANCE.check(variance)
+        return to_frame(_rows(aim, systems or 2, variance, variance, None, None))
+    matrix = comparable(scores, allow_mismatch)  # type: ignore[arg-type]  # there are scores
+    if len(matrix.runs) < 2:
+        raise InputError("", "a plan needs at least two runs", "add a run, or give --variance", usage=True)
+    rows = []
+    for paired in (shared_topics(matrix, name) for name in matrix.comparable_measures()):
+        rows += _rows(aim, systems or len(matrix.runs), *_variances(paired), paired.measure, len(paired.topics))
+    return to_frame(rows)
+
+
+def _variances(paired: Paired) -> tuple[float, float]:
+    """The residual variance of runs × topics, and the mean variance of a run. Raises InputError (usage) for equal
+    runs."""
+    if (paired.values == paired.values[0]).all():
+        what = "the runs do not differ, so there is no variance to plan with"
+        raise InputError(f"measure '{paired.measure}'", what, "give other runs, or --variance", usage=True)
+    return float(TwoWay.of(paired.values).mean_squares[2]), float(paired.values.var(1, ddof=1).mean())
+
+
+def _rows(
+    aim: Aim, systems: int, residual: float, own: float, measure: str | None, topics: int | None
+) -> list[dict[str, Any]]:
+    def row(design: str, runs: int, variance: float, needed: int, **reached: float) -> dict[str, Any]:
+        head = {"measure": measure, "design": design, "systems": runs, "variance": variance}
+        return {**head, "topics": topics, "needed": needed, "power": None, "width": None, **reached}
+
+    def tested(design: str, runs: int, variance: float, df: Callable[[int], tuple[int, int]]) -> dict[str, Any]:
+        needed = _smallest(lambda n: aim.power(n, variance, df(n)) >= 1 - aim.beta)
+        return row(design, runs, variance, needed, power=aim.power(needed, variance, df(needed)))
+
+    needed = _smallest(lambda n: aim.width(n, residual) <= aim.difference)
+    return [
+        tested("t", 2, residual, lambda n: (1, n - 1)),
+        tested("anova", systems, residual, lambda n: (systems - 1, (systems - 1) * (n - 1))),
+        tested("one-way anova", systems, own, lambda n: (systems - 1, systems * (n - 1))),
+        row("interval", 2, residual, needed, width=aim.width(needed, residual)),
+    ]
+
+
+def _smallest(enough: Callable[[int], bool]) -> int:
+    """The smallest number of topics, two or more, that is enough, where more always are. Raises InputError (usage) if
+    that is more than MOST."""
+    high = 2
+    while not enough(high):
+        high *= 2
+        if high > MOST:
+            hint = "plan for a larger --difference"
+            raise InputError("--difference", f"more than {MOST} topics are needed", hint, usage=True)
+    return bisect_left(range(high + 1), True, lo=2, key=enough)
+
+
+def plan_settings(aim: Aim, matrix: Matrix | None) -> str:
+    """What the topics of a plan suffice for."""
+    found = f"topics to detect a difference of {aim.difference:g} with power {1 - aim.beta:g} at alpha {aim.alpha:g}"
+    interval = f"interval: {level(aim.alpha)}, as wide as that difference"
+    units = [] if matrix is None else scales(matrix, matrix.measures, "variance, difference and width")
+    return " | ".join([found, interval, *units])
+
+
+def plan_document(frame: pd.DataFrame, signature: str, settings: str, layout: Layout) -> Document:
+    """The result of `power --plan`."""
+    known = [] if frame["measure"].isna().all() else [Column("measure")]
+    had = [] if frame["topics"].isna().all() else [Column("topics", "count")]
+    shown: Shown = {
+        **same(*known, Column("design"), Column("systems", "count"), Column("variance", "score"), *had),
+        Column("topics needed", "count"): itemgetter("needed"),
+        **same(Column("power", "share")),
+        Column("interval width", "score"): itemgetter("width"),
+    }
+    return frame_document(frame, layout, shown, signature_lines(settings, signature))
+
+
+# Discriminative power: the achieved significance levels of all pairs of runs in descending order.
+
+
+SOURCE = "what gradedeval.power or gradedeval.compare returns"
+
+
+def plot_power(result: Any, *, alpha: float = 0.05, ax: Axes | None = None) -> Axes:
+    """The achieved significance levels of all pairs of runs, from the highest to the lowest, a line for each measure:
+    the nearer to the axes, the more a measure tells apart.
+
+    result  what `gradedeval.power` returns, its `curve`; or the frame of `gradedeval.compare`, whose p values are drawn
+    alpha   the level of the horizontal line
+    ax      matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for an alpha that is not a level.
+    """
+    alpha = numbers.ALPHA.check(alpha)
+    curve = frame_of(result, ["measure"], "power", SOURCE, "curve")
+    level = next((name for name in ("level", "p") if name in curve.columns), None)
+    if level is None:
+        raise InputError("plot.power", "the frame has no levels and no p values", f"give {SOURCE}", usage=True)
+    check_numbers(curve, [level], "power", SOURCE)
+    return drawn(partial(draw_levels, curve=curve, level=level, alpha=alpha), ax)
+
+
+def level_panel(curve: pd.DataFrame, alpha: float) -> Panel:
+    """The picture of a curve of `power`."""
+    return Panel(partial(draw_levels, curve=curve, level="level", alpha=alpha), 2.1)
+
+
+def draw_levels(ax: Axes, curve: pd.DataFrame, level: str, alpha: float) -> None:
+    """Draw the levels of each measure in descending order."""
+    groups = list(curve.groupby("measure", sort=False))
+    most = max(len(own) for _, own in groups)
+    for number, ((measure, own), look) in enumerate(zip(groups, looks(len(groups)), strict=True)):
+        levels = np.sort(own[level].dropna().to_numpy(dtype=float))[::-1]
+        marker: dict[str, Any] = {"marker": "osD^vP*"[number % 7]} if most <= 30 else {}
+        ax.plot(np.arange(1, len(levels) + 1), levels, label=shown(str(measure)), **look, **marker)
+    ax.axhline(alpha, color=GREY, linewidth=0.7, linestyle="--", label=f"α = {alpha:g}")
+    ax.set_ylim(0, None)
+    ax.set_xlim(0.5, most + 0.5)
+    ax.grid(color=LIGHT, linewidth=0.4)
+    ax.set_xlabel("pair of runs, by level" if most > 1 else "pair of runs")
+    ax.set_ylabel("achieved significance level" if level == "level" else "p")
+    whole_numbers(ax)
+    legend(ax)
+
+
+# `gradedeval power RUN... QRELS`: the discriminative power of measures, and how many topics are needed.
+
+
+OF_PAIRS = ("draws", "seed", "best")
+OPTIONS = [
+    ALPHA,
+    *draw_options(1000, "Number of bootstrap samples."),
+    option(numbers.BEST, metavar="N", help="Use only the N best runs by the mean of each measure."),
+]  # fmt: skip
+CURVE = option("--curve", metavar="FILE.csv", file=WRITES, help="Write the achieved significance level of every pair, "
+    "from the highest to the lowest.")  # fmt: skip
+PLAN_OPTIONS = [
+    option("--plan", section=PLANNING, is_flag=True, help="Print how many topics are needed to detect a difference."),
+    option(numbers.DIFFERENCE, section=PLANNING, default=DIFFERENCE, metavar="D", help="Difference of means to "
+           "detect, in an analysis of variance between the best and the worst system, and the width that the interval "
+           f"may have. Default: {DIFFERENCE}."),
+    option(numbers.BETA, section=PLANNING, default=BETA, metavar="P", help="Probability of missing it. "
+           f"Default: {BETA}."),
+    option(numbers.SYSTEMS, section=PLANNING, metavar="N", help="Number of systems that an analysis of variance "
+           "compares. Default: the number of runs, or 2."),
+    option(numbers.VARIANCE, section=PLANNING, metavar="V", help="Variance of the scores of a run, in place of "
+           "RUN... QRELS."),
+]  # fmt: skip
+
+
+@command_line("power", "RUN... QRELS", OPTIONS, [CURVE], PLAN_OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
+def command(plan: bool, alpha: float, **keywords: Any) -> None:
+    """Report how many pairs of runs each measure finds significantly different, and how large a difference that takes.
+
+    Uses Sakai's paired bootstrap test (studentized, on shifted differences). With --plan: how many topics a collection
+    needs (Sakai's topic set size design).
+    """
+    _check_plan(plan)
+    destination = Destination(keywords)
+    of_plan = {name: keywords.pop(name) for name in ("difference", "beta", "systems", "variance")}
+    curve = keywords.pop("curve")
+    if plan:
+        for name in OF_PAIRS:
+            del keywords[name]
+        _plan(destination, alpha, keywords, **of_plan)
+        return
+    curve_form(curve)
+    result, matrix = power_of(alpha, keywords)
+    write_curve(result.curve, curve, result.settings)
+    destination.deliver(partial(power_document, result, signature=matrix.signature), result.settings)
+
+
+def power_of(alpha: float, keywords: dict[str, Any]) -> tuple[Power, Matrix]:
+    """The discriminative power of measures, and the scores that it is of."""
+    of_pairs = {name: keywords.pop(name) for name in OF_PAIRS}
+    matrix, _ = matrix_from(keywords)
+    return power(matrix, alpha=alpha, progress=partial(with_progress, label="draws"), **of_pairs), matrix
+
+
+def _check_plan(plan: bool) -> None:
+    """Raise InputError (usage) for an option of the other half of the command."""
+    context = click.get_current_context()
+    planning = ("difference", "beta", "systems", "variance")
+    for name in (*OF_PAIRS, "curve") if plan else planning:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            what = "does not go with --plan" if plan else "needs --plan"
+            raise InputError(f"--{name}", what, "leave one of them out" if plan else "add --plan", usage=True)
+
+
+def _plan(
+    destination: Destination, alpha: float, keywords: dict[str, Any], variance: float | None, **sought: Any
+) -> None:
+    aim = Aim(sought["difference"], alpha, sought["beta"])
+    if variance is not None and given(keywords):
+        what, hint = "takes the place of runs and their options", "give either --variance or RUN... QRELS"
+        raise InputError("--variance", what, hint, usage=True)
+    if variance is None and not keywords["files"] and not keywords["from_scores"]:
+        raise InputError("", "no runs to plan with", f"{usage()}, or give --variance V", usage=True)
+    matrix = None if variance is not None else matrix_from(keywords)[0]
+    frame = plan_topics(matrix, variance=variance, alpha=alpha, **sought)
+    settings = plan_settings(aim, matrix)
+    destination.deliver(partial(plan_document, frame, "" if matrix is None else matrix.signature, settings), settings)
+
+
+# `gradedeval plot power RUN... QRELS`: the significance levels of all pairs of runs in descending order.
+
+
+@command_line("power", "RUN... QRELS", OPTIONS, PICTURE_OPTIONS, MATRIX_OPTIONS)
+def plot_command(alpha: float, **keywords: Any) -> None:
+    """Draw the achieved significance levels of all pairs of runs, from the highest to the lowest, a line for each
+    measure: the nearer to the axes, the more it tells apart.
+
+    Sakai, SIGIR 2006; Robertson et al., SIGIR 2010, figure 3.
+    """
+    canvas = Canvas(keywords)
+    result, matrix = power_of(alpha, keywords)
+    canvas.draw([level_panel(result.curve, alpha)], signature_lines(result.settings, matrix.signature))

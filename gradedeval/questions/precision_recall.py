@@ -1,0 +1,368 @@
+"""`pr`: precision over recall, graded and at each threshold of relevance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+import numpy as np
+
+from gradedeval.analysis.pictures import (
+    LIGHT,
+    MANY,
+    Panel,
+    drawn,
+    frame_of,
+    grey_notes,
+    legend,
+    looks,
+    of_measure,
+    shown,
+)
+from gradedeval.arrays import TOLERANCE, Floats
+from gradedeval.cli.arguments import Destination, one_measure, run_and_qrels
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.options import command_line, option, output_options, registered
+from gradedeval.cli.output import warn
+from gradedeval.errors import InputError, plural, shorten, warn_caller
+from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.formats.frames import InNotebook, frame_table, joined, to_frame
+from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.gains import Gains, thresholds
+from gradedeval.measures.graded_precision import precision_at_relevant
+from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.table import MEASURES
+from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
+from gradedeval.options.definition import GAINS
+from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.progress import with_progress
+from gradedeval.parallel.workers import Workers
+from gradedeval.questions.weights import settled_batches
+from gradedeval.scoring.doubts import doubts_of, few_topics, not_too_many
+from gradedeval.scoring.evaluate import named_runs, qrels_for
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.signature import signature
+from gradedeval.scoring.tasks import grade_run
+from gradedeval.trec.lines import decode
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+ELEVEN, MOST_CURVES = 11, 100
+Points = int | Literal["all"]
+"""How many levels of recall from 0 to 1, or every one that a topic reaches."""
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecall(InNotebook, document="questions.precision_recall.precision_recall_document"):
+    """Precision over recall.
+
+    frame      a row for each measure, run and level of recall: measure, rel (the lowest relevant grade of a binary
+               curve; blank for a graded one), run, recall, precision (the mean over topics of interpolated precision),
+               topics
+    points     how many levels of recall, or "all"
+    signature  what the numbers depend on
+    notes      what was skipped or assumed
+    """
+
+    frame: pd.DataFrame
+    points: Points
+    signature: str
+    notes: list[str] = field(default_factory=list)
+
+
+def precision_recall(
+    runs: Any,
+    qrels: Any,
+    measure: AnyMeasure = "gap",
+    *,
+    points: Points = ELEVEN,
+    binary: bool = True,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> PrecisionRecall:
+    """Graded precision over graded recall, and beside it the binary curve of each threshold.
+
+    runs      what `evaluate` takes: one run, a list of runs, or a dict of them by name
+    qrels     what `evaluate` takes
+    measure   whose thresholds the graded curve has: gap, as in "gap(g=1:1:2)", with a cutoff if ranks below do not
+              count. The area below the curve, not interpolated, is the measure
+    points    levels of recall from 0 to 1; "all": every level that a topic reaches
+    binary    whether there are binary curves
+    keywords  options, as in `evaluate`
+
+    Precision at a relevant document is 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j / Σ_{j≤i_n} g_j, recall down to it
+    Σ_{m≤n} Σ_{j≤i_m} g_j / Σ_i R_i Σ_{j≤i} g_j; with one threshold they are precision and recall. Interpolated
+    precision at a level of recall is the highest precision at or beyond it, 0 where it is not reached; curves are means
+    over topics. Robertson et al., SIGIR 2010, section 3.2; Salton & McGill 1983.
+
+    Returns `PrecisionRecall`: `.frame`, `.signature`. Raises `gradedeval.InputError` as `evaluate` does, and (usage)
+    for a measure without thresholds.
+    """
+    options = resolve_options(like, **keywords)
+    (chosen,) = parse_measures(measure)
+    found = precision_recall_of(named_runs(runs), qrels, chosen, options, points=points, binary=binary)
+    warn_caller(found.notes)
+    return found
+
+
+def precision_recall_of(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measure: Measure,
+    options: Options,
+    *,
+    points: Points = ELEVEN,
+    binary: bool = True,
+    workers: Workers | None = None,
+) -> PrecisionRecall:
+    """As `precision_recall`, for runs by name, a measure and options that are settled."""
+    _check(measure, options)
+    points = numbers.POINTS.check(points)
+    workers, judged = workers or Workers(), qrels_for(runs, qrels, options)
+    graded = Scorer(judged, [measure], options)
+    scorer = Scorer(judged, [*graded.measures, *(_binary(graded) if binary else [])], options, workers.limits)
+    frames, counts, formats, notes = [], [], [], list(scorer.notes)
+    barren: dict[str, set[bytes]] = {}
+    for name, source in workers.progress(list(runs.items())):
+        run = grade_run(source, scorer.grader, workers.silent())
+        curves: list[list[tuple[Floats, Floats]]] = [[] for _ in scorer.measures]
+        for batch in settled_batches(run):
+            gains_of = scorer.gains_cache(batch)
+            for own, one, table in zip(curves, scorer.measures, scorer.tables, strict=True):
+                gains = gains_of(table, one)
+                own += _of_topics(gains)
+                without = {topic for topic, found in zip(batch.topics, gains.num_relevant, strict=True) if not found}
+                barren.setdefault(one.label, set()).update(without)
+        for own, one in zip(curves, scorer.measures, strict=True):
+            recall, precision = _mean_curve(own, points)
+            head = {"measure": one.label, "rel": np.nan if one == graded.measures[0] else one.rel, "run": name}
+            frames.append(to_frame({**head, "recall": recall, "precision": precision, "topics": len(own)}))
+        counts.append((len(run.topics), run.missing))
+        formats.append(run.format)
+        notes += not_too_many([*run.notes, *doubts_of(run, graded)])
+    count = len(scorer.measures)
+    under = signature(judged, options, scorer.measures, counts, formats)
+    return PrecisionRecall(
+        joined([frame for column in range(count) for frame in frames[column::count]]),
+        points,
+        f"{under} | interpolated at {points} levels of recall",
+        [*notes, *few_topics(max(count for count, _ in counts)), *_barren_notes(barren)],
+    )
+
+
+def _check(measure: Measure, options: Options) -> None:
+    """Raise InputError (usage) for a measure or options that make no curve."""
+    if measure.name != "gap" or measure.prior is not None:
+        hint = "give gap, or one with thresholds such as 'gap(g=1:1:2)'"
+        raise InputError(f"'{measure}'", "has no graded precision and recall", hint, usage=True)
+    if options.ties == "average":
+        raise OPTIONS["ties"].error("precision at a document needs one order", "choose an order")
+
+
+def _binary(graded: Scorer) -> list[Measure]:
+    """The measure with each threshold that some user has as the lowest relevant grade; none where there is only one.
+
+    Raises InputError (usage) where these are too many.
+    """
+    measure, known = graded.measures[0], thresholds(graded.grades)
+    if measure.rel is None and measure.threshold_shares is None and known[MOST_CURVES:]:
+        what = f"has more than {MOST_CURVES} thresholds up to grade {known[-1]:g}, each with a binary curve"
+        raise InputError(f"'{measure}'", what, "--graded-only leaves these curves out", usage=True)
+    shares = measure.threshold_shares or [1.0] * len(known[:MOST_CURVES])
+    had = [threshold for threshold, share in zip(known, shares, strict=False) if share > 0]
+    alone = replace(measure, parameters=(), asked=())
+    return [alone(rel=threshold) for threshold in had] if len(had) > 1 and measure.rel is None else []
+
+
+def _of_topics(g: Gains) -> Iterator[tuple[Floats, Floats]]:
+    """For each topic recall at its relevant documents, ascending, and interpolated precision from each on."""
+    total = g.ideal.sum(1)
+    recall = g.gain.cumsum(1) / np.where(total > 0, total, 1.0)[:, None]
+    precision = precision_at_relevant(g)
+    best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+    for row, relevant in enumerate(g.relevant):
+        yield recall[row, relevant], best[row, relevant]
+
+
+def _mean_curve(topics: list[tuple[Floats, Floats]], points: Points) -> tuple[Floats, Floats]:
+    """Levels of recall, and the mean over topics of interpolated precision at each."""
+    if points == "all":
+        reached = np.concatenate([np.zeros(1), *(recall for recall, _ in topics)])
+        levels = np.unique(np.round(reached, 12))
+    else:
+        levels = np.linspace(0, 1, points)
+    summed = np.zeros(len(levels))
+    for recall, best in topics:
+        summed += np.append(best, 0.0)[np.searchsorted(recall, levels - TOLERANCE)]
+    return levels, summed / max(1, len(topics))
+
+
+def _barren_notes(barren: Mapping[str, set[bytes]]) -> list[str]:
+    return [
+        f"{name}: {len(topics)} {plural(len(topics), 'topic')} without a relevant document "
+        f"({shorten([decode(topic) for topic in sorted(topics)])}); precision is 0 there"
+        for name, topics in barren.items()
+        if topics
+    ]
+
+
+def precision_recall_document(found: PrecisionRecall, layout: Layout) -> Document:
+    """The curves as tables: for people, where they share their levels, recall × runs for each measure."""
+    if layout == "long" or found.points == "all":
+        return Document([frame_table(found.frame)], found.signature)
+    blocks: list[Table | str] = []
+    for name, own in found.frame.groupby("measure", sort=False):
+        cells = own.pivot_table(index="recall", columns="run", values="precision", sort=False)
+        columns = [Column(str(name)), *(Column(run, "score") for run in cells.columns)]
+        levels = [f"{level:.3g}" for level in cells.index]
+        rows = [[level, *row] for level, row in zip(levels, cells.to_numpy().tolist(), strict=True)]
+        blocks.append(Table(columns, rows))
+    return Document(blocks, found.signature)
+
+
+# Precision over recall, graded and at each threshold.
+
+
+COLUMNS = ("measure", "rel", "run", "recall", "precision", "topics")
+DASHES = ((4, 1.5), (1, 1), (4, 1, 1, 1), (7, 2), (2, 2), (7, 1, 1, 1, 1, 1))
+POINTS = 21
+"""Levels of recall of which each is a point."""
+TOGETHER = 8
+"""Lines that can be told apart on one axes: of more each curve has its own."""
+
+
+def plot_pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes:
+    """Interpolated precision over recall: the graded curve of each run, and thinner the binary ones, a kind of dashes
+    for each threshold. Of more than 7 runs the first 7 are in color, with a warning.
+
+    curves   what `gradedeval.precision_recall` returns, or its frame
+    measure  draw only this one, such as "gap" or "gap(rel=2)"; None: all
+    ax       matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, or a measure that is not in it.
+    """
+    frame = frame_of(curves, COLUMNS, "pr", "what gradedeval.precision_recall returns")
+    frame = frame if measure is None else of_measure(frame, measure, "pr")
+    ax = drawn(partial(draw_curves, frame=frame), ax)
+    warn_caller(grey_notes(frame))
+    return ax
+
+
+def curve_panels(frame: pd.DataFrame) -> list[Panel]:
+    """One picture; where it would hold too many lines, one for each measure."""
+    if len(frame.groupby(["measure", "run"])) <= TOGETHER:
+        return [Panel(partial(draw_curves, frame=frame), 2.1)]
+    groups = frame.groupby("measure", sort=False)
+    return [Panel(partial(draw_curves, frame=own, top=frame["precision"].max()), 2.0) for _, own in groups]
+
+
+def draw_curves(ax: Axes, frame: pd.DataFrame, top: float | None = None) -> None:
+    """Draw all curves of a frame, up to the precision `top`."""
+    runs, measures = (list(dict.fromkeys(frame[name])) for name in ("run", "measure"))
+    rel_of = dict(zip(frame["measure"], frame["rel"], strict=True))
+    look_of, dash_of = dict(zip(runs, looks(len(runs)), strict=True)), _dashes(rel_of)
+    few = frame["recall"].nunique() <= POINTS
+    for measure, run in dict.fromkeys(zip(frame["measure"], frame["run"], strict=True)):
+        own = frame[(frame["measure"] == measure) & (frame["run"] == run)]
+        marker: dict[str, Any] = (
+            {"marker": "o", "markersize": 2.5} if few and (np.isnan(rel_of[measure]) or len(measures) == 1) else {}
+        )
+        marker = marker if run in list(look_of)[:MANY] else {}
+        # Between two levels precision is that of the next one.
+        steps: dict[str, Any] = {} if few else {"drawstyle": "steps-pre"}
+        look = {**look_of[run], **dash_of[measure], **marker, **steps}
+        ax.plot(own["recall"], own["precision"], label=f"{run} {measure}", clip_on=False, **look)
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1.05 * (top or frame["precision"].max()) or 1)
+    ax.grid(color=LIGHT, linewidth=0.4)
+    topics = int(frame["topics"].max())
+    only = f", {_named(measures[0], rel_of)}" if len(measures) == 1 else ""
+    ax.set_xlabel("recall (share of what is relevant)")
+    ax.set_ylabel(f"precision{only} ({topics} {plural(topics, 'topic')})")
+    _explain_lines(ax, look_of, {_named(name, rel_of): dash_of[name] for name in measures})
+
+
+def _named(measure: str, rel_of: Mapping[str, float]) -> str:
+    """What a curve is called: a binary one after its threshold."""
+    return shown(measure) if np.isnan(rel_of[measure]) else f"grade ≥ {rel_of[measure]:g}"
+
+
+def _dashes(rel_of: Mapping[str, float]) -> dict[str, dict[str, Any]]:
+    """How the curves of each measure are drawn: graded ones as thick lines, binary ones thin, each with its dashes."""
+    binary = [name for name, rel in rel_of.items() if not np.isnan(rel)]
+    thin = {
+        name: {"linestyle": (0, DASHES[number % len(DASHES)]), "linewidth": 0.8} for number, name in enumerate(binary)
+    }
+    return {name: thin.get(name, {}) if len(rel_of) > 1 else {} for name in rel_of}
+
+
+def _explain_lines(ax: Axes, look_of: Mapping[str, Any], dash_of: Mapping[str, Any]) -> None:
+    """A legend with the colors of runs and the dashes of curves."""
+    from matplotlib.lines import Line2D
+
+    named = list(look_of)[:MANY]
+    handles = [Line2D([], [], label=shown(run), **look_of[run]) for run in named]
+    if rest := len(look_of) - len(named):
+        handles.append(Line2D([], [], label=f"{rest} other {plural(rest, 'run')}", color=LIGHT))
+    if len(dash_of) > 1:
+        handles += [Line2D([], [], label=name, color="#444444", **dash) for name, dash in dash_of.items()]
+    legend(ax, handles=handles)
+
+
+# `gradedeval pr RUN... QRELS`: precision over recall, graded and at each threshold.
+
+
+PR_OPTIONS = [
+    option("-m", "--measure", section=GAINS, default="gap", metavar="MEASURE", help="The measure whose thresholds the "
+           "graded curve has, such as 'gap(g=1:1:2)' or gap@100. Default: gap."),
+    option(numbers.POINTS, default=str(ELEVEN), metavar="N|all", help="Levels of recall from 0 to 1, or every one that "
+           f"a topic reaches. Default: {ELEVEN}."),
+    option("--graded-only", is_flag=True, help="Leave out the binary curves, one for each threshold."),
+]  # fmt: skip
+
+
+@command_line("pr", "RUN... QRELS", PR_OPTIONS, output_options(formats_for(), digits="4"), registered("reading"))
+def command(**keywords: Any) -> None:
+    """Print graded precision over graded recall, interpolated, and beside it the binary curve of each threshold.
+
+    Means over topics of the highest precision at or beyond a level of recall. Robertson et al., SIGIR 2010.
+    """
+    destination = Destination(keywords)
+    destination.deliver(partial(precision_recall_document, curves(keywords)))
+
+
+def curves(keywords: dict[str, Any]) -> PrecisionRecall:
+    """The curves of RUN... QRELS."""
+    own = {name: keywords.pop(name) for name in ("measure", "points", "graded_only")}
+    runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
+    measure = one_measure("--measure", own["measure"], MEASURES)
+    workers = Workers.of(None, with_progress)
+    binary, points = not own["graded_only"], own["points"]
+    options = resolve_options(**keywords)
+    found = precision_recall_of(
+        named_runs(runs), qrels, measure, options, points=points, binary=binary, workers=workers
+    )
+    warn(dict.fromkeys(found.notes))
+    return found
+
+
+# `gradedeval plot pr RUN... QRELS`: precision over recall, graded and at each threshold.
+
+
+@command_line("pr", "RUN... QRELS", PR_OPTIONS, PICTURE_OPTIONS, registered("reading"))
+def plot_command(**keywords: Any) -> None:
+    """Draw graded precision over graded recall, interpolated, and thinner the binary curve of each threshold.
+
+    More than 8 curves are drawn below each other, alike, the runs by one measure in one picture; of more than 7 runs
+    the first 7 are in color. Robertson et al., SIGIR 2010,
+    section 3.2.
+    """
+    canvas = Canvas(keywords)
+    found = curves(keywords)
+    warn(grey_notes(found.frame))
+    canvas.draw(curve_panels(found.frame), found.signature)

@@ -1,0 +1,228 @@
+"""`table`: scores as a table to publish, with the best of each column, significance, and a caption."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gradedeval.analysis.score_matrix import to_matrix
+from gradedeval.analysis.significance import Correction, Test, TestSettings
+from gradedeval.errors import InputError, check_choice, did_you_mean, shorten, visible, warn_caller
+from gradedeval.formats import FORMATS, Mark, formats_for
+from gradedeval.formats.frames import frame_rows
+from gradedeval.options import numbers
+from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.questions.compare import significance_matrix, tests_of
+from gradedeval.scoring.score_tables import Style, render
+from gradedeval.scoring.scores import Scores
+
+LEVELS, SIGNS, LETTERS = (0.05, 0.01), "†‡", "abcdefghijklmnopqrstuvwxyz"
+"""The levels of significance unless told otherwise, the signs of differences from one baseline, the weaker level first,
+and those of several baselines."""
+
+NAMES = {
+    "t": "two-sided paired t-test",
+    "randomization": "two-sided paired randomization test",
+    "bootstrap": "two-sided paired bootstrap test (studentized)",
+    "wilcoxon": "two-sided Wilcoxon signed-rank test",
+    "sign": "two-sided sign test",
+    "tukey-hsd": "two-sided randomized Tukey HSD test",
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "bh": "Benjamini–Hochberg",
+}
+"""What readers call tests and corrections."""
+
+LACKS = {
+    "best": "has no bold numbers",
+    "baseline": "has no marks",
+    "caption": "has no caption",
+    "percent": "has the scores as they are",
+}
+"""Why a format for programs does not take an option."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """What a table to publish shows beside scores: see `table`. Raises InputError (usage) where a value is wrong or
+    goes with nothing."""
+
+    best: bool = False
+    percent: bool = False
+    baselines: Sequence[str] = ()
+    test: Test | None = None
+    correction: Correction | None = None
+    levels: Sequence[float] = ()
+    draws: int | None = None
+    seed: int | None = None
+    caption: str | None = None
+    label: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "baselines", tuple(dict.fromkeys(self.baselines)))  # each counts once
+        given = {"test": self.test, "correction": self.correction, "alpha": self.levels or None, "draws": self.draws,
+                 "seed": self.seed}  # fmt: skip
+        alone = [name for name, value in given.items() if value is not None]
+        if alone and not self.baselines:
+            raise InputError(f"--{alone[0]}", "there is nothing to test against", "add --baseline RUN", usage=True)
+        if self.test == "bayes":
+            hint = "choose another test, or see `gradedeval compare --test bayes`"
+            raise InputError("--test", "bayes gives no p to mark", hint, usage=True)
+        if self.baselines:
+            for level in self.applied_levels:
+                replace(self.settings, alpha=level)  # which checks it
+        marks = 1 if len(self.baselines) > 1 else len(SIGNS)
+        if len(self.applied_levels) > marks:
+            words = "the letters of several baselines mark one level" if marks == 1 else "there are two signs, † and ‡"
+            what = f"{len(self.applied_levels)} levels, and {words}"
+            raise InputError("--alpha", what, "give it once" if marks == 1 else "give it once or twice", usage=True)
+        if len(self.baselines) > len(LETTERS):
+            what = f"{len(self.baselines)} baselines, and {len(LETTERS)} letters to mark them"
+            raise InputError("--baseline", what, "give fewer", usage=True)
+        if self.label is not None and self.caption is None:
+            what = "LaTeX refers to a table by its caption, and there is none"
+            raise InputError("--label", what, "add --caption TEXT", usage=True)
+
+    @property
+    def applied_levels(self) -> list[float]:
+        """The levels, the weakest first."""
+        wanted = self.levels or (LEVELS[:1] if len(self.baselines) > 1 else LEVELS)
+        return sorted(set(wanted), reverse=True)
+
+    @property
+    def settings(self) -> TestSettings:
+        """How differences from the baselines are tested."""
+        plain = TestSettings()
+        return TestSettings(
+            self.test or plain.test,
+            self.correction,
+            plain.draws if self.draws is None else self.draws,
+            self.applied_levels[0],
+            plain.seed if self.seed is None else self.seed,
+        )
+
+    def check(self, form: str, *, by_topic: bool = False, cwl: bool = False) -> None:
+        """Raise InputError (usage) where the table has no place for what is asked."""
+        asked = {"best": self.best, "percent": self.percent, "baseline": self.baselines,
+                 "caption": self.caption is not None}  # fmt: skip
+        for name in (name for name, value in asked.items() if value):
+            if FORMATS[form].layout != "wide":
+                hint = f"choose one of {', '.join(formats_for('wide'))} with -f"
+                raise InputError(f"--{name}", f"{form} is for programs and {LACKS[name]}", hint, usage=True)
+            if (by_topic and name in ("best", "baseline")) or (cwl and name != "caption"):
+                what = f"cannot be combined with {'--cwl' if cwl else '--by-topic: marks are of summaries'}"
+                raise InputError(f"--{name}", what, "leave out one of them", usage=True)
+        if self.label is not None:
+            self._check_label(form)
+
+    def _check_label(self, form: str) -> None:
+        if form != "latex":
+            raise InputError("--label", f"tables in {form} have no label", "choose -f latex", usage=True)
+        if not re.fullmatch(r"[\w:./+-]+", str(self.label)):
+            what = f"LaTeX cannot refer to '{self.label}'"
+            raise InputError("--label", what, "use letters, digits and : . - _ /", usage=True)
+
+    def check_runs(self, runs: Collection[str]) -> None:
+        """Raise InputError (usage) where these runs leave nothing to mark."""
+        for baseline in self.baselines:
+            if baseline not in runs:
+                hint = did_you_mean(baseline, runs) or "give it among the runs too"
+                raise InputError("--baseline", f"'{baseline}' is none of the runs ({shorten(runs)})", hint, usage=True)
+        if len(runs) < 2 and (self.best or self.baselines):
+            flag, what = ("--best", "choose from") if self.best else ("--baseline", "compare")
+            raise InputError(flag, f"there is one run, and nothing to {what}", "give two runs or more", usage=True)
+
+    def style(self, scores: Scores, progress: Progress = no_progress) -> tuple[Style, list[str]]:
+        """The table of these scores, and notes for the user."""
+        style = Style(self.best, self.percent, caption=self.caption or "", label=self.label or "")
+        baselines = list(self.baselines)
+        if not baselines or len(scores.runs) < 2:
+            return style, []
+        matrix = to_matrix(scores)
+        frame, notes = significance_matrix(matrix, baselines, self.settings, progress)
+        known = [row for row in frame_rows(frame) if row["p_corrected"] is not None]
+        pairs = [(row["measure"], row["run"], row["baseline"], row["p_corrected"]) for row in known]
+        letters = dict(zip(baselines, LETTERS, strict=False)) if len(baselines) > 1 else {}
+        told: list[tuple[str, Mark]] = []
+        if letters:
+            signs = self._letters(pairs, letters)
+            told.append((f"letters: p ≤ {self.applied_levels[0]:g} against the run of that letter", Mark()))
+        else:
+            reached = {(run, measure): sum(p <= level for level in self.applied_levels) for measure, run, _, p in pairs}
+            signs = {key: SIGNS[count - 1] for key, count in reached.items() if count}
+            for sign, level in zip(SIGNS, self.applied_levels, strict=False):
+                told += [(", " if told else "", Mark(signs=sign)), (f" p ≤ {level:g}", Mark())]
+            told.append((f" against {visible(baselines[0])}", Mark()))
+        tests = "; ".join(tests_of(frame, matrix, self.settings)).replace(" | ", ", ")
+        told.append((f": {_NAMED.sub(lambda found: NAMES[found[0]], tests)}", Mark()))
+        return replace(style, signs=signs, letters=letters, legend=told), [*matrix.omission_notes(), *notes]
+
+    def _letters(self, pairs: Sequence[Pair], letters: Mapping[str, str]) -> dict[tuple[str, str], str]:
+        """The letters of the baselines that each run differs from significantly, in their order."""
+        from_which: dict[tuple[str, str], set[str]] = {}
+        for measure, run, baseline, p in pairs:
+            for one, other in ((run, baseline), (baseline, run)) if p <= self.applied_levels[0] else ():
+                if other in letters:
+                    from_which.setdefault((one, measure), set()).add(letters[other])
+        return {key: "".join(sorted(found)) for key, found in from_which.items()}
+
+
+_NAMED = re.compile(
+    r"(?:^|(?<=; ))(?:t|randomization|bootstrap|wilcoxon|sign|tukey-hsd)(?=,|;|$)|\b(?:holm|bonferroni|bh)(?= over)"
+)
+Pair = tuple[str, str, str, float]
+"""Measure, run, baseline, and the corrected p of their difference."""
+
+
+def table(
+    scores: Scores,
+    form: str = "latex",
+    *,
+    best: bool = False,
+    baseline: str | Sequence[str] = (),
+    test: Test | None = None,
+    correction: Correction | None = None,
+    alpha: float | Sequence[float] = (),
+    draws: int | None = None,
+    seed: int | None = None,
+    percent: bool = False,
+    digits: int | None = None,
+    caption: str | None = None,
+    label: str | None = None,
+    by_topic: bool = False,
+    signed: bool = True,
+) -> str:
+    """Scores as a table to publish, as `gradedeval eval -f latex --best --baseline RUN` prints it.
+
+    scores      what `gradedeval.evaluate` returns
+    form        latex, markdown, html or table; without marks and a caption also trec, csv, tsv, json and jsonl
+    best        the best of each column in bold, the second best underlined, where lower is better the lowest; equal as
+                printed is equal. Nothing is marked where neither more nor less is better
+    baseline    mark what differs significantly from this run: † and ‡ for two levels. Several: a letter for each
+    test        as of `gradedeval.compare`, `bayes` aside; None: randomization
+    correction  over the pairs of a measure with all baselines: holm (None), bonferroni, bh or none
+    alpha       one level or two; none given: 0.05 and 0.01, and 0.05 with several baselines
+    draws       permutations or bootstrap samples, and `seed` of them; None: as of `gradedeval.compare`
+    percent     measures between 0 and 1 times 100, with two digits less
+    digits      after the decimal point; None: 4, or those of the preset
+    caption     makes a LaTeX table a float; text, in which nothing is a command
+    label       by which LaTeX refers to it
+    by_topic    a row for each topic as well
+    signed      whether the signature stands below, in LaTeX as a comment
+
+    The table needs booktabs; its legend names marks, test, correction and level. What is left out or cannot be
+    significant is a warning. Raises InputError where something goes with nothing, and as `gradedeval.compare` does.
+    """
+    baselines, levels = ([baseline] if isinstance(baseline, str) else baseline), np.atleast_1d(alpha).tolist()
+    published = Published(best=best, percent=percent, baselines=baselines, test=test, correction=correction,
+                          levels=levels, draws=draws, seed=seed, caption=caption, label=label)  # fmt: skip
+    check_choice(form, tuple(FORMATS), "--format")
+    published.check(form, by_topic=by_topic)
+    published.check_runs([run.run for run in scores.runs])
+    style, notes = published.style(scores)
+    warn_caller(notes)
+    digits = numbers.DIGITS.check_or_none(digits)
+    return render(scores, form, by_topic=by_topic, digits=digits, signed=signed, style=style)

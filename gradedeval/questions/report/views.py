@@ -1,0 +1,468 @@
+"""What a report shows: scores, comparisons, topics, the first ranks and the judgments of several runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.analysis.ranked_runs import RankedRuns, RankedTerms, rank_runs, terms_by_run
+from gradedeval.analysis.score_matrix import Matrix, to_matrix
+from gradedeval.analysis.significance import TestSettings
+from gradedeval.analysis.tables import shown
+from gradedeval.arrays import Floats, Ints
+from gradedeval.errors import InputError, plural, visible
+from gradedeval.formats import Column, Kind, Table, in_utf8, json_text
+from gradedeval.formats.frames import frame_rows
+from gradedeval.measures.definition import Measure
+from gradedeval.options import OPTIONS, Options, numbers
+from gradedeval.parallel.progress import Progress
+from gradedeval.parallel.workers import Workers
+from gradedeval.questions.compare import (
+    ACROSS,
+    compare_matrix,
+    comparison_document,
+    comparison_settings,
+    measures_that_reach,
+    order_notes,
+    topic_table,
+)
+from gradedeval.questions.pool import AT, Pool, found_alone, pool_statistics, unjudged_by_depth
+from gradedeval.scoring.evaluate import evaluate_runs
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.scores import Scores
+
+if TYPE_CHECKING:
+    import jinja2
+    import pandas as pd
+
+
+SHOW = 20
+
+
+@dataclass(frozen=True)
+class ReportSettings:
+    """What a report is asked for.
+
+    test  how runs are compared with the baseline
+    at    the depth down to which unjudged documents are counted on the first page
+    show  the ranks of a ranking that are shown
+    """
+
+    test: TestSettings
+    at: int = AT
+    show: int = SHOW
+
+    def __post_init__(self) -> None:
+        numbers.AT.check_field(self, "at")
+        numbers.SHOW.check_field(self, "show")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Compared:
+    """Each run beside the baseline, by each measure: rows, the same as a table for people, what they are made by, and
+    the measures by which some judgments lead as far as the bounds; empty where nothing is compared."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    table: Table | None = None
+    settings: str = ""
+    notes: list[str] = field(default_factory=list)
+    reached: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Findings:
+    """All that a page is made of.
+
+    scores      the runs, the best by the first measure first, with residuals and intervals
+    matrix      the same as arrays
+    baseline    the run that the others are compared with; None where nothing is compared
+    compared    what `compare` finds
+    topics      what `topic_table` gives: topics × runs
+    pool        what `pool` gives; `unjudged` by run and depth, `alone` the relevant documents that one run alone has
+    ranked      the rankings, the runs in the same order, and `terms` what their first documents add
+    notes       what was left out or assumed
+    """
+
+    scores: Scores
+    settings: ReportSettings
+    matrix: Matrix
+    baseline: str | None
+    compared: Compared
+    topics: pd.DataFrame
+    pool: Pool
+    unjudged: pd.DataFrame
+    alone: pd.DataFrame
+    ranked: RankedRuns
+    terms: RankedTerms
+    notes: list[str]
+
+    @property
+    def measures(self) -> list[Measure]:
+        return self.scores.measures
+
+    @property
+    def runs(self) -> list[str]:
+        return self.matrix.runs
+
+
+def find(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measures: list[Measure],
+    options: Options,
+    baseline: str | None,
+    settings: ReportSettings,
+    workers: Workers | None = None,
+) -> Findings:
+    """All that a report of these runs shows; without a baseline runs are compared with the first one. Raises InputError
+    as `evaluate` and `compare` do, and for options under which documents have no rank or no single gain."""
+    if options.ties == "average":
+        raise OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
+    workers = workers or Workers()
+    options = replace(options, residuals=None if options.judged_only else "total", bounds=False)
+    options = replace(options, interval=1 - settings.test.alpha)
+    scores = evaluate_runs(runs, qrels, measures, options, workers=workers)
+    scores = scores.sorted_by(scores.measures[0])
+    scorer = Scorer(scores.qrels, scores.measures, replace(options, interval=None))
+    if scorer.grader.types:
+        what = "a report does not read the types of documents"
+        raise InputError("--costs" if options.costs else "-m", what, "leave it out", usage=True)
+    matrix, notes = to_matrix(scores), []
+    if baseline is None and len(runs) > 1:
+        baseline = next(iter(runs))
+        notes.append(visible(f"the baseline is the first run, {baseline}; --baseline names another"))
+    compared = _compared(matrix, baseline, settings.test, workers.progress)
+    ranked = rank_runs({name: runs[name] for name in matrix.runs}, scorer.grader, workers.silent())
+    return Findings(
+        scores,
+        settings,
+        matrix,
+        None if compared.table is None else baseline,
+        compared,
+        topic_table(matrix.select(measures=matrix.comparable_measures())),
+        pool_statistics(ranked, matrix.runs, options, settings.at),
+        unjudged_by_depth(ranked, settings.at),
+        found_alone(ranked, options),
+        ranked,
+        terms_by_run(ranked, scorer, settings.show, could_add=True),
+        list(dict.fromkeys([*scores.notes, *matrix.omission_notes(), *notes, *compared.notes])),
+    )
+
+
+def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, progress: Progress) -> Compared:
+    """The runs beside the baseline; nothing where there is one run alone, or a measure with a single topic."""
+    if len(matrix.runs) == 1:
+        return Compared()
+    matrix.run_index(str(baseline))
+    try:
+        frame, notes = compare_matrix(matrix, baseline, test, progress)
+    except InputError as error:
+        if error.usage:
+            raise
+        return Compared(notes=[f"nothing is compared: {error.at_prompt}"])
+    settings = comparison_settings(frame, matrix, test).replace("\n", " | ")
+    blocks = comparison_document(frame, matrix, test, settings, "wide").blocks
+    table = next(block for block in blocks if isinstance(block, Table))
+    reached = measures_that_reach(frame, matrix)
+    return Compared(frame_rows(frame), table, settings, [*notes, *order_notes(frame, matrix)], reached)
+
+
+# Text from files on its way into HTML: nothing of it becomes markup, a script or an invisible character.
+
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+# In a script element only these could end it, or a line of it.
+_AS_ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+
+
+def template_of(name: str) -> jinja2.Template:
+    """A template that escapes all that it is given. Raises InputError (usage) where jinja2 is not installed."""
+    try:
+        import jinja2
+    except ImportError:
+        hint = "pip install 'gradedeval[report]'"
+        raise InputError("report", "jinja2 is not installed", hint, usage=True) from None
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: on_page(value) if type(value) is str else value,
+    )
+    return environment.get_template(name)
+
+
+def on_page(text: str) -> str:
+    """Text as the page shows it."""
+    return in_utf8(visible(text))
+
+
+def as_json(value: Any) -> str:
+    """JSON that may stand in a script element."""
+    return json_text(value, separators=(",", ":"), allow_nan=False).translate(_AS_ESCAPES)
+
+
+def inline(name: str) -> tuple[str, str]:
+    """A style sheet or script of ours, and what a Content-Security-Policy calls it."""
+    from base64 import b64encode
+
+    text = (TEMPLATES / name).read_text(encoding="utf-8")
+    return text, f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+# The first ranks of all runs on each topic, as the JSON that the page draws two of them from.
+
+
+DIGITS = 5
+
+
+def rankings(found: Findings) -> Iterator[str]:
+    """Topic by topic, in the order of `found.ranked.topics`: the JSON of `topic_rankings`."""
+    ranked, show = found.ranked, found.settings.show
+    grades, docnos = ranked.grades(np.arange(len(ranked))), ranked.docnos
+    begins = [np.cumsum(count) - count for count in (np.minimum(run.counts, show) for run in ranked.runs)]
+    for topic in range(len(ranked.topics)):
+        number: dict[int, int] = {}
+        runs = [
+            _run(found, run, topic, int(begins[run][topic]), number) if ranked.runs[run].listed[topic] else None
+            for run in range(len(ranked.runs))
+        ]
+        documents = [[on_page(docnos[document]), _grade(grades[document])] for document in number]
+        yield as_json([documents, runs])
+
+
+def _run(found: Findings, run: int, topic: int, begin: int, number: dict[int, int]) -> list[Any]:
+    """One ranking of a topic: how many documents it has, the numbers of the first ones, and by measure score, residual,
+    what else the score is made of, what each document adds and what it could add."""
+    ranked, terms = found.ranked, found.terms
+    of_topic = ranked.runs[run].of_topic(topic)
+    documents: Ints = of_topic[: found.settings.show]
+    listed = [number.setdefault(document, len(number)) for document in documents.tolist()]
+    part = slice(begin, begin + len(documents))
+    by_measure = [
+        [
+            *_rounded(terms.scores[[0, 2], run, topic, column]),
+            *_rounded(terms.rest[column, run, topic : topic + 1]),
+            _rounded(terms.added[column][run][part]),
+            _rounded(terms.could_add[column][run][part]),
+        ]
+        for column in range(len(found.measures))
+    ]
+    return [len(of_topic), listed, by_measure]
+
+
+def _rounded(values: Floats) -> list[float | None]:
+    """Numbers as JSON has them: short, and null where they are blank or infinite."""
+    finite = np.isfinite(values)
+    rounded = np.round(np.where(finite, values, 0.0), DIGITS).tolist()
+    short = [int(value) if value.is_integer() else value for value in rounded]
+    return [value if known else None for value, known in zip(short, finite.tolist(), strict=True)]
+
+
+def _grade(grade: float) -> float | None:
+    return None if np.isnan(grade) else int(grade) if float(grade).is_integer() else float(grade)
+
+
+UNJUDGED = "gu"
+
+
+def grade_classes(found: Findings) -> dict[str, str]:
+    """The grades of the qrels, ascending, and how each is drawn: hatched where it counts as unjudged, else from the
+    color of what is not relevant to that of the top grade."""
+    grader = found.ranked.grader
+    labels, judged = grader.qrels.labels.tolist(), grader.judged[: len(grader.qrels.labels)].tolist()
+    known = [(label, is_judged) for label, is_judged in zip(labels, judged, strict=True) if not np.isnan(label)]
+    top = max((label for label, _ in known), default=0.0)
+    return {f"{_grade(label)}": _class(label, top) if is_judged else UNJUDGED for label, is_judged in known}
+
+
+def _class(grade: float, top: float) -> str:
+    if grade <= 0:
+        return "g0"
+    return f"g{max(1, min(COLORS, round(grade) if top <= COLORS else math.ceil(COLORS * grade / top)))}"
+
+
+COLORS = 4
+"""Colors of relevant documents."""
+
+
+def legend(found: Findings) -> list[tuple[str, str, str]]:
+    """Each way to draw a grade that occurs: its class, the grades, and what they are, where colors do not say it."""
+    classes = grade_classes(found)
+    drawn = []
+    for name in sorted(set(classes.values()) - {UNJUDGED}):
+        grades = [grade for grade, of in classes.items() if of == name]
+        text = grades[0] if len(grades) == 1 else f"{grades[0]} to {grades[-1]}"
+        drawn.append((name, text, "not relevant" if name == "g0" else ""))
+    hatched = ["?", *(grade for grade, of in classes.items() if of == UNJUDGED)]
+    return [*drawn, (UNJUDGED, ", ".join(hatched), "unjudged")]
+
+
+def scores_of_topics(found: Findings) -> list[Any]:
+    """Measures × runs × two × topics: scores and residuals; null where a topic does not count for a run."""
+    matrix = found.matrix
+    parts = [np.where(matrix.included, values, np.nan) for values in (matrix.score, matrix.residual)]
+    return [
+        [[_rounded(values[run, :, column]) for values in parts] for run in range(len(matrix.runs))]
+        for column in range(len(matrix.measures))
+    ]
+
+
+def most_different(found: Findings) -> Sequence[int]:
+    """The topics of `found.matrix`, those on which the runs differ most by the first measure first; of one run those on
+    which it scores worst."""
+    matrix = found.matrix
+    score = np.where(matrix.included, matrix.score, np.nan)[:, :, 0]
+    known = np.where(np.isnan(score).all(0), 0.0, score)
+    spread = np.nanmax(known, axis=0) - np.nanmin(known, axis=0)
+    if len(matrix.runs) == 1:
+        spread = -known[0] * matrix.reading(0).sign
+    order: Sequence[int] = np.argsort(-spread, kind="stable").tolist()
+    return order
+
+
+# The topics of a report: a heat map of runs × topics, and a row for each topic.
+
+
+LEVELS = 9
+"""Colors of the heat map."""
+SHORT, EXACT, SIGNED = Column("", "score", digits=2), Column("", "score"), Column("", "signed")
+
+
+def heat_map(found: Findings, column: int, topics: Sequence[int]) -> dict[str, Any]:
+    """One measure: the scores of these topics, run by run, each with its color, and what the lightest and the darkest
+    color stand for."""
+    matrix = found.matrix
+    score = np.where(matrix.included, matrix.score, np.nan)[:, topics, column]
+    known = score[np.isfinite(score)]
+    low, high = float(known.min(initial=0)), float(known.max(initial=0))
+    with np.errstate(invalid="ignore"):
+        share = np.clip((score - low) / ((high - low) or 1.0), 0, 1)
+    levels = np.nan_to_num(np.minimum(share * LEVELS, LEVELS - 1), nan=0.0).astype(np.int64)
+    rows = [
+        {"run": run, "cells": list(_cells(values, colors))}
+        for run, values, colors in zip(matrix.runs, score, levels, strict=True)
+    ]
+    return {"rows": rows, "low": EXACT.cells([low])[0], "high": EXACT.cells([high])[0]}
+
+
+def _cells(values: Floats, colors: Any) -> Iterator[tuple[str, str]]:
+    """Class and text of each cell of a run."""
+    for value, color in zip(values.tolist(), colors.tolist(), strict=True):
+        yield ("no", "") if math.isnan(value) else (f"h{color}", SHORT.cells([value])[0])
+
+
+def topic_rows(found: Findings, column: int, pair: tuple[int, int | None]) -> list[dict[str, Any]]:
+    """A row for each topic by one measure: the scores of two runs, their difference and residuals, and the median, best
+    and worst over all runs; blank where not every run is scored on it."""
+    matrix, measure = found.matrix, found.measures[column].label
+    own = found.topics[found.topics["measure"] == measure].drop_duplicates("topic")
+    across = dict(zip(own["topic"], own[list(ACROSS)].to_numpy().tolist(), strict=True))
+    score, residual = (
+        np.where(matrix.included, part, np.nan)[:, :, column] for part in (matrix.score, matrix.residual)
+    )
+    blank, (one, other) = [math.nan] * len(ACROSS), pair
+    rows = []
+    for index, topic in enumerate(matrix.topics):
+        values = [score[one, index], residual[one, index]]
+        if other is not None:
+            values += [score[other, index], residual[other, index], score[other, index] - score[one, index]]
+        shown = dict(zip(("a", "a_residual", "b", "b_residual"), _exact(values[:4]), strict=False))
+        if other is not None:
+            shown["difference"] = "" if math.isnan(values[4]) else SIGNED.cells([float(values[4])])[0]
+        rows.append({"topic": topic, **shown, **dict(zip(ACROSS, _exact(across.get(topic, blank)), strict=True))})
+    return rows
+
+
+def _exact(values: Sequence[float]) -> list[str]:
+    return ["" if math.isnan(value) else EXACT.cells([float(value)])[0] for value in values]
+
+
+def default_pair(found: Findings) -> tuple[int, int | None]:
+    """The two runs that stand beside each other at first: the baseline, and the best of the others."""
+    runs = found.runs
+    if len(runs) == 1:
+        return 0, None
+    first = runs.index(found.baseline) if found.baseline is not None else 0
+    return first, next(run for run in range(len(runs)) if run != first)
+
+
+def default_topic(found: Findings, pair: tuple[int, int | None], among: Sequence[int]) -> int:
+    """Of these topics, the one on which the two runs differ most by the first measure."""
+    one, other = pair
+    score = np.where(found.matrix.included, found.matrix.score, np.nan)[:, among, 0]
+    spread = np.zeros(len(among)) if other is None else np.abs(score[one] - score[other])
+    return among[int(np.nan_to_num(spread, nan=-1.0).argmax())]
+
+
+# The judgments of a report: grades of topics, what runs retrieved unjudged, and what one run alone found.
+
+
+NAMED = 100
+"""The documents of a run that the list of what it alone found names; the others are counted."""
+
+
+def grades_by_topic(found: Findings) -> Table:
+    """topics × grades: how many documents have each, how many are relevant, and how many of these any run has."""
+    grades = [name for name in found.pool.topics.columns if name.startswith("grade ")]
+    columns: dict[str, tuple[str, Kind]] = {"topic": ("topic", "text")}
+    columns |= {name: (name, "count") for name in ("judged", "relevant", "found", *grades)}
+    return shown(found.pool.topics, **columns)
+
+
+def judged_by_run(found: Findings) -> Table:
+    """What each run retrieved, how deep it is judged, and what no other run has."""
+    at = found.pool.at
+    alone: dict[str, tuple[str, Kind]] = {
+        "unique": ("no other run has", "count"),
+        "unique_judged": ("of them judged", "count"),
+        "unique_relevant": ("of them relevant", "count"),
+    }
+    return shown(
+        found.pool.runs,
+        run=("run", "text"),
+        topics=("topics", "count"),
+        retrieved=("retrieved", "count"),
+        judged_depth=("judged to rank (median)", "count"),
+        least_judged_depth=("judged to rank (least)", "count"),
+        judged=(f"judged@{at}", "share"),
+        **(alone if len(found.runs) > 1 else {}),
+    )
+
+
+def unjudged_by_run(found: Findings) -> Table:
+    """runs × depths: the unjudged documents down to a rank, the mean over topics."""
+    frame = found.unjudged
+    depths = list(dict.fromkeys(frame["depth"].tolist()))
+    columns = [Column("run"), *(Column(f"to rank {depth}", "score", digits=1) for depth in depths)]
+    by_run = frame["per_topic"].to_numpy().reshape(-1, len(depths)).tolist()
+    return Table(columns, [[run, *values] for run, values in zip(found.runs, by_run, strict=True)])
+
+
+def alone_by_run(found: Findings) -> list[dict[str, Any]]:
+    """What each run alone found: how many relevant documents, and the first ones by name."""
+    groups = {str(run): rows for run, rows in found.alone.groupby("run", sort=False)}
+    lists = []
+    for run in found.runs:
+        if run not in groups:
+            continue
+        rows = groups[run]
+        count, topics = len(rows), rows["topic"].nunique()
+        named = shown(
+            rows.head(NAMED),
+            topic=("topic", "text"),
+            docno=("document", "text"),
+            grade=("grade", "number"),
+            rank=("rank", "count"),
+        )
+        said = f"{count} relevant {plural(count, 'document')} on {topics} {plural(topics, 'topic')}"
+        lists.append({"run": run, "said": said, "table": named, "more": count - len(named.rows)})
+    return lists

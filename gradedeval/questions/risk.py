@@ -1,0 +1,149 @@
+"""`risk`: how much runs lose on some topics for what they gain on others, against a baseline and among each other."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, shared_topics, with_baseline
+from gradedeval.analysis.significance import effect_size
+from gradedeval.arrays import TOLERANCE, Floats
+from gradedeval.cli.arguments import Destination
+from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, matrix_from
+from gradedeval.cli.options import READS, command_line, option
+from gradedeval.cli.output import warn
+from gradedeval.errors import InputError, shorten, warn_caller
+from gradedeval.formats.frames import joined, to_frame
+from gradedeval.options import numbers
+from gradedeval.questions.compare import risk_document, risk_settings
+from gradedeval.scoring.run_scores import of_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+ALPHA: float = 5
+"""The weight of losses in the TREC 2014 Web track."""
+MEAN_OF_RUNS = "(mean of runs)"
+
+
+def risk(
+    scores: AnyScores,
+    baseline: AnyScores | None = None,
+    *,
+    alpha: float = ALPHA,
+    allow_mismatch: bool = False,
+) -> pd.DataFrame:
+    """How risky runs are, by every measure, on the topics that all runs are scored on: a loss counts 1 + alpha times.
+
+    scores          what `gradedeval.evaluate` returns, or saved scores; of geometric means logarithms are compared
+    baseline        what others are compared with: the name of one of the runs, or saved scores of a run, as a file, a
+                    DataFrame or `Scores`; None: the mean of all runs on each topic
+    alpha           how much more a loss weighs than a win of the same size, 0 or more
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
+
+    Returns a frame with the columns measure, run, baseline, topics, mean, baseline_mean, wins, ties, losses (topics),
+    u_risk (URisk, the mean of wins and weighted losses: Wang et al., SIGIR 2012), t_risk (TRisk, URisk / its standard
+    error, below −2 a significant risk: Dinçer et al., SIGIR 2014), z_risk and geo_risk (ZRisk and GeoRisk against what
+    is expected from all runs: Dinçer et al., SIGIR 2016). The baseline is among the runs. z_risk and geo_risk are
+    blank for scores below 0 and where lower is better, and measures by which neither run is better are left out; both
+    is told in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError (usage) for fewer than two runs,
+    an invalid alpha, and where no measure is left, and InputError for a measure with a single topic.
+    """
+    frame, notes = risk_matrix(*with_baseline(scores, baseline, allow_mismatch), alpha)
+    warn_caller(notes)
+    return frame
+
+
+def risk_matrix(matrix: Matrix, baseline: str | None, alpha: float) -> tuple[pd.DataFrame, list[str]]:
+    """As `risk`: the frame, and notes for the user."""
+    alpha = numbers.LOSS_ALPHA.check(alpha)
+    if len(matrix.runs) < 2:
+        raise InputError("", "risk needs at least two runs", "add a run or --baseline", usage=True)
+    of = None if baseline is None else matrix.run_index(baseline)
+    measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
+    usable = [paired for paired in measures if paired.reading.better != "neither"]
+    if not usable:
+        what = f"by {shorten([paired.measure for paired in measures])} neither run is better"
+        raise InputError("", what, "name a measure such as -m ap", usage=True)
+    frame = joined([to_frame(_columns(paired, of, alpha)) for paired in usable])
+    left_out = [paired.measure for paired in measures if paired.reading.better == "neither"]
+    blank = list(dict.fromkeys(frame["measure"][frame["geo_risk"].isna()]))
+    notes = [f"{', '.join(left_out)}: left out: neither more nor less is better"] if left_out else []
+    what = "no ZRisk or GeoRisk; both need means of scores that are never below 0, and the higher the better"
+    return frame, [*notes, *([f"{', '.join(blank)}: {what}"] if blank else [])]
+
+
+def _columns(paired: Paired, baseline: int | None, alpha: float) -> dict[str, Any]:
+    topics, reading, summaries = len(paired.topics), paired.reading, paired.summaries
+    base = paired.values.mean(0) if baseline is None else paired.values[baseline]
+    differences = reading.sign * (paired.values - base)
+    differences[np.abs(differences) <= TOLERANCE] = 0
+    weighted = weigh_losses(differences, alpha)
+    expectable = reading.better == "higher" and reading.summary != "geometric" and (paired.score >= 0).all()
+    z_risk, geo_risk = geometric_risk(paired.score, alpha) if expectable else (np.nan, np.nan)
+    return {
+        "measure": paired.measure,
+        "run": np.array(paired.runs, dtype=object),
+        "baseline": MEAN_OF_RUNS if baseline is None else paired.runs[baseline],
+        "topics": topics,
+        "mean": summaries,
+        "baseline_mean": of_mean(base.mean(), topics, reading.summary) if baseline is None else summaries[baseline],
+        "wins": (differences > 0).sum(1),
+        "ties": (differences == 0).sum(1),
+        "losses": (differences < 0).sum(1),
+        "u_risk": weighted.mean(1),
+        "t_risk": effect_size(weighted) * math.sqrt(topics),
+        "z_risk": z_risk,
+        "geo_risk": geo_risk,
+    }
+
+
+def weigh_losses(differences: Floats, alpha: float) -> Floats:
+    """The differences, those below 0 times 1 + alpha."""
+    return np.where(differences < 0, (1 + alpha) * differences, differences)
+
+
+def geometric_risk(score: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """ZRisk and GeoRisk of each run.
+
+    score  runs × topics, none below 0
+
+    Expected of a run on a topic is e = sum of the run · sum of the topic / sum of all, as in a χ² table, and
+    z = (score − e) / √e, losses weighted. ZRisk is the sum of z, GeoRisk √(mean score · Φ(ZRisk / topics)), Φ the
+    normal distribution. Dinçer, Macdonald & Ounis, SIGIR 2016.
+    """
+    total = score.sum()
+    expected = np.outer(score.sum(1), score.sum(0)) / (total or 1)
+    z = (score - expected) / np.sqrt(np.where(expected > 0, expected, 1))
+    z_risk = weigh_losses(z, alpha).sum(1)
+    normal = np.array([0.5 * math.erfc(-mean / math.sqrt(2)) for mean in (z_risk / score.shape[1]).tolist()])
+    return z_risk, np.sqrt(score.mean(1) * normal)
+
+
+# `gradedeval risk RUN... QRELS`: what runs lose on some topics for what they gain on others.
+
+
+OPTIONS = [
+    option("--baseline", metavar="RUN|SCORES.csv", file=READS, help="Compare every run with this one: one of RUN, "
+           "another file, or saved scores. Default: the mean of all runs on each topic."),
+    option(numbers.LOSS_ALPHA, default=ALPHA, metavar="A", help="A loss counts 1 + A times as much as a win. "
+           f"Default: {ALPHA}."),
+]  # fmt: skip
+
+
+@command_line("risk", "RUN... QRELS", OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
+def command(baseline: str | None, alpha: float, **keywords: Any) -> None:
+    """Report the risk of runs: URisk and TRisk against a baseline, GeoRisk among all runs.
+
+    A run that gains on most topics and loses much on a few has a low URisk, though its mean may be high.
+    """
+    destination = Destination(keywords)
+    matrix, name = matrix_from(keywords, baseline)
+    frame, notes = risk_matrix(matrix, name, alpha)
+    settings = risk_settings(frame, matrix, alpha)
+    destination.deliver(partial(risk_document, frame, matrix, settings), settings)
+    warn(notes)

@@ -1,0 +1,199 @@
+"""Runs by their summaries: score, interval, and how far judging could raise it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.analysis.pictures import (
+    BLACK,
+    BLUE,
+    LIGHT,
+    LOWER,
+    SKY,
+    Panel,
+    drawn,
+    legend,
+    of_measure,
+    shown,
+    summary_label,
+)
+from gradedeval.analysis.score_matrix import AnyScores, Matrix, comparable
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.many_runs import MATRIX_OPTIONS, matrix_from
+from gradedeval.cli.options import command_line, option
+from gradedeval.cli.output import warn
+from gradedeval.errors import InputError, warn_caller
+from gradedeval.formats.frames import to_frame
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import numbers
+from gradedeval.scoring.intervals import Scale, summary_intervals
+from gradedeval.scoring.run_scores import summarize, summarize_rises
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+LEVEL = 0.95
+"""Of the interval, unless told otherwise."""
+
+
+def run_summaries(scores: AnyScores, level: float = LEVEL, *, allow_mismatch: bool = False) -> pd.DataFrame:
+    """What is known of each run by each measure, over the topics on which it is scored.
+
+    Returns a frame with the columns measure, run, score, low, high (the interval, by the studentized bootstrap),
+    unjudged (how far the unjudged documents of the run could raise the score), beyond (how far what lies beyond its end
+    could), residual (both), topics, summary (mean, total or geometric) and sign (1 where more is better or neither is,
+    −1 where less is). What is not known is nan. Raises InputError (usage) unless the level is between 0 and 1.
+    """
+    level = numbers.LEVEL.check(level)
+    matrix = comparable(scores, allow_mismatch)
+    scales = [_scale(matrix, column) for column in range(len(matrix.measures))]
+    cells = [(matrix.score[row], matrix.included[row]) for row in range(len(matrix.runs))]
+    intervals = summary_intervals(cells, scales, 1 - level)
+    rows = []
+    for column, name in enumerate(matrix.measures):
+        reading = matrix.reading(column)
+        for row, run in enumerate(matrix.runs):
+            kept = matrix.included[row, :, column]
+            score = matrix.score[row, kept, column]
+            unjudged, residual = (
+                float(summarize_rises(score, part[row, kept, column], reading.summary))
+                for part in (matrix.unjudged, matrix.residual)
+            )
+            _, low, high = intervals[row, column].tolist()
+            rows.append(
+                {
+                    "measure": name,
+                    "run": run,
+                    "score": float(summarize(score, reading.summary)),
+                    "low": low,
+                    "high": high,
+                    "unjudged": unjudged,
+                    "beyond": residual - unjudged if np.isfinite(residual) else residual,
+                    "residual": residual,
+                    "topics": int(kept.sum()),
+                    "summary": reading.summary,
+                    "sign": reading.sign,
+                }
+            )
+    return to_frame(rows)
+
+
+def _scale(matrix: Matrix, column: int) -> Scale:
+    """The scale of a measure; without limits where it is not known here, and where its scores were transformed."""
+    name, summary = matrix.measures[column], matrix.reading(column).summary
+    if matrix.scores is not None:
+        scored = {} if matrix.scores.transformations else {one.label: one for one in matrix.scores.measures}
+        return Scale.of(scored[name]) if name in scored else Scale(summary)
+    try:
+        (measure,) = parse_measures(name)
+    except (InputError, ValueError):
+        return Scale(summary)
+    return Scale.of(measure)
+
+
+# Runs by their mean: what is known, what the unjudged documents could add, and what lies beyond.
+
+
+def plot_runs(scores: AnyScores, measure: Any = None, *, level: float = LEVEL, ax: Axes | None = None) -> Axes:
+    """Runs by their mean, the best on top: score, bootstrap interval, and stacked above it what the unjudged documents
+    and what lies beyond the end of the run could add.
+
+    scores   what `gradedeval.evaluate` returns, with residuals="split" or "total" to have what could be added; or saved
+             scores
+    measure  which, where there are several
+    level    of the interval
+    ax       matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. What is not known is not drawn, with a warning. Raises `gradedeval.InputError` (usage) where it is
+    not said which measure, and where no run has a score.
+    """
+    frame = of_measure(run_summaries(scores, level), measure, "runs")
+    notes = run_notes(frame)
+    ax = drawn(partial(draw_runs, frame=frame, level=level), ax)
+    warn_caller(notes)
+    return ax
+
+
+def run_panel(frame: pd.DataFrame, level: float) -> Panel:
+    """The picture of one measure."""
+    return Panel(partial(draw_runs, frame=frame, level=level), 0.45 + max(3, len(frame)) * 0.125)
+
+
+def run_notes(frame: pd.DataFrame) -> list[str]:
+    """What is not drawn because it is not known. Raises InputError (usage) where nothing is left."""
+    measure = frame["measure"].iloc[0]
+    blank = frame["run"][~np.isfinite(frame["score"])].tolist()
+    if len(blank) == len(frame):
+        raise InputError(f"measure '{measure}'", "no run has a finite score", "leave this measure out", usage=True)
+    notes = [f"{measure}: no finite score of {', '.join(blank)}, not drawn"] if blank else []
+    known = frame[~frame["run"].isin(blank)]
+    if known["residual"].isna().all():
+        notes.append(f"{measure}: it has no residuals here, so what judging could add is not drawn")
+    if not np.isfinite(known[["low", "high"]]).all(axis=None):
+        notes.append(f"{measure}: an interval without an end is not drawn")
+    return notes
+
+
+def draw_runs(ax: Axes, frame: pd.DataFrame, level: float) -> None:
+    """Draw the runs of one measure."""
+    frame = frame[np.isfinite(frame["score"])]
+    order = np.argsort(-frame["sign"].iloc[0] * frame["score"].to_numpy(), kind="stable")
+    frame = frame.iloc[order]
+    place = np.arange(len(frame))
+    score, unjudged, beyond = (frame[name].to_numpy(dtype=float) for name in ("score", "unjudged", "beyond"))
+    # A residual that comes from the bounds is blank here, and all of it is of the run's unjudged documents.
+    unjudged = np.where(np.isnan(unjudged), frame["residual"].to_numpy(dtype=float), unjudged)
+    ax.use_sticky_edges = False  # a bar that ends in the air is not cut off
+    ax.barh(place, score, color=BLUE, height=0.7, label="score")
+    left = score
+    for part, color, hatch, name in ((unjudged, SKY, "", "unjudged"), (beyond, "white", "//////", "beyond the run")):
+        width = np.where(np.isfinite(part), part, 0.0)
+        if width.any():
+            ax.barh(
+                place, width, left=left, height=0.7, color=color, hatch=hatch, edgecolor=BLUE, linewidth=0.4, label=name
+            )
+        left = left + width
+    ends = np.abs(frame[["low", "high"]].to_numpy(dtype=float).T - score)
+    finite = np.isfinite(ends).all(0)
+    if finite.any():
+        ax.errorbar(score[finite], place[finite], xerr=ends[:, finite], fmt="none", ecolor=BLACK, elinewidth=0.8,
+                    capsize=1.5, label=f"{100 * level:g}% interval")  # fmt: skip
+    ax.set_yticks(place, [shown(run) for run in frame["run"]])
+    ax.set_ylim(len(frame) - 0.4, -0.6)
+    if ax.dataLim.x0 >= 0:
+        ax.set_xlim(0, None)
+    ax.axvline(0, color=BLACK, linewidth=0.6)
+    ax.grid(axis="x", color=LIGHT, linewidth=0.4)
+    ax.set_ylabel("run")
+    lower = LOWER if frame["sign"].iloc[0] < 0 else ""
+    ax.set_xlabel(summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist()) + lower)
+    legend(ax)
+
+
+# `gradedeval plot runs RUN... QRELS`: what is known of each run, and what is not.
+
+
+OPTIONS = [
+    option(numbers.LEVEL, default=LEVEL, metavar="P", help=f"Level of the bootstrap interval. Default: "
+           f"{LEVEL}."),
+]  # fmt: skip
+
+
+@command_line("runs", "RUN... QRELS", OPTIONS, MATRIX_OPTIONS, PICTURE_OPTIONS)
+def plot_command(level: float, **keywords: Any) -> None:
+    """Draw runs by their mean, the best on top: score, bootstrap interval, and stacked above the score what the
+    unjudged documents and what lies beyond the end of the run could add.
+
+    Several measures are drawn below each other.
+    """
+    canvas = Canvas(keywords)
+    matrix, _ = matrix_from(keywords, paired=False)
+    summaries = run_summaries(matrix, level)
+    frames = [frame for _, frame in summaries.groupby("measure", sort=False)]
+    warn(note for frame in frames for note in run_notes(frame))
+    canvas.draw([run_panel(frame, level) for frame in frames], matrix.signature)

@@ -1,0 +1,535 @@
+"""What a judgment could change of a measure: documents chosen one after the other, each given those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+
+import numpy as np
+
+from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, check_maskable, lifted, rank_runs
+from gradedeval.analysis.tables import shown
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
+from gradedeval.errors import InputError, check_choice, plural, warn_caller
+from gradedeval.formats import Document, Layout, Table
+from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, to_frame
+from gradedeval.measures.applied import scores_of
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.gains import Gains
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
+from gradedeval.options.presets import resolve_options, top_grade
+from gradedeval.parallel.workers import Workers
+from gradedeval.rankings.batch import Batch, Codes
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.evaluate import named_runs, qrels_for
+from gradedeval.scoring.run_scores import tested
+from gradedeval.scoring.scorer import Scorer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    pass
+
+
+AT_ONCE = 1 << 20
+"""Up to so many cells all weights that a choice may have changed are computed anew; above that, the heaviest alone."""
+
+
+def choose_by_measure(
+    ranked: RankedRuns, scorer: Scorer, candidates: Ints, budget: int, *, pairs: bool
+) -> tuple[Ints, Floats]:
+    """Which of the candidates to judge, as positions, and their weights: by what each adds to the means of all runs if
+    it has the top gain, as have those chosen before it; of `pairs`, to the differences of runs whose order the
+    residuals leave open. Where nothing is left to add, it begins anew, as if those chosen were not relevant. Fewer than
+    the budget where the others cannot change a score.
+
+    Greedy. A choice changes the weights of its topic in the runs that have it: at most runs × k rankings of k documents
+    are scored for a measure with cutoff k. Above `AT_ONCE` cells, a weight is computed anew when it comes first: that
+    is the same where documents never add more because others are relevant (rbp, dcg), and near it elsewhere (ap).
+    """
+    board = Board(ranked, scorer, candidates, pairs)
+    chosen: list[int] = []
+    weights: list[float] = []
+    while len(chosen) < budget:
+        number = board.heaviest()
+        if number is None:
+            if board.as_judged:
+                break
+            board.begin()
+            continue
+        chosen.append(number)
+        weights.append(float(board.weight[number]))
+        board.choose(number)
+    return np.array(chosen, dtype=np.int64), np.array(weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Topic:
+    """The rankings of one topic: a row for each run.
+
+    judged, best  as they are, and with every unjudged document at the top gain
+    member        the candidates that the measure sees in some run
+    entry         where they stand: numbers of `Board.run`, `rank` and so on
+    row           entries: which of the members
+    """
+
+    judged: Gains
+    best: Gains
+    member: Ints
+    entry: Ints
+    row: Ints
+
+
+class Board:
+    """What each candidate would add, given those chosen so far.
+
+    run, rank, candidate  entries, one for each place of a candidate in a run
+    rise                  entries: what it adds to the mean of the run
+    weight                candidates: −1 once chosen
+    as_judged             whether nothing has been chosen since the beginning
+    """
+
+    def __init__(self, ranked: RankedRuns, scorer: Scorer, candidates: Ints, pairs: bool) -> None:
+        self.measure, self.table = scorer.measures[0], scorer.tables[0]
+        self.summary = self.measure.definition.summary
+        self.pairs, self.topic_of = pairs, ranked.topic[candidates]
+        self.topics_of_run = np.array([max(int(run.listed.sum()), 1) for run in ranked.runs])
+        self.run, self.rank, self.candidate = _entries(ranked, candidates, scorer.last_rank)
+        self.topics = _topics(ranked, scorer, self.topic_of, self.candidate)
+        self.rise = np.zeros(len(self.run))
+        self.of_run = [np.flatnonzero(self.run == run) for run in range(len(ranked.runs))]
+        self.open: Bools = np.ones(len(candidates), dtype=bool)
+        score, by_unjudged, residual = ranked.scores(scorer)[:, :, :, 0]
+        # A residual from the bounds has other ideal rankings, and what a document adds here goes by that of the qrels.
+        of_bounds = np.isnan(by_unjudged) & ~np.isnan(residual)
+        most = np.where(of_bounds, self._most(), score + residual)
+        self.judged_means, self.most = (
+            np.nansum(tested(values, self.summary), axis=1) / self.topics_of_run for values in (score, most)
+        )
+        self.begin()
+
+    def _most(self) -> Floats:
+        """runs × topics: the scores if every unjudged document had the top gain."""
+        scores = [scores_of(self.measure, topic.best) for topic in self.topics]
+        return np.minimum(np.stack(scores, axis=1), self.measure.definition.ceiling)
+
+    def begin(self) -> None:
+        """With the judgments alone."""
+        self.as_judged = True
+        self.means, self.stale = self.judged_means.copy(), np.zeros(len(self.open), dtype=bool)
+        self.unsettled = self._unsettled()
+        self.gains = [topic.judged for topic in self.topics]
+        ceiling = self.measure.definition.ceiling
+        self.scores = [
+            tested(np.minimum(scores_of(self.measure, gains), ceiling), self.summary) for gains in self.gains
+        ]
+        self.weight: Floats = np.where(self.open, 0.0, -1.0)
+        for number, topic in enumerate(self.topics):
+            self._refresh(number, self.open[topic.member])
+
+    def heaviest(self) -> int | None:
+        """The candidate to choose next; None where none adds anything."""
+        while True:
+            number = int(self.weight.argmax()) if len(self.weight) else 0
+            if not len(self.weight) or self.weight[number] <= TOLERANCE:
+                return None
+            if not self.stale[number]:
+                return number
+            topic = int(self.topic_of[number])
+            self._refresh(topic, self.topics[topic].member == number)
+
+    def choose(self, number: int) -> None:
+        """Take a candidate as a document of the top gain."""
+        at = int(self.topic_of[number])
+        topic, gains = self.topics[at], self.gains[at]
+        mine = topic.entry[self.candidate[topic.entry] == number]
+        runs, ranks = self.run[mine], self.rank[mine]
+        self.as_judged, self.open[number], self.weight[number] = False, False, -1.0
+        after = tested(lifted(self.measure, gains, topic.best, runs, ranks), self.summary)
+        self.means[runs] += (after - self.scores[at][runs]) / self.topics_of_run[runs]
+        self.scores[at][runs] = after
+        gain = gains.gain.copy()
+        gain[runs, ranks] = topic.best.gain[runs, ranks]
+        self.gains[at] = replace(gains, gain=gain)
+        self.rise[mine] = 0.0
+        touched = np.zeros(len(topic.member), dtype=bool)
+        touched[topic.row[np.isin(self.run[topic.entry], runs)]] = True
+        touched &= self.open[topic.member]
+        if int(touched[topic.row].sum()) * gain.shape[1] <= AT_ONCE:
+            self._refresh(at, touched)
+        else:
+            self.stale[topic.member[touched]] = True
+        if self.pairs:
+            self._settle()
+
+    def _refresh(self, at: int, wanted: Bools) -> None:
+        """Weigh some members of a topic, given its gains."""
+        topic = self.topics[at]
+        which = np.flatnonzero(wanted[topic.row])
+        entry = topic.entry[which]
+        runs = self.run[entry]
+        after = tested(lifted(self.measure, self.gains[at], topic.best, runs, self.rank[entry]), self.summary)
+        self.rise[entry] = np.maximum(after - self.scores[at][runs], 0) / self.topics_of_run[runs]
+        rises = np.zeros((len(topic.member), len(self.means)))
+        rises[topic.row[which], runs] = self.rise[entry]
+        rises = rises[wanted]
+        numbers = topic.member[wanted]
+        self.weight[numbers] = _parted(rises, self.unsettled) if self.pairs else rises.sum(1)
+        self.stale[numbers] = False
+
+    def _settle(self) -> None:
+        """Let pairs of runs count, or no longer, by the means as they are now."""
+        unsettled = self._unsettled()
+        for one, other in np.argwhere(np.triu(unsettled != self.unsettled)).tolist():
+            rises = np.zeros((2, len(self.weight)))
+            for row, run in enumerate((one, other)):
+                rises[row, self.candidate[self.of_run[run]]] = self.rise[self.of_run[run]]
+            parted = np.abs(rises[0] - rises[1]) * self.open
+            self.weight += parted if unsettled[one, other] else -parted
+        self.unsettled = unsettled
+
+    def _unsettled(self) -> Bools:
+        """runs × runs: whether the run behind could still come level with the other, as in `compare`."""
+        lower = self.means[:, None] <= self.means
+        behind = np.where(lower, self.most[:, None], self.most)
+        ahead = np.where(lower, self.means, self.means[:, None])
+        unsettled: Bools = (behind >= ahead) & ~((self.means[:, None] == self.means) & (behind == ahead))
+        return unsettled & ~np.eye(len(self.means), dtype=bool)
+
+
+def _parted(rises: Floats, unsettled: Bools) -> Floats:
+    """candidates: the changes of the differences of unsettled pairs of runs, summed."""
+    summed = np.zeros(len(rises))
+    for run, others in enumerate(unsettled):
+        summed += np.abs(rises[:, [run]] - rises[:, others]).sum(1)
+    return summed / 2
+
+
+def _entries(ranked: RankedRuns, candidates: Ints, last: int | None) -> tuple[Ints, Ints, Ints]:
+    """Of each place of a candidate in a run that the measure sees: the run, the rank from 0, and the candidate."""
+    number_of = np.full(len(ranked), -1)
+    number_of[candidates] = np.arange(len(candidates))
+    runs, ranks, numbers = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for number, run in enumerate(ranked.runs):
+        number_in = number_of[run.document]
+        seen = (
+            (number_in >= 0) & (run.rank <= (np.inf if last is None else last)) & run.listed[ranked.topic[run.document]]
+        )
+        runs.append(np.full(int(seen.sum()), number))
+        ranks.append(run.rank[seen] - 1)
+        numbers.append(number_in[seen])
+    return np.concatenate(runs), np.concatenate(ranks), np.concatenate(numbers)
+
+
+def _topics(ranked: RankedRuns, scorer: Scorer, topic_of: Ints, candidate: Ints) -> list[Topic]:
+    """Each topic as rankings of all runs."""
+    measure, table = scorer.measures[0], scorer.tables[0]
+    order = np.argsort(topic_of[candidate], kind="stable")
+    ends = np.searchsorted(topic_of[candidate][order], np.arange(len(ranked.topics) + 1))
+    topics = []
+    for row, name in enumerate(ranked.topics):
+        batch = _rankings(ranked, row, name, scorer.last_rank)
+        gains_of = scorer.gains_cache(batch)
+        entry = order[ends[row] : ends[row + 1]]
+        member, place = np.unique(candidate[entry], return_inverse=True)
+        judged, best = gains_of(table, measure), gains_of(table, measure, unjudged=table.top)
+        topics.append(Topic(judged, best, member, entry, place))
+    return topics
+
+
+def _rankings(ranked: RankedRuns, topic: int, name: bytes, last: int | None) -> Batch:
+    """A batch of one topic, with a row for each run."""
+    counts = np.array([run.counts[topic] for run in ranked.runs])
+    pool = np.tile(ranked.pool[topic], (len(counts), 1))
+    width = int(min(counts.max(initial=0), np.inf if last is None else last))
+    codes: Codes = np.full((len(counts), width), pool.shape[1] + 1)
+    for row, run in enumerate(ranked.runs):
+        some = ranked.code[run.of_topic(topic)[:width]]
+        codes[row, : len(some)] = some
+    return Batch([name] * len(counts), codes, counts, pool)
+
+
+# What a judgment tells by the ranks of a document: the best of them, or by rank-biased precision.
+#
+# Moffat, Webber & Zobel, SIGIR 2007.
+
+
+def depth_weights(ranked: RankedRuns) -> Floats:
+    """documents: −(best rank), and a fraction for the share of runs that have it there."""
+    best, there = ranked.best_rank, np.zeros(len(ranked))
+    for run in ranked.runs:
+        there[run.document] += run.rank == best[run.document]
+    weights: Floats = there / (len(ranked.runs) + 1) - best
+    return weights
+
+
+def rbp_weights(ranked: RankedRuns, p: float) -> Floats:
+    """documents: (1 − p) p^(rank − 1), summed over runs: method A."""
+    weights = np.zeros(len(ranked))
+    for run in ranked.runs:
+        weights[run.document] += (1 - p) * p ** (run.rank - 1)
+    return weights
+
+
+def choose_by_residual(
+    ranked: RankedRuns, scorer: Scorer, candidates: Ints, budget: int, p: float, *, cubed: bool
+) -> tuple[Ints, Floats]:
+    """Methods B and, `cubed`, C: the heaviest document, after which the residuals of the runs that have it are smaller.
+    Returns which of the candidates, as positions, and their weights."""
+    topics = len(ranked.topics)
+    worth = np.append(scorer.tables[0].worth, [0.0, 0.0])
+    top = scorer.tables[0].top or 1.0
+    entries = [np.flatnonzero(np.isin(run.document, candidates)) for run in ranked.runs]
+    base, residual = np.zeros((2, len(ranked.runs), topics))
+    for number, run in enumerate(ranked.runs):
+        share = (1 - p) * p ** (run.rank - 1)
+        gained = np.where(ranked.judged[run.document], worth[ranked.code[run.document]] / top, 0.0)
+        base[number] = np.bincount(ranked.topic[run.document], weights=share * gained, minlength=topics)
+        unjudged = share * ~ranked.judged[run.document]
+        residual[number] = np.bincount(ranked.topic[run.document], weights=unjudged, minlength=topics)
+        residual[number] += p**run.counts
+    number_of = np.full(len(ranked), -1)
+    number_of[candidates] = np.arange(len(candidates))
+    who = np.concatenate([np.full(len(entry), number) for number, entry in enumerate(entries)])
+    at = number_of[np.concatenate([run.document[entry] for run, entry in zip(ranked.runs, entries, strict=True)])]
+    share = np.concatenate(
+        [(1 - p) * p ** (run.rank[entry] - 1) for run, entry in zip(ranked.runs, entries, strict=True)]
+    )
+    topic = ranked.topic[candidates]
+
+    def importance(of: Any) -> Any:
+        return residual[of] * ((base[of] + residual[of] / 2) ** 3 if cubed else 1)
+
+    weights = np.bincount(at, weights=share * importance((who, topic[at])), minlength=len(candidates))
+    by_topic = np.argsort(topic[at], kind="stable")
+    begin = np.searchsorted(topic[at][by_topic], np.arange(topics + 1))
+    open_: Bools = np.ones(len(candidates), dtype=bool)
+    chosen, found = [], []
+    for _ in range(min(budget, len(candidates))):
+        number = int(np.argmax(np.where(open_, weights, -1.0)))
+        chosen.append(number)
+        found.append(weights[number])
+        open_[number] = False
+        same = by_topic[begin[topic[number]] : begin[topic[number] + 1]]
+        mine = same[at[same] == number]
+        residual[who[mine], topic[number]] -= share[mine]
+        touched = np.unique(at[same])
+        weights[touched] = np.bincount(
+            at[same], weights=share[same] * importance((who[same], topic[at[same]])), minlength=len(candidates)
+        )[touched]
+    return np.array(chosen, dtype=np.int64), np.array(found)
+
+
+# What to judge next: the unjudged documents of runs, by how much their judgments would tell.
+
+
+Strategy = Literal["depth", "rbp-a", "rbp-b", "rbp-c", "residual", "pairs"]
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+BY_MEASURE: tuple[Strategy, ...] = ("residual", "pairs")
+BUDGET, PERSISTENCE, MEASURE = 100, 0.8, "ndcg@10"
+DEFAULT: Strategy = "rbp-c"
+"""What brings the order of runs nearest to the true one in nine of ten draws of topics: tests/benchmarks/judging.py."""
+
+
+@dataclass(frozen=True)
+class JudgingSettings:
+    """How documents are chosen: see `to_judge`. Raises InputError (usage) where a value is not allowed."""
+
+    strategy: Strategy = DEFAULT
+    budget: int = BUDGET
+    p: float = PERSISTENCE
+    pool_depth: int | None = None
+
+    def __post_init__(self) -> None:
+        check_choice(self.strategy, STRATEGIES, "--strategy")
+        numbers.BUDGET.check_field(self, "budget")
+        numbers.PERSISTENCE.check_field(self, "p")
+        numbers.POOL_DEPTH.check_field(self, "pool_depth")
+
+    def words(self, measure: Measure) -> str:
+        """The strategy in a line."""
+        given = "if it and those above it have the top gain; greedy"
+        return {
+            "depth": "depth: by the best rank in any run, then by how many runs have it there",
+            "rbp-a": f"rbp-a: summed RBP weight in all runs, p {self.p:g}",
+            "rbp-b": f"rbp-b: as rbp-a, each run weighed by its residual; greedy, p {self.p:g}",
+            "rbp-c": f"rbp-c: as rbp-b, and by its projected score cubed; greedy, p {self.p:g}",
+            "residual": f"residual: summed rise of {measure.label} in all runs, {given}",
+            "pairs": f"pairs: summed change of the difference in {measure.label} of runs that judging could reverse, "
+            f"{given}",
+        }[self.strategy]
+
+
+@dataclass(frozen=True, eq=False)
+class ToJudge(InNotebook, document="questions.to_judge.to_judge_document"):
+    """What to judge, the most telling first.
+
+    frame   topic, docno, weight, runs (how many have it), best_rank, wanted_by (runs and ranks, as text)
+    wanted  of each document: the parts of `wanted_by`, the best rank first
+    left    how many other unjudged documents there are
+    """
+
+    frame: pd.DataFrame
+    wanted: list[list[str]]
+    left: int
+    settings: JudgingSettings
+    measure: Measure
+    notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<ToJudge {len(self.frame)} documents by {self.settings.strategy}>"
+
+
+def to_judge(
+    runs: Any,
+    qrels: Any = None,
+    strategy: Strategy = DEFAULT,
+    *,
+    budget: int = BUDGET,
+    measure: str | Measure = MEASURE,
+    p: float = PERSISTENCE,
+    pool_depth: int | None = None,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> ToJudge:
+    """The unjudged documents of runs that are to be judged next.
+
+    strategy    `depth`: by the best rank in any run. `rbp-a`, `rbp-b`, `rbp-c`: the methods A to C of Moffat, Webber &
+                Zobel, SIGIR 2007: the weight of the document in rank-biased precision, summed over runs; each run
+                weighed by its residual on the topic; and by the cube of its projected score, base + residual/2, too.
+                `residual`: how far it would lift the means of runs by `measure` if it had the top gain, as have those
+                chosen before it, summed over runs. `pairs`: how far it would change the differences of runs whose order
+                judging could reverse
+    budget      how many documents at most
+    measure     of `residual` and `pairs`
+    p           persistence of the RBP methods
+    pool_depth  documents below this rank are not asked for; None: all may be
+
+    `rbp-b` and `rbp-c` choose one after the other: a run's residual shrinks with each document chosen. So do `residual`
+    and `pairs`, each document given those before it; where none adds anything more they begin anew, as if those chosen
+    were not relevant, and they leave out documents that cannot change a score, so that there may be fewer than the
+    budget. `depth` and `rbp-a` weigh each document by itself. The other arguments are those of `evaluate`. Returns
+    `ToJudge`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does, for `judged_only`, and where `residual` or
+    `pairs` go by a measure without residual.
+    """
+    options = resolve_options(like, **keywords)
+    settings = JudgingSettings(strategy, budget, p, pool_depth)
+    found = judge_next(named_runs(runs), qrels, parse_measures(measure)[0], options, settings)
+    warn_caller(found.notes)
+    return found
+
+
+def judge_next(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measure: Measure,
+    options: Options,
+    settings: JudgingSettings,
+    workers: Workers | None = None,
+) -> ToJudge:
+    """As `to_judge`, for runs by name."""
+    if options.judged_only:
+        raise InputError("--judged-only", "leaves no unjudged document to ask for", "leave it out", usage=True)
+    if settings.strategy in BY_MEASURE and measure.residual == "none":
+        what = f"{measure.label} has no residual, by which --strategy {settings.strategy} goes"
+        raise InputError("-m", what, "choose another measure or strategy", usage=True)
+    if options.fill is not None and settings.strategy not in BY_MEASURE:
+        what = f"does not apply to --strategy {settings.strategy}, which goes by no measure"
+        raise OPTIONS["fill"].error(what, "leave it out")
+    if qrels is None:
+        judged = Qrels.none((0.0, top_grade(options, 1.0)))
+        options = replace(options, topics="run")
+    else:
+        judged = qrels_for(runs, qrels, options)
+    scorer = Scorer(judged, [measure], replace(options, residuals="total"))
+    check_maskable(scorer, options, "--to-judge")
+    ranked = rank_runs(runs, scorer.grader, workers)
+    best = ranked.best_rank
+    # What the qrels list is not asked for again, not even where its grade counts as unjudged.
+    candidates = np.flatnonzero((ranked.code >= len(judged.labels)) & (best <= (settings.pool_depth or NOWHERE)))
+    chosen, weights = choose(ranked, scorer, candidates, settings)
+    notes = [*ranked.notes] if qrels is None else [*scorer.notes, *ranked.notes]
+    wanted = _wanted(ranked, chosen)
+    frame = _frame(ranked, chosen, weights, best, wanted)
+    return ToJudge(frame, wanted, len(candidates) - len(chosen), settings, scorer.measures[0], notes)
+
+
+def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: JudgingSettings) -> tuple[Ints, Floats]:
+    """The documents to judge, among the candidates, and their weights; the most telling first, of equal ones the one
+    with the better rank, then in the order of topics and docnos."""
+    docnos, best = ranked.docnos[candidates].astype(str), ranked.best_rank[candidates]
+    candidates = candidates[np.lexsort((docnos, ranked.topic[candidates], best))]
+    if settings.strategy in BY_MEASURE:
+        pairs = settings.strategy == "pairs"
+        chosen, weights = choose_by_measure(ranked, scorer, candidates, settings.budget, pairs=pairs)
+    elif settings.strategy in ("rbp-b", "rbp-c"):
+        cubed = settings.strategy == "rbp-c"
+        chosen, weights = choose_by_residual(ranked, scorer, candidates, settings.budget, settings.p, cubed=cubed)
+    else:
+        each = depth_weights(ranked) if settings.strategy == "depth" else rbp_weights(ranked, settings.p)
+        weights = each[candidates]
+        chosen = np.argsort(-weights, kind="stable")[: settings.budget]
+        weights = weights[chosen]
+    return candidates[chosen], weights
+
+
+def _wanted(ranked: RankedRuns, chosen: Ints) -> list[list[str]]:
+    """Of each document: which runs have it at which rank, the best first."""
+    found: list[list[tuple[int, str]]] = [[] for _ in chosen]
+    place = {document: number for number, document in enumerate(chosen.tolist())}
+    for run in ranked.runs:
+        hits = np.flatnonzero(np.isin(run.document, chosen))
+        for document, rank in zip(run.document[hits].tolist(), run.rank[hits].tolist(), strict=True):
+            found[place[document]].append((rank, run.name))
+    return [[f"{name}:{rank}" for rank, name in sorted(one, key=itemgetter(0))] for one in found]
+
+
+def _frame(ranked: RankedRuns, chosen: Ints, weights: Floats, best: Ints, wanted: list[list[str]]) -> pd.DataFrame:
+    names = np.array(ranked.names, dtype=object)
+    return to_frame(
+        {
+            "topic": names[ranked.topic[chosen]],
+            "docno": ranked.docnos[chosen],
+            "weight": weights,
+            "runs": [len(one) for one in wanted],
+            "best_rank": best[chosen],
+            "wanted_by": [" ".join(one) for one in wanted],
+        }
+    )
+
+
+def to_judge_document(found: ToJudge, layout: Layout) -> Document:
+    """What to judge: a row for each document."""
+    frame = found.frame
+    signature = found.settings.words(found.measure)
+    if layout == "long":
+        return Document([frame_table(frame)], signature)
+    table = shown(
+        frame,
+        topic=("topic", "text"),
+        docno=("docno", "text"),
+        weight=("weight", "number"),
+        runs=("runs", "count"),
+        best_rank=("best rank", "count"),
+        wanted_by=("wanted by", "text"),
+    )
+    texts = [" ".join(one[:WANTED]) + (" …" if len(one) > WANTED else "") for one in found.wanted]
+    table = Table(table.columns, [[*row[:-1], text] for row, text in zip(table.rows, texts, strict=True)])
+    count = len(frame)
+    line = f"{count} {plural(count, 'document')} to judge, {found.left} more unjudged"
+    if found.settings.strategy in BY_MEASURE and found.left and count < found.settings.budget:
+        what = "the order of two runs by " if found.settings.strategy == "pairs" else ""
+        line += f", none of which could change {what}{found.measure.label}"
+    return Document([line, table] if count else [line], signature)
+
+
+def qrels_lines(found: ToJudge) -> str:
+    """What to judge as lines of a qrels file that lack the grade."""
+    return "".join(f"{row['topic']} 0 {row['docno']}\n" for row in frame_rows(found.frame))
+
+
+FEW_RUNS, WANTED = 8, 3
+"""Runs up to which the overlap of each pair is shown, and how many of those that want a document are named."""

@@ -1,0 +1,224 @@
+"""Two runs topic by topic: by how much they differ, and whether judging could reverse their order."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.analysis.difference_bounds import never_falls, settled, topic_bounds
+from gradedeval.analysis.flips import Reread
+from gradedeval.analysis.pictures import (
+    BLACK,
+    BLUE,
+    DARK,
+    LIGHT,
+    LOWER,
+    PALE,
+    VERMILION,
+    Panel,
+    drawn,
+    frame_of,
+    inches_of,
+    legend,
+    of_measure,
+    shown,
+)
+from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, with_baseline
+from gradedeval.arrays import TOLERANCE, Bools, Floats
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.many_runs import MATRIX_OPTIONS, matrix_from
+from gradedeval.cli.options import command_line, one_registered
+from gradedeval.cli.output import warn
+from gradedeval.errors import InputError, in_python, plural, warn_caller
+from gradedeval.formats.frames import joined, to_frame
+from gradedeval.questions.compare import BASELINE, unseen_in
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+def topic_differences(
+    scores: AnyScores, baseline: AnyScores | None = None, *, allow_mismatch: bool = False
+) -> pd.DataFrame:
+    """How two runs differ on each topic that both are scored on, by each measure, the largest gain first.
+
+    scores          what `gradedeval.evaluate` returns, with residuals="total" to get `settled`; or saved scores
+    baseline        the run that the other is compared with: its name, or its saved scores; None: the first of the two
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
+
+    Returns a frame with the columns measure, topic, baseline, run, baseline_score, score, difference (score −
+    baseline_score), baseline_residual, residual, low, high (what judging could make of the difference, a document that
+    both runs have being judged alike for both; blank where that is not known), settled (whether judging could not
+    reverse the order of the two; blank without residuals), sign (1 where more is better or neither is, −1 where less
+    is). `.attrs["if_fully_judged"]` is what low, high and settled assume. Raises InputError (usage) unless there are
+    two runs.
+    """
+    matrix, name = with_baseline(scores, baseline, allow_mismatch)
+    if len(matrix.runs) != 2:
+        what = f"{len(matrix.runs)} {plural(len(matrix.runs), 'run')} given, and two are compared topic by topic"
+        raise InputError("", what, "add a run" if len(matrix.runs) < 2 else "choose two", usage=True)
+    first = matrix.run_index(name) if name is not None else 0
+    reread = Reread.of(matrix.scores)
+    frames = [_by_topic(matrix.paired(measure), first, reread) for measure in matrix.comparable_measures()]
+    frame = joined(frames)
+    frame.attrs = {"if_fully_judged": in_python("; ".join(unseen_in(frame, matrix, "settled")))}
+    return frame
+
+
+def _by_topic(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame:
+    """The rows of one measure, the largest gain first."""
+    before, after = paired.score[[first, 1 - first]]
+    old, new = paired.residual[[first, 1 - first]]
+    difference = after - before
+    difference[np.abs(difference) <= TOLERANCE] = 0
+    lowest, highest = topic_bounds(paired, np.array([first]), np.array([1 - first]), reread)[:, 0]
+    rises = never_falls(paired.measure, reread)
+    low, high = (difference - old, difference + new) if rises else (np.nan, np.nan)
+    low, high = np.where(np.isnan(lowest), low, lowest), np.where(np.isnan(highest), high, highest)
+    columns = {
+        "measure": paired.measure,
+        "topic": np.array(paired.topics, dtype=object),
+        "baseline": paired.runs[first],
+        "run": paired.runs[1 - first],
+        "baseline_score": before,
+        "score": after,
+        "difference": difference,
+        "baseline_residual": old,
+        "residual": new,
+        "low": np.minimum(low, difference),  # but for the last bits they are
+        "high": np.maximum(high, difference),
+        "settled": settled(difference, (old, new), (lowest, highest), rises),
+        "sign": paired.reading.sign,
+    }
+    order = np.argsort(-paired.reading.sign * difference, kind="stable")
+    return to_frame(columns).astype({"settled": "boolean"}).iloc[order]
+
+
+# Two runs topic by topic: the differences, what judging could make of them, and which it could reverse.
+
+
+COLUMNS = ("measure", "topic", "baseline", "run", "difference", "low", "high", "settled", "sign")
+NAMED = 12
+"""Topics an inch: of more the names would be too small to read."""
+MANY = 400
+"""Topics: the bars of more would be thinner than a dot, and so are drawn as areas."""
+
+
+def plot_topics(
+    scores: AnyScores, measure: Any = None, *, baseline: AnyScores | None = None, ax: Axes | None = None
+) -> Axes:
+    """The difference of two runs on each topic, the largest gain first; a thin line says what judging could make of it,
+    and topics whose order judging could reverse are grey.
+
+    scores    what `gradedeval.evaluate` returns of two runs, with residuals="total" to know what judging could do;
+              saved scores; or what `gradedeval.topic_differences` returns
+    measure   which, where there are several
+    baseline  the run that the other is compared with; None: the first
+    ax        matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` (usage) unless there are two runs, and where it is not said which
+    measure.
+    """
+    matrix, frame = None, scores if hasattr(scores, "columns") and "difference" in scores.columns else None
+    if frame is None:
+        matrix, name = with_baseline(scores, baseline, False)
+        frame = topic_differences(matrix, name)
+    frame = of_measure(frame_of(frame, COLUMNS, "topics", "that of gradedeval.topic_differences"), measure, "topics")
+    ax = drawn(partial(draw_topics, frame=frame), ax)
+    warn_caller(topic_notes(frame, matrix))
+    return ax
+
+
+def topic_panel(frame: pd.DataFrame) -> Panel:
+    """The picture of one measure."""
+    return Panel(partial(draw_topics, frame=frame), 1.9)
+
+
+def topic_notes(frame: pd.DataFrame, matrix: Matrix | None = None) -> list[str]:
+    """What is not drawn of a measure because it is not known; and what is assumed of the scores it was made from."""
+    measure = frame["measure"].iloc[0]
+    unknown = int(frame["settled"].isna().sum())
+    what = f"{measure}: {unknown} of {len(frame)} topics have no residual"
+    what += ", so whether judging could reverse them is not drawn"
+    return [*([what] if unknown else []), *(unseen_in(frame, matrix, "settled") if matrix is not None else [])]
+
+
+def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
+    """Draw the topics of one measure."""
+    difference, low, high = (frame[name].to_numpy(dtype=float) for name in ("difference", "low", "high"))
+    better = frame["sign"].to_numpy() * difference
+    open_ = frame["settled"].eq(False).fillna(False).to_numpy(dtype=bool)
+    place = np.arange(len(frame))
+    before, after = shown(frame["baseline"].iloc[0]), shown(frame["run"].iloc[0])
+    kinds = (
+        (~open_ & (better > 0), BLUE, f"{after} better"),
+        (~open_ & (better < 0), VERMILION, f"{before} better"),
+        (open_, PALE, "judging could reverse it"),
+    )
+    handles: list[Any] = []
+    tied = ~open_ & (better == 0)
+    ax.use_sticky_edges = False  # a bar that ends in the air is not cut off
+    for chosen, color, name in kinds:
+        if chosen.any():
+            label = f"{name}: {chosen.sum()}"
+            handles.append(_draw(ax, chosen, difference, width=0.8, color=color, label=label))
+    if tied.any():
+        size = 2 if len(frame) <= MANY else 1
+        marks: dict[str, Any] = {"marker": "d", "linestyle": "", "markersize": size, "color": BLACK, "clip_on": False}
+        handles += ax.plot(place[tied], difference[tied], label=f"tied: {tied.sum()}", **marks)
+    known = np.isfinite(low) & np.isfinite(high) & (high > low)
+    if known.any():
+        alpha = 0.7 if len(frame) > MANY else 1
+        label = "range if all were judged"
+        handles.append(_draw(ax, known, high, low, width=0.25, color=DARK, label=label, alpha=alpha))
+    elif tied.all():
+        ax.set_ylim(-1, 1)
+    ax.axhline(0, color=BLACK, linewidth=0.6)
+    ax.grid(axis="y", color=LIGHT, linewidth=0.4)
+    room = max(0.7, (8 - len(frame)) / 2)
+    ax.set_xlim(-room, len(frame) - 1 + room)
+    _name_topics(ax, frame["topic"].tolist())
+    ax.set_ylabel(f"difference in {shown(frame['measure'].iloc[0])}{LOWER if frame['sign'].iloc[0] < 0 else ''}")
+    legend(ax, handles=handles)
+
+
+def _draw(ax: Axes, chosen: Bools, ends: Floats, begins: Floats | None = None, *, width: float, **look: Any) -> Any:
+    """Draw bars on the chosen topics, from 0 or where they begin to where they end; of very many topics an area."""
+    begins = np.zeros(len(ends)) if begins is None else begins
+    place = np.arange(len(ends))
+    if len(ends) <= MANY:
+        return ax.bar(place[chosen], (ends - begins)[chosen], bottom=begins[chosen], width=width, **look)
+    first, last = (np.where(chosen, side, 0.0) for side in (begins, ends))
+    return ax.fill_between(place, first, last, step="mid", linewidth=0, **look)
+
+
+def _name_topics(ax: Axes, names: list[str]) -> None:
+    """The names of topics below their bars, where there is room for them."""
+    inches, _ = inches_of(ax)
+    few = len(names) <= inches * NAMED
+    ax.set_xticks(range(len(names)) if few else [], [shown(name, 16) for name in names] if few else [])
+    if few and max(map(len, names)) * len(names) > inches * 12:
+        ax.tick_params(axis="x", labelrotation=90)
+    count = f"{len(names)} {plural(len(names), 'topic')}"
+    ax.set_xlabel("topic" if few else f"{count}, by difference")
+
+
+# `gradedeval plot topics RUN RUN QRELS`: two runs topic by topic.
+
+
+@command_line("topics", "RUN RUN QRELS", [BASELINE, one_registered("unseen")], MATRIX_OPTIONS, PICTURE_OPTIONS)
+def plot_command(baseline: str | None, **keywords: Any) -> None:
+    """Draw the difference of two runs on each topic, the second less the first, the largest gain first.
+
+    A thin line says what judging could make of each difference. Topics whose order it could reverse are grey.
+    Several measures are drawn below each other.
+    """
+    canvas = Canvas(keywords)
+    matrix, name = matrix_from(keywords, baseline)
+    differences = topic_differences(matrix, name)
+    frames = [frame for _, frame in differences.groupby("measure", sort=False)]
+    warn(note for frame in frames for note in topic_notes(frame, matrix))
+    canvas.draw([topic_panel(frame) for frame in frames], matrix.signature)

@@ -1,0 +1,729 @@
+"""Background weights: the mean weight that a measure such as ap or bpref gives each rank over a set of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, cast, get_args
+
+import click
+import numpy as np
+
+from gradedeval import __version__
+from gradedeval.analysis.pictures import (
+    LIGHT,
+    Panel,
+    check_numbers,
+    drawn,
+    frame_of,
+    legend,
+    looks,
+    shown,
+    whole_numbers,
+)
+from gradedeval.analysis.ranked_runs import check_by_rank
+from gradedeval.arrays import TOLERANCE, Bools, Floats
+from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.options import (
+    MEASURES_FROM,
+    command_line,
+    given,
+    measure_option,
+    option,
+    output_options,
+    registered,
+)
+from gradedeval.cli.output import warn
+from gradedeval.errors import InputError, check_choice, plural, shorten, warn_caller
+from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.formats.frames import InNotebook, to_frame
+from gradedeval.measures.applied import last_rank, scores_of
+from gradedeval.measures.definition import AnyMeasure, Measure, RankingWeights
+from gradedeval.measures.gains import Gains
+from gradedeval.measures.parse import exact_label, parse_measures
+from gradedeval.measures.table import MEASURES
+from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
+from gradedeval.options.numbers import Number
+from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.progress import Progress, no_progress, with_progress
+from gradedeval.parallel.workers import Limits, Workers
+from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.evaluate import named_runs, qrels_for
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.scores import with_defaults
+from gradedeval.scoring.signature import signature
+from gradedeval.scoring.tasks import GradedRun, grade_run
+from gradedeval.trec.lines import decode
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+def weights_in_rankings(measure: Measure, g: Gains) -> Floats:
+    """topics × ranks: the weights W(i) of the ranks of each ranking, where Σ_i W(i) [gain_i > 0] is its score.
+
+    ap     Σ_{j≤i} r_j / (i R)
+    sp     Σ_{j≤i} r_j / i
+    q      (Σ_{j≤i} r_j + β cg(i)) / ((i + β cg*(i)) R), which is 2 Σ_{j≤i} r_j / ((i + min(i, R)) R) for gains 0 and 1
+           and β = 1
+    bpref  1/R − min(k + R, J_i − Σ_{j≤i} r_j) / (min(k + R, N) R), J_i: how many of the first i are judged
+    rr     1/i at the first relevant document, 0 elsewhere
+
+    With norm=k, R is no more than the cutoff where it divides all. Zhang et al., Information Retrieval 2010, section
+    3.3. Past the end of a ranking the formulas are taken literally: nothing more is relevant or judged there, and the
+    sums stay as they are. Where R is 0 so is W.
+    """
+    weighting = _weighting(measure)
+    weights = weighting.function(g, **measure.arguments)
+    if weighting.over is None:
+        return weights
+    whole = np.reshape(weighting.over(g, **measure.arguments), (-1, 1))
+    return np.where(whole > 0, weights / np.maximum(whole, 1), 0.0)
+
+
+def _weighting(measure: Measure) -> RankingWeights:
+    weighting = measure.definition.weights_in_ranking
+    if weighting is None:
+        raise TypeError(f"the weights of {measure} do not depend on the ranking")
+    return weighting
+
+
+class Background(NamedTuple):
+    """The mean weights of ranks over the rankings of a set of runs.
+
+    weights  ranks × measures
+    shares   of each measure's weight past the last rank: 0 where there is none, nan where its sum is unknown
+    counts   for each run on how many topics it is scored, and how many of those it lacks
+    formats  what the files of the runs were read as
+    notes    on what was skipped or assumed
+    """
+
+    weights: Floats
+    shares: Floats
+    counts: list[tuple[int, int]]
+    formats: list[str]
+    notes: list[str]
+
+
+def background(
+    runs: Mapping[str, Any], qrels: Qrels, measures: Sequence[Measure], options: Options, depth: int, workers: Workers
+) -> Background:
+    """The mean weights at ranks 1..depth, over the rankings of a set of runs by name, of measures such as ap and bpref.
+
+    The mean is over all pairs of a run and a topic: the 1/(s·t) of the source where all runs have the same topics. The
+    options say which topics count; a topic that a run lacks is a ranking without documents.
+
+    Zhang et al., Information Retrieval 2010, section 3.4. Raises InputError as `evaluate` does.
+    """
+    if options.ties == "average":
+        raise OPTIONS["ties"].error("weights in a ranking need one order", "choose an order")
+    for measure in measures:
+        check_by_rank(measure)
+    scorer = Scorer(qrels, measures, options, workers.limits)
+    grader = replace(scorer.grader, last_rank=None)
+    summed = _Sums(scorer, depth)
+    counts: list[tuple[int, int]] = []
+    formats: list[str] = []
+    notes, topics = list(scorer.notes), set()
+    for _, source in workers.progress(list(runs.items())):
+        run = grade_run(source, grader, workers.silent())
+        for batch in settled_batches(run):
+            summed.add(batch)
+        counts.append((len(run.topics), run.missing))
+        formats.append(run.format)
+        topics.add(frozenset(run.topics))
+        notes += run.notes
+    if len(topics) > 1:
+        notes.append("the runs count in different topics; --topics qrels counts the same for all")
+    notes += _without_relevant(summed.barren)
+    values = summed.weights / sum(count for count, _ in counts)
+    return Background(values, summed.beyond(), counts, formats, notes)
+
+
+class _Sums:
+    """The weights of many rankings, added up."""
+
+    def __init__(self, scorer: Scorer, depth: int) -> None:
+        self.scorer = scorer
+        self.weights = np.zeros((depth, len(scorer.measures)))
+        self.barren: dict[Measure, set[bytes]] = {
+            measure: set() for measure in scorer.measures if _weighting(measure).over is not None
+        }
+        # Weights that have an end, as those of rr: all that a ranking has is its score.
+        self.scores = {column: 0.0 for column, measure in enumerate(scorer.measures) if _weighting(measure).finite}
+
+    def add(self, batch: Batch) -> None:
+        if self.scores:
+            gains_of = self.scorer.gains_cache(batch)
+            for column in self.scores:
+                measure = self.scorer.measures[column]
+                self.scores[column] += float(measure.score(gains_of(self.scorer.tables[column], measure)).sum())
+        for part in _to_depth(batch, len(self.weights), self.scorer.grader.limits.cells):
+            gains_of = self.scorer.gains_cache(part)
+            for column, (measure, table) in enumerate(zip(self.scorer.measures, self.scorer.tables, strict=True)):
+                g = gains_of(table, measure)
+                weights = weights_in_rankings(measure, g)
+                self.weights[: weights.shape[1], column] += weights.sum(0)
+                if measure in self.barren:
+                    self.barren[measure].update(
+                        part.topics[row] for row in np.flatnonzero(g.num_relevant == 0).tolist()
+                    )
+
+    def beyond(self) -> Floats:
+        """measures: the share of the weight that lies past the last rank."""
+        depth = len(self.weights)
+        ends = [measure.cutoff is not None and measure.cutoff <= depth for measure in self.scorer.measures]
+        shares = np.where(ends, 0.0, np.nan)
+        for column, score in self.scores.items():
+            shares[column] = share_past(float(self.weights[:, column].sum()), score)
+        return shares
+
+
+def share_past(inside: float, whole: float) -> float:
+    """The share of the whole weight that is not inside; 0 where the two sums differ by rounding only."""
+    return 1 - inside / whole if whole - inside > 1e-12 * whole else 0.0
+
+
+def settled_batches(run: GradedRun[Batch]) -> Iterator[Batch]:
+    """The topics of a run that count, each once."""
+    batches = run.batches
+    last = {topic: number for number, batch in enumerate(batches) for topic in batch.topics}
+    counted = set(run.topics)
+    for number, batch in enumerate(batches):
+        rows = [row for row, topic in enumerate(batch.topics) if last[topic] == number and topic in counted]
+        if rows:
+            yield only(batch, rows)
+
+
+def only(batch: Batch, rows: Sequence[int]) -> Batch:
+    """Some topics of a batch."""
+    topics = [batch.topics[row] for row in rows]
+    return Batch(topics, batch.codes[rows], batch.retrieved[rows], batch.pool[rows])
+
+
+def _to_depth(batch: Batch, depth: int, cells: int) -> Iterator[Batch]:
+    """The batch with so many ranks, in parts of bounded size."""
+    every = range(len(batch.topics))
+    step = max(1, cells // depth)
+    for begin in every[::step]:
+        part = only(batch, every[begin : begin + step])
+        codes = np.full((len(part.topics), depth), batch.beyond, dtype=batch.codes.dtype)
+        codes[:, : part.codes.shape[1]] = part.codes[:, :depth]
+        yield replace(part, codes=codes, retrieved=np.minimum(part.retrieved, depth))
+
+
+def _without_relevant(barren: Mapping[Measure, set[bytes]]) -> list[str]:
+    """A note for the measures that have the same topics with R = 0."""
+    alike: dict[frozenset[bytes], list[str]] = {}
+    for measure, topics in barren.items():
+        alike.setdefault(frozenset(topics), []).append(measure.label)
+    return [
+        f"{', '.join(names)}: {len(topics)} {plural(len(topics), 'topic')} without relevant documents "
+        f"({shorten([decode(topic) for topic in sorted(topics)])}); all weights are 0 there"
+        for topics, names in alike.items()
+        if topics
+    ]
+
+
+# Fixed weights: those of a measure that is Σ_i w(i) gain_i, whatever the ranking.
+
+
+DEEPEST = 100_000
+"""The work of fixed weights grows with the square of the depth."""
+RANKS = Number("--ranks", whole=True, minimum=1, maximum=DEEPEST)
+"""Ranks whose fixed weights may be asked for."""
+
+
+def static_weights(measure: Measure, depth: int, progress: Progress = no_progress, tried: bool = False) -> Floats:
+    """ranks: the fixed weight of a gain at each rank: the score of the ranking whose only gain is 1 at that rank.
+
+    That these are the measure's weights is tried on other rankings, which differ in length, gains, judgments and pool,
+    unless that was `tried` with another value of a parameter. Raises InputError (usage) where it has no fixed weights.
+    """
+    if depth > DEEPEST + 1:  # one more than is asked for tells whether users go on from the last
+        RANKS.check(depth)
+    check_by_rank(measure)
+    if measure.types:
+        what = "its weights depend on the types of the documents"
+        raise InputError(f"'{measure}'", what, "give it a file without types", usage=True)
+    levels = _levels(measure)
+    weights = _shown(measure, depth, levels)
+    if weights is None:
+        horizon: Any = measure.arguments.get("horizon")
+        step = max(1, Limits.cells // max(depth, measure.cutoff or 0, horizon or 0))
+        weights = np.zeros(depth)
+        for _, begin in progress([(measure.label, begin) for begin in range(0, depth, step)]):
+            end = min(begin + step, depth)
+            weights[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
+    if not tried:
+        _checkfixed_weights(measure, weights, levels)
+    return weights
+
+
+def _shown(measure: Measure, depth: int, levels: Floats) -> Floats | None:
+    """ranks: what the measure itself shows that each rank adds where every gain is 1; None where it shows nothing, or
+    a document alone at a rank scores otherwise: then its weights have to be found one by one, which is slower."""
+    shown = measure.details(_rankings(measure, np.ones((1, depth)), levels))
+    column = shown.get("contribution", shown.get("W"))
+    if column is None:
+        return None
+    weights = np.zeros(depth)
+    shown_ranks = slice(min(depth, len(column[0]), measure.cutoff or depth))
+    weights[shown_ranks] = column[0, shown_ranks]
+    ranks = np.unique(np.geomspace(1, depth, 16).astype(np.int64))
+    alone = np.zeros((len(ranks), depth))
+    alone[np.arange(len(ranks)), ranks - 1] = 1
+    return weights if np.allclose(_scores(measure, alone, levels), weights[ranks - 1], rtol=1e-12, atol=0) else None
+
+
+def fixed_weights(measure: Measure, depth: int, progress: Progress) -> tuple[Floats, float]:
+    """Fixed weights, and the share that lies past them."""
+    if measure.definition.weights_in_ranking:
+        hint = "give RUN... QRELS to average them"
+        raise InputError(f"'{measure}'", "its weights depend on the ranking", hint, usage=True)
+    weights = static_weights(measure, depth, progress)
+    return weights, _share_beyond(measure, weights)
+
+
+def _levels(measure: Measure) -> Floats:
+    """Gains to try a measure with."""
+    return np.array([1.0]) if measure.rel is not None else np.array([0.25, 0.5, 0.75, 1.0])
+
+
+def _scores(
+    measure: Measure, gain: Floats, levels: Floats, judged: Bools | None = None, missed: Floats | None = None
+) -> Floats:
+    """topics: the scores of `_rankings`."""
+    return scores_of(measure, _rankings(measure, gain, levels, judged, missed))
+
+
+def _rankings(
+    measure: Measure, gain: Floats, levels: Floats, judged: Bools | None = None, missed: Floats | None = None
+) -> Gains:
+    """Rankings with these gains, topics × ranks, as the measure sees them.
+
+    judged  topics × ranks: what is judged, beside all that has a gain; None: every document
+    missed  topics × …: the gains of relevant documents that the rankings lack
+    """
+    judged = np.ones(gain.shape, dtype=bool) if judged is None else judged | (gain > 0)
+    missed = np.zeros((len(gain), 1)) if missed is None else missed
+    ideal = -np.sort(-np.concatenate([gain, missed], axis=1), axis=1)
+    pool = judged.sum(1) + np.count_nonzero(missed, axis=1)
+    retrieved = np.full(len(gain), gain.shape[1])
+    return _cut(measure, Gains(gain, judged, ideal, retrieved, pool, levels))
+
+
+def _cut(measure: Measure, g: Gains) -> Gains:
+    """The rankings down to the measure's cutoff."""
+    if (k := last_rank(measure)) is None:
+        return replace(g, k=measure.cutoff)
+    return replace(g, gain=g.gain[:, :k], judged=g.judged[:, :k], retrieved=np.minimum(g.retrieved, k), k=k)
+
+
+def _checkfixed_weights(measure: Measure, weights: Floats, levels: Floats) -> None:
+    """Raise InputError where the weights do not give what the first ranks add to the scores of random rankings."""
+    depth = len(weights)
+    draw = np.random.default_rng(2010)
+    for trial, further in enumerate((0, 1, 2, 3, 7, 40, 300, 1000) * 2, 1):
+        filled = (0.05, 0.3, 1.0)[trial % 3]
+        gain = np.zeros((2, depth + further))
+        gain[:] = draw.choice(levels, depth + further) * (draw.random(depth + further) < filled)
+        gain[1, :depth] = 0
+        judged = draw.random(gain.shape) < 0.5
+        with_them, without = _scores(measure, gain, levels, judged, draw.choice(levels, (2, trial))).tolist()
+        added = float(weights @ gain[0, :depth])
+        # Where nothing else is retrieved, nothing else may count.
+        others = without if further else 0.0
+        if not abs(with_them - others - added) <= 1e-9 * max(1.0, abs(with_them)):
+            by_ranking = [name for name, measure in MEASURES.items() if measure.definition.weights_in_ranking]
+            hint = f"as p@10, rbp and dcg are; given RUN... QRELS, {', '.join(by_ranking)} have weights too"
+            raise InputError(f"'{measure}'", "is not a sum of gains with fixed weights", hint, usage=True)
+
+
+def _share_beyond(measure: Measure, weights: Floats) -> float:
+    """The share of all weight that lies past these; nan where there is some, and no sum of it that is known."""
+    depth, k, inside = len(weights), measure.cutoff, float(weights.sum())
+    if measure.definition.residual == "beyond_run":
+        ones = np.ones((1, depth))
+        endless = Gains(ones, ones > 0, ones, np.array([depth]), np.array([depth]), np.array([1.0]), tail=1.0)
+        whole = float(scores_of(measure, _cut(measure, endless))[0])
+    else:
+        # Such a measure does not say what ranks past the end of a run are worth; a longer run does, if it is enough.
+        enough = 2 * depth + 1000 if k is None or k > Limits.cells else k
+        whole, longer = (
+            float(_scores(measure, np.ones((1, length)), np.array([1.0]))[0])
+            for length in (max(depth, enough), 2 * max(depth, enough))
+        )
+        if longer - whole > 1e-12 * longer:
+            return float("nan")
+    if not np.isfinite(whole):
+        return float("nan")
+    return share_past(inside, whole)
+
+
+# Weights of ranks: those of measures with fixed weights, and beside them the background weights of a set of runs.
+
+
+DEPTH = 1000
+"""Ranks unless told otherwise."""
+
+Normalize = Literal["none", "sum", "max"]
+NORMALIZE: tuple[str, ...] = get_args(Normalize)
+Quantity = Literal["W", "C", "L"]
+QUANTITIES: tuple[str, ...] = get_args(Quantity)
+
+
+@dataclass(frozen=True, eq=False)
+class Weights(InNotebook, document="questions.weights.weights_document"):
+    """Weights of ranks 1, 2, 3, … by several measures, or what a user with these weights does.
+
+    measures   as applied
+    values     ranks × measures; nan where a user never comes to a rank
+    beyond     measures: the share of a measure's weight that lies past the last rank; nan where its weights go on
+               without a sum that is known
+    signature  all that the numbers depend on, in one line
+    notes      what was skipped or assumed
+    quantity   `W`, or what was made of the weights: `C`, `L`
+    """
+
+    measures: list[Measure]
+    values: Floats
+    beyond: Floats
+    signature: str
+    notes: list[str] = field(default_factory=list)
+    quantity: Quantity = "W"
+
+    @property
+    def columns(self) -> list[str]:
+        return ["rank", *map(exact_label, self.measures)]
+
+    @property
+    def rows(self) -> list[list[Any]]:
+        """The table, as plain numbers: the rank and its weight by each measure, None where it is blank."""
+        values = np.where(np.isnan(self.values), None, self.values).tolist()  # type: ignore[call-overload]
+        return [[rank, *weights] for rank, weights in enumerate(values, 1)]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The table as a DataFrame: rank, and a column for each measure."""
+        return to_frame(self.rows, columns=self.columns)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What lies past the last rank."""
+        depth, past = len(self.values), list(zip(self.columns[1:], self.beyond.tolist(), strict=True))
+        endless = [name for name, share in past if np.isnan(share)]
+        remarks = [f"{name}: {share:.4g} of its weight lies past rank {depth}" for name, share in past if share > 0]
+        if endless:
+            remarks.append(f"{', '.join(endless)}: weights go on past rank {depth}, and their sum is not known")
+        return remarks
+
+
+def weights_document(weights: Weights, layout: Layout) -> Document:
+    """The weights as a table: a row a rank, a column a measure, for people and for programs."""
+    rank, *measures = weights.columns
+    columns = [Column(rank, "count"), *(Column(name, "score", digits=6) for name in measures)]
+    return Document([Table(columns, weights.rows)], weights.signature)
+
+
+def weights(
+    measures: AnyMeasure | Sequence[AnyMeasure],
+    runs: Any = None,
+    qrels: Any = None,
+    *,
+    ranks: int = DEPTH,
+    normalize: Normalize = "none",
+    quantity: Quantity = "W",
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> Weights:
+    """The weight of each rank by measures that are sums of weighted gains.
+
+    measures   notation, as in "rbp(p=0.95) dcg p@10"; ap, rr, sp, bpref and q need runs
+    runs       what `evaluate` takes: one run, a list of runs, or a dict of them by name
+    qrels      what `evaluate` takes
+    ranks      how many ranks
+    normalize  `none`; `sum`: weights that sum to 1 over those ranks; `max`: the largest is 1
+    quantity   `W`: the weights; `C`: W(i+1)/W(i), the probability of going on from a rank to the next; `L`:
+               (W(i) − W(i+1))/W(1), the probability that a rank is the last one seen. Both are of the user whose
+               weights these are (Moffat et al., TOIS 2017), and probabilities only where no weight is above the one
+               before
+    keywords   options, as in `evaluate`
+
+    Returns `Weights`: `.frame`, `.values`, `.beyond`. Measures whose weights are fixed have those; for ap, rr, sp,
+    bpref and q the weights that each ranking implies are averaged over the runs and topics.
+    Zhang et al., Information Retrieval 2010, section 3. Raises InputError also where a measure has no weights.
+    """
+    options = resolve_options(like, **keywords)
+    named = None if runs is None else named_runs(runs)
+    table = weights_by(
+        parse_measures(measures), named, qrels, options, ranks=ranks, normalize=normalize, quantity=quantity
+    )
+    warn_caller(table.notes)
+    return table
+
+
+def weights_by(
+    measures: Sequence[Measure],
+    runs: Mapping[str, Any] | None,
+    qrels: Any,
+    options: Options,
+    *,
+    ranks: int = DEPTH,
+    normalize: str = "none",
+    quantity: str = "W",
+    workers: Workers | None = None,
+    rank_progress: Progress = no_progress,
+) -> Weights:
+    """As `weights`, for measures and options that are settled and runs by name, or None.
+
+    workers        processes that may share a large run; their progress is that of runs
+    rank_progress  shows how many ranks of fixed weights are done
+    """
+    ranks = RANKS.check(ranks)
+    check_choice(normalize, NORMALIZE, "--normalize")
+    check_choice(quantity, QUANTITIES, "--quantity")
+    if quantity != "W" and normalize != "none":
+        raise InputError("--normalize", f"{quantity}(i) is the same for weights of any sum", "leave it out", usage=True)
+    if not measures:
+        raise InputError("", "no measures given", "for example 'rbp(p=0.95) dcg'", usage=True)
+    if (runs is None) != (qrels is None):
+        raise InputError("", "runs and qrels belong together", "give both or neither", usage=True)
+    depth = ranks if quantity == "W" else ranks + 1
+    chosen = list(dict.fromkeys(with_defaults(measure, options) for measure in measures))
+    for measure in chosen:
+        if measure.prior is not None:
+            raise InputError(f"'{measure}'", "a mean over intents has no weights", "use the measure inside", usage=True)
+    implied = [measure for measure in chosen if measure.definition.weights_in_ranking and runs is not None]
+    # Before any run is read: a measure without weights need not wait for them.
+    columns = {measure: fixed_weights(measure, depth, rank_progress) for measure in chosen if measure not in implied}
+    notes = _cost_notes(list(columns), options)
+    settings = [f"gradedeval {__version__}"]
+    if implied and runs is not None:
+        judged = qrels_for(runs, qrels, options)
+        found = background(runs, judged, implied, options, depth, workers or Workers())
+        columns |= dict(zip(implied, zip(found.weights.T, found.shares.tolist(), strict=True), strict=True))
+        notes += found.notes
+        count, under = len(found.counts), signature(judged, options, implied, found.counts, found.formats)
+        settings = [str(under), f"{count} {plural(count, 'run')}"]
+    elif runs is not None:
+        notes.append("the runs are not read: the weights of these measures are the same for all")
+    values = np.stack([_normalized(columns[measure][0], measure, normalize) for measure in chosen], axis=1)
+    beyond = np.array([columns[measure][1] for measure in chosen])
+    settings += [f"ranks 1..{ranks}", f"normalize {normalize}"]
+    weights = Weights(chosen, values, beyond, " | ".join(settings), notes)
+    return weights if quantity == "W" else _of_user(weights, quantity, " | ".join(settings[:-1]))
+
+
+def _of_user(weights: Weights, quantity: str, signature: str) -> Weights:
+    """C(i) or L(i) of the user who has these weights, down to the last rank but one."""
+    here, next_one = weights.values[:-1], weights.values[1:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        goes_on = np.where(here > 0, next_one / here, np.nan)
+    values = (here - next_one) / weights.values[0] if quantity == "L" else goes_on
+    past = [_past(own, share) for own, share in zip(weights.values.T, weights.beyond.tolist(), strict=True)]
+    notes, signature = [*weights.notes, *_rising(weights)], f"{signature} | {quantity}(i) of the weights"
+    return Weights(weights.measures, values, np.array(past), signature, notes, cast(Quantity, quantity))
+
+
+def _past(weights: Floats, share: float) -> float:
+    """The share of the weight past the last rank but one, given that past the last."""
+    whole = float(weights.sum()) / (1 - share) if share < 1 else np.inf
+    return float("nan") if np.isnan(share) else share_past(float(weights[:-1].sum()), whole)
+
+
+def _rising(weights: Weights) -> list[str]:
+    """A note for measures with weights above the one before: no user has these."""
+    rising = weights.values[1:] > weights.values[:-1] + TOLERANCE
+    return [
+        f"{name}: its weight rises at rank {int(own.argmax()) + 2}, so C and L are no probabilities there"
+        for name, own in zip(weights.columns[1:], rising.T, strict=True)
+        if own.any()
+    ]
+
+
+def _cost_notes(fixed: Sequence[Measure], options: Options) -> list[str]:
+    """What is said of fixed weights that depend on what documents cost: here each costs 1."""
+    units = {measure.name: measure.definition.cost_unit for measure in fixed if measure.definition.cost_unit}
+    notes = [f"{name}: {unit}; the weights are those of documents that cost 1 each" for name, unit in units.items()]
+    if options.costs is not None and not notes and any(measure.definition.cwl for measure in fixed):
+        notes = ["--costs: fixed weights are those of documents that cost 1 each"]
+    return notes
+
+
+def _normalized(weights: Floats, measure: Measure, normalize: str) -> Floats:
+    if normalize == "none":
+        return weights
+    by = float(weights.sum() if normalize == "sum" else weights.max())
+    if not by > 0:
+        what = f"its weights down to rank {len(weights)} have {normalize} {by:g}"
+        raise InputError(f"'{measure}'", what, "leave out --normalize, or raise --ranks")
+    return weights / by
+
+
+# The weights of ranks: W(i), C(i) or L(i) of measures.
+
+
+LABELS = {
+    "W": "W(i): weight",
+    "C": "C(i): probability of going on",
+    "L": "L(i): probability of stopping",
+}
+FEW = 25
+"""Points that a line marks one by one."""
+RANKS_DRAWN = 50
+"""As many as linear axes show unless told otherwise."""
+LEAST = 1e-6
+"""Part of the largest weight of a measure down to which logarithmic axes go."""
+SOURCE = "what gradedeval.weights returns"
+
+
+def plot_weights(weights: Any, *, log: bool = False, ranks: int | None = None, ax: Axes | None = None) -> Axes:
+    """W(i), C(i) or L(i) over ranks, a line for each measure.
+
+    weights  what `gradedeval.weights` returns, or its frame
+    log      both axes logarithmic, down to a millionth of the largest of each measure; what is 0 is left out
+    ranks    how many; None: the first 50, with log all
+    ax       matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, for ranks that are not numbers from 1,
+    and where nothing is left to draw.
+    """
+    ranks = numbers.RANKS.check_or_none(ranks)
+    frame = frame_of(weights, ["rank"], "weights", SOURCE)
+    if len(frame.columns) == 1:
+        raise InputError("plot.weights", "the frame has no column but rank", f"give {SOURCE}", usage=True)
+    check_numbers(frame, frame.columns, "weights", SOURCE)
+    quantity = getattr(weights, "quantity", "W")
+    ranks = ranks or (None if log else RANKS_DRAWN)
+    frame = frame if ranks is None else frame[frame["rank"] <= ranks]
+    return drawn(partial(draw_weights, frame=frame, quantity=quantity, log=log), ax)
+
+
+def weight_panel(weights: Any, log: bool) -> Panel:
+    """The picture of some weights."""
+    return Panel(partial(draw_weights, frame=weights.frame, quantity=weights.quantity, log=log), 2.1)
+
+
+def draw_weights(ax: Axes, frame: pd.DataFrame, quantity: str, log: bool) -> None:
+    """Draw the columns of a frame over its ranks."""
+    rank = frame["rank"].to_numpy(dtype=float)
+    names = [str(name) for name in frame.columns if name != "rank"]
+    values = frame[names].to_numpy(dtype=float)
+    if log and not (values > 0).any():
+        raise InputError("--log", "no weight is above 0", "leave it out", usage=True)
+    for column, (name, look) in enumerate(zip(names, looks(len(names)), strict=True)):
+        own = np.where(values[:, column] > 0, values[:, column], np.nan) if log else values[:, column]
+        marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if np.isfinite(own).sum() <= FEW else {}
+        ax.plot(rank, own, label=shown(name), **look, **marker)
+    if log:
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        largest = values.max(axis=0, where=values > 0, initial=0)
+        floor = LEAST * largest[largest > 0].min()
+        if values.min(where=values > 0, initial=np.inf) < floor:
+            ax.set_ylim(floor, 2 * largest.max())
+    else:
+        ax.set_ylim(min(0.0, float(values.min(where=np.isfinite(values), initial=0))), None)
+        ax.set_xlim(0.5, rank.max() + 0.5)
+        whole_numbers(ax)
+    ax.grid(color=LIGHT, linewidth=0.4)
+    ax.set_xlabel("rank i (documents)")
+    ax.set_ylabel(LABELS[quantity])
+    legend(ax)
+
+
+# `gradedeval weights [RUN... QRELS]`: the weight of each rank.
+
+
+MEASURE = measure_option("Measure, such as 'rbp(p=0.95)' or p@10.", default=())
+RANKS_OPTION = option(RANKS, default=DEPTH, metavar="N", help=f"Print ranks 1 to N. Default: {DEPTH}.")
+WEIGHTS_OPTIONS = [
+    option("--normalize", type=click.Choice(NORMALIZE), default="none", help="'sum': scale the weights of ranks 1 to N "
+           "to sum to 1; 'max': scale the largest to 1. Default: none."),
+    option("--quantity", type=click.Choice(QUANTITIES), default="W", help="W: the weights; C: the probability of going "
+           "on from a rank to the next, W(i+1)/W(i); L: that a rank is the last one seen, (W(i) − W(i+1))/W(1). "
+           "Default: W."),
+]  # fmt: skip
+
+
+@command_line(
+    "weights",
+    "[RUN... QRELS]",
+    [MEASURE, RANKS_OPTION],
+    WEIGHTS_OPTIONS,
+    output_options(formats_for(), "csv", digits="6"),
+    [MEASURES_FROM],
+    registered("reading"),
+)
+def command(**keywords: Any) -> None:
+    """Print the weight of each rank, one column per measure.
+
+    Without files: for measures that are sums of gains with fixed weights, such as p@10, dcg, rbp or insq. With runs and
+    qrels also for ap, rr, sp, bpref and q: the weights implied by each ranking, averaged over all of them.
+
+    \b
+    gradedeval weights -m 'rbp(p=0.95) insq dcg@10' --ranks 50
+    gradedeval weights runs/*.run qrels.txt -m 'ap rr' --normalize sum -o w.csv
+    """
+    destination = Destination(keywords, "csv")
+    weights = weights_of(keywords)
+    warn([*weights.notes, *weights.remarks])
+    destination.deliver(partial(weights_document, weights), weights.signature)
+
+
+def weights_of(keywords: dict[str, Any]) -> Weights:
+    """The weights of the measures asked for, by themselves or in RUN... QRELS."""
+    files, measures = keywords.pop("files"), keywords.pop("measures")
+    settings = {name: keywords.pop(name) for name in ("ranks", "normalize", "quantity")}
+    table = measure_table(keywords.pop("measures_from"))
+    runs, qrels = run_and_qrels(files, keywords) if files else ([], None)
+    if not measures:
+        raise InputError("", "no measure given", "for example -m 'rbp(p=0.95)'", usage=True)
+    chosen = parse_measures(measures, table)
+    if given(keywords) and not files:
+        raise InputError(given(keywords)[0], "applies to runs, and none are given", "add RUN... QRELS", usage=True)
+    return weights_by(
+        chosen,
+        named_runs(runs) if runs else None,
+        qrels,
+        resolve_options(**keywords),
+        **settings,
+        workers=Workers.of(None, with_progress),
+        rank_progress=partial(with_progress, label="ranks"),
+    )
+
+
+# `gradedeval plot weights [RUN... QRELS]`: the weights of ranks as lines.
+
+
+RANK_OPTION = option(RANKS, metavar="N", help=f"Draw ranks 1 to N. Default: {RANKS_DRAWN}; with --log "
+                     f"{DEPTH}.")  # fmt: skip
+LOG = option("--log", is_flag=True, help="Logarithmic axes, down to a millionth of the largest weight of each measure.")
+
+
+@command_line(
+    "weights",
+    "[RUN... QRELS]",
+    [MEASURE, RANK_OPTION],
+    WEIGHTS_OPTIONS,
+    [LOG],
+    PICTURE_OPTIONS,
+    [MEASURES_FROM],
+    registered("reading"),
+)
+def plot_command(log: bool, **keywords: Any) -> None:
+    """Draw the weight of each rank, a line for each measure; with runs and qrels also the background weights of ap, rr,
+    sp, bpref and q.
+
+    With --quantity C or L: the probability that a user with these weights goes on from a rank, or stops there.
+    """
+    canvas = Canvas(keywords)
+    keywords["ranks"] = keywords["ranks"] or (DEPTH if log else RANKS_DRAWN)
+    weights = weights_of(keywords)
+    warn([*weights.notes, *weights.remarks])
+    canvas.draw([weight_panel(weights, log)], weights.signature)

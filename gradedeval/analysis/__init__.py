@@ -1,1 +1,1 @@
-"""What is asked of many runs: which is better, is it good enough, do measures agree, which parameter fits."""
+"""What several questions build on: runs × topics, significance, what judging could change, rankings side by side."""

@@ -1,4 +1,4 @@
-"""The documents of two runs that nobody judged: a document that both retrieved is one, and has one grade."""
+"""The greatest difference of two runs that judgments of their unjudged documents lead to, by kinds of measures."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, Item
+
+# The documents of two runs that nobody judged: a document that both retrieved is one, and has one grade.
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""The documents of a run by rank, judged and unjudged, and what two runs have in common."""
+"""How low and how high the difference of two runs can come, whatever their unjudged documents turn out to be."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options
 from gradedeval.scoring.run_scores import summarize
 from gradedeval.scoring.scorer import unseen_note
+
+# The documents of a run by rank, judged and unjudged, and what two runs have in common.
 
 
 @dataclass(frozen=True, eq=False, repr=False)

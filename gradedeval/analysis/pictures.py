@@ -1,4 +1,4 @@
-"""How pictures look: one column of a paper wide, in colors that the color-blind can tell apart."""
+"""How pictures look, how they become files, and what is asked of a frame before it is drawn."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+# How pictures look: one column of a paper wide, in colors that the color-blind can tell apart.
 
 
 WIDTH, HEIGHT = 3.3, 2.4

@@ -1,4 +1,4 @@
-"""p values, their correction and effect sizes of paired differences, for many pairs of runs at once."""
+"""How differences are tested: p values, corrections, effect sizes, resampling, and intervals that agree with p."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ from gradedeval.scoring.scores import Scores
 if TYPE_CHECKING:
     pass
     import pandas as pd
+
+
+# p values, their correction and effect sizes of paired differences, for many pairs of runs at once.
 
 
 # Resampling for all pairs of runs at once: randomization of signs and labels, what it does not reject, and Sakai's

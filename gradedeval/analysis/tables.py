@@ -1,4 +1,4 @@
-"""Correlations, fits and power -> tables: which columns people see, and how the numbers were made."""
+"""Frames as tables: which columns people see, and the lines under a table."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from gradedeval.formats.frames import frame_rows, frame_table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Correlations, fits and power -> tables: which columns people see, and how the numbers were made.
+
 
 Row = dict[str, Any]
 Shown = dict[Column, Callable[[Row], Any]]

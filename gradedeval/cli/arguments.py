@@ -1,4 +1,4 @@
-"""RUN... QRELS, --measures-from and -o: what the arguments name, and what they may not be."""
+"""What arguments and options name: RUN... QRELS, --measures-from, -o, --jobs and --cluster, --standardize."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ from gradedeval.trec.stream import Source, Stream, check_listed, extension_of, f
 
 if TYPE_CHECKING:
     pass
+
+
+# RUN... QRELS, --measures-from and -o: what the arguments name, and what they may not be.
 
 
 ABOUT_QRELS = ["topics", "judged_only", "subtopics", "strata", "qrels_format", "labels"]

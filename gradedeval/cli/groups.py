@@ -1,10 +1,13 @@
-"""`gradedeval plot PICTURE`: a picture of what another command prints."""
+"""Commands of commands: `gradedeval plot PICTURE` and `gradedeval clicks VERB`."""
 
 from __future__ import annotations
 
 import click
 
 from gradedeval.cli.output import InnerGroup
+
+# `gradedeval plot PICTURE`: a picture of what another command prints.
+
 
 PICTURES: dict[str, tuple[str, str]] = {
     "pr": ("questions.precision_recall:plot_command", "Draw precision over recall, graded and at each threshold."),

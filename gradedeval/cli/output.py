@@ -1,4 +1,4 @@
-"""Output: results to standard output or to a file, completely or not at all; messages to stderr."""
+"""Results to standard output or to a file, messages to stderr; and groups of commands, imported when called."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from gradedeval.errors import InputError, did_you_mean, visible
 from gradedeval.formats.tables import as_bytes
 from gradedeval.trec.stream import is_url
 from gradedeval.trec.urls import check_url
+
+# Output: results to standard output or to a file, completely or not at all; messages to stderr.
+
 
 STDOUT = (None, "-", "/dev/stdout")
 """What names standard output, which several outputs may go to, one after the other."""

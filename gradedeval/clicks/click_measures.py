@@ -1,4 +1,4 @@
-"""What clicks say of a list: the click measures of Chapelle et al., CIKM 2009, section 6.2."""
+"""`clicks measures` and `clicks correlate`: what clicks say of lists, and how far measures agree with it."""
 
 from __future__ import annotations
 
@@ -56,6 +56,9 @@ if TYPE_CHECKING:
 
     pass
     from matplotlib.axes import Axes
+
+
+# What clicks say of a list: the click measures of Chapelle et al., CIKM 2009, section 6.2.
 
 
 # The lists that runs show for their topics, as rankings that measures score.

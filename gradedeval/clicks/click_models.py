@@ -1,4 +1,4 @@
-"""Click models are fitted to a log, and tried on another."""
+"""`clicks models`: click models, fitted to a log and tried on another, with their tables and files."""
 
 from __future__ import annotations
 
@@ -41,6 +41,9 @@ from gradedeval.trec.stream import Source
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Click models are fitted to a log, and tried on another.
 
 
 # What a click model has parameters for: each document of a topic, or all documents of a grade together.

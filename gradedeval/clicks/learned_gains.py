@@ -1,4 +1,4 @@
-"""`gains`: the gains of grades, the utility of ranks, or the thresholds of users, as clicks and preferences tell."""
+"""`clicks gains`: what grades are worth to users, by click models, click measures or preferences."""
 
 from __future__ import annotations
 
@@ -42,6 +42,9 @@ from gradedeval.rankings.qrels import Qrels
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# `gains`: the gains of grades, the utility of ranks, or the thresholds of users, as clicks and preferences tell.
 
 
 # Gains and utilities that agree best with what users did: exactly where that is linear, by a search where not.

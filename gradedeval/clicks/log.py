@@ -1,4 +1,4 @@
-"""What a click log holds: how often users clicked which ranks of which lists."""
+"""Click logs: how they are read, and what they hold."""
 
 from __future__ import annotations
 
@@ -33,6 +33,9 @@ from gradedeval.trec.stream import Source, Stream, is_file
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# What a click log holds: how often users clicked which ranks of which lists.
 
 
 @dataclass(frozen=True, eq=False, repr=False)

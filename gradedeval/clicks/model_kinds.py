@@ -1,4 +1,4 @@
-"""Sessions as click models see them: which parameter stands at each rank, and whether it was clicked."""
+"""The kinds of click models: how they see sessions, by position or going down a list, and how well they predict."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures import notation
 from gradedeval.measures.gains import safe_divide
+
+# Sessions as click models see them: which parameter stands at each rank, and whether it was clicked.
 
 
 @dataclass(frozen=True, eq=False, repr=False)

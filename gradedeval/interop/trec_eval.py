@@ -1,4 +1,4 @@
-"""A run scored topic by topic in trec_eval's order, with what its lines need besides scores."""
+"""The drop-in for trec_eval, `gradedeval trec_eval`: its options, scores and printed lines."""
 
 from __future__ import annotations
 
@@ -52,6 +52,8 @@ from gradedeval.trec.lines import (
 )
 from gradedeval.trec.small_tables import small_table
 from gradedeval.trec.stream import Source, Stream
+
+# A run scored topic by topic in trec_eval's order, with what its lines need besides scores.
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Output lines, and how a trec_eval measure and its parameters become lines with gradedeval's measures."""
+"""trec_eval's measures and their parameters -> lines of its output, with gradedeval's measures."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from gradedeval.measures.gains import is_pairs
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options.presets import PRESETS
+
+# Output lines, and how a trec_eval measure and its parameters become lines with gradedeval's measures.
+
 
 VERSIONS = ("10", "9")
 

@@ -1,4 +1,4 @@
-"""Kendall's τ of many pairs of lists at once: one call of scipy a topic and pair of runs would take minutes."""
+"""How far two rankings agree, by topic: rank-biased overlap, Kendall's τ, and whether a run reproduces another."""
 
 from __future__ import annotations
 
@@ -31,6 +31,9 @@ from gradedeval.scoring.evaluate import evaluate_runs, named_runs
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Kendall's τ of many pairs of lists at once: one call of scipy a topic and pair of runs would take minutes.
 
 
 def kendall_taus(group: Ints, one: Ints, other: Ints, groups: int) -> Floats:

@@ -1,4 +1,4 @@
-"""The verdict of a check on one run and one bound, in numbers and in words."""
+"""`check`: whether runs keep the bounds that are set for them."""
 
 from __future__ import annotations
 
@@ -50,6 +50,9 @@ from gradedeval.trec.written import append_lines
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# The verdict of a check on one run and one bound, in numbers and in words.
 
 
 LOWEST, HIGHEST, FELL, ROSE = "of lowest score", "of highest score", "that fell most", "that rose most"

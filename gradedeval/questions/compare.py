@@ -1,6 +1,4 @@
-"""What has to be said of the p values and intervals of comparisons: what an interval is, and where there is nothing to
-see.
-"""
+"""`compare`: pairs of runs by every measure: differences, significance, and whether judging could reverse them."""
 
 from __future__ import annotations
 
@@ -65,6 +63,10 @@ from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# What has to be said of the p values and intervals of comparisons: what an interval is, and where there is nothing to
+# see.
 
 
 CENTRES = {"wilcoxon": "pseudo-median", "sign": "median"}

@@ -1,4 +1,4 @@
-"""What became of the documents of two runs by one measure: a row for each topic, and for each document that changed."""
+"""`diff`: what changed between two runs, topic by topic, and which documents did it."""
 
 from __future__ import annotations
 
@@ -60,6 +60,9 @@ from gradedeval.scoring.signature import signature
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# What became of the documents of two runs by one measure: a row for each topic, and for each document that changed.
 
 
 ENTERED, LEFT, ROSE, FELL, STAYED = "entered", "left", "rose", "fell", "stayed"

@@ -1,4 +1,4 @@
-"""The options of `gradedeval eval` for tables to publish: marks, significance, captions."""
+"""`gradedeval eval`, the default command: the scores of runs, as tables to read, to publish, and for programs."""
 
 from __future__ import annotations
 
@@ -49,6 +49,9 @@ from gradedeval.scoring.scores import Scores, with_defaults
 
 if TYPE_CHECKING:
     from gradedeval.questions.published import Published
+
+
+# The options of `gradedeval eval` for tables to publish: marks, significance, captions.
 
 
 # Tests and corrections are names that the analysis checks: a plain evaluation does not wait for it.

@@ -1,4 +1,4 @@
-"""Measures with an open parameter, as in `nerr10(phi=0.05..0.95)` or `nerr9@1..40`: the search for its best value."""
+"""`fit`: the value of a parameter by which a measure agrees best with another."""
 
 from __future__ import annotations
 
@@ -46,6 +46,9 @@ from gradedeval.scoring.scores import with_defaults
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+
+# Measures with an open parameter, as in `nerr10(phi=0.05..0.95)` or `nerr9@1..40`: the search for its best value.
 
 
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"

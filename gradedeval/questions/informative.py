@@ -1,4 +1,4 @@
-"""Precision over recall of a list, and of the chances of grades at its ranks; how far they are from each other."""
+"""`informative`: how well scores determine precision over recall."""
 
 from __future__ import annotations
 
@@ -60,6 +60,9 @@ from gradedeval.trec.stream import Source, is_file
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+
+# Precision over recall of a list, and of the chances of grades at its ranks; how far they are from each other.
 
 
 LEVELS = np.arange(1, 21) / 20

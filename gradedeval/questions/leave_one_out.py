@@ -1,4 +1,4 @@
-"""Orders of runs: the rank of each, and how far two orders agree."""
+"""`pool --leave-one-out` and `--agreement`: each run left out of the pool in turn; two assessors beside each other."""
 
 from __future__ import annotations
 
@@ -33,6 +33,9 @@ from gradedeval.scoring.signature import signature
 if TYPE_CHECKING:
     pass
     import pandas as pd
+
+
+# Orders of runs: the rank of each, and how far two orders agree.
 
 
 def summaries(scores: Floats, measure: Measure) -> Floats:

@@ -1,4 +1,4 @@
-"""The bounds of a check, and how they are written: `--min err@20=0.25`."""
+"""The bounds of a check, as they are written on the command line and in a file of settings."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ from gradedeval.options.numbers import Number
 from gradedeval.options.presets import resolve_options
 from gradedeval.scoring.scores import with_defaults
 from gradedeval.trec.stream import is_url, remote, will_read
+
+# The bounds of a check, and how they are written: `--min err@20=0.25`.
+
 
 Kind = Literal["min", "max", "max-drop", "max-topic-drop", "significant", "max-unjudged", "min-topics"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -1,4 +1,4 @@
-"""Checks of a submission by itself, against the others, and against the qrels; and what its ties could change."""
+"""`lint`: every defect of a run before it is scored."""
 
 from __future__ import annotations
 
@@ -43,6 +43,9 @@ from gradedeval.trec.stream import files_of, is_path, without_suffix
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Checks of a submission by itself, against the others, and against the qrels; and what its ties could change.
 
 
 DEPTHS = (10, 20, 100)

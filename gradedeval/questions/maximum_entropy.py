@@ -1,4 +1,4 @@
-"""Expected scores of lists whose documents have each grade with a given chance, independently at each rank."""
+"""The chances of grades at each rank that a score leaves most open, and the scores that are expected of them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.questions.weights import static_weights
+
+# Expected scores of lists whose documents have each grade with a given chance, independently at each rank.
+
 
 Chances = Floats
 """lists × grades × ranks: the probability of each grade at each rank; 0 past the end of a list."""

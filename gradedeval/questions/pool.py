@@ -1,4 +1,4 @@
-"""What runs give the pool: how deep each is judged, what it alone found, how far runs overlap, grades by topic."""
+"""`pool`: what runs give the pool: how deep each is judged, what it alone found, how far runs overlap."""
 
 from __future__ import annotations
 
@@ -59,6 +59,9 @@ from gradedeval.scoring.signature import signature
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# What runs give the pool: how deep each is judged, what it alone found, how far runs overlap, grades by topic.
 
 
 AT = 10

@@ -1,4 +1,4 @@
-"""Runs by their summaries: score, interval, and how far judging could raise it."""
+"""`plot runs`: runs by their summaries: score, interval, and how far judging could raise it."""
 
 from __future__ import annotations
 
@@ -35,6 +35,9 @@ from gradedeval.scoring.run_scores import summarize, summarize_rises
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+
+# Runs by their summaries: score, interval, and how far judging could raise it.
 
 
 LEVEL = 0.95

@@ -1,4 +1,4 @@
-"""What a judgment could change of a measure: documents chosen one after the other, each given those before it."""
+"""`pool --to-judge`: which documents to judge next, by their ranks or by what a judgment could change."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     pass
+
+
+# What a judgment could change of a measure: documents chosen one after the other, each given those before it.
 
 
 AT_ONCE = 1 << 20

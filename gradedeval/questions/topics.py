@@ -1,4 +1,4 @@
-"""Two runs topic by topic: by how much they differ, and whether judging could reverse their order."""
+"""`plot topics`: two runs topic by topic: by how much they differ, and whether judging could reverse their order."""
 
 from __future__ import annotations
 
@@ -38,6 +38,9 @@ from gradedeval.questions.compare import BASELINE, unseen_in
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+
+# Two runs topic by topic: by how much they differ, and whether judging could reverse their order.
 
 
 def topic_differences(

@@ -1,4 +1,4 @@
-"""Background weights: the mean weight that a measure such as ap or bpref gives each rank over a set of runs."""
+"""`weights`: how much a measure weighs each rank."""
 
 from __future__ import annotations
 
@@ -61,6 +61,9 @@ from gradedeval.trec.lines import decode
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+
+# Background weights: the mean weight that a measure such as ap or bpref gives each rank over a set of runs.
 
 
 def weights_in_rankings(measure: Measure, g: Gains) -> Floats:

@@ -1,4 +1,4 @@
-"""Judgments by subtopic -> one code per document: its grades for the intents of its topic."""
+"""Files beside the qrels: judgments by subtopic, and the strata of a sampled pool."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import numpy as np
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError
 from gradedeval.trec.lines import decode, document
+
+# Judgments by subtopic -> one code per document: its grades for the intents of its topic.
+
 
 NO_INTENT = b"0"
 """The subtopic of judgments for the topic as a whole, which is not an intent."""

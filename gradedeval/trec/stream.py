@@ -1,4 +1,4 @@
-"""A source as a stream of decompressed bytes that can be read again."""
+"""Where bytes come from: sources, streams of them, and the files that a command reads and writes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from typing import IO, Any, Protocol, TypeGuard
 from gradedeval.errors import InputError, reason, url_place
 from gradedeval.trec.decompression import BackgroundDecompressor, packing_of
 from gradedeval.trec.urls import check_url, storage_of
+
+# A source as a stream of decompressed bytes that can be read again.
+
 
 # The files that a command reads and those that it writes: no output may replace an input.
 

@@ -1,4 +1,4 @@
-"""Formulas in a few variables: text -> a small tree -> arrays. Nothing in them is ever run as Python."""
+"""What a C/W/L measure is: its C(i), what its users know at each rank, and C(i) as a formula that a user writes."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ from gradedeval.measures.definition import (
     decorator,
 )
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
+
+# Formulas in a few variables: text -> a small tree -> arrays. Nothing in them is ever run as Python.
+
 
 # What a C/W/L user knows at each rank, and how many ranks are viewed past the end of the run.
 

@@ -1,4 +1,4 @@
-"""The first page of a report: runs × measures, and in words what is not known."""
+"""`report`: an evaluation as the text of one HTML page."""
 
 from __future__ import annotations
 
@@ -53,6 +53,9 @@ from gradedeval.questions.report.views import (
 from gradedeval.scoring.evaluate import named_runs
 from gradedeval.scoring.scores import Row
 from gradedeval.trec.stream import extension_of
+
+# The first page of a report: runs × measures, and in words what is not known.
+
 
 SCORE = Column("", "score")
 

@@ -516,8 +516,11 @@ def _net(behind: Judged, weight: Floats, of_ahead: Floats) -> Floats:
     """What each unjudged document of the run behind adds to it, less what it adds to the run ahead.
 
     of_ahead  number of a document -> its weight in the run ahead
+
+    0 where both are infinite, as where no document is known that is relevant: their difference is not known.
     """
-    net: Floats = weight - of_ahead[np.minimum(behind.number, len(of_ahead) - 1)]
+    other = of_ahead[np.minimum(behind.number, len(of_ahead) - 1)]
+    net: Floats = np.subtract(weight, other, out=np.zeros(len(weight)), where=weight != other)
     return net
 
 

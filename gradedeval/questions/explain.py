@@ -467,7 +467,7 @@ def _table(explained: Explained, digits: int, shown: int) -> Table:
 def _kind(name: str, values: list[Any]) -> Kind:
     if name in ("rank", "docno"):
         return "text"
-    whole = all(value is None or isinstance(value, str | int) or value == round(value) for value in values)
+    whole = all(value is None or isinstance(value, str | int) or float(value).is_integer() for value in values)
     return "count" if whole and name not in LAST else "score"
 
 

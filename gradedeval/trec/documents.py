@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import chain
 from typing import Any, TypeVar
 
 from gradedeval.errors import InputError, ProblemList
 from gradedeval.trec.decompression import check_growth
 from gradedeval.trec.file_formats import DOCNO, TOPIC, TableColumns, check_distinct, find_column
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, Skipped, decode, numbered_lines
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, LONGEST, Skipped, decode, numbered_lines
 from gradedeval.trec.stream import Stream
 
 # Parquet and Arrow files: of their columns only those that are asked for.
@@ -184,7 +185,8 @@ def read_document(format: str, stream: Stream, skipped: Skipped | None = None) -
 
     skipped  takes bad lines; without it they are errors
 
-    Raises InputError where the file is not of that format, or a library is missing.
+    Raises InputError where the file is not of that format, a docno is longer than a line may be, or a library is
+    missing.
     """
     skipped = skipped or Skipped(stream.place)
     if format == "letor":
@@ -192,7 +194,25 @@ def read_document(format: str, stream: Stream, skipped: Skipped | None = None) -
     data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
     if not data.strip():
         raise InputError(stream.place, "is empty", f"expected {format}", kind="empty")
-    return _READERS[format](data, skipped)
+    format, content = _READERS[format](data, skipped)
+    if _longest(_docnos(content)) > LONGEST:
+        raise InputError(stream.place, f"has a docno of more than {LONGEST:,} bytes", "is it the text of a document?")
+    return format, content
+
+
+def _docnos(content: Any) -> Collection[Any]:
+    """All that may be a docno in what was read."""
+    if isinstance(content, dict):
+        return list(chain.from_iterable(inner for inner in content.values() if isinstance(inner, dict | list)))
+    name = find_column(content.columns, DOCNO)
+    return [] if name is None else content.values(name)
+
+
+def _longest(docnos: Collection[Any]) -> int:
+    try:
+        return max(map(len, docnos), default=0)
+    except TypeError:  # some are no text
+        return max((len(docno) for docno in docnos if isinstance(docno, str)), default=0)
 
 
 def ir_datasets_qrels(place: str) -> TableColumns:

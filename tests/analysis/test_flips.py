@@ -45,9 +45,12 @@ def case(seed: int, depth: int = 3, shared: bool = False) -> tuple[dict[str, Ran
     return runs, qrels
 
 
-def compared(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str) -> pd.Series:
+def compared(
+    runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str, runtime: Any = "ignore"
+) -> pd.Series:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        warnings.simplefilter(runtime, RuntimeWarning)
         scores = gradedeval.evaluate(runs, qrels, measure, residuals="total", top_grade=2)
         return gradedeval.compare(scores).iloc[0]
 
@@ -125,6 +128,13 @@ def test_topics_that_a_run_lacks_or_without_an_ideal_ranking_do_not_disturb(meas
         warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
         scores = gradedeval.evaluate(runs, str(SAMPLES / "rivers.qrels"), measure, residuals="total")
         assert list(gradedeval.compare(scores, draws=100)["conclusive"]) == [False]
+
+
+@pytest.mark.parametrize("measure", ["ap", "recall"])
+def test_a_topic_where_nothing_is_known_to_be_relevant_does_not_disturb(measure: str) -> None:
+    """One document there is worth infinitely more than all that is known, and to both runs."""
+    runs = {"a": {"1": {"y": 2.0, "x": 1.0}, "2": {"r": 1.0}}, "b": {"1": {"x": 1.0}, "2": {"n": 1.0}}}
+    assert compared(runs, {"1": {"n": 0}, "2": {"r": 1, "n": 0}}, measure, "error")["difference"] == -0.5
 
 
 def test_long_rankings_are_tried_in_larger_steps() -> None:

@@ -621,6 +621,20 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("measure", ["insq(T=2e307)", "inst(T=1e308)", "nerr11(T=2e307)"])
+@pytest.mark.parametrize("words", ["weights -m {} --ranks 2", "explain r q --topic 1 -m {}"])
+def test_a_user_who_goes_on_nearly_for_ever_is_explained_or_refused(
+    words: str, measure: str, cli: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "r").write_text("1 Q0 a 1 2 x\n")
+    (tmp_path / "q").write_text("1 0 a 1\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        outcome = cli(*words.format(measure).split())
+    assert outcome.code in (0, 1, 2)
+    assert not any("Traceback" in line for line in outcome.messages)
+
+
 def done(outcome: Outcome) -> str:
     assert outcome.code == 0, outcome.messages
     return outcome.text

@@ -18,7 +18,7 @@ from gradedeval.errors import InputError
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import run_of_lines
-from gradedeval.trec.lines import QRELS, RUN, LineLayout
+from gradedeval.trec.lines import LONGEST, QRELS, RUN, LineLayout
 from gradedeval.trec.recognition import format_of
 from gradedeval.trec.stream import Source, Stream
 from support.broken import matches
@@ -236,6 +236,26 @@ def test_a_bad_record_is_named_by_its_line(folder: Path, cli: Command) -> None:
         '{"qid": "51", "docno": "d7", "score": "2.5"}\n\n\n{"qid": "51", "docno": "d2", "score": "x"}\n'
     )
     assert matches("run:4: score 'x' is not a finite number; …", *cli("run", "trec.qrels").messages)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"1": {"@": 1}}',
+        '{"1": ["@", "b"]}',
+        '[{"qid": "1", "docno": "@", "score": 1}, {"qid": "1", "docno": 7, "score": 2}]',
+        '{"qid": "1", "docno": "@", "score": 1}\n{"qid": "1", "docno": "b", "score": 2}\n',
+    ],
+)
+def test_a_docno_is_at_most_as_long_as_a_line_may_be(text: str, folder: Path, cli: Command) -> None:
+    (folder / "qrels").write_text("1 0 b 1\n")
+    for size, code in ((LONGEST, 0), (LONGEST + 1, 1)):
+        (folder / "long.json").write_text(text.replace("@", "d" * size))
+        done = cli("long.json", "qrels", "-m", "ap", "--quiet")
+        assert done.code == code, done.messages
+    says = "long.json: has a docno of more than 1,048,576 bytes; is it the text of a document?"
+    assert done.messages == [says]
+    assert cli("lint", "long.json").code == 1
 
 
 @pytest.mark.parametrize("text", ['{"51": {"d7": "%s"}}', '[{"qid": "51", "docno": "d7", "label": "%s"}]'])

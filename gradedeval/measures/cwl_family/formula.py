@@ -374,6 +374,7 @@ def cwl(continuation: Continuation, **keywords: Any) -> Measure:
     named, others = _parameters(continuation)
     defaults = {parameter.name: parameter.default for parameter in named}
 
+    @np.errstate(over="ignore", invalid="ignore")  # of what is no chance `_viewing` says so
     def view(g: Gains, horizon: int | None, parameters: dict[str, Any]) -> tuple[Viewing, int | None]:
         cutoff = g.k if properties.cutoff != "required" else None
         return _viewing(g, properties, horizon, continuation, {**defaults, **parameters}), cutoff

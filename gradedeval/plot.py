@@ -16,7 +16,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gradedeval.analysis.pictures import save as save
     from gradedeval.analysis.pictures import style as style
+    from gradedeval.clicks.click_measures import plot_clicks as clicks
+    from gradedeval.clicks.observation import plot_observation as observation
+    from gradedeval.questions.correlate import plot_correlate as correlate
     from gradedeval.questions.correlate import scatter as scatter
+    from gradedeval.questions.explain import plot_explain as explain
+    from gradedeval.questions.fit import plot_fit as fit
+    from gradedeval.questions.history import plot_history as history
+    from gradedeval.questions.informative import plot_informative as informative
+    from gradedeval.questions.power import plot_power as power
+    from gradedeval.questions.precision_recall import plot_pr as pr
+    from gradedeval.questions.runs import plot_runs as runs
+    from gradedeval.questions.topics import plot_topics as topics
+    from gradedeval.questions.weights import plot_weights as weights
 
 # Picture -> the module of its question, and its name there; imported when it is asked for.
 _PUBLIC = {
@@ -36,7 +48,23 @@ _PUBLIC = {
     "topics": "questions.topics:plot_topics",
     "weights": "questions.weights:plot_weights",
 }
-__all__ = sorted(_PUBLIC)
+__all__ = [
+    "clicks",
+    "correlate",
+    "explain",
+    "fit",
+    "history",
+    "informative",
+    "observation",
+    "power",
+    "pr",
+    "runs",
+    "save",
+    "scatter",
+    "style",
+    "topics",
+    "weights",
+]
 
 
 def __dir__() -> list[str]:

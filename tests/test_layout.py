@@ -307,6 +307,19 @@ def test_type_checkers_see_the_names_that_the_package_offers() -> None:
     ] == [(module, name, name) for module, name in imports]
 
 
+@pytest.mark.parametrize("path", ["clicks", "cluster", "interop", "ltr", "measures", "plot"])
+def test_the_import_paths_that_pages_name_stay(path: str) -> None:
+    module = importlib.import_module(f"gradedeval.{path}")
+    assert all(hasattr(module, name) for name in getattr(module, "__all__", ()))
+    # What type checkers see is what is there.
+    typing = [node for node in ast.parse(Path(str(module.__file__)).read_text()).body if is_for_types_alone(node)]
+    if typing and path != "measures":
+        seen = {
+            alias.asname for node in ast.walk(typing[0]) if isinstance(node, ast.ImportFrom) for alias in node.names
+        }
+        assert seen == set(module.__all__)
+
+
 def test_the_package_offers_what_it_says_and_nothing_else() -> None:
     assert dir(gradedeval) == sorted(gradedeval.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):

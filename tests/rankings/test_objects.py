@@ -210,3 +210,17 @@ def test_a_dict_of_columns_is_told_how_to_become_a_table(held: Any) -> None:
     for run in (held, dict(reversed(list(held.items())))):
         with pytest.raises(InputError, match=f"^run: {message}"):
             mean(run)
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+@pytest.mark.parametrize("grades", [254, 255, 256, 257])
+def test_dicts_are_as_files_however_many_grades_there_are(grades: int) -> None:
+    """The codes of grades, of the unjudged and of what lies past the end of a list are bytes only where all fit."""
+    qrels = {"1": {f"d{grade}": grade for grade in range(grades)}, "2": {"d7": 7}}
+    run = {"1": {f"d{grade}": float(grade % 97) for grade in range(0, grades, 2)} | {"u": 50.0}, "2": {"d7": 1.0}}
+    lines = [f"{topic} Q0 {docno} 0 {score} x\n" for topic, own in run.items() for docno, score in own.items()]
+    measures = "ndcg err(gain=linear) rbp judged@50"
+    held = gradedeval.evaluate(run, qrels, measures, residuals=True)
+    filed = gradedeval.evaluate(io.StringIO("".join(lines)), qrels, measures, residuals=True)
+    assert held.means == filed.means
+    assert held.residuals == filed.residuals

@@ -64,7 +64,7 @@ BY_CUTOFF = {"norm": Check("k", lambda value: value == "k", example="k")}
 # The parameters that say what grades are worth: every measure that reads gains takes some of them.
 GAIN_CHECKS = {
     "g": Check(
-        "a list of shares from 0 up, as in 1:1:2", lambda g: isinstance(g, tuple) and min(g) >= 0 and sum(g) > 0
+        "a list of shares from 0 up, as in 1:1:2", lambda g: isinstance(g, tuple) and min(g) >= 0 < sum(g) < np.inf
     ),
     "gain": Check("a gain scheme", lambda value: True),  # read by `read_scheme`, which knows better what is wrong
     "rel": Check("a grade above 0", POSITIVE.test),

@@ -902,7 +902,10 @@ def test_a_file_name_is_quoted_where_it_would_be_read_as_something_else(name: st
     assert parse_measures(str(graded)) == [graded]
 
 
-@pytest.mark.parametrize("text", ["q(beta=1e999)", "q(beta=inf)", "q(beta=nan)", "q(gain=0:1e999)", "gap(g=1:1e999)"])
+NOT_FINITE = ["q(beta=1e999)", "q(beta=inf)", "q(beta=nan)", "q(gain=0:1e999)", "gap(g=1:1e999)", "gap(g=1e308:1e308)"]
+
+
+@pytest.mark.parametrize("text", NOT_FINITE)
 def test_a_number_that_is_not_finite_is_no_value(text: str) -> None:
     with pytest.raises(InputError, match=r"beta|gain|g="):
         parse_measures(text)

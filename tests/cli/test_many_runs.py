@@ -343,6 +343,7 @@ def test_a_run_on_which_a_process_dies_is_scored_by_another_which_may_die_too(
         return score_run(name, *given)
 
     monkeypatch.setattr(tasks, "score_run", dies)
+    monkeypatch.setattr(workers, "can_fork", lambda: True)  # whatever threads other tests have left
     outcome = cli("runs/[0-5].run", "qrels.txt", *LONG, "--jobs", "2")
     if not always:
         assert outcome == expected
@@ -367,6 +368,7 @@ def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: 
     for name in ("large.run", "larger.run"):
         (folder / name).write_text(run_of(1) + "".join(f"x{at} Q0 d1 1 1 t\n" for at in range(900)))
     monkeypatch.setattr(os, "fork", counted)
+    monkeypatch.setattr(workers, "can_fork", lambda: True)
     monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0, large_file=10000, segment=1000, block=1 << 8))
     paths = [folder / "large.run", *(folder / "runs" / name for name in SIX), folder / "larger.run"]
     with pytest.warns(gradedeval.EvaluationWarning, match="900 topics not judged"):

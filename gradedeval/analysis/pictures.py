@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from gradedeval import __version__
 from gradedeval.errors import InputError, did_you_mean, plural, shorten, visible
 from gradedeval.formats import in_utf8
+from gradedeval.formats.frames import distinct
 from gradedeval.measures.parse import canonical, parse_measures
 from gradedeval.options import numbers
 from gradedeval.trec.stream import extension_of
@@ -355,7 +356,7 @@ def of_measure(frame: pd.DataFrame, measure: Any, picture: str) -> pd.DataFrame:
 
 def grey_notes(frame: pd.DataFrame) -> list[str]:
     """A note where runs are more than can be told apart, and most are grey."""
-    count = frame["run"].nunique()
+    count = len(distinct(frame, "run"))
     return [f"{count} runs: the first {MANY} are in color, the others grey"] if count > MANY else []
 
 

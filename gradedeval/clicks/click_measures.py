@@ -35,7 +35,7 @@ from gradedeval.clicks.click_models import NO_LIST
 from gradedeval.clicks.log import LOG_OPTIONS, QRELS_OPTIONS, ClickLog, log_from, qrels_from, read_log
 from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, warn_caller
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
-from gradedeval.formats.frames import frame_rows, frame_table, joined, to_frame
+from gradedeval.formats.frames import distinct, frame_rows, frame_table, group_numbers, joined, to_frame
 from gradedeval.measures.cascade_models import useful
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import Gains
@@ -267,7 +267,7 @@ def click_measures_document(frame: pd.DataFrame, settings: str, layout: Layout) 
         Column("sessions", "count"),
         *(Column(n, "score") for n in names),
     ]
-    numbers = (frame.groupby("topic", sort=False).cumcount() + 1).tolist()
+    numbers = (frame.groupby(group_numbers(frame, "topic"), sort=False).cumcount() + 1).tolist()
     rows = [
         [row["topic"], number, row["sessions"], *(row[name] for name in names)]
         for number, row in zip(numbers, frame_rows(frame), strict=True)
@@ -529,8 +529,8 @@ def _rows(log: ClickLog, chosen: Any) -> ClickLog:
 def _said(settings: Settings, lists: pd.DataFrame) -> str:
     """What the correlations are taken over, in words; a list may be in several parts of the log."""
     counts = {
-        "topic": lists["topic"].nunique(),
-        "configuration": len(lists.drop_duplicates(["topic", "shown"])),
+        "topic": len(distinct(lists, "topic")),
+        "configuration": len(distinct(lists, "topic", "shown")),
         "session": int(lists["sessions"].sum()),
     }
     parts = [

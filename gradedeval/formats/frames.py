@@ -2,14 +2,14 @@
 
 Ids are bytes: what is not UTF-8 in them is a surrogate in text. From version 3 on pandas keeps text in Arrow where
 pyarrow is installed, and Arrow refuses that. So frames are made and put together here alone, and where Arrow refuses,
-Python keeps all text of the frame.
+Python keeps all text of the frame. pandas 2 takes all such text for the same: it is told apart here alone, too.
 """
 
 from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,6 +20,7 @@ from gradedeval.formats.tables import Column, Document, Layout, Table, in_utf8
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gradedeval.arrays import Ints
 
 _STORAGE = Lock()
 
@@ -57,6 +58,29 @@ def _together(make: Callable[[Sequence[pd.DataFrame]], pd.DataFrame], frames: Se
 
         kept = pd.StringDtype("python", na_value=math.nan)
         return make([one.astype({name: kept for name in one if one[name].dtype == "str"}) for one in frames])
+
+
+def distinct(frame: pd.DataFrame, *columns: str) -> list[Any]:
+    """The distinct values of a column, or rows of several, in the order of their first rows."""
+    return list(dict.fromkeys(_keys(frame, columns)))
+
+
+def group_numbers(frame: pd.DataFrame, *columns: str) -> Ints:
+    """rows: the number of each one's value among the distinct ones, for `groupby`."""
+    import numpy as np
+
+    number: dict[Any, int] = {}
+    return np.array([number.setdefault(key, len(number)) for key in _keys(frame, columns)], dtype=np.int64)
+
+
+def groups(frame: pd.DataFrame, *columns: str) -> dict[Any, pd.DataFrame]:
+    """The rows of each distinct value of a column, or of several, in the order of their first rows."""
+    parts = frame.groupby(group_numbers(frame, *columns), sort=False)
+    return dict(zip(distinct(frame, *columns), (own for _, own in parts), strict=True))
+
+
+def _keys(frame: pd.DataFrame, columns: Sequence[str]) -> Iterable[Any]:
+    return frame[columns[0]] if len(columns) == 1 else zip(*(frame[name] for name in columns), strict=True)
 
 
 def frame_table(frame: pd.DataFrame) -> Table:

@@ -15,7 +15,7 @@ from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, visible, warn_caller
 from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, to_frame
+from gradedeval.formats.frames import InNotebook, distinct, frame_rows, frame_table, group_numbers, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options, numbers
@@ -397,10 +397,12 @@ class Agreement(InNotebook, document="questions.agreement.agreement_document"):
     @property
     def means(self) -> pd.DataFrame:
         """The means over topics of each pair of runs, and how many topics they share."""
-        pairs = self.frame.groupby(["run", "other"], sort=False)
-        return pairs[list(NUMBERS)].mean().assign(topics=pairs.size()).reset_index()
+        pairs = self.frame.groupby(group_numbers(self.frame, *PAIR), sort=False)
+        means = pairs[list(NUMBERS)].mean().assign(topics=pairs.size())
+        return to_frame(distinct(self.frame, *PAIR), PAIR).join(means)
 
 
+PAIR = ("run", "other")
 NUMBERS = ("rbo", "rbo_low", "rbo_high", "residual", "overlap", "tau", "common")
 
 
@@ -662,7 +664,7 @@ def agreement_document(
     """
     frame = found.frame if topic is None else found.frame[found.frame["topic"] == topic]
     if layout == "long":
-        return Document([frame_table(frame if top is None else frame.groupby(["run", "other"]).head(top))],
+        return Document([frame_table(frame if top is None else frame.groupby(group_numbers(frame, *PAIR)).head(top))],
                         str(found.settings))  # fmt: skip
     if len(found.runs) > 2:
         of = "means over topics" if topic is None else f"topic {visible(topic)}"

@@ -56,7 +56,7 @@ from gradedeval.cli.options import READS, command_line, one_registered, option
 from gradedeval.cli.output import warn
 from gradedeval.errors import InputError, Note, in_python, plural, visible, warn_caller
 from gradedeval.formats import FORMATS, Column, Document, Layout, Table
-from gradedeval.formats.frames import frame_table, joined, to_frame
+from gradedeval.formats.frames import distinct, frame_table, joined, to_frame
 from gradedeval.parallel.progress import Progress, no_progress, with_progress
 from gradedeval.scoring.run_scores import of_mean, summarize
 from gradedeval.scoring.scores import Scores
@@ -397,7 +397,7 @@ def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: Test
     tests, alpha = tests_of(frame, matrix, test_settings), test_settings.alpha
     mark = f"* probability ≥ {1 - alpha:.10g}" if test_settings.test == "bayes" else f"* p ≤ {alpha:g}"
     interval, *counted = interval_words(frame, test_settings)
-    against = [] if frame["baseline"].nunique() > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
+    against = [] if len(distinct(frame, "baseline")) > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
     return "\n".join([" | ".join([*against, *tests, mark, interval, *readings(matrix, measures)]), *counted])
 
 
@@ -435,8 +435,9 @@ def comparison_document(
     """
     pairs = len(frame) // frame["measure"].nunique()
     title = f"p ({test_settings.correction_applied})" if test_settings.corrects(pairs) else "p"
+    against = [Column("baseline")] if len(distinct(frame, "baseline")) > 1 else []
     shown: Shown = {
-        **same(Column("measure"), Column("run"), *([Column("baseline")] if frame["baseline"].nunique() > 1 else [])),
+        **same(Column("measure"), Column("run"), *against),
         Column("mean", "score"): whole(matrix, "mean"),
         Column("baseline mean", "score"): whole(matrix, "baseline_mean"),
         Column("difference", "signed"): whole(matrix, "difference", "+"),
@@ -540,7 +541,7 @@ def _starred(p: float | None, alpha: float) -> str | None:
 
 def risk_settings(frame: pd.DataFrame, matrix: Matrix, alpha: float) -> str:
     """What runs are compared with, and how much a loss counts."""
-    baseline, runs = frame["baseline"].iloc[0], frame["run"].nunique()
+    baseline, runs = frame["baseline"].iloc[0], len(distinct(frame, "run"))
     weight = f"α {alpha:g}: a loss counts {1 + alpha:g} times"
     measures = list(dict.fromkeys(frame["measure"]))
     told, units = readings(matrix, measures, tested=False), scales(matrix, measures, "URisk")

@@ -31,7 +31,7 @@ from gradedeval.cli.options import (
 from gradedeval.cli.output import warn
 from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, visible, warn_caller
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
-from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, joined, merged, to_frame
+from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, groups, joined, merged, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options, numbers
@@ -227,8 +227,7 @@ class Diff(InNotebook, document="questions.diff.own_document"):
     @cached_property
     def by_topic(self) -> dict[tuple[str, str], pd.DataFrame]:
         """(measure, topic) -> its documents."""
-        groups = self.documents.groupby(["measure", "topic"], sort=False)
-        return {(str(measure), str(topic)): rows for (measure, topic), rows in groups}
+        return groups(self.documents, "measure", "topic")
 
     def only(self, kind: Only | None = None, topic: str | None = None) -> Diff:
         """The topics that got worse or better, those whose order judging could reverse, or one of them.

@@ -30,7 +30,7 @@ from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, 
 from gradedeval.cli.output import warn
 from gradedeval.errors import InputError, did_you_mean, shorten, visible, warn_caller
 from gradedeval.formats import FORMATS, Column, Document, Kind, Layout, Table, formats_for
-from gradedeval.formats.frames import InNotebook, to_frame
+from gradedeval.formats.frames import InNotebook, distinct, to_frame
 from gradedeval.measures.applied import scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
@@ -507,7 +507,7 @@ def plot_explain(explanation: Any, measure: Any = None, *, ranks: int | None = N
     ranks = numbers.RANKS.check_or_none(ranks)
     frame = frame_of(explanation, COLUMNS, "explain", "what gradedeval.explain returns")
     own = of_measure(frame, measure, "explain")
-    if len(own[["run", "topic"]].drop_duplicates()) > 1:
+    if len(distinct(own, "run", "topic")) > 1:
         raise InputError("plot.explain", "several runs or topics", "give the explanation of one", usage=True)
     cutoff = None
     if isinstance(explanation, Explanation):

@@ -38,7 +38,7 @@ from gradedeval.cli.options import command_line, option, output_options
 from gradedeval.cli.output import warn
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, visible, warn_caller
 from gradedeval.formats import Column, Document, Layout, Table, formats_for, json_text
-from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, to_frame
+from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, group_numbers, groups, to_frame
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import numbers
@@ -306,11 +306,12 @@ def history_document(found: History, layout: Layout, *, last: int | None = None)
     last  how many evaluations of each a table shows, the last ones; None: 20, and all for programs
     """
     if layout == "long":
-        frame = found.frame if last is None else found.frame.groupby(["run", "measure"], sort=False).tail(last)
+        by_run = found.frame.groupby(group_numbers(found.frame, "run", "measure"), sort=False)
+        frame = found.frame if last is None else by_run.tail(last)
         return Document([frame_table(frame)])
     blocks: list[Table | str] = []
     marked = False
-    for (run, measure), course in found.frame.groupby(["run", "measure"], sort=False):
+    for (run, measure), course in groups(found.frame, "run", "measure").items():
         rows = frame_rows(course)
         some = rows[-(LAST if last is None else last) :]
         marked = marked or any(row["changed"] for row in some)
@@ -366,18 +367,18 @@ def plot_history(history: Any, measure: Any = None, *, ax: Axes | None = None) -
 def course_panels(frame: pd.DataFrame, last: int | None = None) -> list[Panel]:
     """A picture for each measure, of all evaluations or the last ones of each run."""
     if last is not None:
-        frame = frame.groupby(["run", "measure"], sort=False).tail(last)
+        frame = frame.groupby(group_numbers(frame, "run", "measure"), sort=False).tail(last)
     return [Panel(partial(draw_course, frame=own), 1.9) for _, own in frame.groupby("measure", sort=False)]
 
 
 def draw_course(ax: Axes, frame: pd.DataFrame) -> None:
     """Draw the runs of one measure over the evaluations, which stand at equal distances in the order of time."""
     # Comparable evaluations of several runs at one time by one name are one; the same run again is another.
-    again = frame.groupby(["run", "time", "label"], sort=False).cumcount()
+    again = frame.groupby(group_numbers(frame, "run", "time", "label"), sort=False).cumcount()
     keys = list(zip(frame["time"], again, frame["label"], _kinds(frame), strict=True))
     places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     frame = frame.assign(place=[places[key] for key in keys])
-    runs = list(frame.groupby("run", sort=False))
+    runs = list(groups(frame, "run").items())
     for number, ((run, own), look) in enumerate(zip(runs, looks(len(runs)), strict=True)):
         segment = own["changed"].fillna("").ne("").cumsum()
         marker: dict[str, Any] = {"marker": "osD^vP*"[number % 7]}

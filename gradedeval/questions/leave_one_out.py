@@ -14,7 +14,7 @@ from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, warn_caller
 from gradedeval.formats import Column, Document, Kind, Layout, Table
-from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, to_frame
+from gradedeval.formats.frames import InNotebook, distinct, frame_rows, frame_table, to_frame
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options, numbers
@@ -144,7 +144,7 @@ class LeftOut(InNotebook, document="questions.leave_one_out.left_out_document"):
     notes: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        return f"<LeftOut: {self.frame['run'].nunique()} runs>"
+        return f"<LeftOut: {len(distinct(self.frame, 'run'))} runs>"
 
 
 def leave_one_out(

@@ -28,7 +28,7 @@ from gradedeval.cli.options import command_line, option, output_options, registe
 from gradedeval.cli.output import warn
 from gradedeval.errors import InputError, plural, shorten, warn_caller
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
-from gradedeval.formats.frames import InNotebook, frame_table, joined, to_frame
+from gradedeval.formats.frames import InNotebook, distinct, frame_table, group_numbers, joined, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import Gains, thresholds
 from gradedeval.measures.graded_precision import precision_at_relevant
@@ -217,8 +217,9 @@ def precision_recall_document(found: PrecisionRecall, layout: Layout) -> Documen
         return Document([frame_table(found.frame)], found.signature)
     blocks: list[Table | str] = []
     for name, own in found.frame.groupby("measure", sort=False):
-        cells = own.pivot_table(index="recall", columns="run", values="precision", sort=False)
-        columns = [Column(str(name)), *(Column(run, "score") for run in cells.columns)]
+        numbered = own.assign(number=group_numbers(own, "run"))
+        cells = numbered.pivot_table(index="recall", columns="number", values="precision", sort=False)
+        columns = [Column(str(name)), *(Column(run, "score") for run in distinct(own, "run"))]
         levels = [f"{level:.3g}" for level in cells.index]
         rows = [[level, *row] for level, row in zip(levels, cells.to_numpy().tolist(), strict=True)]
         blocks.append(Table(columns, rows))
@@ -255,7 +256,7 @@ def plot_pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes
 
 def curve_panels(frame: pd.DataFrame) -> list[Panel]:
     """One picture; where it would hold too many lines, one for each measure."""
-    if len(frame.groupby(["measure", "run"])) <= TOGETHER:
+    if len(distinct(frame, "measure", "run")) <= TOGETHER:
         return [Panel(partial(draw_curves, frame=frame), 2.1)]
     groups = frame.groupby("measure", sort=False)
     return [Panel(partial(draw_curves, frame=own, top=frame["precision"].max()), 2.0) for _, own in groups]

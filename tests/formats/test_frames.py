@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import gradedeval
-from gradedeval.formats.frames import InNotebook, joined, merged, to_frame
+from gradedeval.formats.frames import InNotebook, distinct, group_numbers, groups, joined, merged, to_frame
 from gradedeval.formats.tables import as_bytes
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # small examples
@@ -169,3 +169,15 @@ def test_half_of_a_character_is_no_id_and_stands_as_its_escape(tmp_path: Path) -
     history = gradedeval.read_history(tmp_path / "history")
     assert r">\ud800 " in history._repr_html_()
     assert as_bytes(f"\ud800{ODD}") == b"\\ud800caf\xe9"
+
+
+def test_text_that_is_not_utf8_is_told_apart_where_rows_are_grouped() -> None:
+    """pandas 2 takes all of it for one value."""
+    names = [f"{number}\udce9" for number in range(8)]
+    frame = to_frame({"run": [*names, *names], "kind": ["a"] * 8 + ["b"] * 8, "value": range(16)})
+    assert distinct(frame, "run") == names
+    assert distinct(frame, "kind", "run")[8:] == [("b", name) for name in names]
+    assert group_numbers(frame, "run").tolist() == [*range(8), *range(8)]
+    assert {name: own["value"].tolist() for name, own in groups(frame, "run").items()} == {
+        name: [number, number + 8] for number, name in enumerate(names)
+    }

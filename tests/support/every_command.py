@@ -16,7 +16,7 @@ POSITIONS = ("docno", "topic", "run", "tag")
 """What an id of the collection may be."""
 
 M = ("-m", "err@5 ndcg")
-RUNS = ("{run}.run", "b.run", "c.run")
+RUNS = ("{run}.run", "b.run", "c{run}.run")
 AB = RUNS[:2]
 SAVED = ("--from-scores", "saved.csv")
 WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -91,18 +91,18 @@ def forms_of(name: str, command: click.Command) -> tuple[str, ...]:
 
 def collection(odd: dict[str, bytes]) -> None:
     """Runs, judgments, a click log, and what is made of them, in the current folder; `odd` are the ids in question."""
-    documents, topics = [odd["docno"], b"d1", b"d2", b"d3", b"d4"], [odd["topic"], b"1", b"2", b"3"]
+    documents, topics = [odd["docno"], b"d1", b"d2", b"d3", b"d4"], [odd["topic"], b"1", b"2" + odd["topic"], b"3"]
     grades = [3, 0, 2, 1, None]
     judged = [(t, d, grades[(i + j) % 5]) for i, t in enumerate(topics) for j, d in enumerate(documents)]
     qrels = b"".join(b"%b 0 %b %d\n" % one for one in judged if one[2] is not None)
     Path("qrels").write_bytes(qrels)
     Path("second.qrels").write_bytes(qrels.replace(b" 3\n", b" 2\n"))
-    names = [os.fsdecode(odd["run"]) + ".run", "b.run", "c.run"]
+    names = [f"{os.fsdecode(name)}.run" for name in (odd["run"], b"b", b"c" + odd["run"])]
     for shift, name in enumerate(names):
         ranks = [(t, documents[(shift * i + j) % 5], 5 - j) for i, t in enumerate(topics) for j in range(5)]
         Path(name).write_bytes(b"".join(b"%b Q0 %b 0 %d %b\n" % (*one, odd["tag"]) for one in ranks))
         os.utime(name, (1e9, 1e9))  # a line of a history has the time of its run
-    Path("groups").write_bytes(b"%b.run %b\nb.run x\nc.run x\n" % (odd["run"], odd["run"]))
+    Path("groups").write_bytes(b"%b.run %b\nb.run x\nc%b.run x\n" % (odd["run"], odd["run"], odd["run"]))
     shown = [b" ".join([*documents[n:], *documents[:n]]) for n in range(5)]
     log = [(t, 1 + n % 3, shown[n], odd["topic"]) for n in range(5) for t in topics for _ in range(5)]
     Path("log").write_bytes(b"topic\tclicks\tshown\tuser\n" + b"".join(b"%b\t%d\t%b\t%b\n" % one for one in log))

@@ -18,7 +18,7 @@ from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, plural, visible
 from gradedeval.formats import Column, Kind, Table, in_utf8, json_text
-from gradedeval.formats.frames import frame_rows
+from gradedeval.formats.frames import distinct, frame_rows, groups
 from gradedeval.measures.definition import Measure
 from gradedeval.options import OPTIONS, Options, numbers
 from gradedeval.parallel.progress import Progress
@@ -449,13 +449,13 @@ def unjudged_by_run(found: Findings) -> Table:
 
 def alone_by_run(found: Findings) -> list[dict[str, Any]]:
     """What each run alone found: how many relevant documents, and the first ones by name."""
-    groups = {str(run): rows for run, rows in found.alone.groupby("run", sort=False)}
+    by_run = groups(found.alone, "run")
     lists = []
     for run in found.runs:
-        if run not in groups:
+        if run not in by_run:
             continue
-        rows = groups[run]
-        count, topics = len(rows), rows["topic"].nunique()
+        rows = by_run[run]
+        count, topics = len(rows), len(distinct(rows, "topic"))
         named = shown(
             rows.head(NAMED),
             topic=("topic", "text"),

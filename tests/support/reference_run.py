@@ -250,6 +250,23 @@ def worth(asked: Asked, grade: float, scale: reference.Scale) -> float:
     )
 
 
+def scale_of(asked: Asked, labels: tuple[float, ...], options: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
+    """The scale that a measure sees; the top grade of a preset counts where the measure looks at one."""
+    parameters = dict(asked.parameters)
+    gain, top, explicit = parameters.get("gain"), options.get("top_grade"), "top_grade" in given
+    unit = asked.name in reference.UNIT or is_cwl(asked.name)
+    looks = asked.name in reference.SHARES or (unit and gain in (None, "linear", "exp", "ntcir"))
+    if top is not None and labels[-1] > top and (explicit or (looks and "rel" not in parameters)):
+        raise Refused("a grade above the top grade")
+    if not explicit:
+        top = None if isinstance(gain, tuple) else max(labels[-1], top or labels[-1])
+    return reference.Scale(labels, labels[-1] if top is None else top, options.get("max_gain"))
+
+
+FROM_BOUNDS = ("ap", "gap", "q", "ndcg", "nerr", "recall")
+"""Measures whose residual comes from bounds, of which this reference knows nothing but that they are no wider."""
+
+
 def check_gains(
     asked: Asked, scale: reference.Scale, options: Mapping[str, Any], given_options: Mapping[str, Any]
 ) -> None:
@@ -299,12 +316,9 @@ def evaluation(run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], gi
     qrels = judgments(qrels_file, duplicates)
     run = retrieved(run_file, duplicates)
     labels = tuple(sorted({grade for own in qrels.values() for grade in own.values()}))
-    top = options.get("top_grade")
-    if top is not None and labels[-1] > top:
-        raise Refused("a grade above the top grade")
-    scale = reference.Scale(labels, labels[-1] if top is None else top, options.get("max_gain"))
     measures = list(dict.fromkeys(applied(asked, options) for asked in measures))
-    for asked in measures:
+    scales = [scale_of(asked, labels, options, given) for asked in measures]
+    for asked, scale in zip(measures, scales, strict=True):
         check_gains(asked, scale, options, given)
     topics = counted_topics(run, qrels, options)
     result = Evaluation([topic.decode("utf-8", "surrogateescape") for topic in topics])
@@ -323,7 +337,7 @@ def evaluation(run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], gi
         costs = None if "costs" not in options else [options["costs"][entry.kind.decode()] for entry in docs]
         result.scores[name] = [
             one(asked, ranking, list(judged.values()), scale, options, residuals if wants else None, unsampled, costs)
-            for asked in measures
+            for asked, scale in zip(measures, scales, strict=True)
         ]
     summarize(result, measures, options)
     return result
@@ -339,7 +353,8 @@ def summarize(result: Evaluation, measures: Sequence[Asked], options: Mapping[st
         limit = options.get("max_residual")
         values = [part[0] for part in own if part and (limit is None or not part[2] > limit)]
         result.counted.append(len(values))
-        near = limit is not None and any(part and abs(part[2] - limit) < 1e-9 for part in own)
+        unknown = asked.name in FROM_BOUNDS
+        near = limit is not None and (unknown or any(part and abs(part[2] - limit) < 1e-9 for part in own))
         if not values or near:
             result.summaries.append(None)
             result.counted[-1] = None if near else 0

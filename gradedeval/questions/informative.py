@@ -117,7 +117,8 @@ def curves(users: Users, grades: Chances, chances: Chances) -> Curves:
     rank = np.flatnonzero(np.diff(gained, prepend=0)) + 1
     # Where the chances have gained as much: the rank above, and the part of the way to the next.
     expected = np.append(0.0, (users.steps @ chance).cumsum())
-    below = np.minimum(np.searchsorted(expected, gained[rank - 1] - _REACHED), len(gained))
+    close = _REACHED * users.steps.max()
+    below = np.minimum(np.searchsorted(expected, gained[rank - 1] - close), len(gained))
     step = expected[below] - expected[below - 1]
     part = np.clip((gained[rank - 1] - expected[below - 1]) / step, 0, 1)
     return Curves(

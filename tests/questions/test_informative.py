@@ -178,6 +178,16 @@ def test_the_distance_of_curves_by_hand() -> None:
 
 
 @ignored
+@pytest.mark.parametrize("share", [1e-3, 1e-19])
+def test_curves_depend_on_the_ratio_of_thresholds_alone(share: float) -> None:
+    """However small their shares are, as below a top grade that no document has."""
+    grades, chances = np.eye(3)[:, [2, 0, 1, 0, 2]], np.full((3, 5), 1 / 3)
+    steps, holds = np.array([0.5, 0.5]), np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
+    one, other = (curves(Users(steps * by, holds), grades, chances) for by in (1, share))
+    for name in one._fields:
+        assert getattr(other, name) == pytest.approx(getattr(one, name), rel=1e-9)
+
+
 def test_the_actual_curve_is_that_of_pr() -> None:
     found = gradedeval.precision_recall(RUNS[0], QRELS, "gap", points="all", depth=60, topics_from=["304"])
     users = few(RUNS[0], QRELS, "ap", depth=60, topics_from=["304"]).curves

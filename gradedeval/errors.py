@@ -7,8 +7,11 @@ InputError or through `warn_caller`, `in_python` names the keywords instead.
 from __future__ import annotations
 
 import re
+import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pickle import PicklingError
 from typing import Any
 
@@ -229,6 +232,45 @@ class ProblemList:
         return (
             error.replace(problem=f"{error.problem}, here and on {more} more {plural(more, 'line')}") if more else error
         )
+
+
+_HEARD: ContextVar[Callable[[Iterable[str]], None] | None] = ContextVar("heard", default=None)
+
+
+@contextmanager
+def heard_by(hear: Callable[[Iterable[str]], None]) -> Iterator[None]:
+    """While this lasts, in this thread, `hear` is called with the notes of `tell`: what a command prints on stderr."""
+    before = _HEARD.set(hear)
+    try:
+        yield
+    finally:
+        _HEARD.reset(before)
+
+
+def at_prompt() -> bool:
+    """Whether a command runs, and not a function that Python called."""
+    return _HEARD.get() is not None
+
+
+def tell(notes: Iterable[str]) -> list[str]:
+    """Tell each note once: to the command that runs, or else as a warning at the line that called this package. Returns
+    the notes in the words of who hears them: with flags, or with keywords."""
+    said = list(dict.fromkeys(notes))
+    if (hear := _HEARD.get()) is not None:
+        hear(said)
+        return said
+    said = [note.in_python() if isinstance(note, Note) else in_python(note) for note in said]
+    for note in said:
+        warnings.warn(note, EvaluationWarning, stacklevel=_outside())
+    return said
+
+
+def _outside() -> int:
+    """The first caller of `tell` that is not of this package, as a stacklevel there."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "gradedeval":
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def warn_caller(notes: Iterable[str], stacklevel: int = 2) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import gradedeval
-from gradedeval.errors import InputError, Note, ProblemList, in_python
+from gradedeval.errors import InputError, Note, ProblemList, heard_by, in_python, tell
 from support.commands import Command
 from support.paths import ROOT
 
@@ -146,3 +146,13 @@ def test_what_leaves_a_function_names_keywords_and_at_the_prompt_flags(cli: Comm
     assert 'use topics="both" to leave them out' in scores.notes[0]
     with pytest.raises(InputError, match=r"^like: .*did you mean 'gdeval'"):
         gradedeval.evaluate(run, qrels, "ap", like="gdevl")
+
+
+def test_a_note_is_told_once_and_to_whoever_hears_it() -> None:
+    heard: list[str] = []
+    with heard_by(heard.extend):
+        assert tell(["use --top-grade 4", "use --top-grade 4"]) == ["use --top-grade 4"]
+    assert heard == ["use --top-grade 4"]
+    with pytest.warns(EvaluationWarning, match="use top_grade=4") as caught:
+        assert tell(["use --top-grade 4"]) == ["use top_grade=4"]
+    assert [warning.filename for warning in caught] == [__file__]

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.output import STDOUT, Described, ask_for, check_target
-from gradedeval.errors import check_choice
+from gradedeval.cli.output import STDOUT, Described, ask_for, check_target, warn
+from gradedeval.errors import check_choice, heard_by
 from gradedeval.measures.parse import DEFAULT
 from gradedeval.options import OPTIONS, numbers
 from gradedeval.options.definition import GAINS, OUTPUT, READING, RESIDUALS, Commands, Option
@@ -92,9 +92,10 @@ class Command(Described):
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. Its outputs are known before it reads anything: see `trec.stream`."""
+        """Run the command, which hears the notes of what it calls. Its outputs are known before it reads anything: see
+        `trec.stream`."""
         named = [one for param in self.params for one in _files_of(param, ctx.params.get(param.name or ""))]
-        with files_in_use() as files:
+        with heard_by(warn), files_in_use() as files:
             for flag, file in ((flag, file) for flag, file, does in named if does != READS):
                 check_target(file)
                 files.will_write(file, flag)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Protocol, TypeVar
+
+from gradedeval.errors import at_prompt
 
 Item = TypeVar("Item")
 
@@ -57,3 +60,9 @@ def with_progress(
     finally:
         if bar is not None:
             bar.render_finish()  # it hides the cursor while it stands
+
+
+def progress(label: str) -> Progress:
+    """What shows how far a loop has come over what `label` says, in the plural: a bar where a command runs, nothing in
+    Python."""
+    return partial(with_progress, label=label) if at_prompt() else no_progress

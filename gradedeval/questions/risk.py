@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, shared_topics, with_baseline
+from gradedeval.analysis.score_matrix import AnyScores, Paired, shared_topics, with_baseline
 from gradedeval.analysis.significance import effect_size
 from gradedeval.arrays import TOLERANCE, Floats
 from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, matrix_from
 from gradedeval.cli.options import READS, command_line, option
-from gradedeval.cli.output import warn
-from gradedeval.errors import InputError, shorten, warn_caller
+from gradedeval.errors import InputError, shorten, tell
 from gradedeval.formats.frames import joined, to_frame
 from gradedeval.options import numbers
 from gradedeval.questions.compare import risk_document, risk_settings
@@ -53,14 +52,8 @@ def risk(
     is told in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError (usage) for fewer than two runs,
     an invalid alpha, and where no measure is left, and InputError for a measure with a single topic.
     """
-    frame, notes = risk_matrix(*with_baseline(scores, baseline, allow_mismatch), alpha)
-    warn_caller(notes)
-    return frame
-
-
-def risk_matrix(matrix: Matrix, baseline: str | None, alpha: float) -> tuple[pd.DataFrame, list[str]]:
-    """As `risk`: the frame, and notes for the user."""
     alpha = numbers.LOSS_ALPHA.check(alpha)
+    matrix, baseline = with_baseline(scores, baseline, allow_mismatch)
     if len(matrix.runs) < 2:
         raise InputError("", "risk needs at least two runs", "add a run or --baseline", usage=True)
     of = None if baseline is None else matrix.run_index(baseline)
@@ -74,7 +67,8 @@ def risk_matrix(matrix: Matrix, baseline: str | None, alpha: float) -> tuple[pd.
     blank = list(dict.fromkeys(frame["measure"][frame["geo_risk"].isna()]))
     notes = [f"{', '.join(left_out)}: left out: neither more nor less is better"] if left_out else []
     what = "no ZRisk or GeoRisk; both need means of scores that are never below 0, and the higher the better"
-    return frame, [*notes, *([f"{', '.join(blank)}: {what}"] if blank else [])]
+    tell([*notes, *([f"{', '.join(blank)}: {what}"] if blank else [])])
+    return frame
 
 
 def _columns(paired: Paired, baseline: int | None, alpha: float) -> dict[str, Any]:
@@ -143,7 +137,6 @@ def command(baseline: str | None, alpha: float, **keywords: Any) -> None:
     """
     destination = Destination(keywords)
     matrix, name = matrix_from(keywords, baseline)
-    frame, notes = risk_matrix(matrix, name, alpha)
+    frame = risk(matrix, name, alpha=alpha)
     settings = risk_settings(frame, matrix, alpha)
     destination.deliver(partial(risk_document, frame, matrix, settings), settings)
-    warn(notes)

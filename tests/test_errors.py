@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import gradedeval
-from gradedeval.errors import InputError, Note, ProblemList, heard_by, in_python, tell
+from gradedeval.errors import EvaluationWarning, InputError, Note, ProblemList, heard_by, in_python, tell
 from support.commands import Command
 from support.paths import ROOT
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from support import reference
@@ -43,7 +44,7 @@ def covered(judged: Judged, rel: float) -> dict[str, set[str]]:
     }
 
 
-def novelty(listed: Listed, relevant: dict[str, set[str]], alpha: float) -> list[float]:
+def novelty(listed: Listed, relevant: dict[str, set[str]], alpha: Any) -> list[Any]:
     """Clarke et al.: what each document adds to those before it."""
     seen: dict[str, int] = {}
     added = []
@@ -55,10 +56,12 @@ def novelty(listed: Listed, relevant: dict[str, set[str]], alpha: float) -> list
 
 
 def greedy(relevant: dict[str, set[str]], alpha: float) -> list[str]:
+    # In fractions: documents that add the same are told apart by their docnos, not by how sums are rounded.
+    exact = Fraction(str(alpha))
     left = sorted((docno for docno, own in relevant.items() if own), reverse=True)
     order: list[str] = []
     while left:
-        order.append(max(left, key=lambda docno: novelty([*order, docno], relevant, alpha)[-1]))
+        order.append(max(left, key=lambda docno: novelty([*order, docno], relevant, exact)[-1]))
         left.remove(order[-1])
     return order
 

@@ -10,8 +10,8 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import chain, groupby, islice, pairwise
-from operator import attrgetter, itemgetter
+from itertools import chain, groupby, islice
+from operator import attrgetter, gt, itemgetter, lt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -386,10 +386,11 @@ def listing_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterable[fl
         if len(set(ranks)) < len(ranks) or len(ranks) < LEAST:
             continue
         looked += 1
-        in_order &= all(one < next for one, next in pairwise(ranks))
-        following = list(pairwise(score for _, score in sorted(documents)))
-        ups, downs = (sum(ordered) for ordered in zip(*((b > a, b < a) for a, b in following), strict=True))
-        rising += ups > 2 * downs
+        if not all(map(lt, ranks, ranks[1:])):
+            in_order = False
+            documents.sort()
+        values = [score for _, score in documents]
+        rising += sum(map(gt, values[1:], values)) > 2 * sum(map(lt, values[1:], values))
     return Listing(looked, rising, in_order)
 
 

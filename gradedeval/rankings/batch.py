@@ -337,10 +337,12 @@ def _open_ties(
     if deep > seen:  # what matters of a tie may stand below
         is_open |= tied_with_next[:, -1]
     rows = np.flatnonzero(is_open)
-    at = positions_of(retrieved, rows)
-    score = documents.score[at if order is None else order[at]]
+    score = documents.score if order is None else documents.score[order]
+    if len(rows) < len(retrieved):
+        at = positions_of(retrieved, rows)
+        score, code = score[at], code[at]
     score = _falling(score, options) if options.scores == "float32" else score
-    kept, codes = _worst_and_best(score, code[at], retrieved[rows], unjudged, last_rank)
+    kept, codes = _worst_and_best(score, code, retrieved[rows], unjudged, last_rank)
     lacking = [(0, 0), (0, 0), (0, max(0, seen - codes.shape[2]))]
     padded = np.pad(codes, lacking, constant_values=unjudged + 1) if lacking[2][1] else codes[:, :, :seen]
     return Ties(tied[:, :seen], rows[kept], padded)
@@ -362,22 +364,30 @@ def _tied_with_next(
 def _worst_and_best(
     score: NDArray[Any], code: Codes, counts: Ints, unjudged: int, last_rank: int | None
 ) -> tuple[Bools, Codes]:
-    """Of some topics: whether documents of different grades are tied in each, and of those where they are, 2 × topics ×
-    ranks: the codes in the order that is worst, and in the best, down to the end of the last tie that begins above
-    `last_rank`."""
-    row = np.repeat(np.arange(len(counts)), counts)
-    same = (score[1:] == score[:-1]) & (row[1:] == row[:-1])
-    begin = np.maximum.accumulate(np.where(np.append(True, ~same)[: len(row)], np.arange(len(row)), 0))
-    near = np.ones(len(row), bool) if last_rank is None else ranks(counts)[begin] < last_rank
-    kept = np.bincount(row[1:][same & near[1:] & (code[1:] != code[:-1])], minlength=len(counts)) > 0
-    near &= kept[row]
-    counts = np.bincount(row[near], minlength=len(counts))[kept]
-    begin, grade = begin[near] * (unjudged + 1), code[near].astype(np.int64) + 1
+    """Of some topics: whether documents of different grades are tied in each, in a tie that begins above `last_rank`;
+    and of those where they are, 2 × topics × ranks: the codes in the order that is worst, and in the best."""
+    same = np.append(score[1:] == score[:-1], False)  # as the next document
+    ends = np.cumsum(counts)
+    same[ends[ends > 0] - 1] = False
+    follows = np.append(False, same[:-1])
+    at = np.flatnonzero(same | follows)  # few documents are tied, as a rule
+    first = ~follows[at]
+    begin = at[np.maximum.accumulate(np.where(first, np.arange(len(at)), 0))]
+    row = np.searchsorted(ends, at, side="right")
+    changes = ~first & (code[at] != code[at - 1])
+    if last_rank is not None:
+        changes &= begin - (ends - counts)[row] < last_rank
+    kept = np.bincount(row[changes], minlength=len(counts)) > 0
+    begin, grade = begin * (unjudged + 1), code[at].astype(np.int64) + 1
     grade[grade > unjudged] = 0  # the unjudged stand below every grade
     worst = np.sort(begin + grade) - begin  # one number says which tie and which grade
     best = unjudged - (np.sort(begin + unjudged - grade) - begin)
-    each = [np.where(grades == 0, unjudged, grades - 1).astype(code.dtype) for grades in (worst, best)]
-    return kept, np.stack([_to_matrix(codes, counts, unjudged + 1) for codes in each])
+    codes = []
+    for grades in (worst, best):
+        ordered = code.copy()
+        ordered[at] = np.where(grades == 0, unjudged, grades - 1)
+        codes.append(_to_matrix(ordered, counts, unjudged + 1)[kept])
+    return kept, np.stack(codes)
 
 
 def _heads(values: NDArray[Any], counts: Ints, width: int) -> NDArray[Any]:
@@ -386,7 +396,8 @@ def _heads(values: NDArray[Any], counts: Ints, width: int) -> NDArray[Any]:
     if len(counts) * longest == len(values):
         return values.reshape(len(counts), longest)[:, :width]
     at = (np.cumsum(counts) - counts)[:, None] + np.arange(width)
-    return values[np.minimum(at, len(values) - 1, out=at)]
+    heads: NDArray[Any] = values[np.minimum(at, len(values) - 1, out=at)]
+    return heads
 
 
 def _ties(documents: Documents, order: Ints | None, retrieved: Ints, options: Options) -> Ints:

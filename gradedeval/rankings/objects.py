@@ -403,9 +403,10 @@ def sample(size: Ints) -> Ints:
     several = np.flatnonzero(size > 1)
     if not len(several):
         return np.arange(min(ROWS, int(size.sum())))  # topics take turns
-    some = several[np.linspace(0, len(several) - 1, min(TOPICS, len(several))).astype(np.int64)]
+    if (most := min(TOPICS, len(several))) > 1:
+        several = several[np.arange(most) * (len(several) - 1) // (most - 1)]
     within = np.arange(DOCUMENTS)
-    positions: Ints = (start[some][:, None] + within)[within < size[some][:, None]]
+    positions: Ints = (start[several][:, None] + within)[within < size[several][:, None]]
     return positions
 
 

@@ -21,7 +21,7 @@ from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, read_run, run_of_lines
 from gradedeval.scoring.run_scores import summarize
 from gradedeval.trec.file_formats import WholeFile
-from gradedeval.trec.lines import HEAD, MSMARCO, MSMARCO_RANKS, QRELS, RUN, decode, looks_like
+from gradedeval.trec.lines import HEAD, MSMARCO, MSMARCO_RANKS, QRELS, RUN, encode, looks_like
 from gradedeval.trec.recognition import format_of
 from gradedeval.trec.stream import Source, Stream, first_bytes, is_file, is_named, is_path
 
@@ -139,12 +139,13 @@ def ties_notes(run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, n
     """A note where the order of ties decides a score."""
     if all(batch.ties is None for batch in run.batches):
         return []
-    row_of = {topic: row for row, topic in enumerate(scores.topics)}
+    if scores.topics is scorer.topics:  # which are known by their bytes already
+        row_of = scorer.qrels._row
+    else:
+        row_of = {encode(topic): row for row, topic in enumerate(scores.topics)}
     found = np.zeros((4, *scores.score.shape))
     found[:2] = scores.score
-    rows = [
-        np.array([row_of.get(decode(topic), -1) for topic in batch.topics], dtype=np.int64) for batch in run.batches
-    ]
+    rows = [np.array([row_of.get(topic, -1) for topic in batch.topics], dtype=np.int64) for batch in run.batches]
     for batch, own in zip(run.batches, rows, strict=True):  # of a topic in several of them the last counts
         there = own >= 0
         for column, measure in enumerate(scorer.measures):

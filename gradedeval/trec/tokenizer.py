@@ -666,10 +666,19 @@ def separate(text: Bytes, layout: LineLayout) -> None:
         text[text == COMMA] = TAB
 
 
+PIECE = 1 << 17
+"""Bytes that are looked at together, so that what is found stays in the cache of a processor."""
+
+
 def is_sparse(text: Bytes) -> bool:
     """Whether most bytes of a text are blanks or comments."""
-    blank = np.count_nonzero(text <= SPACE)
-    if 2 * blank <= len(text) and (text == HASH).any():
+    blank, has_hash, found = 0, False, np.empty(min(PIECE, len(text)), bool)
+    for begin in range(0, len(text), PIECE):
+        piece = text[begin : begin + PIECE]
+        within = found[: len(piece)]
+        blank += int(np.count_nonzero(np.less_equal(piece, SPACE, out=within)))
+        has_hash = has_hash or bool(np.equal(piece, HASH, out=within).any())
+    if 2 * blank <= len(text) and has_hash:
         newlines = np.flatnonzero(text == NEWLINE)
         begins = np.append(0, newlines[:-1] + 1) if len(newlines) else newlines
         blank += int((newlines - begins)[text[begins] == HASH].sum())

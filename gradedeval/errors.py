@@ -21,15 +21,13 @@ SHOWN = 10
 LONG, SHOWN_OF_A_WORD = 250, 100
 """Characters of a word, such as a docno, that is cut in a message, and those that are left of it."""
 
-_LONG = re.compile(rf"(?<!\S)\S{{{LONG},}}")
+_LONG = rf"(?<!\S)\S{{{LONG},}}"
 
 # Control characters, ends of lines, and marks that turn the direction of the text after them.
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_UNSEEN = "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
 
 
-_URL = re.compile(
-    r"(?P<protocol>(?<![\w+.-])[\w+.-]+)://(?P<user>[^\s/'\"]*@)?(?P<path>[^\s?'\"]*)(?P<query>\?[^\s'\"]*)?"
-)
+_URL = r"(?P<protocol>(?<![\w+.-])[\w+.-]+)://(?P<user>[^\s/'\"]*@)?(?P<path>[^\s?'\"]*)(?P<query>\?[^\s'\"]*)?"
 _SECRET: dict[str, str] = {}
 """URL that says something of a user -> the same without it."""
 
@@ -40,7 +38,7 @@ FLAG_VALUES: dict[str, tuple[str, ...]] = {"--clicks-as": ("docno",), "--unjudge
 """Flag -> the words that are its values, with `True` where it may stand alone; `options` adds its own."""
 
 # What stands in backquotes is a command; then a flag, and the word behind it, which may be its value.
-_FLAG = re.compile(
+_FLAG = (
     r"`[^`]*`|(?<![\w-])(?P<flag>--[a-z]+(?:-[a-z]+)*|(?<!trec_eval )-m(?![\w-]))(?P<place>:)?"
     r"(?P<rest> (?P<value>(?!--)[^\s;`]*[^\s;`,.:)])(?P<ends>(?=$|[;,:)]| (?:or )?--))?(?: or (?P<other>[a-z]+))?)?"
 )
@@ -60,7 +58,7 @@ _NAMES = {
 
 def in_python(text: str) -> str:
     """A message with keywords in place of flags: `use --topics both` becomes `use topics="both"`."""
-    return _FLAG.sub(_keyword, text) if "--" in text or "-m" in text else text
+    return re.sub(_FLAG, _keyword, text) if "--" in text or "-m" in text else text
 
 
 def _keyword(found: re.Match[str]) -> str:
@@ -157,7 +155,7 @@ def _brief(said: str) -> str:
         ends = found[0][len(found[0].rstrip("';:,.)")) :]
         return f"{found[0][:SHOWN_OF_A_WORD]}…{ends[:SHOWN]}"
 
-    return _LONG.sub(cut, said) if len(said) > LONG else said
+    return re.sub(_LONG, cut, said) if len(said) > LONG else said
 
 
 def _rebuild(parts: dict[str, Any]) -> InputError:
@@ -298,12 +296,12 @@ def visible(text: str) -> str:
     must neither add a row to a table nor change the colors of a terminal. URLs that were opened are as `url_place`."""
     for url, shown in _SECRET.items():
         text = text.replace(url, shown)
-    return text if text.isprintable() else _UNSEEN.sub(lambda found: repr(found[0])[1:-1], text)
+    return text if text.isprintable() else re.sub(_UNSEEN, lambda found: repr(found[0])[1:-1], text)
 
 
 def redacted(text: str) -> str:
     """Text without what URLs in it say of a user: names, passwords, and signatures behind a question mark."""
-    return _URL.sub(_without_user, text) if "://" in text else text
+    return re.sub(_URL, _without_user, text) if "://" in text else text
 
 
 def url_place(url: str) -> str:

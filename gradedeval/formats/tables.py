@@ -25,7 +25,7 @@ _SPECIFICATIONS: dict[Kind, str] = {
 }
 
 
-_HALF = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+_HALF = "[\ud800-\udc7f\udd00-\udfff]"
 
 
 def in_utf8(text: str) -> str:
@@ -40,7 +40,7 @@ def as_bytes(text: str) -> bytes:
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
-        return _HALF.sub(lambda half: repr(half[0])[1:-1], text).encode("utf-8", "surrogateescape")
+        return re.sub(_HALF, lambda half: repr(half[0])[1:-1], text).encode("utf-8", "surrogateescape")
 
 
 class Mark(NamedTuple):

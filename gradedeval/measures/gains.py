@@ -232,12 +232,12 @@ def _check_thresholds(worth: Floats, at_zero: float, place: str) -> None:
 
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
-_PAIRS = re.compile(rf"{_NUMBER}={_NUMBER}(?:,{_NUMBER}={_NUMBER})*")
+_PAIRS = rf"{_NUMBER}={_NUMBER}(?:,{_NUMBER}={_NUMBER})*"
 
 
 def is_pairs(value: object) -> bool:
     """Whether a scheme names the gains of some grades: `1=3,2=9`."""
-    return isinstance(value, str) and _PAIRS.fullmatch(value) is not None
+    return isinstance(value, str) and re.fullmatch(_PAIRS, value) is not None
 
 
 def read_pairs(value: str) -> dict[float, float]:

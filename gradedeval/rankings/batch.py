@@ -323,34 +323,81 @@ def _open_ties(
         if options.judged_only and options.like == "trec_eval":
             return None  # it has cut already: what stood below is not known
         last_rank = options.depth if last_rank is None else min(last_rank, options.depth)
+    width = int(retrieved.max())
+    seen = width if last_rank is None else min(width, last_rank)
+    deep = min(width, seen + 1)  # one rank more than is seen: a tie may go on below
+    tied_with_next = _tied_with_next(documents.score, order, retrieved, deep, options)
+    if not tied_with_next.any():
+        return None
+    tied = np.zeros((len(retrieved), deep), bool)
+    tied[:, 1:] = tied_with_next
+    tied[:, :-1] |= tied_with_next
+    heads = _heads(code, retrieved, deep)
+    is_open = (tied_with_next & (heads[:, 1:] != heads[:, :-1])).any(axis=1)
+    if deep > seen:  # what matters of a tie may stand below
+        is_open |= tied_with_next[:, -1]
+    rows = np.flatnonzero(is_open)
     score = documents.score if order is None else documents.score[order]
-    if options.scores == "float32":
-        score = _falling(score, options)
-    same = score[1:] == score[:-1]
-    if not same.any():
-        return None
-    last = np.cumsum(retrieved) - 1
-    same[last[(last >= 0) & (last < len(same))]] = False  # where one topic follows another
-    if not same.any():
-        return None
-    first = np.append(True, ~same)
-    tied = np.append(False, same) | np.append(same, False)
-    begin = np.maximum.accumulate(np.where(first, np.arange(len(first)), 0))
-    matters = same & (code[1:] != code[:-1])
+    if len(rows) < len(retrieved):
+        at = positions_of(retrieved, rows)
+        score, code = score[at], code[at]
+    score = _falling(score, options) if options.scores == "float32" else score
+    kept, codes = _worst_and_best(score, code, retrieved[rows], unjudged, last_rank)
+    lacking = [(0, 0), (0, 0), (0, max(0, seen - codes.shape[2]))]
+    padded = np.pad(codes, lacking, constant_values=unjudged + 1) if lacking[2][1] else codes[:, :, :seen]
+    return Ties(tied[:, :seen], rows[kept], padded)
+
+
+def _tied_with_next(
+    score: NDArray[Any], order: Ints | None, counts: Ints, width: int, options: Options
+) -> NDArray[np.bool_]:
+    """topics × ranks but the last: whether the document at the next rank has the same score. Only the first ranks are
+    looked at, which costs little where lists are long."""
+    head = _heads(score, counts, width) if order is None else score[_heads(order, counts, width)]
+    head = _falling(head, options) if options.scores == "float32" else head
+    same: NDArray[np.bool_] = head[:, 1:] == head[:, :-1]
+    if counts.min() < width:
+        same &= np.arange(1, width) < counts[:, None]
+    return same
+
+
+def _worst_and_best(
+    score: NDArray[Any], code: Codes, counts: Ints, unjudged: int, last_rank: int | None
+) -> tuple[Bools, Codes]:
+    """Of some topics: whether documents of different grades are tied in each, in a tie that begins above `last_rank`;
+    and of those where they are, 2 × topics × ranks: the codes in the order that is worst, and in the best."""
+    same = np.append(score[1:] == score[:-1], False)  # as the next document
+    ends = np.cumsum(counts)
+    same[ends[ends > 0] - 1] = False
+    follows = np.append(False, same[:-1])
+    at = np.flatnonzero(same | follows)  # few documents are tied, as a rule
+    first = ~follows[at]
+    begin = at[np.maximum.accumulate(np.where(first, np.arange(len(at)), 0))]
+    row = np.searchsorted(ends, at, side="right")
+    changes = ~first & (code[at] != code[at - 1])
     if last_rank is not None:
-        matters &= ranks(retrieved)[begin[1:]] < last_rank
-    rows = np.unique(np.repeat(np.arange(len(retrieved)), retrieved)[1:][matters])
-    if not len(rows):
-        none = np.empty((2, 0, int(retrieved.max(initial=0))), code.dtype)
-        return Ties(_to_matrix(tied, retrieved, False), rows, none)
-    some = np.isin(np.repeat(np.arange(len(retrieved)), retrieved), rows)
-    grade = np.where(code == unjudged, -1, code.astype(np.int64))[some]
-    counts, begin, code = retrieved[rows], begin[some], code[some]
-    codes = [_to_matrix(code[np.lexsort((up * grade, begin))], counts, unjudged + 1) for up in (1, -1)]
-    width = int(retrieved.max(initial=0))
-    beyond = [(0, 0), (0, 0), (0, width - codes[0].shape[1])]
-    stacked = np.pad(np.array(codes), beyond, constant_values=unjudged + 1)
-    return Ties(_to_matrix(tied, retrieved, False), rows, stacked)
+        changes &= begin - (ends - counts)[row] < last_rank
+    kept = np.bincount(row[changes], minlength=len(counts)) > 0
+    begin, grade = begin * (unjudged + 1), code[at].astype(np.int64) + 1
+    grade[grade > unjudged] = 0  # the unjudged stand below every grade
+    worst = np.sort(begin + grade) - begin  # one number says which tie and which grade
+    best = unjudged - (np.sort(begin + unjudged - grade) - begin)
+    codes = []
+    for grades in (worst, best):
+        ordered = code.copy()
+        ordered[at] = np.where(grades == 0, unjudged, grades - 1)
+        codes.append(_to_matrix(ordered, counts, unjudged + 1)[kept])
+    return kept, np.stack(codes)
+
+
+def _heads(values: NDArray[Any], counts: Ints, width: int) -> NDArray[Any]:
+    """topics × ranks: the first values of each topic, so many of them, topic after topic; others beyond the end."""
+    longest = int(counts.max(initial=0))
+    if len(counts) * longest == len(values):
+        return values.reshape(len(counts), longest)[:, :width]
+    at = (np.cumsum(counts) - counts)[:, None] + np.arange(width)
+    heads: NDArray[Any] = values[np.minimum(at, len(values) - 1, out=at)]
+    return heads
 
 
 def _ties(documents: Documents, order: Ints | None, retrieved: Ints, options: Options) -> Ints:

@@ -35,8 +35,8 @@ from gradedeval.trec.lines import decimal, decode, encode
 # Words that stand for grades: NTCIR's L0, L1, L2, and those that the user names.
 
 
-_NTCIR = re.compile(rb"L(\d+)")
-_PLAIN = re.compile("[\\w+.,=…-]+")  # what no shell takes for its own
+_NTCIR = rb"L(\d+)"
+_PLAIN = "[\\w+.,=…-]+"  # what no shell takes for its own
 
 
 def grade_of(token: bytes, labels: Mapping[bytes, float] | None) -> float:
@@ -45,7 +45,7 @@ def grade_of(token: bytes, labels: Mapping[bytes, float] | None) -> float:
     if labels is not None and token in labels:
         return labels[token]
     grade = decimal(token)
-    ntcir = _NTCIR.fullmatch(token) if grade != grade else None
+    ntcir = re.fullmatch(_NTCIR, token) if grade != grade else None
     return float(ntcir[1]) if ntcir else grade
 
 
@@ -66,7 +66,7 @@ def check_labels(
         return
     first = min(words, key=lambda token: lines[token])
     pairs = ",".join(f"{decode(token)}={'…' if math.isnan(of) else f'{of:g}'}" for token, of in named.items())
-    pairs = pairs if _PLAIN.fullmatch(pairs) else f"'{pairs}'"
+    pairs = pairs if re.fullmatch(_PLAIN, pairs) else f"'{pairs}'"
     what = f"grade '{decode(first)}' is a word"
     hint = f"the labels found are {', '.join(map(decode, tokens))}: give each a grade, as in --labels {pairs}"
     raise InputError(f"{place}:{lines[first]}" if lines[first] else place, what, hint, kind="label")

@@ -10,8 +10,8 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import chain, groupby, islice, pairwise
-from operator import attrgetter, itemgetter
+from itertools import chain, groupby, islice
+from operator import attrgetter, gt, itemgetter, lt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -386,10 +386,11 @@ def listing_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterable[fl
         if len(set(ranks)) < len(ranks) or len(ranks) < LEAST:
             continue
         looked += 1
-        in_order &= all(one < next for one, next in pairwise(ranks))
-        following = list(pairwise(score for _, score in sorted(documents)))
-        ups, downs = (sum(ordered) for ordered in zip(*((b > a, b < a) for a, b in following), strict=True))
-        rising += ups > 2 * downs
+        if not all(map(lt, ranks, ranks[1:])):
+            in_order = False
+            documents.sort()
+        values = [score for _, score in documents]
+        rising += sum(map(gt, values[1:], values)) > 2 * sum(map(lt, values[1:], values))
     return Listing(looked, rising, in_order)
 
 
@@ -402,9 +403,10 @@ def sample(size: Ints) -> Ints:
     several = np.flatnonzero(size > 1)
     if not len(several):
         return np.arange(min(ROWS, int(size.sum())))  # topics take turns
-    some = several[np.linspace(0, len(several) - 1, min(TOPICS, len(several))).astype(np.int64)]
+    if (most := min(TOPICS, len(several))) > 1:
+        several = several[np.arange(most) * (len(several) - 1) // (most - 1)]
     within = np.arange(DOCUMENTS)
-    positions: Ints = (start[some][:, None] + within)[within < size[some][:, None]]
+    positions: Ints = (start[several][:, None] + within)[within < size[several][:, None]]
     return positions
 
 

@@ -32,7 +32,6 @@ from gradedeval.rankings.frames import (
     words_of,
 )
 from gradedeval.rankings.objects import NOTHING_LISTED, Listed, readable
-from gradedeval.rankings.supplements import Subtopics, by_subtopic
 from gradedeval.trec import lines
 from gradedeval.trec.file_formats import (
     DOCNO,
@@ -86,7 +85,7 @@ from gradedeval.trec.tokenizer import (
 )
 
 if TYPE_CHECKING:
-    from gradedeval.rankings.supplements import Strata
+    from gradedeval.rankings.supplements import Strata, Subtopics
 
 
 # Judgments as columns, from a file read in blocks or from dicts, with the index in which runs look them up.
@@ -563,6 +562,8 @@ class Qrels:
             raise InputError(self.place, "no judgments", lines.expected_lines(QRELS), kind="empty")
         if part:
             if part == SUBTOPIC:
+                from gradedeval.rankings.supplements import by_subtopic  # few qrels have subtopics
+
                 self.codes, labels, self.subtopics = by_subtopic(graded)
             else:
                 from gradedeval.rankings.supplements import by_stratum  # few qrels are of a sample

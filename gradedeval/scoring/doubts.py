@@ -21,7 +21,7 @@ from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, read_run, run_of_lines
 from gradedeval.scoring.run_scores import summarize
 from gradedeval.trec.file_formats import WholeFile
-from gradedeval.trec.lines import HEAD, MSMARCO, MSMARCO_RANKS, QRELS, RUN, decode, looks_like
+from gradedeval.trec.lines import HEAD, MSMARCO, MSMARCO_RANKS, QRELS, RUN, encode, looks_like
 from gradedeval.trec.recognition import format_of
 from gradedeval.trec.stream import Source, Stream, first_bytes, is_file, is_named, is_path
 
@@ -56,7 +56,7 @@ def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
 
     ties   4 × topics × measures: the score in the worst order of tied documents, and in the best; how many documents
            that the measure looks at are tied, and of how many. None where no order was left open
-    later  the topics in which the order matters, where few documents are tied and the orders are not scored yet
+    later  the topics in which the order matters, where the orders are not scored yet
     """
     ties = batch.ties
     if ties is None or batch.kinds is not None:
@@ -80,9 +80,9 @@ def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
         below=None if batch.below is None else batch.below[ties.rows],
         ties=replace(ties, tied=ties.tied[:0]),
     )
-    if batch.codes.size <= KEPT and not _many(found).any():
+    if batch.codes.size <= KEPT:
         return replace(scored, ties=found, later=some)
-    found[:2, ties.rows] = _ends(scorer, some)
+    found[:2, ties.rows] = _ends(scorer, some, range(len(scorer.measures)))
     return replace(scored, ties=found)
 
 
@@ -93,13 +93,15 @@ def _many(found: Floats) -> Bools:
     return many
 
 
-def _ends(scorer: Scorer, some: Batch) -> Floats:
-    """2 × topics × measures: the lowest and the highest score, in topics whose ties leave the order open."""
-    ends = np.empty((2, len(some.topics), len(scorer.measures)))
+def _ends(scorer: Scorer, some: Batch, columns: Sequence[int]) -> Floats:
+    """2 × topics × measures: the lowest and the highest score by some measures, in topics whose ties leave the order
+    open; nan by others."""
+    ends = np.full((2, len(some.topics), len(scorer.measures)), np.nan)
     for at, codes in enumerate(some.ties.codes if some.ties else ()):
         gains_of = scorer.gains_cache(replace(some, codes=codes, ties=None))
-        for column, (measure, table) in enumerate(zip(scorer.measures, scorer.tables, strict=True)):
-            ends[at, :, column] = scores_of(measure, gains_of(table, measure))
+        for column in columns:
+            measure = scorer.measures[column]
+            ends[at, :, column] = scores_of(measure, gains_of(scorer.tables[column], measure))
     return np.stack([ends.min(axis=0), ends.max(axis=0)])  # of some measures lower is better
 
 
@@ -139,18 +141,20 @@ def ties_notes(run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, n
     """A note where the order of ties decides a score."""
     if all(batch.ties is None for batch in run.batches):
         return []
-    row_of = {topic: row for row, topic in enumerate(scores.topics)}
+    if scores.topics is scorer.topics:  # which are known by their bytes already
+        row_of = scorer.qrels._row
+    else:
+        row_of = {encode(topic): row for row, topic in enumerate(scores.topics)}
     found = np.zeros((4, *scores.score.shape))
     found[:2] = scores.score
-    rows = [
-        np.array([row_of.get(decode(topic), -1) for topic in batch.topics], dtype=np.int64) for batch in run.batches
-    ]
+    rows = [np.array([row_of.get(topic, -1) for topic in batch.topics], dtype=np.int64) for batch in run.batches]
     for batch, own in zip(run.batches, rows, strict=True):  # of a topic in several of them the last counts
         there = own >= 0
         for column, measure in enumerate(scorer.measures):
             found[3, own[there], column] = _looked_at(batch.retrieved[there], measure)
         found[2, own[there]] = 0 if batch.ties is None else batch.ties[2, there]
-    if not _many(np.where(scores.included, found, 0)).any():
+    columns = np.flatnonzero(_many(np.where(scores.included, found, 0))).tolist()
+    if not columns:
         return []
     for batch, own in zip(run.batches, rows, strict=True):
         there = own >= 0
@@ -159,13 +163,14 @@ def ties_notes(run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, n
             ends = batch.ties[:2].copy()
             if batch.later is not None:
                 at = {topic: row for row, topic in enumerate(batch.topics)}
-                ends[:, [at[topic] for topic in batch.later.topics]] = _ends(scorer, batch.later)
+                ends[:, [at[topic] for topic in batch.later.topics]] = _ends(scorer, batch.later, columns)
             found[:2, own[there]] = ends[:, there]
     ranges = []
-    for column, measure in enumerate(scorer.measures):
-        worst, best, tied, of = found[:, scores.included[:, column], column]
+    for column in columns:
+        measure = scorer.measures[column]
+        worst, best = found[:2, scores.included[:, column], column]
         low, high = (float(summarize(values, measure.definition.summary)) for values in (worst, best))
-        if tied.sum() > TIED * of.sum() and high - low > RANGE + TOLERANCE:
+        if high - low > RANGE + TOLERANCE:
             ranges.append(f"{names[column]} between {low:.4f} and {high:.4f}")
     if not ranges:
         return []
@@ -203,7 +208,7 @@ def _of_short_lists(
     return [Note(f"{what}{'looks' if len(uncut) == 1 else 'look'} at all ranks", hint, kind="short-lists")]
 
 
-_SHORT = re.compile(r"(?P<place>.*): each topic has (?P<length>\d+) documents?(?P<what>.*)", re.DOTALL)
+_SHORT = r"(?s)(?P<place>.*): each topic has (?P<length>\d+) documents?(?P<what>.*)"
 
 
 def united(notes: Iterable[str]) -> list[str]:
@@ -211,7 +216,7 @@ def united(notes: Iterable[str]) -> list[str]:
     kept = list[str]()
     alike: dict[tuple[str, str], list[re.Match[str]]] = {}
     for note in notes:
-        if isinstance(note, Note) and note.kind == "short-lists" and (found := _SHORT.fullmatch(note.text)):
+        if isinstance(note, Note) and note.kind == "short-lists" and (found := re.fullmatch(_SHORT, note.text)):
             alike.setdefault((found["what"], note.hint), []).append(found)
         else:
             kept.append(note)

@@ -28,18 +28,18 @@ DRAWS, SEED = 10_000, 0
 """The bootstrap samples of --interval."""
 INTERVAL = f"interval: studentized bootstrap of topics, {DRAWS} draws, seed {SEED}"
 
-FREE = re.compile(
+FREE = (
     r"(gradedeval|(run|qrels) format|topics|names|\d+ chosen topics?|max gain|max residual|residual depth"
     r"|unseen|signed differences|[\d.]+% interval)\b"
 )
 """The parts that may differ between scores that are compared: the version, formats of files, which topics count, what
 residuals, bounds and intervals are, what measures are called."""
-_BETWEEN = re.compile(r' \| (?=(?:[^"]*"[^"]*")*[^"]*$)')  # parts, not the words of a quoted file name
-_QRELS = re.compile(r"qrels (?P<qrels>\w+), grades [^,]+, top (?P<top>[^,]+)(, intents [^,]+)?(, \d+ strata)?")
-_GAINS = re.compile(r'(?P<measures>[^"]+?): (?P<scheme>.+)')
-_GIVEN = re.compile(r'\b(?:gain|rel|g)=("[^"]*"|[^,()]*),?')
-_FILE = re.compile(r"(?P<name>.+) (?P<digest>[0-9a-f]{6})(?: prior)?")
-_AVERAGED = re.compile(
+_BETWEEN = r' \| (?=(?:[^"]*"[^"]*")*[^"]*$)'  # parts, not the words of a quoted file name
+_QRELS = r"qrels (?P<qrels>\w+), grades [^,]+, top (?P<top>[^,]+)(, intents [^,]+)?(, \d+ strata)?"
+_GAINS = r'(?P<measures>[^"]+?): (?P<scheme>.+)'
+_GIVEN = r'\b(?:gain|rel|g)=("[^"]*"|[^,()]*),?'
+_FILE = r"(?P<name>.+) (?P<digest>[0-9a-f]{6})(?: prior)?"
+_AVERAGED = (
     r"(?P<number>\d+) chosen topics? (?P<digest>\w+)"
     r"|(?P<name>topics|max residual|residual depth|max gain) (?P<value>\S+)"
 )
@@ -59,8 +59,8 @@ class Signature:
     @classmethod
     def read(cls, text: str) -> Signature | None:
         """The signature that a text is; None where it is none."""
-        parts = tuple(_BETWEEN.split(text))
-        return cls(parts) if len(parts) > 1 and _QRELS.fullmatch(parts[1]) else None
+        parts = tuple(re.split(_BETWEEN, text))
+        return cls(parts) if len(parts) > 1 and re.fullmatch(_QRELS, parts[1]) else None
 
     @property
     def version(self) -> str:
@@ -69,13 +69,13 @@ class Signature:
     @cached_property
     def settings(self) -> dict[str, str]:
         """What must agree wherever scores are compared -> its value; empty where it is only on or off."""
-        return {name: value for part in self.parts if not FREE.match(part) for name, value in _settings(part)}
+        return {name: value for part in self.parts if not re.match(FREE, part) for name, value in _settings(part)}
 
     @cached_property
     def averaged(self) -> dict[str, str]:
         """What means depend on beyond the scores of topics -> its value: the version, and which topics count."""
         found = {"gradedeval": self.version.removeprefix("gradedeval ")}
-        for match in filter(None, map(_AVERAGED.fullmatch, self.parts)):
+        for match in filter(None, (re.fullmatch(_AVERAGED, part) for part in self.parts)):
             found[match["name"] or "chosen topics"] = match["value"] or f"{match['number']} ({match['digest']})"
         if "max residual" not in found:  # residuals choose no topics
             found = {name: value for name, value in found.items() if name not in ("residual depth", "max gain")}
@@ -84,16 +84,18 @@ class Signature:
     @cached_property
     def files(self) -> dict[str, str]:
         """What measures read -> its checksum."""
-        files = (_FILE.fullmatch(part) for part in self.parts if not (FREE.match(part) or _GAINS.fullmatch(part)))
+        files = (
+            re.fullmatch(_FILE, part) for part in self.parts if not (re.match(FREE, part) or re.fullmatch(_GAINS, part))
+        )
         return {match["name"]: match["digest"] for match in files if match and match["name"] != "costs"}
 
     @cached_property
     def gains(self) -> dict[str, set[str]]:
         """The name of a measure -> its gain schemes, each with the parameters at their defaults."""
         gains: dict[str, set[str]] = {}
-        for listed in filter(None, (_GAINS.fullmatch(part) for part in self.parts if not FREE.match(part))):
+        for listed in filter(None, (re.fullmatch(_GAINS, part) for part in self.parts if not re.match(FREE, part))):
             for measure in listed["measures"].split(", "):
-                name, _, defaults = _GIVEN.sub("", measure.removeprefix(f"{IA}(")).partition("(")
+                name, _, defaults = re.sub(_GIVEN, "", measure.removeprefix(f"{IA}(")).partition("(")
                 gains.setdefault(name.rstrip(")"), set()).add(defaults.strip("()") + listed["scheme"])
         return gains
 
@@ -134,12 +136,12 @@ class Signature:
 
 def without_interval(text: str) -> str:
     """The text of a signature without what it says of --interval."""
-    return " | ".join(part for part in _BETWEEN.split(text) if not part.endswith(INTERVAL))
+    return " | ".join(part for part in re.split(_BETWEEN, text) if not part.endswith(INTERVAL))
 
 
 def _settings(part: str) -> Iterator[tuple[str, str]]:
     """What a part says of all measures: names and values."""
-    if qrels := _QRELS.fullmatch(part):
+    if qrels := re.fullmatch(_QRELS, part):
         yield from (("qrels", qrels["qrels"]), ("top grade", qrels["top"]))
     elif part.startswith("standardized "):
         yield "standardized scores", part.rpartition(" ")[2]  # a checksum: made of these runs, or read from a file

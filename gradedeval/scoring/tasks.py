@@ -19,7 +19,6 @@ from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.parallel.workers import WorkerDied, Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader, ListedTopics, Made, Other, PartResult, RunFile, RunPart, SegmentPart
-from gradedeval.rankings.interleaved import gather_topics
 from gradedeval.rankings.objects import NOT_LOOKED, Listing
 from gradedeval.rankings.run import Run, by_rank_note, check_layout, dropped_notes, read_run, run_of_lines
 from gradedeval.rankings.topics import choose_topics
@@ -210,6 +209,8 @@ def _map_file(
     if not whole.topics:
         raise NeedsLineReader  # which says that the file is empty
     if whole.is_partial:
+        from gradedeval.rankings.interleaved import gather_topics  # in few runs topics take turns
+
         only = None if whole.interleaved else frozenset(whole.divided)
         with closing(workers.imap(work, gather_topics(stream, layout, grader, workers, only))) as results:
             for result in results:

@@ -30,7 +30,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 """What a column holds -> its known names."""
 
 
-_SCORE_WORDS = re.compile(
+_SCORE_WORDS = (
     "score|simil|^relevance$|^rsv|prob|distance|^dist$|confidence|logit|cosine|^cos$|^dot|bm25|weight|predict|^pred$"
 )
 """What scores are also called, in plain names: beside a rank they may contradict it."""
@@ -96,7 +96,7 @@ def check_no_score(columns: Mapping[Any, Iterable[Any]], place: str) -> None:
         raise no_column(names, SCORE, place)
     for name, values in columns.items():
         known = any(find_column([name], row) for row in COLUMNS.values())
-        if _SCORE_WORDS.search(plain(name)) or (not known and any(map(_is_fraction, values))):
+        if re.search(_SCORE_WORDS, plain(name)) or (not known and any(map(_is_fraction, values))):
             what = f"has a column of ranks and none called 'score', but '{name}', which may be that"
             raise InputError(place, what, f"call it 'score', or leave out '{name}' to order by rank", usage=True)
 

@@ -89,12 +89,34 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLay
     yield Block(buffer, PAD, PAD + filled, offset, layout)
 
 
+def _plain_stretch(text: bytes, is_whole: bool) -> int | None:
+    """Where the lines of the last topic begin in a text that ends with a line, where searches for bytes tell: all lines
+    from there on begin with the topic and one separator, and the one before is of another topic. None where not.
+
+    is_whole  whether the text begins with a line
+    """
+    last = text.rfind(b"\n", 0, -1) + 1
+    words = text[last:].split(None, 1)
+    if not words or not text.startswith(words[0], last) or words[0].startswith(b"#"):
+        return None
+    topic = words[0]
+    mark = b"\n" + text[last : last + len(topic) + 1]
+    if (at := text.find(mark)) <= 0:
+        return None
+    start = text.rfind(b"\n", 0, at) + 1
+    if (not start and not is_whole) or text[start] <= SPACE or text[start] == HASH or text.startswith(topic, start):
+        return None
+    return at + 1 if text.count(mark, at) == text.count(b"\n", at, -1) else None
+
+
 def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
     """Where the lines of the last topic begin: after the last complete line of another topic."""
     size, words, view = 1 << 16, words_at(buffer), memoryview(buffer)  # type: ignore[arg-type]
     while True:
         low = max(begin, end - size)
         text = buffer[low : last_newline(view, low, end) + 1]
+        if (found := _plain_stretch(text.tobytes(), low == begin)) is not None:
+            return low + found
         # Comments, blank lines and lines that begin with spaces are skipped: their topic is not at their beginning.
         has_topic = (text > SPACE) & (text != HASH)
         has_topic[1:] &= text[:-1] == NEWLINE

@@ -19,6 +19,7 @@ from gradedeval.options import Options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import run_of_lines
+from gradedeval.scoring.doubts import few_topics
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.tasks import score_run
 from gradedeval.trec.lines import decode, encode
@@ -88,7 +89,8 @@ class RelevanceEvaluator:
 
         scores  a dict topic -> docno -> score, or any other run that `evaluate` takes
 
-        What is left out is an `EvaluationWarning`. Raises `gradedeval.InputError` where the run is wrong.
+        What is left out or misleads is an `EvaluationWarning`; nothing is said of few topics, as no mean is computed
+        here and some call this topic by topic. Raises `gradedeval.InputError` where the run is wrong.
         """
         if not self._scorer.qrels.topics or (isinstance(scores, Mapping) and not scores):
             return {}
@@ -111,10 +113,15 @@ class RelevanceEvaluator:
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
-    """What a measure is over all topics: the sum of counts (`num_`), the geometric mean (`gm_`), or the mean."""
+    """What a measure is over all topics: the sum of counts (`num_`), the geometric mean (`gm_`), or the mean.
+
+    A mean over fewer than ten topics is an `EvaluationWarning`.
+    """
     scores = np.fromiter(values, np.float64)
     if measure.startswith("num_"):
         return float(scores.sum())
+    for note in few_topics(len(scores)):
+        warnings.warn(note, EvaluationWarning, stacklevel=2)
     return float(np.exp(scores.mean()) if measure.startswith("gm_") else scores.mean())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -32,7 +32,16 @@ from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, TopicResults, run_of_lines
 from gradedeval.rankings.topics import no_common_topics
-from gradedeval.scoring.doubts import doubts, few_topics, not_too_many, united
+from gradedeval.scoring.doubts import (
+    RANGE,
+    TIED,
+    TOLERANCE,
+    doubts,
+    few_topics,
+    few_topics_of,
+    not_too_many,
+    united,
+)
 from gradedeval.scoring.evaluate import named_runs
 from gradedeval.scoring.run_scores import LEAST, RunScores
 from gradedeval.scoring.score_tables import FORMATS, render
@@ -476,14 +485,20 @@ def read_groups(path: str, holds: str) -> JudgmentGroups:
 def score_preferences(name: str, path: str, groups: JudgmentGroups, lines: list[Line], options: Options) -> ScoredRun:
     """Score a run by preference measures. Raises InputError for an invalid run, and contradictory preferences."""
     run, topics, notes = _read(path, groups, options)
-    values = np.zeros((len(topics), len(lines)))
-    for row, topic in enumerate(topics):
-        try:
-            scores = preference_scores(groups.topics[topic], _ranking(run.topics.get(topic), options))
-        except InputError as error:
-            raise error.replace(place=f"{groups.place}: topic {decode(topic)}") from None
-        values[row] = [scores.get(line.name, np.nan) for line in lines]
-    return _scored(name, run, topics, values, notes)
+
+    def values(ascending: bool) -> Floats:
+        found = np.zeros((len(topics), len(lines)))
+        for row, topic in enumerate(topics):
+            try:
+                ranking = _ranking(run.topics.get(topic), options, ascending)
+                scores = preference_scores(groups.topics[topic], ranking)
+            except InputError as error:
+                raise error.replace(place=f"{groups.place}: topic {decode(topic)}") from None
+            found[row] = [scores.get(line.name, np.nan) for line in lines]
+        return found
+
+    own = values(True)
+    return _scored(name, run, topics, own, [*notes, *_doubts(run, topics, lines, options, own, lambda: values(False))])
 
 
 def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line], options: Options) -> ScoredRun:
@@ -496,15 +511,54 @@ def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line]
         if topic in run.topics
         for group in groups.topics[topic]
     }
-    scorer = Scorer(groups.qrels, [line.measure for line in lines if line.measure is not None], options)
-    scored = map_lists(scorer.score_part, Run(run.place, repeated), scorer.grader)
-    score = scorer.merge(name, scored.batches, scored.topics, scored.missing).score
-    row = {topic: number for number, topic in enumerate(scored.topics)}
-    means = []
-    for topic in topics:
-        rows = [row[topic + BETWEEN + group] for group in groups.topics[topic]]
-        means.append(score[rows].cumsum(0)[-1] / len(rows))  # added up one by one, as trec_eval does
-    return _scored(name, run, topics, line_values(np.array(means), lines, scorer), notes)
+
+    def values(options: Options) -> Floats:
+        scorer = Scorer(groups.qrels, [line.measure for line in lines if line.measure is not None], options)
+        scored = map_lists(scorer.score_part, Run(run.place, repeated), scorer.grader)
+        score = scorer.merge(name, scored.batches, scored.topics, scored.missing).score
+        row = {topic: number for number, topic in enumerate(scored.topics)}
+        means = []
+        for topic in topics:
+            rows = [row[topic + BETWEEN + group] for group in groups.topics[topic]]
+            means.append(score[rows].cumsum(0)[-1] / len(rows))  # added up one by one, as trec_eval does
+        return line_values(np.array(means), lines, scorer)
+
+    own, ascending = values(options), replace(options, ties="docno-asc")
+    return _scored(
+        name, run, topics, own, [*notes, *_doubts(run, topics, lines, options, own, lambda: values(ascending))]
+    )
+
+
+def _doubts(
+    run: Run, topics: list[bytes], lines: list[Line], options: Options, own: Floats, other: Callable[[], Floats]
+) -> list[str]:
+    """What is said of a run that may mislead. No grade says which order of tied documents is the best here: where many
+    are tied, their docnos are tried ascending and descending.
+
+    own    topics × lines: the scores, and `other` those in the other order of docnos
+    """
+    found: list[str] = list(run.listing.notes(run.place, options))
+    scores = [_as_read(run.topics[topic].scores, options) for topic in topics if topic in run.topics]
+    counts = [np.unique(one, return_counts=True)[1] for one in scores]
+    tied = sum(int(count[count > 1].sum()) for count in counts)
+    if tied <= TIED * sum(map(len, scores)):
+        return found
+    both = (own, other())
+    ranges = []
+    for column, line in enumerate(lines):
+        if line.summed != "total":
+            low, high = sorted(float(np.mean(values[:, column])) for values in both)
+            ranges += [f"{line.name} {low:.4f} or {high:.4f}"] if high - low > RANGE + TOLERANCE else []
+    if ranges:
+        what = f"{run.place}: many documents have equal scores: {shorten(ranges, 3)}, as docnos ascend or descend"
+        found.append(Note(what, HINTS["ties"], kind="ties"))
+    return found
+
+
+def _as_read(scores: Iterable[float], options: Options) -> Floats:
+    """The scores in the precision in which this version compares them."""
+    read: Floats = np.array(scores)
+    return read.astype(np.float32).astype(np.float64) if options.scores == "float32" else read
 
 
 def _read(path: str, groups: JudgmentGroups, options: Options) -> tuple[Run, list[bytes], list[str]]:
@@ -521,14 +575,13 @@ def _read(path: str, groups: JudgmentGroups, options: Options) -> tuple[Run, lis
     return run, known if options.topics == "qrels" else both, [note] if missing else []
 
 
-def _ranking(results: TopicResults | None, options: Options) -> list[bytes]:
+def _ranking(results: TopicResults | None, options: Options, ascending: bool = True) -> list[bytes]:
     """Docnos from the best to the worst. Unlike everywhere else, trec_eval breaks ties here by ascending docno."""
     if results is None:
         return []
-    scores: Floats = np.array(results.scores)
-    if options.scores == "float32":
-        scores = scores.astype(np.float32).astype(np.float64)
-    order = sorted(range(len(results.docnos)), key=lambda i: (-scores[i], results.docnos[i]))
+    scores = _as_read(results.scores, options)
+    order = sorted(range(len(results.docnos)), key=results.docnos.__getitem__, reverse=not ascending)
+    order.sort(key=lambda position: -scores[position])
     return [results.docnos[i] for i in order[: options.depth]]
 
 
@@ -628,8 +681,8 @@ def _evaluate(
     results = [
         score_run(name, path, scorer, lines, workers.silent()) for name, path in workers.progress(list(runs.items()))
     ]
-    most = max((scores.count(column) for _, scores in results for column in range(len(scorer.measures))), default=0)
-    notes = [*scorer.notes, *lost, *united(note for scored, _ in results for note in scored.notes), *few_topics(most)]
+    few = few_topics_of([scores for _, scores in results], len(scorer.measures))
+    notes = [*scorer.notes, *lost, *united(note for scored, _ in results for note in scored.notes), *few]
     if form is None:
         return _text([scored for scored, _ in results], lines, printing), notes
     scores = Scores([scores for _, scores in results], scorer.measures, judged, options)
@@ -659,7 +712,8 @@ def _evaluate_groups(
     groups = read_groups(qrels, holds)
     score = score_groups if holds == "qrels_jg" else score_preferences
     results = [score(name, path, groups, lines, options) for name, path in runs.items()]
-    return _text(results, lines, printing), [note for scored in results for note in scored.notes]
+    notes = [*(note for scored in results for note in not_too_many(scored.notes))]
+    return _text(results, lines, printing), [*notes, *few_topics(max(len(scored.topics) for scored in results))]
 
 
 def _text(results: list[ScoredRun], lines: list[Line], printing: PrintOptions) -> str:

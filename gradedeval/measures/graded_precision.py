@@ -82,7 +82,7 @@ def gap(g: Gains, *, norm: str | None = None) -> Floats:
 @measure(
     gain="thresholds",
     scale="thresholds",
-    residual="within_run",
+    residual="from_bounds",
     bounds=Bounds("graded_recall", over_ties=True),
     ceiling=1,
     over_ties=True,

@@ -250,7 +250,7 @@ def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
     return safe_divide(found(g, depth), depth)
 
 
-@measure(residual="within_run", bounds=Bounds("graded_average"), ceiling=1, summary="geometric")
+@measure(residual="from_bounds", bounds=Bounds("graded_average"), ceiling=1, summary="geometric")
 def gm_ap(g: Gains) -> Floats:
     """Average precision, summed up over topics by the geometric mean.
 
@@ -304,7 +304,7 @@ def interpolated(g: Gains, recall: float, add: float) -> Floats:
 
 
 @measure(
-    residual="within_run",
+    residual="from_bounds",
     bounds=INTERPOLATED,
     ceiling=1,
     checks={"recall": SHARE, "add": BELOW_1},
@@ -326,7 +326,7 @@ SHARES = Check("numbers in [0, 1]", lambda shares: all(0 <= share <= 1 for share
 
 
 @measure(
-    residual="within_run",
+    residual="from_bounds",
     bounds=INTERPOLATED,
     ceiling=1,
     checks={"recall": SHARES, "add": BELOW_1},

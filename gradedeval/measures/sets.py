@@ -9,7 +9,7 @@ from gradedeval.measures.definition import NOT_NEGATIVE, measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
 
 
-@measure(residual="within_run", bounds="counts", cutoff="required", ceiling=1, over_ties=True)
+@measure(residual="from_bounds", bounds="counts", cutoff="required", ceiling=1, over_ties=True)
 def relative_p(g: Gains) -> Floats:
     """Precision as a share of the best possible at the cutoff.
 
@@ -31,7 +31,7 @@ def set_p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, g.retrieved)
 
 
-@measure(residual="within_run", bounds="counts", cutoff="renormalizes", ceiling=1, over_ties=True)
+@measure(residual="from_bounds", bounds="counts", cutoff="renormalizes", ceiling=1, over_ties=True)
 def set_relative_p(g: Gains) -> Floats:
     """Precision of the retrieved set as a share of the best possible for a set of its size.
 
@@ -42,7 +42,7 @@ def set_relative_p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, np.minimum(g.retrieved, g.num_relevant))
 
 
-@measure(residual="within_run", bounds="counts", ceiling=1, over_ties=True)
+@measure(residual="from_bounds", bounds="counts", ceiling=1, over_ties=True)
 def set_recall(g: Gains) -> Floats:
     """Recall of the retrieved set.
 
@@ -53,7 +53,7 @@ def set_recall(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, g.num_relevant)
 
 
-@measure(residual="within_run", bounds="counts", cutoff="renormalizes", ceiling=1)
+@measure(residual="from_bounds", bounds="counts", cutoff="renormalizes", ceiling=1)
 def set_map(g: Gains) -> Floats:
     """Precision times recall of the retrieved set: its average precision where nothing is known of the order.
 
@@ -65,7 +65,12 @@ def set_map(g: Gains) -> Floats:
 
 
 @measure(
-    residual="within_run", bounds="counts", cutoff="renormalizes", ceiling=1, checks={"x": NOT_NEGATIVE}, over_ties=True
+    residual="from_bounds",
+    bounds="counts",
+    cutoff="renormalizes",
+    ceiling=1,
+    checks={"x": NOT_NEGATIVE},
+    over_ties=True,
 )
 def set_f(g: Gains, *, x: float = 1.0) -> Floats:
     """F: the weighted harmonic mean of the set's precision and recall; a larger x favors recall.
@@ -82,7 +87,7 @@ def set_f(g: Gains, *, x: float = 1.0) -> Floats:
     return safe_divide((x + 1) * precision * recall, recall + x * precision)
 
 
-@measure(residual="within_run", bounds="counts", cutoff="renormalizes", ceiling=1, over_ties=True)
+@measure(residual="from_bounds", bounds="counts", cutoff="renormalizes", ceiling=1, over_ties=True)
 def f1(g: Gains) -> Floats:
     """F1 at the cutoff: the harmonic mean of p@k and recall@k, where a run shorter than k counts as filled up.
 

@@ -24,6 +24,7 @@ from gradedeval.analysis.difference_bounds import (
     unseen_notes,
 )
 from gradedeval.analysis.flips import Reread, flip_columns
+from gradedeval.analysis.reversals import Reversals
 from gradedeval.analysis.score_matrix import (
     AnyScores,
     Matrix,
@@ -360,20 +361,36 @@ def _settled(
 Prospect = Literal["same order", "could be reversed", "could be tied", "unknown"]
 
 
-def measures_that_reach(frame: pd.DataFrame, matrix: Matrix) -> frozenset[str]:
-    """The measures of a comparison by which some judgments lead to `lowest` and `highest`, of those that have a
-    pair with an order that may be reversed, and no number of documents that does it."""
-    asked = frame["measure"][frame["conclusive"].eq(False) & frame["flip"].isna()].unique().tolist()
-    reread = Reread.of(matrix.scores) if asked else None
-    if reread is None:
-        return frozenset()
-    return frozenset(name for name in asked if Differences(reread, matrix.paired(name)).are_exact)
+Pair = tuple[str, str, str]
+"""A measure, a run and its baseline."""
 
 
-def prospect(row: Row, reached: frozenset[str]) -> Prospect:
+def reversible_pairs(frame: pd.DataFrame, matrix: Matrix) -> frozenset[Pair]:
+    """The pairs of a comparison whose order some judgments reverse, of those whose bounds allow it and of which no
+    number of documents is known that does it: where bounds are reached, or such judgments have been found."""
+    asked = frame[frame["conclusive"].eq(False) & frame["flip"].isna()]
+    reread = Reread.of(matrix.scores) if len(asked) else None
+    found: set[Pair] = set()
+    for name in asked["measure"].unique().tolist() if reread is not None else ():
+        assert reread is not None
+        paired = shared_topics(matrix, name)
+        exact, reversals = Differences(reread, paired).are_exact, Reversals(reread, paired)
+        columns = ("run", "baseline", "difference", "lowest", "highest")
+        for run, baseline, *ends in zip(
+            *(asked[asked["measure"] == name][one].tolist() for one in columns), strict=True
+        ):
+            difference, lowest, highest = (np.nan if one is None else one for one in ends)
+            sides = [(run, baseline, highest)] if difference <= 0 else []
+            sides += [(baseline, run, -lowest)] if difference >= 0 else []
+            if any(past > TOLERANCE and (exact or reversals.reverses(behind, ahead)) for behind, ahead, past in sides):
+                found.add((name, run, baseline))
+    return frozenset(found)
+
+
+def prospect(row: Row, reversible: frozenset[Pair]) -> Prospect:
     """What judging could do to the order of a pair, a row of a comparison without `flip`.
 
-    reached  the measures by which some judgments lead to `lowest` and `highest`
+    reversible  the pairs whose order some judgments reverse
     """
     if row["conclusive"]:
         return "same order"
@@ -385,7 +402,7 @@ def prospect(row: Row, reached: frozenset[str]) -> Prospect:
         return "unknown"
     if past <= TOLERANCE:
         return "could be tied"
-    return "could be reversed" if row["measure"] in reached else "unknown"
+    return "could be reversed" if (row["measure"], row["run"], row["baseline"]) in reversible else "unknown"
 
 
 # Comparisons and risks -> tables: which columns people see, and how the numbers were made.
@@ -487,20 +504,20 @@ def judging_table(frame: pd.DataFrame, matrix: Matrix) -> Table:
         Column("difference", "signed"): whole(matrix, "difference", "+"),
         Column("lowest", "signed"): whole(matrix, "lowest", "+"),
         Column("highest", "signed"): whole(matrix, "highest", "+"),
-        Column(IF_JUDGED): partial(if_fully_judged, reached=measures_that_reach(frame, matrix)),
+        Column(IF_JUDGED): partial(if_fully_judged, reversible=reversible_pairs(frame, matrix)),
     }
     (table,) = frame_document(frame, "wide", shown, "").blocks
     assert isinstance(table, Table)
     return table
 
 
-def if_fully_judged(row: Row, reached: frozenset[str] = frozenset()) -> str:
+def if_fully_judged(row: Row, reversible: frozenset[Pair] = frozenset()) -> str:
     """Whether judging could reverse the order of two runs, and what it takes.
 
-    reached  the measures by which some judgments lead to `lowest` and `highest`
+    reversible  the pairs whose order some judgments reverse
     """
     if row["flip"] is None:
-        return prospect(row, reached)
+        return prospect(row, reversible)
     are = "doc is" if row["flip"] == row["unjudged"] == 1 else "docs are" if row["flip"] > 1 else "docs is"
     return f"reverses if {row['flip']:,} of {row['unjudged']:,} unjudged {are} relevant"
 

@@ -33,20 +33,27 @@ class Ties:
     rows   the topics in which documents of different grades are tied
     codes  2 × these topics × ranks: their codes in the order that is worst, and in the best; the unjudged stand below
            every grade
+    counts 2 × these topics: how many documents there are in each order
     """
 
     tied: Bools
     rows: Ints
     codes: NDArray[Any]
+    counts: Ints
 
     def of_row(self, row: int) -> Ties:
         """The same of one topic."""
         here = np.flatnonzero(self.rows == row)
-        return Ties(self.tied[row : row + 1], np.zeros(len(here), dtype=np.int64), self.codes[:, here])
+        zeros = np.zeros(len(here), dtype=np.int64)
+        return Ties(self.tied[row : row + 1], zeros, self.codes[:, here], self.counts[:, here])
 
     def down_to(self, rank: int) -> Ties:
         """The same of the first ranks."""
         return replace(self, tied=self.tied[:, :rank], codes=self.codes[:, :, :rank])
+
+    def cut(self, depth: int) -> Ties:
+        """The same of lists that end there."""
+        return replace(self.down_to(depth), counts=np.minimum(self.counts, depth))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -238,17 +245,20 @@ def _concatenate_ties(batches: list[Batch], width: int) -> Ties | None:
     """What equal scores leave open in several batches, of at most so many ranks."""
     if not any(batch.ties for batch in batches):
         return None
-    tied = np.zeros((sum(len(batch.topics) for batch in batches), width), bool)
-    rows, codes, begin = [np.empty(0, np.int64)], [np.empty((2, 0, width), batches[0].codes.dtype)], 0
+    deepest = max(width, *(batch.ties.codes.shape[2] for batch in batches if batch.ties is not None))
+    rows, codes, begin = [np.empty(0, np.int64)], [np.empty((2, 0, deepest), batches[0].codes.dtype)], 0
+    tied = np.zeros((sum(len(batch.topics) for batch in batches), deepest), bool)
+    counts = [np.empty((2, 0), np.int64)]
     for batch in batches:
         if batch.ties is not None:
             own = batch.ties.tied.shape[1]
             tied[begin : begin + len(batch.topics), :own] = batch.ties.tied
             rows.append(begin + batch.ties.rows)
-            beyond = [(0, 0), (0, 0), (0, width - own)]
+            beyond = [(0, 0), (0, 0), (0, deepest - batch.ties.codes.shape[2])]
             codes.append(np.pad(batch.ties.codes, beyond, constant_values=batch.beyond))
+            counts.append(batch.ties.counts)
         begin += len(batch.topics)
-    return Ties(tied, np.concatenate(rows), np.concatenate(codes, axis=1))
+    return Ties(tied, np.concatenate(rows), np.concatenate(codes, axis=1), np.concatenate(counts, axis=1))
 
 
 # Documents of a run with their grade codes -> rankings: ordered, cut, and laid out as topics × ranks.
@@ -273,24 +283,22 @@ def to_batch(
     topics, code, retrieved, kind = documents.topics, documents.code, documents.counts, documents.kind
     row = np.repeat(np.arange(len(topics)), retrieved)
     order = _order(documents, row, pool.shape[1], options, keep_docnos_for) if options.order != "file" else None
+    open_ties = None
     if options.judged_only:
-        order = np.arange(len(row)) if order is None else order
-        included = judged[code[order]]
-        if options.like == "trec_eval" and options.depth is not None:  # it cuts first, and then drops
-            included &= ranks(retrieved) < options.depth
-        order = order[included]
+        order, open_ties = _judged_only(documents, order, judged, options)
         retrieved = np.bincount(row[order], minlength=len(topics))
     if order is not None:
         code = code[order]
         kind = kind[order] if kind is not None else None
-    open_ties = _open_ties(documents, order, code, retrieved, pool.shape[1], options, last_rank)
+    if not options.judged_only or _first_cut(options) is None:
+        open_ties = _open_ties(documents, order, code, retrieved, pool.shape[1], options, last_rank)
     if options.depth is not None and retrieved.max(initial=0) > options.depth:
         included = ranks(retrieved) < options.depth
         order = np.flatnonzero(included) if order is None else order[included]
         code = code[included]
         kind = kind[included] if kind is not None else None
         retrieved = np.minimum(retrieved, options.depth)
-        open_ties = open_ties and open_ties.down_to(options.depth)
+        open_ties = open_ties and open_ties.cut(options.depth)
     return Batch(
         topics,
         _to_matrix(code, retrieved, pool.shape[1] + 1),
@@ -302,6 +310,51 @@ def to_batch(
         _ties(documents, order, retrieved, options) if options.ties == "average" or keep_ties else None,
         ties=open_ties,
     )
+
+
+def _first_cut(options: Options) -> int | None:
+    """The depth at which lists are cut before documents that are not judged are dropped, as trec_eval's -M and -J do;
+    None where they are not."""
+    return options.depth if options.like == "trec_eval" else None
+
+
+def _judged_only(documents: Documents, order: Ints | None, judged: Bools, options: Options) -> tuple[Ints, Ties | None]:
+    """The documents that are judged, as positions in rank order, and what equal scores leave open where lists are cut
+    before.
+
+    order  all documents in rank order, as positions; None: as listed
+    """
+    order = np.arange(len(documents.code)) if order is None else order
+    code, ties = documents.code[order], None
+    included = judged[code]
+    if (depth := _first_cut(options)) is not None:
+        included &= ranks(documents.counts) < depth
+        ties = _open_ties(documents, order, code, documents.counts, len(judged) - 2, options, None)
+        ties = ties and _dropped(ties, included, documents.counts, judged, depth)
+    return order[included], ties
+
+
+def _dropped(ties: Ties, included: Bools, retrieved: Ints, judged: Bools, depth: int) -> Ties:
+    """What equal scores leave open of whole lists, where these are cut and their unjudged documents dropped afterwards.
+
+    included   documents in rank order: whether it is left
+    retrieved  topics: how many documents there were
+    judged     code: whether it is judged
+    depth      where they are cut
+    """
+    beyond = len(judged) - 1
+    row, rank = np.repeat(np.arange(len(retrieved)), retrieved)[included], ranks(retrieved)[included]
+    counts = np.bincount(row, minlength=len(retrieved))
+    kept = judged[ties.codes] & (np.arange(ties.codes.shape[2]) < depth)
+    of_order = kept.sum(2)
+    width = int(max(counts.max(initial=0), of_order.max(initial=0)))
+    tied, codes = np.zeros((len(counts), width), bool), np.full((*of_order.shape, width), beyond, ties.codes.dtype)
+    tied[np.arange(width) < counts[:, None]] = ties.tied[row, rank]
+    codes[np.arange(width) < of_order[..., None]] = ties.codes[kept]
+    # What another order would leave is tied with what was cut.
+    tied[ties.rows] |= np.arange(width) >= counts[ties.rows, None]
+    tied[ties.rows] &= np.arange(width) < np.maximum(counts[ties.rows], of_order.max(0))[:, None]
+    return Ties(tied, ties.rows, codes, of_order)
 
 
 def _open_ties(
@@ -320,8 +373,6 @@ def _open_ties(
     if documents.score is None or "ties" in options.given or not len(code):
         return None
     if options.depth is not None:
-        if options.judged_only and options.like == "trec_eval":
-            return None  # it has cut already: what stood below is not known
         last_rank = options.depth if last_rank is None else min(last_rank, options.depth)
     width = int(retrieved.max())
     seen = width if last_rank is None else min(width, last_rank)
@@ -345,7 +396,8 @@ def _open_ties(
     kept, codes = _worst_and_best(score, code, retrieved[rows], unjudged, last_rank)
     lacking = [(0, 0), (0, 0), (0, max(0, seen - codes.shape[2]))]
     padded = np.pad(codes, lacking, constant_values=unjudged + 1) if lacking[2][1] else codes[:, :, :seen]
-    return Ties(tied[:, :seen], rows[kept], padded)
+    counts = retrieved[rows[kept]]
+    return Ties(tied[:, :seen], rows[kept], padded, np.stack([counts, counts]))
 
 
 def _tied_with_next(

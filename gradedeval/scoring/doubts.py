@@ -97,8 +97,9 @@ def _ends(scorer: Scorer, some: Batch, columns: Sequence[int]) -> Floats:
     """2 × topics × measures: the lowest and the highest score by some measures, in topics whose ties leave the order
     open; nan by others."""
     ends = np.full((2, len(some.topics), len(scorer.measures)), np.nan)
-    for at, codes in enumerate(some.ties.codes if some.ties else ()):
-        gains_of = scorer.gains_cache(replace(some, codes=codes, ties=None))
+    orders = zip(some.ties.codes, some.ties.counts, strict=True) if some.ties else ()
+    for at, (codes, counts) in enumerate(orders):
+        gains_of = scorer.gains_cache(replace(some, codes=codes, retrieved=counts, ties=None))
         for column in columns:
             measure = scorer.measures[column]
             ends[at, :, column] = scores_of(measure, gains_of(scorer.tables[column], measure))
@@ -227,6 +228,11 @@ def united(notes: Iterable[str]) -> list[str]:
         length = f"{low} {plural(low, 'document')}" if low == high else f"{low} to {high} documents"
         kept.append(Note(f"{named}: each topic has {length}{what}", hint, kind="short-lists"))
     return kept
+
+
+def few_topics_of(runs: Sequence[RunScores], measures: int) -> list[Note]:
+    """The same of the means of runs by so many measures; these may be over different topics."""
+    return few_topics(max((run.count(column) for run in runs for column in range(measures)), default=0))
 
 
 def few_topics(most: int) -> list[Note]:

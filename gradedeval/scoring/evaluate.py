@@ -18,7 +18,7 @@ from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.objects import check_no_columns, is_ids, is_row, rows_or_several
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.doubts import check_files_swapped, check_values_swapped, few_topics, not_too_many, united
+from gradedeval.scoring.doubts import check_files_swapped, check_values_swapped, few_topics_of, not_too_many, united
 from gradedeval.scoring.intents import check_intents
 from gradedeval.scoring.run_scores import RunScores
 from gradedeval.scoring.scorer import Scorer, relevance_notes, scorer_for
@@ -243,8 +243,7 @@ def scores_of(
         raise errors[0]  # or it is of the only run, or of no run in particular
     notes = [*scorer.notes, *united(note for result in results.values() for note in result.notes)]
     columns = range(len(scorer.measures))
-    most = max((run.count(column) for run in scored for column in columns), default=0)
-    notes += [*relevance_notes(scorer, scored), *few_topics(most)]
+    notes += [*relevance_notes(scorer, scored), *few_topics_of(scored, len(scorer.measures))]
     if len(runs) == 1:
         notes = not_too_many(notes)
     if len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored}.values()}) > 1:

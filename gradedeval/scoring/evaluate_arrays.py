@@ -20,7 +20,7 @@ from gradedeval.rankings.batch import Documents
 from gradedeval.rankings.frames import ident
 from gradedeval.rankings.qrels import ArrayQrels
 from gradedeval.rankings.topics import choose_topics
-from gradedeval.scoring.doubts import ties_notes
+from gradedeval.scoring.doubts import few_topics_of, ties_notes
 from gradedeval.scoring.scorer import Scorer, relevance_notes
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.tasks import GradedRun
@@ -54,8 +54,7 @@ def evaluate_arrays(
     have.
     """
     _check_options(keywords)
-    ties = keywords.pop("ties", None)
-    asked = parse_measures(measures)
+    ties, asked = keywords.pop("ties", None), parse_measures(measures)
     for measure in asked:
         check_measure(measure)
     options = resolve_options(like, **keywords, ties=ties or "file")
@@ -69,11 +68,12 @@ def evaluate_arrays(
     batches = [scorer.score_with_ties(batch) for batch in scorer.grader.batches(documents)]
     chosen = choose_topics(topics, "scores", qrels, options)
     run = scorer.merge("run", batches, chosen.topics, chosen.missing)
-    notes = [*scorer.notes, *chosen.notes, *relevance_notes(scorer, [run])]
+    few = few_topics_of([run], len(scorer.measures))
+    notes = [*scorer.notes, *chosen.notes, *relevance_notes(scorer, [run]), *few]
     if ties is None and options.order == "score" and _tied(counts, codes, scored):
         notes.append(f"scores: {TIED}")
-        scored_run = GradedRun("scores", "", batches, chosen.topics)
-        notes += ties_notes(scored_run, run, scorer, [measure.label for measure in scorer.measures])
+        names = [measure.label for measure in scorer.measures]
+        notes += ties_notes(GradedRun("scores", "", batches, chosen.topics), run, scorer, names)
     warn_caller(notes)
     return Scores([run], scorer.measures, qrels, options, notes)
 

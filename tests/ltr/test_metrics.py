@@ -61,13 +61,14 @@ def test_what_is_assumed_is_said_once() -> None:
         warnings.simplefilter("always")
         values = [metric.value(*arrays, group=[2, 2]) for _ in range(2)]
     said = [str(warning.message) for warning in caught]
-    assert len(said) == 2
+    assert len(said) == 3
     assert said[0] == "err: the highest label of each data set is taken for the top grade; say top="
     assert said[1] == "grades: 1 of 2 topics without a relevant document (2); it scores 0"
+    assert said[2] == "the means are over 2 topics; too few to tell systems apart"
     assert values == [0.5 * 0.75 / 2] * 2
     with warnings.catch_warnings():
         warnings.simplefilter("error", EvaluationWarning)
-        assert ltr.metric("ndcg").value([1, 0], [1.0, 0.0], group=[2]) == 1
+        assert ltr.metric("ndcg").value([1, 0] * 10, [1.0, 0.0] * 10, group=[2] * 10) == 1
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,7 @@ def check(measures: Sequence[Measure], topics: Sequence[Topic], unseen: int = 0,
         "low is never reached": exact & (abs(low - least) > 1e-12),
         "high is never reached": exact & (np.where(ends_here, abs(high - most), abs(high - best)) > 1e-12),
         "the residual is another": by_bounds & ((abs(high - best) > 1e-12) | ~np.isnan(found.unjudged)),
+        "the residual is wider": ends_here & (best > high + 1e-12),
         "out of order": (low > found.score) | (found.score > high) | (high > best + 1e-12),
     }
     for what, cells in wrong.items():

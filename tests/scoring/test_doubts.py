@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import random
 import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ import pytest
 import gradedeval
 from gradedeval import EvaluationWarning
 from gradedeval.errors import Note
+from gradedeval.interop import pytrec_eval
 from gradedeval.interop.pytrec_eval import RelevanceEvaluator
 from gradedeval.parallel import workers
 from gradedeval.scoring import doubts
@@ -316,6 +320,53 @@ def test_lists_cut_short_are_told_where_a_measure_looks_further() -> None:
     assert told.endswith("or cut the measures, as in ap@10")
     assert not notes("short-lists", run, QRELS, "ap@10 err@20 num_ret")
     assert not notes("short-lists", run, QRELS, "ap", depth=10)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_range_of_ties_of_lists_that_are_cut_and_then_dropped(seed: int) -> None:
+    """As trec_eval's -J -M: by every order of the tied documents."""
+    draw = random.Random(seed)
+    qrels = {"1": {docno: draw.choice([0, 1, -1, 2]) for docno in "abcdef" if draw.random() < 0.6} | {"a": 1}}
+    run = {"1": {docno: draw.choice([1.0, 1.0, 2.0]) for docno in "abcdef"}}
+    options: dict[str, Any] = {"like": "trec_eval", "judged_only": True, "depth": draw.choice([2, 3, 4])}
+    orders = [
+        order for order in itertools.permutations("abcdef") if sorted(order, key=lambda d: -run["1"][d]) == [*order]
+    ]
+    for measure in ("ap", "p@2", "recall"):
+        ways = ({"1": {docno: -float(rank) for rank, docno in enumerate(order)}} for order in orders)
+        means = [gradedeval.evaluate(way, qrels, measure, **options).means[measure] for way in ways]
+        told = notes("ties", run, qrels, measure, **options)
+        assert bool(told) == (max(means) - min(means) > 0.01)
+        assert not told or f"between {min(means):.4f} and {max(means):.4f}" in told[0]
+
+
+@pytest.mark.parametrize("flags", ["-J -M 10", "-R qrels_jg -m P_avgjg", "-R qrels_prefs -m prefs_simp"])
+def test_trec_eval_tells_it_with_all_its_options(flags: str, cli: Command, tmp_path: Path) -> None:
+    inverted = changed("rivers-neural.run", tmp_path, ranks_as_scores)
+    assert f"{inverted}: {SAID}; negate the scores" in cli("trec_eval", *flags.split(), QRELS, inverted).messages
+    tied, judged = (
+        "".join(f"{topic} {line}\n" for topic in range(12) for line in lines)
+        for lines in (("Q0 a 1 1 t", "Q0 b 1 1 t", "Q0 c 1 1 t"), ("0 a 1", "0 b 0", "0 c 0"))
+    )
+    (tmp_path / "tied").write_text(tied)
+    (tmp_path / "qrels").write_text(judged)
+    words = flags.replace("10", "1").replace("P_avgjg", "P_avgjg.1").split()
+    (told,) = [line for line in cli("trec_eval", *words, "qrels", "tied").messages if "equal scores" in line]
+    assert told.endswith("; break the ties in the run")
+    if "prefs" in flags:
+        assert "prefs_simp 0.0000 or 1.0000, as docnos ascend or descend" in told
+
+
+def test_few_topics_are_told_where_a_mean_is_computed() -> None:
+    said = "the means are over 3 topics; too few to tell systems apart"
+    assert gradedeval.evaluate_arrays([[1, 0]] * 3, [[0.5, 0.1]] * 3, "rr").notes == [said]
+    assert not gradedeval.evaluate_arrays([[1, 0]] * 10, [[0.5, 0.1]] * 10, "rr").notes
+    with pytest.warns(EvaluationWarning, match=said):
+        pytrec_eval.compute_aggregated_measure("map", [0.1, 0.2, 0.3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pytrec_eval.compute_aggregated_measure("num_ret", [1, 2, 3]) == 6
+        assert RelevanceEvaluator({"1": {"a": 1}}, {"recip_rank"}).evaluate({"1": {"a": 1.0}})["1"]["recip_rank"] == 1
 
 
 def test_what_is_said_of_several_runs_alike_is_said_once() -> None:

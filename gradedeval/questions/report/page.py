@@ -28,7 +28,7 @@ from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OptionKwargs, numbers
 from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
-from gradedeval.questions.compare import Prospect, prospect
+from gradedeval.questions.compare import Pair, Prospect, prospect
 from gradedeval.questions.pool import AT
 from gradedeval.questions.report import views
 from gradedeval.questions.report.views import (
@@ -189,7 +189,7 @@ def unknowns(found: Findings) -> list[dict[str, Any]]:
             {
                 "measure": measure.label,
                 "same": _same_order(own, topics),
-                "sentences": [_reversing(row, topics, found.compared.reached) for row in open_],
+                "sentences": [_reversing(row, topics, found.compared.reversible) for row in open_],
             }
         )
     return parts
@@ -224,16 +224,15 @@ _PROSPECTS: dict[Prospect, str] = {
 }
 
 
-def _reversing(row: dict[str, Any], topics: str, reached: frozenset[str]) -> str:
-    """What could reverse the order of a run and the baseline; by measures that are `reached` some judgments lead as far
-    as the bounds."""
+def _reversing(row: dict[str, Any], topics: str, reversible: frozenset[Pair]) -> str:
+    """What could reverse the order of a run and the baseline; of `reversible` pairs some judgments do it."""
     run, baseline, difference = row["run"], row["baseline"], row["difference"]
     ahead, behind = (run, baseline) if difference > 0 else (baseline, run)
     pair = f"The order of {ahead} (higher by {abs(difference):.4f}{topics}) and {behind}"
     if difference == 0:
         pair = f"The tie of {run} and {baseline}{topics}"
     if row["flip"] is None:
-        return f"{pair} {_PROSPECTS[prospect(row, reached)]}"
+        return f"{pair} {_PROSPECTS[prospect(row, reversible)]}"
     count, of = row["flip"], row["unjudged"]
     are = f"{count:,} of {of:,} unjudged {plural(of, 'document')} {'is' if count == 1 else 'are'} relevant"
     return f"{pair} reverses if {are} (of the top grade), the lowest of them at rank {row['flip_rank']}"

@@ -25,11 +25,12 @@ from gradedeval.parallel.progress import Progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.questions.compare import (
     ACROSS,
+    Pair,
     compare_matrix,
     comparison_document,
     comparison_settings,
-    measures_that_reach,
     order_notes,
+    reversible_pairs,
     topic_table,
 )
 from gradedeval.questions.pool import AT, Pool, found_alone, pool_statistics, unjudged_by_depth
@@ -66,13 +67,13 @@ class ReportSettings:
 @dataclass(frozen=True, eq=False, repr=False)
 class Compared:
     """Each run beside the baseline, by each measure: rows, the same as a table for people, what they are made by, and
-    the measures by which some judgments lead as far as the bounds; empty where nothing is compared."""
+    the pairs whose order some judgments are known to reverse; empty where nothing is compared."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     table: Table | None = None
     settings: str = ""
     notes: list[str] = field(default_factory=list)
-    reached: frozenset[str] = frozenset()
+    reversible: frozenset[Pair] = frozenset()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,8 +170,8 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, progress
     settings = comparison_settings(frame, matrix, test).replace("\n", " | ")
     blocks = comparison_document(frame, matrix, test, settings, "wide").blocks
     table = next(block for block in blocks if isinstance(block, Table))
-    reached = measures_that_reach(frame, matrix)
-    return Compared(frame_rows(frame), table, settings, [*notes, *order_notes(frame, matrix)], reached)
+    reversible = reversible_pairs(frame, matrix)
+    return Compared(frame_rows(frame), table, settings, [*notes, *order_notes(frame, matrix)], reversible)
 
 
 # Text from files on its way into HTML: nothing of it becomes markup, a script or an invisible character.

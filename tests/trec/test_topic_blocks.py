@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gradedeval.trec import stream, topic_blocks
+from gradedeval.trec.tokenizer import PAD, padded
 
 
 def test_a_file_of_one_topic_is_looked_through_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -62,3 +66,24 @@ def test_every_place_of_a_file_belongs_to_one_topic_start(
         for size in (1, 5, 60, 1000):
             parts = [stretch.own() for stretch in topic_blocks.stretches(whole, size, first=3)]
             assert b"".join(text[part.at : part.end] for part in parts) == text
+
+
+TOPICS = st.sampled_from(["1", "10", "q"])
+LINES = st.lists(
+    st.builds(str.__add__, TOPICS, st.sampled_from([" Q0 d 1 2 t", "\tQ0\td 1 2 t"]))
+    | st.sampled_from(["", "# 1", " 1 Q0 d 1 2 t", "10"]),
+    max_size=12,
+)
+
+
+@given(lines=LINES, repeats=st.integers(1, 3), rest=st.sampled_from(["", "\n", "\n1 Q0"]))
+def test_searches_for_bytes_find_the_last_topic_where_a_look_at_each_line_does(
+    lines: list[str], repeats: int, rest: str
+) -> None:
+    text = ("\n".join(line for line in lines for _ in range(repeats)) + rest).encode()
+    buffer = padded(len(text))
+    buffer[PAD : PAD + len(text)] = np.frombuffer(text, np.uint8)
+    found = topic_blocks._last_topic(buffer, PAD, PAD + len(text))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(topic_blocks, "_plain_stretch", lambda text, is_whole: None)
+        assert topic_blocks._last_topic(buffer, PAD, PAD + len(text)) == found

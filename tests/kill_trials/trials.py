@@ -148,8 +148,8 @@ class Trials:
         return trial
 
     def full(self, name: str, dice: random.Random) -> Trial:
-        """A limit of the size of files, as of a disk that is full. A cluster whose workers cannot write may say so without
-        the reason, which dask does not hand on."""
+        """A limit of the size of files, as of a disk that is full. A cluster whose workers cannot write may say so
+        without the reason, which dask does not hand on."""
         command, (complete, _, _) = COMMANDS[name], self.complete(name)
         sizes = [len(complete[file] or b"") for file in (*command.writes, *filter(None, [command.grows]))]
         limit = dice.choice([0, 1, 100, *sizes, *(dice.randrange(size) for size in sizes)])

@@ -328,6 +328,7 @@ def _judged_only(documents: Documents, order: Ints | None, judged: Bools, option
     code, ties = documents.code[order], None
     included = judged[code]
     if _cuts_first(options):
+        assert options.depth is not None
         included &= ranks(documents.counts) < options.depth
         ties = _open_ties(documents, order, code, documents.counts, len(judged) - 2, options, None)
         ties = ties and _dropped(ties, included, documents.counts, judged, options)
@@ -341,11 +342,12 @@ def _dropped(ties: Ties, included: Bools, retrieved: Ints, judged: Bools, option
     retrieved  topics: how many documents there were
     judged     code: whether it is judged
     """
-    beyond = len(judged) - 1
+    beyond, depth = len(judged) - 1, options.depth
+    assert depth is not None
     row = np.repeat(np.arange(len(retrieved)), retrieved)[included]
     there = np.arange(ties.tied.shape[1]) < retrieved[:, None]
     counts = np.bincount(row, minlength=len(retrieved))
-    kept = judged[ties.codes] & (np.arange(ties.codes.shape[2]) < options.depth)
+    kept = judged[ties.codes] & (np.arange(ties.codes.shape[2]) < depth)
     of_order = kept.sum(2)
     width = int(max(counts.max(initial=0), of_order.max(initial=0)))
     tied, codes = np.zeros((len(counts), width), bool), np.full((*of_order.shape, width), beyond, ties.codes.dtype)

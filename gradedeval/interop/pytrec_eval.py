@@ -146,13 +146,9 @@ def _joined(lines: Iterable[str]) -> bytes:
 
 def _read(judgments: Any) -> Qrels:
     """The qrels; none where a dict has no judgment."""
-    if isinstance(judgments, Mapping) and not any(map(_has_any, judgments.values())):
+    if isinstance(judgments, Mapping) and not any(not isinstance(of, Mapping) or of for of in judgments.values()):
         return Qrels.none()
     return Qrels(judgments, duplicates="refuse")
-
-
-def _has_any(documents: Any) -> bool:
-    return not isinstance(documents, Mapping) or len(documents) > 0
 
 
 def _with_dots(word: Any) -> str:

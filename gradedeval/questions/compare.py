@@ -511,17 +511,17 @@ def _verdict(settings: TestSettings, title: str) -> Shown:
     """p, or the posterior probabilities, with an asterisk where they reach the level."""
     alpha = settings.alpha
     if settings.test != "bayes":
-        return {Column(title, "figures"): lambda row: _starred(row["p_corrected"], alpha)}
+
+        def starred(row: Row) -> str | None:
+            p = row["p_corrected"]
+            return None if p is None else p_value(p) + ("*" if p <= alpha else " ")
+
+        return {Column(title, "figures"): starred}
 
     def probability(name: str) -> Callable[[Row], str | None]:
         return lambda row: None if row[name] is None else f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")
 
     return {Column(f"P({name})", "figures"): probability(name) for name in ("better", "equivalent", "worse")}
-
-
-def _starred(p: float | None, alpha: float) -> str | None:
-    """A p value with an asterisk if it is significant."""
-    return None if p is None else p_value(p) + ("*" if p <= alpha else " ")
 
 
 # Risk

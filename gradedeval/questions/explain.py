@@ -159,7 +159,7 @@ def explain(
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     (explanation,) = explain_topics(named_runs(run), qrels, chosen, options, [topic])
-    return explanation
+    return replace(explanation, notes=tell(explanation.notes))
 
 
 def explain_topics(
@@ -181,9 +181,7 @@ def explain_topics(
     scorer = Scorer(judged, list(measures), replace(options, residuals=None if options.judged_only else "total"))
     grader = replace(scorer.grader, keep_docnos_for=frozenset(wanted), last_rank=None)
     run = grade_run(source, grader, Workers.here())
-    found = [_of_topic(name, topic, scorer, grader, run) for topic in wanted]
-    said = [tell(explanation.notes) for explanation in found]
-    return [replace(explanation, notes=notes) for explanation, notes in zip(found, said, strict=True)]
+    return [_of_topic(name, topic, scorer, grader, run) for topic in wanted]
 
 
 def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: GradedRun[Batch]) -> Explanation:
@@ -636,7 +634,9 @@ def explained_runs(keywords: dict[str, Any]) -> tuple[list[list[Explanation]], O
         raise InputError("", f"{len(runs)} runs given", "explain one, or two beside each other", usage=True)
     named = two_runs(*runs) if len(runs) == 2 else named_runs(runs)
     judged = qrels_for(named, qrels, options) if len(named) > 1 else qrels
-    return [explain_topics({name: run}, judged, chosen, options, topics) for name, run in named.items()], options
+    each = [explain_topics({name: run}, judged, chosen, options, topics) for name, run in named.items()]
+    tell(note for of_run in each for explanation in of_run for note in explanation.notes)
+    return each, options
 
 
 # `gradedeval plot explain RUN QRELS --topic ID`: one topic rank by rank.

@@ -134,11 +134,6 @@ def plot_topics(
     return ax
 
 
-def topic_panel(frame: pd.DataFrame) -> Panel:
-    """The picture of one measure."""
-    return Panel(partial(draw_topics, frame=frame), 1.9)
-
-
 def topic_notes(frame: pd.DataFrame, matrix: Matrix | None = None) -> list[str]:
     """What is not drawn of a measure because it is not known; and what is assumed of the scores it was made from."""
     measure = frame["measure"].iloc[0]
@@ -223,4 +218,4 @@ def plot_command(baseline: str | None, **keywords: Any) -> None:
     differences = topic_differences(matrix, name)
     frames = [frame for _, frame in differences.groupby("measure", sort=False)]
     tell(note for frame in frames for note in topic_notes(frame, matrix))
-    canvas.draw([topic_panel(frame) for frame in frames], matrix.signature)
+    canvas.draw([Panel(partial(draw_topics, frame=frame), 1.9) for frame in frames], matrix.signature)

@@ -541,11 +541,8 @@ def reproduction(
     The other arguments are those of `evaluate`. KTU, RBO, RMSE, ER and ΔRI as Breuer et al., SIGIR 2020. Returns
     `Reproduction`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does.
     """
-    options, chosen, settings = (
-        resolve_options(like, **keywords),
-        parse_measures(measures),
-        AgreementSettings(p, AT, rbo_ties),
-    )
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    settings = AgreementSettings(p, AT, rbo_ties)
     mine, theirs = named_runs(runs), named_runs(originals)
     if len(mine) != 2 or len(theirs) != 2:
         what = f"{len(mine)} runs and {len(theirs)} originals given"

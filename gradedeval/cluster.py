@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from gradedeval.errors import InputError, warn_caller
+from gradedeval.errors import InputError, tell
 from gradedeval.measures.definition import AnyMeasure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OptionKwargs, lists_options
@@ -112,5 +112,5 @@ def merge(plan: Plan, results: Iterable[Result], *, keep_going: bool = False) ->
         done.update(collector.add(task, work(plan.scorer, task)))
     done.update(collector.rest(workers))
     scores = scores_of(plan.runs, done, plan.scorer, keep_going=keep_going)
-    warn_caller(scores.notes)
+    scores.notes[:] = tell(scores.notes)
     return scores

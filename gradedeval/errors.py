@@ -1,7 +1,7 @@
 """What is wrong with the user's input, and what the user should know: `place: problem; hint`.
 
 Messages are written as the command line says them, with flags. Where they leave Python's functions, as the text of an
-InputError or through `warn_caller`, `in_python` names the keywords instead.
+InputError or by `tell`, `in_python` names the keywords instead.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pickle import PicklingError
@@ -237,8 +237,16 @@ _HEARD: ContextVar[Callable[[Iterable[str]], None] | None] = ContextVar("heard",
 
 @contextmanager
 def heard_by(hear: Callable[[Iterable[str]], None]) -> Iterator[None]:
-    """While this lasts, in this thread, `hear` is called with the notes of `tell`: what a command prints on stderr."""
-    before = _HEARD.set(hear)
+    """While this lasts, in this thread, `hear` is called with the notes of `tell`, each once: what a command prints on
+    stderr."""
+    known: set[str] = set()
+
+    def hear_once(notes: Iterable[str]) -> None:
+        new = [note for note in notes if note not in known]
+        known.update(new)
+        hear(new)
+
+    before = _HEARD.set(hear_once)
     try:
         yield
     finally:
@@ -250,23 +258,23 @@ def at_prompt() -> bool:
     return _HEARD.get() is not None
 
 
-def tell(notes: Iterable[str]) -> list[str]:
-    """Tell each note once: to the command that runs, or else as a warning at the line that called this package. Returns
-    the notes in the words of who hears them: with flags, or with keywords."""
+def tell(notes: Iterable[str], packages: Collection[str] = ("gradedeval",)) -> list[str]:
+    """Tell each note once: to the command that runs, or else as a warning at the line that called this package, or the
+    first of several packages. Returns the notes in the words of who hears them: with flags, or with keywords."""
     said = list(dict.fromkeys(notes))
     if (hear := _HEARD.get()) is not None:
         hear(said)
         return said
     said = [note.in_python() if isinstance(note, Note) else in_python(note) for note in said]
     for note in said:
-        warnings.warn(note, EvaluationWarning, stacklevel=_outside())
+        warnings.warn(note, EvaluationWarning, stacklevel=_outside(packages))
     return said
 
 
-def _outside() -> int:
-    """The first caller of `tell` that is not of this package, as a stacklevel there."""
+def _outside(packages: Collection[str]) -> int:
+    """The first caller of `tell` that is not of these packages, as a stacklevel there."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "gradedeval":
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in packages:
         frame, level = frame.f_back, level + 1
     return level
 

@@ -152,7 +152,8 @@ def test_a_note_is_told_once_and_to_whoever_hears_it() -> None:
     heard: list[str] = []
     with heard_by(heard.extend):
         assert tell(["use --top-grade 4", "use --top-grade 4"]) == ["use --top-grade 4"]
-    assert heard == ["use --top-grade 4"]
+        assert tell(["use --top-grade 4", "and another"]) == ["use --top-grade 4", "and another"]
+    assert heard == ["use --top-grade 4", "and another"]
     with pytest.warns(EvaluationWarning, match="use top_grade=4") as caught:
         assert tell(["use --top-grade 4"]) == ["use top_grade=4"]
     assert [warning.filename for warning in caught] == [__file__]

@@ -191,7 +191,7 @@ def rank_runs(
     if grader.options.ties == "average":
         raise OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
     grader = replace(grader, keep_docnos_for=EVERY_TOPIC, last_rank=None, types=False)
-    workers, following = workers or Workers(), count()
+    workers, following = workers or Workers.here(), count()
     numbering: dict[bytes, defaultdict[bytes, int]] = {}
     read = []
     for name, source in workers.progress(iter(runs.items()), len(runs)):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints, as_float
-from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, plural, shorten, warn_caller
+from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, plural, shorten, tell
 from gradedeval.measures.definition import Reading
 from gradedeval.measures.parse import canonical, parse_measures
 from gradedeval.options import TIES_BY_GRADE
@@ -480,13 +480,13 @@ def to_matrix(scores: AnyScores) -> Matrix:
 def comparable(scores: AnyScores, allow_mismatch: bool = False) -> Matrix:
     """As `to_matrix`, for functions that compare: raises InputError (usage) where saved scores are of different qrels
     or options; with `allow_mismatch` that is a warning. A Matrix has been checked."""
-    return scores if isinstance(scores, Matrix) else checked(to_matrix(scores), allow_mismatch, 4)
+    return scores if isinstance(scores, Matrix) else checked(to_matrix(scores), allow_mismatch)
 
 
-def checked(matrix: Matrix, allow_mismatch: bool, stacklevel: int) -> Matrix:
-    """The same, where its scores may be compared; what is assumed of them is a warning."""
+def checked(matrix: Matrix, allow_mismatch: bool) -> Matrix:
+    """The same, where its scores may be compared; what is assumed of them is told."""
     notes = check_origins(matrix.runs, matrix.measures, matrix.origin, allow_mismatch)
-    warn_caller([*notes, *matrix.reading_notes()], stacklevel)
+    tell([*notes, *matrix.reading_notes()])
     return matrix
 
 
@@ -670,7 +670,7 @@ def with_baseline(scores: AnyScores, baseline: AnyScores | None, allow_mismatch:
         return scores, baseline
     matrix = to_matrix(scores)
     if baseline is None or (isinstance(baseline, str) and baseline in matrix.runs):
-        return checked(matrix, allow_mismatch, 4), baseline
+        return checked(matrix, allow_mismatch), baseline
     given = Baseline.read(baseline, ()) if isinstance(baseline, str) else Baseline(saved=baseline)
     if given.path is not None:
         what = f"'{given.path}' is a run, and there are no qrels to score it with"
@@ -678,4 +678,4 @@ def with_baseline(scores: AnyScores, baseline: AnyScores | None, allow_mismatch:
     if given.saved is None:
         matrix.run_index(str(given.name))  # which says what runs there are
     matrix, name = add_baseline(matrix, given)
-    return checked(matrix, allow_mismatch, 4), name
+    return checked(matrix, allow_mismatch), name

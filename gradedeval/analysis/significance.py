@@ -20,7 +20,7 @@ from gradedeval.errors import InputError, check_choice, plural
 from gradedeval.formats.frames import to_frame
 from gradedeval.options import numbers
 from gradedeval.options.numbers import MOST_DRAWS
-from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.parallel.progress import progress
 from gradedeval.scoring.intervals import centered, chunks, samples, standard_error, student_t, studentized_test
 from gradedeval.scoring.scores import Scores
 
@@ -50,7 +50,7 @@ def sign_flips(topics: int, draws: int, seed: int) -> Floats:
     return 1 - 2 * bits.astype(np.float64)
 
 
-def randomization(differences: Floats, draws: int, seed: int, progress: Progress = no_progress) -> Floats:
+def randomization(differences: Floats, draws: int, seed: int) -> Floats:
     """Two-sided p of the randomization test of each pair: under the null hypothesis the sign of a topic is arbitrary.
 
     differences  pairs × topics
@@ -63,16 +63,14 @@ def randomization(differences: Floats, draws: int, seed: int, progress: Progress
     extreme = np.zeros(pairs)
     # Sums that are equal in exact arithmetic may differ in their last bits.
     observed = np.abs(differences.sum(1)) - 1e-12 * np.abs(differences).sum(1)
-    for chunk in progress(chunks(pairs, len(flips))):
+    for chunk in progress("draws")(chunks(pairs, len(flips))):
         extreme[chunk] = (np.abs(flips @ differences[chunk].T) >= observed[chunk]).sum(0)
     exact = is_exact(topics, draws)
     p: Floats = extreme / len(flips) if exact else (1 + extreme) / (1 + draws)
     return p
 
 
-def randomization_interval(
-    differences: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
-) -> tuple[Floats, Floats]:
+def randomization_interval(differences: Floats, draws: int, seed: int, alpha: float) -> tuple[Floats, Floats]:
     """The ends of what the randomization test does not reject at level alpha: of all δ for which differences − δ have a
     p above alpha, by the same draws. The arguments are those of `randomization`.
 
@@ -86,7 +84,7 @@ def randomization_interval(
     low, high = np.full(pairs, -np.inf), np.full(pairs, np.inf)
     alike = np.abs(ups) == topics
     down, up = 1 / np.where(alike, 1, topics - ups), 1 / np.where(alike, 1, topics + ups)
-    for chunk in progress(chunks(pairs, 4 * len(flips))) if rank else ():
+    for chunk in progress("draws")(chunks(pairs, 4 * len(flips))) if rank else ():
         sums, totals = differences[chunk] @ flips.T, differences[chunk].sum(1)[:, None]
         one, other = (totals - sums) * down, (totals + sums) * up
         lower, upper = np.minimum(one, other), np.maximum(one, other, out=one)
@@ -102,9 +100,7 @@ def extreme_rank(alpha: float, draws: int, listed: int, exact: bool) -> int:
     return math.floor(alpha * listed + 1e-9) + 1 if exact else math.floor(alpha * (1 + draws) + 1e-9)
 
 
-def tukey_hsd(
-    scores: Floats, differences: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
-) -> tuple[Floats, float]:
+def tukey_hsd(scores: Floats, differences: Floats, draws: int, seed: int, alpha: float) -> tuple[Floats, float]:
     """Randomized Tukey HSD: how often the best and the worst mean lie further apart than two runs do: p of differences
     of means, and how far their intervals at level 1 − alpha reach to both sides.
 
@@ -116,7 +112,7 @@ def tukey_hsd(
     """
     runs, topics = scores.shape
     exact = is_exact(topics, draws, runs)
-    ranges = np.sort(np.concatenate(list(_ranges(scores.T, draws, seed, exact, progress))))
+    ranges = np.sort(np.concatenate(list(_ranges(scores.T, draws, seed, exact))))
     scale = 1e-12 * np.abs(scores).mean(1).max(initial=0)
     extreme = len(ranges) - np.searchsorted(ranges, np.abs(differences) - scale)
     p: Floats = extreme / len(ranges) if exact else (1 + extreme) / (1 + draws)
@@ -124,7 +120,7 @@ def tukey_hsd(
     return p, float(ranges[-rank]) if rank else math.inf
 
 
-def _ranges(by_topic: Floats, draws: int, seed: int, exact: bool, progress: Progress) -> Iterator[Floats]:
+def _ranges(by_topic: Floats, draws: int, seed: int, exact: bool) -> Iterator[Floats]:
     """The distance of the best mean from the worst in each draw, some draws at a time."""
     topics, runs = by_topic.shape
     if exact:
@@ -133,14 +129,12 @@ def _ranges(by_topic: Floats, draws: int, seed: int, exact: bool, progress: Prog
             yield np.array([np.ptp(np.mean(shuffled, axis=0))])
         return
     draw = np.random.default_rng(seed)
-    for chunk in progress(chunks(draws, topics * runs)):
+    for chunk in progress("draws")(chunks(draws, topics * runs)):
         copies = np.broadcast_to(by_topic, (chunk.stop - chunk.start, topics, runs))
         yield np.ptp(draw.permuted(copies, axis=2).mean(1), axis=1)
 
 
-def studentized(
-    differences: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
-) -> tuple[Floats, Floats]:
+def studentized(differences: Floats, draws: int, seed: int, alpha: float) -> tuple[Floats, Floats]:
     """Sakai's paired bootstrap test of each pair: the achieved significance level, and the difference needed.
 
     differences  pairs × topics
@@ -153,7 +147,7 @@ def studentized(
     observed = np.abs(student_t(differences.mean(1), (differences**2).mean(1), topics))
     nth = min(draws, max(1, round(alpha * draws)))
     level, needed = np.empty(len(differences)), np.empty(len(differences))
-    for rows, means, t in samples(centered(differences), draws, seed, progress):
+    for rows, means, t in samples(centered(differences), draws, seed):
         t = np.abs(t)
         level[rows] = (t >= observed[rows, None] * (1 - 1e-12)).mean(1)
         sample = np.argpartition(t, draws - nth, axis=1)[:, draws - nth]
@@ -330,7 +324,7 @@ def scipy_stats() -> Any:
     return stats
 
 
-def p_values(differences: Floats, test: Test, draws: int, seed: int, progress: Progress = no_progress) -> Floats:
+def p_values(differences: Floats, test: Test, draws: int, seed: int) -> Floats:
     """Two-sided p value of each pair of runs; 1 where no topic differs, nan where a test has none: see `no_variance`.
 
     differences  pairs × topics
@@ -341,9 +335,9 @@ def p_values(differences: Floats, test: Test, draws: int, seed: int, progress: P
     p = np.ones(len(differences))
     others = differences[~same]
     if test == "randomization":
-        p[~same] = randomization(others, draws, seed, progress)
+        p[~same] = randomization(others, draws, seed)
     elif test == "bootstrap":
-        p[~same] = studentized_test(others, draws, seed, 0.5, progress)[0]
+        p[~same] = studentized_test(others, draws, seed, 0.5)[0]
     else:
         p[~same] = {"t": _t_test, "wilcoxon": signed_rank_p, "sign": _sign}[test](others)
     if test in DIVIDE_BY_DEVIATION:
@@ -538,9 +532,7 @@ Tested = tuple[Floats, Floats, Floats]
 """p, and the ends of the interval."""
 
 
-def with_interval(
-    differences: Floats, test: Test, draws: int, seed: int, alpha: float, progress: Progress = no_progress
-) -> Tested:
+def with_interval(differences: Floats, test: Test, draws: int, seed: int, alpha: float) -> Tested:
     """p of each pair as by `p_values`, and the ends of its interval at level 1 − alpha: of all δ for which the same
     test of differences − δ has a p above alpha.
 
@@ -551,13 +543,13 @@ def with_interval(
     difference is rejected to that side.
     """
     if test == "bootstrap":
-        p, low, high = studentized_test(differences, draws, seed, alpha, progress)
+        p, low, high = studentized_test(differences, draws, seed, alpha)
         if differences.shape[1] < 2:
             low, high = np.full(len(p), -np.inf), np.full(len(p), np.inf)
         return agreed(np.where(no_variance(differences), np.nan, p), low, high, differences, alpha)
-    p = p_values(differences, test, draws, seed, progress)
+    p = p_values(differences, test, draws, seed)
     if test == "randomization":
-        low, high = randomization_interval(differences, draws, seed, alpha, progress)
+        low, high = randomization_interval(differences, draws, seed, alpha)
     else:
         low, high = {"t": _t_interval, "wilcoxon": signed_rank_interval, "sign": _sign_interval}[test](
             differences, alpha

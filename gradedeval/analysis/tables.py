@@ -31,16 +31,11 @@ def frame_document(
             place for it
     """
     if layout == "long":
-        return Document(
-            [frame_table(frame)], signature, row_signatures=_signed_rows(frame, signature) if signed else ()
-        )
+        joint = signature.replace("\n", " | ")  # for the first row of each measure
+        signatures = [None if again else joint for again in frame["measure"].duplicated()] if signed else ()
+        return Document([frame_table(frame)], signature, row_signatures=signatures)
     rows = [[value(row) for value in shown.values()] for row in frame_rows(frame)]
     return Document([Table(list(shown), rows)], signature)
-
-
-def _signed_rows(frame: pd.DataFrame, signature: str) -> list[str | None]:
-    """The signature for the first row of each measure, in one line."""
-    return [None if again else signature.replace("\n", " | ") for again in frame["measure"].duplicated()]
 
 
 def curve_document(curve: pd.DataFrame, settings: str, layout: Layout) -> Document:
@@ -96,15 +91,6 @@ def scales(matrix: Matrix, measures: list[str], what: str) -> list[str]:
 
 def ratio(value: float) -> str:
     return f"×{value:.4f}"
-
-
-# Correlations
-
-
-# Power
-
-
-# Fits
 
 
 def near_best(row: Row) -> str | None:

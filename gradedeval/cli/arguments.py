@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, WRITES, Decorator, files_named, given, option
-from gradedeval.cli.output import asked_for, warn, write
-from gradedeval.errors import InputError, ProblemList, url_place
+from gradedeval.cli.output import asked_for, write
+from gradedeval.errors import InputError, ProblemList, tell, url_place
 from gradedeval.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import load_measures, parse_measures
@@ -206,7 +206,7 @@ class Destination:
     def deliver(self, make: Maker, settings: str = "") -> None:
         """Write the result; where the format has no place for its settings, they go to stderr."""
         if settings and not FORMATS[self.form].signed:
-            warn([settings])
+            tell([settings])
         write(render(make, self.form, self.digits, signed=not asked_for("quiet")), self.output)
 
 
@@ -270,7 +270,7 @@ def sharing(jobs: int | None = None) -> Workers:
     if jobs and address != LOCAL:
         raise InputError("--jobs", "a cluster has workers of its own", "leave out --jobs or --cluster", usage=True)
     client: Any = context.with_resource(connected(address, jobs))
-    workers = Workers.of(None, with_progress, client, warn)
+    workers = Workers.of(None, with_progress, client)
     return workers if address == LOCAL else replace(workers, progress=partial(with_progress, beside=dashboard(client)))
 
 

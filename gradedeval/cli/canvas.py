@@ -20,8 +20,8 @@ from gradedeval.analysis.pictures import (
     no_room,
 )
 from gradedeval.cli.options import WRITES, option
-from gradedeval.cli.output import warn, write_bytes
-from gradedeval.errors import InputError, shorten
+from gradedeval.cli.output import write_bytes
+from gradedeval.errors import InputError, shorten, tell
 from gradedeval.options import numbers
 from gradedeval.options.definition import OUTPUT
 
@@ -67,10 +67,10 @@ class Canvas:
             raise no_room(made)
         letters = {found[1]: text for text in said if (found := _NO_LETTER.match(text))}
         write_bytes(content, self.output)
-        warn(f"{self.output}: {text}" for text in said if text not in letters.values())
+        tell(f"{self.output}: {text}" for text in said if text not in letters.values())
         if letters and self.form != "svg":
             lacking = shorten(chr(int(number)) for number in letters)
-            warn([f"{self.output}: no font here has {lacking}; install one, or write .svg, which keeps the text"])
+            tell([f"{self.output}: no font here has {lacking}; install one, or write .svg, which keeps the text"])
 
 
 _NO_LETTER = re.compile(r"Glyph (\d+) .*missing from")

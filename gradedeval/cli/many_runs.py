@@ -35,8 +35,8 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.cli.output import warn, write
-from gradedeval.errors import InputError
+from gradedeval.cli.output import write
+from gradedeval.errors import InputError, tell
 from gradedeval.formats import FORMATS, formats_for, render
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
@@ -126,14 +126,14 @@ def matrix_from(
     else:
         standardized = standardization(keywords, allow)
         matrix, name = scores_with_baseline(files, baseline, *prepared(measures, keywords), standardized)
-    warn_of(matrix, allow, paired)
+    tell_of(matrix, allow, paired)
     return matrix, name
 
 
-def warn_of(matrix: Matrix, allow_mismatch: bool, paired: bool) -> None:
-    """Report what was assumed of the scores; raise InputError (usage) where they may not be compared."""
+def tell_of(matrix: Matrix, allow_mismatch: bool, paired: bool) -> None:
+    """Tell what was assumed of the scores; raise InputError (usage) where they may not be compared."""
     mismatches = check_origins(matrix.runs, matrix.measures, matrix.origin, allow_mismatch)
-    warn([*matrix.notes, *mismatches, *matrix.reading_notes(), *(matrix.omission_notes() if paired else [])])
+    tell([*matrix.notes, *mismatches, *matrix.reading_notes(), *(matrix.omission_notes() if paired else [])])
 
 
 def _from_saved(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import click
 import numpy as np
@@ -30,10 +30,9 @@ from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.cli.arguments import Destination, measure_table, usage
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, one_registered, option, output_options
-from gradedeval.cli.output import warn
 from gradedeval.clicks.click_models import NO_LIST
 from gradedeval.clicks.log import LOG_OPTIONS, QRELS_OPTIONS, ClickLog, log_from, qrels_from, read_log
-from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, warn_caller
+from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, tell
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
 from gradedeval.formats.frames import distinct, frame_rows, frame_table, group_numbers, joined, to_frame
 from gradedeval.measures.cascade_models import useful
@@ -130,25 +129,11 @@ def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: f
     The columns are topic, shown (docnos with blanks between them), sessions, then means over these: qctr (clicks), uctr
     (whether there is one), maxrr, meanrr and minrr (of 1 / clicked rank), ss (whether a click is on a document of
     grade `ss_rel` or more) and plc (clicks / last clicked rank), each 0 in a session without a click. Chapelle et al.,
-    CIKM 2009, section 6.2. Raises InputError where the log shows no lists. Warns of what was left out.
+    CIKM 2009, section 6.2. `.attrs["settings"]` says what they are of. Raises InputError where the log shows no lists.
+    Warns of what was left out.
     """
-    judged = qrels if qrels is None or isinstance(qrels, Qrels) else Qrels(qrels)
-    found = click_measures(read_log(log, depth=depth), judged, ss_rel)
-    warn_caller(found.notes)
-    return found.frame
-
-
-class ClickMeasures(NamedTuple):
-    """The frame of `measures`, what it was made of, and notes for the user."""
-
-    frame: pd.DataFrame
-    settings: str
-    notes: list[str]
-
-
-def click_measures(log: ClickLog, qrels: Qrels | None, ss_rel: float) -> ClickMeasures:
-    """As `measures`, of what has been read."""
-    ss_rel = numbers.SS_REL.check(ss_rel)
+    qrels = qrels if qrels is None or isinstance(qrels, Qrels) else Qrels(qrels)
+    log, ss_rel = read_log(log, depth=depth), numbers.SS_REL.check(ss_rel)
     log = with_lists(log)
     notes, said = list(log.notes), [f"{log.sessions} sessions", f"{len(log.topics)} configurations"]
     if qrels is None:
@@ -169,7 +154,9 @@ def click_measures(log: ClickLog, qrels: Qrels | None, ss_rel: float) -> ClickMe
     }
     names = [name for name in CLICK_MEASURES if name != "ss" or qrels is not None]
     frame = to_frame(shown | {name: values[:, list(CLICK_MEASURES).index(name)] for name in names})
-    return ClickMeasures(frame, " | ".join(said), notes)
+    frame.attrs["settings"] = " | ".join(said)
+    tell(notes)
+    return frame
 
 
 def with_lists(log: ClickLog) -> ClickLog:
@@ -256,10 +243,10 @@ def _successes(log: ClickLog, relevant: Bools) -> Floats:
     return np.asarray(hits > 0, dtype=np.float64)
 
 
-def click_measures_document(frame: pd.DataFrame, settings: str, layout: Layout) -> Document:
+def click_measures_document(frame: pd.DataFrame, layout: Layout) -> Document:
     """The result of `clicks measures`; for people lists are numbered within their topic."""
     if layout == "long":
-        return Document([frame_table(frame)], settings)
+        return Document([frame_table(frame)], frame.attrs["settings"])
     names = [name for name in CLICK_MEASURES if name in frame]
     columns = [
         Column("topic"),
@@ -272,7 +259,7 @@ def click_measures_document(frame: pd.DataFrame, settings: str, layout: Layout) 
         [row["topic"], number, row["sessions"], *(row[name] for name in names)]
         for number, row in zip(numbers, frame_rows(frame), strict=True)
     ]
-    return Document([Table(columns, rows)], settings)
+    return Document([Table(columns, rows)], frame.attrs["settings"])
 
 
 # The correlation of click measures (Chapelle et al., CIKM 2009, section 6.2), over lists and over pairs of engines.
@@ -382,9 +369,7 @@ def correlate(
         raise InputError("", "no measure given", "for example 'err ndcg@10'", usage=True)
     judged = qrels_for({}, qrels, options)
     settings = Settings(by, ss_rel, unjudged, pairs, seed)
-    found = correlate_log(read_log(log, columns=columns), judged, chosen, options, settings)
-    warn_caller(found.notes)
-    return found
+    return _correlated(read_log(log, columns=columns), judged, chosen, options, settings)
 
 
 @dataclass(frozen=True)
@@ -406,10 +391,10 @@ class Settings:
             raise InputError("--seed", "applies to --pairs", "add them", usage=True)
 
 
-def correlate_log(
+def _correlated(
     log: ClickLog, qrels: Qrels, measures: Sequence[Measure], options: Options, settings: Settings
 ) -> ClickCorrelations:
-    """As `correlate`, of what has been read."""
+    """What `correlate` returns, of what has been read; its notes are told."""
     log = _usable(log, qrels, options, settings)
     scorer = Scorer(qrels, measures, options)
     if types := [measure.label for measure in scorer.measures if measure.types]:
@@ -446,7 +431,7 @@ def correlate_log(
         notes.append(f"{log.place}: {what}")
     if not frame["configurations"].any():
         raise InputError(log.place, "no topic has two lists to pair", "leave out --pairs", usage=True)
-    return ClickCorrelations(frame, each if settings.pairs is None else None, said, notes)
+    return ClickCorrelations(frame, each if settings.pairs is None else None, said, tell(notes))
 
 
 def _paired(log: ClickLog, configurations: Ints) -> Bools:
@@ -734,9 +719,8 @@ def measures_command(files: tuple[str, ...], ss_rel: float, **keywords: Any) -> 
         raise InputError("", "expected a click log, and perhaps qrels", usage(), usage=True)
     destination = Destination(keywords)
     qrels = qrels_from(files[1:], keywords)
-    found = click_measures(log_from(files[0], keywords), qrels, ss_rel)
-    warn(found.notes)
-    destination.deliver(partial(click_measures_document, found.frame, found.settings), found.settings)
+    frame = measures(log_from(files[0], keywords), qrels, ss_rel=ss_rel)
+    destination.deliver(partial(click_measures_document, frame), frame.attrs["settings"])
 
 
 # `gradedeval clicks correlate LOG QRELS -m A -m B`: how well measures agree with clicks.
@@ -775,7 +759,6 @@ def correlate_command(**keywords: Any) -> None:
     """
     destination = Destination(keywords)
     found = correlations_of(**keywords)
-    warn(found.notes)
     destination.deliver(partial(click_correlations_document, found), found.settings)
 
 
@@ -790,8 +773,7 @@ def correlations_of(
     settings = Settings(**{name: keywords.pop(name) for name in own if name in keywords})
     depth, keywords["depth"] = keywords["depth"], None  # of the lists that count
     log = log_from(files[0], keywords, [settings.by] if settings.by not in (None, DECILE) else [])
-    options = resolve_options(**keywords, depth=depth)
-    return correlate_log(log, qrels_for({}, files[1], options), chosen, options, settings)
+    return correlate(log, files[1], chosen, **asdict(settings), depth=depth, **keywords)
 
 
 # `gradedeval plot clicks LOG QRELS -m MEASURE`: a click measure of lists against a measure.
@@ -807,5 +789,4 @@ def plot_command(clicks: str, **keywords: Any) -> None:
     sessions, with the correlation that `gradedeval clicks correlate` prints."""
     canvas = Canvas(keywords)
     found = correlations_of(**keywords)
-    warn(found.notes)
     canvas.draw(click_panels(found, clicks), found.settings)

@@ -14,7 +14,7 @@ import numpy as np
 from gradedeval.arrays import Floats, Ints
 from gradedeval.cli.arguments import Destination, usage
 from gradedeval.cli.options import READS, WRITES, command_line, option, output_options
-from gradedeval.cli.output import warn, write
+from gradedeval.cli.output import write
 from gradedeval.clicks import model_kinds
 from gradedeval.clicks.log import LOG_OPTIONS, QRELS_OPTIONS, ClickLog, log_from, qrels_from, read_log
 from gradedeval.clicks.model_kinds import (
@@ -30,7 +30,7 @@ from gradedeval.clicks.model_kinds import (
     predicted,
     read_models,
 )
-from gradedeval.errors import InputError, check_choice, plural, warn_caller
+from gradedeval.errors import InputError, check_choice, plural, tell
 from gradedeval.formats import Column, Document, Layout, Table, formats_for, json_text, render
 from gradedeval.formats.frames import frame_table, to_frame
 from gradedeval.options import numbers
@@ -188,7 +188,7 @@ class ClickModel:
         tried, notes = listed(read_log(log))
         if not tried.lengths.any():
             raise InputError(tried.place, *NO_LIST)
-        warn_caller(notes)
+        tell(notes)
         return self._predicts(tried, floor)
 
     def _predicts(self, log: ClickLog, floor: float) -> Prediction:
@@ -276,8 +276,7 @@ def models(
         tolerance=tolerance,
         floor=floor,
     )
-    warn_caller(result.notes)
-    return result
+    return replace(result, notes=tell(result.notes))
 
 
 def pair(prior: float | Sequence[float] | str) -> Prior:
@@ -303,7 +302,7 @@ def fit_models(
     tolerance: float = 0.0,
     floor: float = 0.0,
 ) -> ClickModels:
-    """`models`, of logs and models that are read. Raises InputError as it does."""
+    """What `models` returns, of logs and models that are read. Raises InputError as it does."""
     _check(chosen, tie)
     iterations, tolerance = numbers.ITERATIONS.check(iterations), numbers.TOLERANCE.check(tolerance)
     prior, floor = (numbers.PRIOR.check(prior[0]), numbers.PRIOR.check(prior[1])), numbers.FLOOR.check(floor)
@@ -612,7 +611,7 @@ def _values(kept: Any, tie: str) -> dict[Any, Any]:
 DEFAULT = "dbn"
 
 OPTIONS = [
-    option("-m", "--model", "models", multiple=True, metavar="MODEL", help=f"Click model: {', '.join(KINDS)}; with its "
+    option("-m", "--model", "names", multiple=True, metavar="MODEL", help=f"Click model: {', '.join(KINDS)}; with its "
            f"parameter as in 'dbn(gamma={FIT})' or 'reader(p=0.8)'. Repeat -m, or separate models by spaces. Default: "
            f"{DEFAULT}."),
     option("--test", metavar="LOG", file=READS, help="Try the models on this log. Default: on the log that they are "
@@ -640,7 +639,7 @@ OPTIONS = [
 @command_line("models", "LOG [QRELS]", OPTIONS, LOG_OPTIONS, QRELS_OPTIONS)
 def models_command(
     files: tuple[str, ...],
-    models: tuple[str, ...],
+    names: tuple[str, ...],
     test: str | None,
     write_model: str | None,
     write_relevance: str | None,
@@ -661,7 +660,8 @@ def models_command(
     if not 1 <= len(files) <= 2:
         raise InputError("", "expected a click log, and perhaps qrels", usage(), usage=True)
     destination = Destination(keywords)
-    chosen = read_models(models or (DEFAULT,))
+    names = names or (DEFAULT,)
+    chosen = read_models(names)
     for flag, file in (("--write-model", write_model), ("--write-relevance", write_relevance)):
         if file and len(chosen) != 1:
             raise InputError(flag, f"{len(chosen)} models", "name one with -m", usage=True)
@@ -675,9 +675,9 @@ def models_command(
     qrels = qrels_from(files[1:], keywords)
     log = log_from(files[0], keywords)
     tried = log_from(test, reading) if test else None
-    result = fit_models(log, chosen, test=tried, qrels=qrels, **keywords)
+    result = models(log, names, test=tried, qrels=qrels, **keywords)
     model, least = next(iter(result.models.values())), MIN_SEEN if min_seen is None else min_seen
-    warn([*result.notes, *(_too_few(model, least, write_relevance) if write_relevance else [])])
+    tell(_too_few(model, least, write_relevance) if write_relevance else [])
     if write_model:
         write(model_text(model), write_model)
     if write_relevance:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +13,6 @@ import numpy as np
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.cli.arguments import Destination, measure_table, one_measure, usage
 from gradedeval.cli.options import MEASURES_FROM, command_line, option, output_options
-from gradedeval.cli.output import warn
 from gradedeval.clicks.click_measures import (
     CLICK_MEASURES,
     SS_REL,
@@ -29,7 +28,7 @@ from gradedeval.clicks.click_measures import (
 from gradedeval.clicks.click_models import ITERATIONS, UNJUDGED, fitted_model, grades_of, items_of, listed
 from gradedeval.clicks.log import LOG_OPTIONS, QRELS_OPTIONS, ClickLog, log_from, qrels_from, read_log, small_table_of
 from gradedeval.clicks.model_kinds import Chosen, Prior, read_models
-from gradedeval.errors import InputError, check_choice, plural, shorten, warn_caller
+from gradedeval.errors import InputError, check_choice, plural, shorten, tell
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
 from gradedeval.formats.frames import frame_table, to_frame
 from gradedeval.measures.applied import gain_table
@@ -665,14 +664,13 @@ def gains(
     if len(wanted) != 1:
         raise InputError("-m", f"{len(wanted)} measures", "name one, such as err", usage=True)
     learned = learn(source, judged, wanted[0], Shape(free, zero, top_gain), Lesson(**lesson), depth)
-    warn_caller(learned.notes)
-    return learned
+    return replace(learned, notes=tell(learned.notes))
 
 
 def learn(
     source: Any, qrels: Qrels, measure: Measure, shape: Shape, lesson: Lesson, depth: int | None = None
 ) -> Learned:
-    """`gains`, of judgments and a measure that are read. Raises InputError as it does."""
+    """What `gains` returns, of judgments and a measure that are read. Raises InputError as it does."""
     compared = lesson.target != "gap" and lesson.learn_from != "model"
     of_measure = lesson.target != "gap" and (compared or lesson.model is None)
     check_applied("gains without --model", of_measure, {"measure": str(measure) != MEASURE})
@@ -765,7 +763,6 @@ def gains_command(
         check_applied("click logs", False, {name: keywords.pop(name) not in (None, False, "rank") for name in names})
     else:
         source = log_from(files[0], keywords)
-    lesson, shape = Lesson(learn_from, **keywords), Shape(free, zero, top_gain)
-    learned = learn(source, qrels, wanted, shape, lesson)
-    warn(learned.notes)
+    keywords |= {"learn_from": learn_from, "free": free, "zero": zero, "top_gain": top_gain}
+    learned = gains(source, qrels, wanted, **keywords)
     destination.deliver(partial(learned_document, learned), learned.settings)

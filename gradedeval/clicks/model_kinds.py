@@ -370,8 +370,6 @@ def _by_rank(cells: Cells, looked: Floats, prior: Prior, by_last: bool) -> Float
 # The click models by name: how each is written, what it predicts, and how it is estimated.
 
 
-Step = Callable[[Parameters, Cells, Prior], tuple[Parameters, Floats]]
-"""Parameters, cells and prior -> the next parameters by EM, and the chances of the clicks by those given."""
 FIT = "fit"
 """What stands for the value of a parameter that is to be estimated."""
 

@@ -31,7 +31,6 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.cli.arguments import Destination, measure_table
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.cli.options import MEASURES_FROM, READS, command_line, measure_option, option, output_options
-from gradedeval.cli.output import warn
 from gradedeval.clicks.log import (
     LAST_RANK,
     LOG_OPTIONS,
@@ -42,7 +41,7 @@ from gradedeval.clicks.log import (
     read_log,
     small_table_of,
 )
-from gradedeval.errors import InputError, check_choice, plural, warn_caller
+from gradedeval.errors import InputError, check_choice, plural, tell
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
 from gradedeval.formats.frames import frame_rows, frame_table, to_frame
 from gradedeval.measures.definition import Measure
@@ -129,21 +128,7 @@ def observe(
     user, then over users. It describes attention, and is not an estimate of a measure's parameter. Raises InputError
     where the log has no click. Zhang et al., Information Retrieval 2010, section 4.
     """
-    found = observe_log(read_log(log), mu, page, ranks, gaps, clickless, per)
-    warn_caller(found.notes)
-    return found
-
-
-def observe_log(
-    log: ClickLog,
-    mu: float = MU,
-    page: int = PAGE,
-    ranks: int | None = None,
-    gaps: str = "mean",
-    clickless: str = "count",
-    per: str | None = None,
-) -> Observation:
-    """As `observe`, of a log that is read."""
+    log = read_log(log)
     mu, page, ranks = numbers.MU.check(mu), numbers.PAGE.check(page), LOG_RANKS.check_or_none(ranks)
     check_choice(gaps, GAPS, "--gaps")
     check_choice(clickless, CLICKLESS, "--clickless")
@@ -153,18 +138,13 @@ def observe_log(
         raise InputError(log.place, "no click in any session", "nothing can be observed without clicks")
     depth = ranks or int(log.lengths.max(initial=0)) or RANKS
     model = _Model(log, mu, page, depth, gaps == "pooled")
-    rows = _rows(log, per)
-    if clickless == "drop":
-        rows = rows.only(rows.last > 0)
-    names, notes = _names(log, per), list(log.notes)
-    if per == "user" and (rows.outer < 0).any():
-        notes.append(f"{log.place}: sessions without a user are left out")
-        rows = rows.only(rows.outer >= 0)
+    rows, notes = _rows(log, per, clickless)
+    names = _names(log, per)
     observed = model.mean(rows, len(names))
     kept = np.flatnonzero(np.bincount(rows.outer, minlength=len(names)))
     observed, names = observed[kept], [names[index] for index in kept.tolist()]
     settings = _settings(log, mu, page, gaps, clickless, depth)
-    return Observation(_frame(observed, names, per), model.gaps, model.pages, settings, notes)
+    return Observation(_frame(observed, names, per), model.gaps, model.pages, settings, tell(notes))
 
 
 class _Rows(NamedTuple):
@@ -189,7 +169,8 @@ def _readers(log: ClickLog) -> Ints:
     return own if log.user is None else np.where(log.user >= 0, log.user, own)
 
 
-def _rows(log: ClickLog, per: str | None) -> _Rows:
+def _rows(log: ClickLog, per: str | None, clickless: str) -> tuple[_Rows, list[str]]:
+    """The sessions that are averaged, and what is to be said of them."""
     outer = np.zeros(len(log.count), dtype=np.int64)
     if per == "query":
         outer = _topics(log)[1][log.configuration]
@@ -198,7 +179,13 @@ def _rows(log: ClickLog, per: str | None) -> _Rows:
             raise InputError("--per user", f"{log.place} has no users", "add the column user", usage=True)
         outer = log.user
     keys, sessions = collapse([_readers(log), outer, log.last_click[log.pattern]], log.count)
-    return _Rows(keys[1], keys[0], keys[2], sessions)
+    rows, notes = _Rows(keys[1], keys[0], keys[2], sessions), list(log.notes)
+    if clickless == "drop":
+        rows = rows.only(rows.last > 0)
+    if per == "user" and (rows.outer < 0).any():
+        notes.append(f"{log.place}: sessions without a user are left out")
+        rows = rows.only(rows.outer >= 0)
+    return rows, notes
 
 
 def _topics(log: ClickLog) -> tuple[list[str], Ints]:
@@ -420,12 +407,10 @@ def fit(
     """
     if isinstance(log, Observation) and observing:
         raise InputError("log", "is observed already", f"leave out {', '.join(observing)}", usage=True)
-    observation = log if isinstance(log, Observation) else observe_log(read_log(log), **observing)
+    observation = log if isinstance(log, Observation) else observe(log, **observing)
     texts = families(observation) if measures is None else measures
     asked = [texts] if isinstance(texts, str) else texts
-    found = fit_observation(observation, asked, MEASURES, scale, weights, precision)
-    warn_caller(found.notes)
-    return found
+    return fit_observation(observation, asked, MEASURES, scale, weights, precision)
 
 
 def families(observation: Observation) -> str:
@@ -452,7 +437,7 @@ def fit_observation(
     searched = read_ranges(ranges, table) if ranges else []
     fixed = [measure for word in words if word not in ranges for measure in parse_measures(word, table)]
     rows: list[tuple[dict[str, Any], Floats]] = []
-    notes = list(observation.notes)
+    notes: list[str] = []
     for scaled in {"sum": [True], "none": [False], "both": [True, False]}[scale]:
         if searched:
             found = _nearest(looked, searched, scaled, precision)
@@ -481,6 +466,7 @@ def fit_observation(
         "none": f"the observation scaled to sum 1 {over}, weights as they are",
         "both": f"the observation scaled to sum 1 {over}, weights scaled and as they are",
     }
+    notes = [*observation.notes, *tell(notes)]  # the others are told
     return Fits(frame, to_frame(curves), f"{said[scale]}\n{observation.settings}", notes)
 
 
@@ -640,8 +626,7 @@ def observe_command(files: tuple[str, ...], **keywords: Any) -> None:
     """
     log = one_file(files)
     destination = Destination(keywords, "csv")
-    observation = observe_log(log_from(log, keywords), **keywords)
-    warn(observation.notes)
+    observation = observe(log_from(log, keywords), **keywords)
     destination.deliver(partial(observation_document, observation), observation.settings)
 
 
@@ -679,7 +664,6 @@ def fit_command(**keywords: Any) -> None:
     """
     destination = Destination(keywords)
     found = fits_of(**keywords)
-    warn(found.notes)
     destination.deliver(partial(fits_document, found), found.settings)
 
 
@@ -694,7 +678,7 @@ def fits_of(
 ) -> Fits:
     """What the options ask for."""
     log, table = one_file(files), measure_table(measures_from)
-    observation = observe_log(log_from(log, keywords), **keywords)
+    observation = observe(log_from(log, keywords), **keywords)
     default = [] if weights else [families(observation)]
     return fit_observation(observation, measures or default, table, scale, weights, precision)
 
@@ -709,5 +693,4 @@ def plot_command(**keywords: Any) -> None:
     """
     canvas = Canvas(keywords)
     fits = fits_of(**keywords)
-    warn(fits.notes)
     canvas.draw([observation_panel(fits, keywords["ranks"])], fits.settings)

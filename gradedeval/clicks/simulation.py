@@ -12,13 +12,13 @@ import numpy as np
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.cli.arguments import measure_table, one_measure, run_and_qrels, runs_and_qrels_if_any
 from gradedeval.cli.options import MEASURES_FROM, OUTPUT_FILE, READS, command_line, option, registered
-from gradedeval.cli.output import warn, write
+from gradedeval.cli.output import write
 from gradedeval.clicks import model_kinds
 from gradedeval.clicks.click_measures import gains_of_lists, lists_of
 from gradedeval.clicks.click_models import NO_LIST, ClickModel, listed, read_model
 from gradedeval.clicks.log import ClickLog, read_log
 from gradedeval.clicks.model_kinds import Cells
-from gradedeval.errors import InputError, plural, warn_caller
+from gradedeval.errors import InputError, plural, tell
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OF_MEASURES, OF_SCORES, OptionKwargs, Options, lists_options, numbers, refuse_options
@@ -192,8 +192,7 @@ def simulate(
     named = None if runs is None else named_runs(runs, qrels)
     known = None if lists is None else read_log(lists, depth=options.depth or DEPTH)
     log = simulated(user, named, qrels, options, lists=known, sessions=sessions, seed=seed, each=each)
-    warn_caller(log.notes)
-    return log
+    return replace(log, notes=tell(log.notes))
 
 
 def _one_measure(users: AnyMeasure) -> Measure:
@@ -214,7 +213,7 @@ def simulated(
     seed: int = SEED,
     each: bool = False,
 ) -> ClickLog:
-    """`simulate`, of a model or measure, runs by name and a log that are read."""
+    """The log of `simulate`, of a model or measure, runs by name and a log that are read."""
     if (runs is None) == (lists is None):
         raise InputError("", "lists to show come from runs or from a log", "give either RUN... or --lists", usage=True)
     sessions, seed = numbers.SESSIONS.check(sessions), numbers.SEED.check(seed)
@@ -300,9 +299,6 @@ def simulate_command(
         if len(files) > 1:
             raise InputError("--lists", "cannot be combined with runs", "give QRELS alone", usage=True)
     else:
-        found, qrels = (run_and_qrels if user else runs_and_qrels_if_any)(files, keywords)
-        runs = named_runs(found)
-    options = resolve_options(**keywords)
-    log = simulated(users, runs, qrels, options, lists=shown, sessions=sessions, seed=seed, each=each)
-    warn(log.notes)
+        runs, qrels = (run_and_qrels if user else runs_and_qrels_if_any)(files, keywords)
+    log = simulate(users, runs, qrels, lists=shown, sessions=sessions, seed=seed, each=each, **keywords)
     write("".join(log.lines()), output)

@@ -6,13 +6,11 @@
 from __future__ import annotations
 
 import math
-import sys
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Unpack
 
-from gradedeval.errors import EvaluationWarning, InputError
+from gradedeval.errors import InputError, tell
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
@@ -121,10 +119,8 @@ class GradedEvaluator(ir_measures.Evaluator):
         # A part of the topics may have nothing to score, as in batches of PyTerrier.
         ranked = ranked if len(ranked) else {next(iter(self.qrel_qids)): {}}
         scores = evaluate_runs({"run": ranked}, self.qrels, list(self.graded.values()), self.options)
-        for note in scores.notes:
-            if note not in self.said:  # batches and runs would repeat it
-                self.said.add(note)
-                warnings.warn(note, EvaluationWarning, stacklevel=_outside())
+        tell((note for note in scores.notes if note not in self.said), PACKAGES)
+        self.said.update(scores.notes)  # batches and runs would repeat them
         for measure, own in self.graded.items():
             for topic, score in scores.by_topic(own).items():
                 yield ir_measures.Metric(topic, measure, score)
@@ -135,14 +131,6 @@ class GradedEvaluator(ir_measures.Evaluator):
             frame = run.as_pd_dataframe()[["query_id", "doc_id", "score"]]
             return frame[frame["query_id"].isin(self.qrel_qids)]
         return {topic: ranked for topic, ranked in run.as_dict_of_dict().items() if topic in self.qrel_qids}
-
-
-def _outside() -> int:
-    """The `stacklevel` of a warning of the caller that points at the user's line, behind these packages."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in PACKAGES:
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def as_ir_measures(measures: AnyMeasure | Iterable[AnyMeasure]) -> list[GradedMeasure]:

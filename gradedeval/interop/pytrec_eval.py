@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from io import BytesIO
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.errors import EvaluationWarning, InputError
+from gradedeval.errors import InputError, tell
 from gradedeval.interop.trec_eval import adapted_notes, drop_in_options, line_values, names_of, needed_measures
 from gradedeval.interop.trec_eval_lines import ENTRIES, EVERY, Line, Setting, select_lines
 from gradedeval.measures.table import MEASURES
@@ -97,8 +96,7 @@ class RelevanceEvaluator:
         result = score_run("run", scores, self._scorer, Workers(), names=names_of(self._lines, self._scorer))
         if result.error and result.error.kind != "no-common-topics":
             raise result.error
-        for note in [*self._notes, *adapted_notes(result.notes), *([str(result.error)] if result.error else [])]:
-            warnings.warn(note, EvaluationWarning, stacklevel=2)
+        tell([*self._notes, *adapted_notes(result.notes), *([str(result.error)] if result.error else [])])
         if result.scores is None:
             return {}
         values = line_values(result.scores.score, self._lines, self._scorer)
@@ -155,13 +153,9 @@ def _joined(lines: Iterable[str]) -> bytes:
 
 def _read(judgments: Any) -> Qrels:
     """The qrels; none where a dict has no judgment."""
-    if isinstance(judgments, Mapping) and not any(map(_has_any, judgments.values())):
+    if isinstance(judgments, Mapping) and not any(not isinstance(of, Mapping) or of for of in judgments.values()):
         return Qrels.none()
     return Qrels(judgments, duplicates="refuse")
-
-
-def _has_any(documents: Any) -> bool:
-    return not isinstance(documents, Mapping) or len(documents) > 0
 
 
 def _with_dots(word: Any) -> str:

@@ -17,8 +17,8 @@ from gradedeval import __version__
 from gradedeval.arrays import Bools, Floats
 from gradedeval.cli.arguments import check_standard_input, usage
 from gradedeval.cli.options import HELP, READS, command_line, option
-from gradedeval.cli.output import warn, write
-from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, shorten
+from gradedeval.cli.output import write
+from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, shorten, tell
 from gradedeval.formats import trec_line
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS, VERSIONS, Entry, Line, Setting, select_lines
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS as QRELS_FORMATS
@@ -26,7 +26,6 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options, numbers
 from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.qrels import Qrels
@@ -632,23 +631,18 @@ def evaluate_drop_in(
     *,
     holds: str,
     form: str | None,
-    workers: Workers,
-) -> tuple[str, list[str]]:
-    """The output for all runs, in trec_eval's lines or in another `form`, and notes.
-
-    holds    the value of -R
-    workers  may share a large run
-
-    Raises InputError for invalid files.
-    """
+) -> str:
+    """The output for all runs, in trec_eval's lines or in another `form`; `holds` is the value of -R. Raises InputError
+    for invalid files."""
     try:
         if holds == "qrels":
-            text, notes = _evaluate(runs, qrels, lines, options, printing, form, workers)
+            text, notes = _evaluate(runs, qrels, lines, options, printing, form)
         else:
             text, notes = _evaluate_groups(runs, qrels, holds, lines, options, printing)
     except InputError as error:
         raise _adapted(error) from None
-    return text, adapted_notes(notes)
+    tell(adapted_notes(notes))
+    return text
 
 
 def adapted_notes(notes: Iterable[str]) -> list[str]:
@@ -672,12 +666,12 @@ def _evaluate(
     options: Options,
     printing: PrintOptions,
     form: str | None,
-    workers: Workers,
 ) -> tuple[str, list[str]]:
     """The text and the notes for ordinary qrels."""
     lines, lost = (lines, []) if form is None else _as_numbers(lines, form)
     judged = Qrels(qrels, duplicates=options.duplicates, format=options.qrels_format)
     scorer = Scorer(judged, needed_measures(lines), options)
+    workers = Workers.here()
     results = [
         score_run(name, path, scorer, lines, workers.silent()) for name, path in workers.progress(list(runs.items()))
     ]
@@ -859,18 +853,8 @@ def command(
     lines = select_lines(measures or ["official"], Setting(compat, documents or 0), form=qrels_format)
     printing = PrintOptions(by_topic, not no_summary, read_norms(norms) if norms else None, compat != "9")
     options = drop_in_options(complete, level, depth, judged_only, compat)
-    text, notes = evaluate_drop_in(
-        named_runs(list(files[1:])),
-        files[0],
-        lines,
-        options,
-        printing,
-        holds=qrels_format,
-        form=form,
-        workers=Workers.of(None, with_progress),
-    )
-    warn(notes)
-    write(text)
+    runs = named_runs(list(files[1:]))
+    write(evaluate_drop_in(runs, files[0], lines, options, printing, holds=qrels_format, form=form))
 
 
 def _check_usage(files: tuple[str, ...], form: str | None, printing: list[str], qrels_format: str) -> None:

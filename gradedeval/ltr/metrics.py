@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import EvaluationWarning, InputError, Note, warn_caller
+from gradedeval.errors import EvaluationWarning, InputError, Note, tell
 from gradedeval.ltr.lists import Judged, check_better, checked_top, finite_scores, judged, one_measure
 from gradedeval.measures.applied import depends_on_top
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -101,7 +101,7 @@ class Metric:
         ]
         if self.top is None and depends_on_top(self.measure):
             notes.insert(0, f"{self.name}: the highest label of each data set is taken for the top grade; say top=")
-        warn_caller([note for note in notes if note not in self._said])
+        tell(note for note in notes if note not in self._said)
         self._said.update(notes)
         (mean,) = found.means.values()
         return float(mean)

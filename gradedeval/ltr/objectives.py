@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, warn_caller
+from gradedeval.errors import InputError, tell
 from gradedeval.ltr.lists import (
     CELLS,
     Block,
@@ -145,7 +145,7 @@ class Objective:
             return
         if self._tops:
             what = f"the highest label is {highest:g}, and was {self._tops[-1]:g}: gains differ between data; say top="
-            warn_caller([f"{self.measure}: {what}"], 4)
+            tell([f"{self.measure}: {what}"])
         self._tops.append(highest)
 
     def _seen(self, documents: Judged) -> Lists:

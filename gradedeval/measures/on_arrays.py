@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, as_float, distinct
-from gradedeval.errors import EvaluationWarning, InputError, check_choice, shown
+from gradedeval.errors import InputError, check_choice, shown, tell
 from gradedeval.measures.applied import depends_on_top, gain_table, last_rank, scores_of
 from gradedeval.measures.definition import ArrayTies, Measure
 from gradedeval.measures.gains import Gains, GainTable, Grades
@@ -52,14 +51,14 @@ def score_arrays(
     table = _table(measure, labels, top_grade)
     if grades.ndim == 1 and top_grade is None and depends_on_top(measure):
         what = f"{measure}: the highest grade in y_true is taken for the top of the scale; say top_grade="
-        warnings.warn(what, EvaluationWarning, stacklevel=4)
+        tell([what])
     lengths = None
     if measure.judged_only:  # what nobody judged stands below the end
         scores = np.where(codes == len(labels), -np.inf, scores)
         lengths = np.count_nonzero(np.atleast_2d(codes) != len(labels), axis=1)
     order, first, tied = ordered(np.atleast_2d(codes), np.atleast_2d(scores), len(labels), ties)
     if tied and ties is None:
-        warnings.warn(f"y_score: {TIED}", EvaluationWarning, stacklevel=4)
+        tell([f"y_score: {TIED}"])
     found = scores_of(measure, gains_of(measure, table, order, labels, first=first, lengths=lengths))
     return float(found[0]) if grades.ndim == 1 else found
 

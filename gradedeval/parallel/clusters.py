@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from gradedeval.errors import InputError, reason
+from gradedeval.errors import InputError, reason, tell
 from gradedeval.parallel.executors import (
     SAFE_PATH,
     SENT,
@@ -228,8 +228,8 @@ def _library() -> Any:
     return distributed
 
 
-def threads_of(client: Any, say: Callable[[list[str]], None]) -> int:
-    """How many tasks the workers of a cluster do at a time. Where it has none yet, that is said, and waited for one.
+def threads_of(client: Any) -> int:
+    """How many tasks the workers of a cluster do at a time. Where it has none yet, that is told, and waited for one.
 
     Raises InputError where none comes, where the client cannot be used, and as `check_versions`.
     """
@@ -240,17 +240,17 @@ def threads_of(client: Any, say: Callable[[list[str]], None]) -> int:
         raise InputError("executor", what, "give Client(address), without asynchronous=True", usage=True)
     try:
         if not client.nthreads():
-            _wait_for_worker(client, say)
+            _wait_for_worker(client)
         check_versions(client)
         return max(1, int(sum(client.nthreads().values())))
     except OSError as error:
         raise scheduler_gone(client, error) from None
 
 
-def _wait_for_worker(client: Any, say: Callable[[list[str]], None]) -> None:
+def _wait_for_worker(client: Any) -> None:
     """Give a cluster that has no workers something to do, and wait until it is done."""
     address = client.scheduler.address
-    say([f"{address}: has no workers yet; waiting up to {FIRST_WORKER} seconds for the first one"])
+    tell([f"{address}: has no workers yet; waiting up to {FIRST_WORKER} seconds for the first one"])
     try:
         client.submit(int, pure=False).result(timeout=FIRST_WORKER)
     except TimeoutError:

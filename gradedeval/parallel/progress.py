@@ -65,4 +65,7 @@ def with_progress(
 def progress(label: str) -> Progress:
     """What shows how far a loop has come over what `label` says, in the plural: a bar where a command runs, nothing in
     Python."""
-    return partial(with_progress, label=label) if at_prompt() else no_progress
+    import click
+
+    runs = at_prompt() and click.get_current_context(silent=True) is not None  # a page hears notes too
+    return partial(with_progress, label=label) if runs else no_progress

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradedeval.errors import InputError, warn_caller
+from gradedeval.errors import InputError, at_prompt
 from gradedeval.parallel.executors import (
     CannotShare,
     Submit,
@@ -23,7 +23,7 @@ from gradedeval.parallel.executors import (
     spawned,
     start_method,
 )
-from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.parallel.progress import Progress, no_progress, with_progress
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -106,21 +106,20 @@ class Workers:
     executor: Executor | Any = None
 
     @classmethod
-    def of(
-        cls,
-        jobs: int | None = None,
-        progress: Progress = no_progress,
-        executor: Any = None,
-        say: Callable[[list[str]], None] = warn_caller,
-    ) -> Workers:
-        """So many as asked for, or as the executor or this machine has. `say` tells that a cluster has none yet."""
+    def of(cls, jobs: int | None = None, progress: Progress = no_progress, executor: Any = None) -> Workers:
+        """So many as asked for, or as the executor or this machine has."""
         if is_client(executor):
             from gradedeval.parallel.clusters import threads_of  # few evaluations have one
 
-            threads = threads_of(executor, say)  # which checks it, also where the number is given
+            threads = threads_of(executor)  # which checks it, also where the number is given
             return cls(jobs or threads, progress, FAR, executor)
         own = getattr(executor, "_max_workers", None)  # as the executors of the standard library and loky have it
         return cls(jobs or own or cores(), progress, executor=executor)
+
+    @classmethod
+    def here(cls) -> Workers:
+        """For what does not say how many: as many as this machine has where a command runs, in Python this process."""
+        return cls.of(None, with_progress) if at_prompt() else cls()
 
     @property
     def far(self) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, visible, warn_caller
+from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, tell, visible
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, frame_rows, frame_table, group_numbers, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -434,24 +434,12 @@ def agreement(
     """
     options = resolve_options(like, **keywords)
     options.check_unscored("agreement")
-    found = agreement_of(named_runs(runs), options, AgreementSettings(p, at, rbo_ties))
-    warn_caller(found.notes)
-    return found
-
-
-def agreement_of(
-    runs: Mapping[str, Any],
-    options: Options,
-    settings: AgreementSettings,
-    workers: Workers | None = None,
-) -> Agreement:
-    """As `agreement`, for runs by name."""
-    if len(runs) < 2:
-        what, hint = f"{len(runs)} {plural(len(runs), 'run')} given", "agreement is between two or more"
+    named, settings, workers = named_runs(runs), AgreementSettings(p, at, rbo_ties), Workers.here()
+    if len(named) < 2:
+        what, hint = f"{len(named)} {plural(len(named), 'run')} given", "agreement is between two or more"
         raise InputError("", what, hint, usage=True)
-    workers = workers or Workers()
-    ranked = rank_runs(runs, Grader(Qrels.none(), options, keep_ties=True), workers)
-    pairs = [(one, other) for other in range(len(runs)) for one in range(other)]
+    ranked = rank_runs(named, Grader(Qrels.none(), options, keep_ties=True), workers)
+    pairs = [(one, other) for other in range(len(named)) for one in range(other)]
     found = _of_pairs(ranked, pairs, settings, workers)
     names = np.array(ranked.names, dtype=object)
     frame = to_frame(
@@ -467,7 +455,7 @@ def agreement_of(
     if left_out:
         what = f"{left_out} of {len(ranked.topics)} {plural(len(ranked.topics), 'topic')}"
         notes.append(f"{what} left out of a pair: not in both runs")
-    return Agreement(list(runs), frame, settings, notes)
+    return Agreement(list(named), frame, settings, tell(notes))
 
 
 def _of_pairs(
@@ -538,6 +526,8 @@ def reproduction(
     qrels: Any = None,
     measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
     *,
+    p: float = PERSISTENCE,
+    rbo_ties: Ties = TIES_OF_ORIGINALS,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Reproduction:
@@ -546,46 +536,33 @@ def reproduction(
     runs       the baseline and the advanced run
     originals  the two that they reproduce, in the same order
     qrels      as `evaluate` takes them; without, rankings alone are compared
+    p          and `rbo_ties`: as in `agreement`; with ties corrected for, a ranking agrees fully with itself
 
     The other arguments are those of `evaluate`. KTU, RBO, RMSE, ER and ΔRI as Breuer et al., SIGIR 2020. Returns
     `Reproduction`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does.
     """
-    options = resolve_options(like, **keywords)
-    named = [*named_runs(runs).items()], [*named_runs(originals).items()]
-    found = reproduction_of(*named, qrels, parse_measures(measures), options, AgreementSettings(ties=TIES_OF_ORIGINALS))
-    warn_caller(found.notes)
-    return found
-
-
-def reproduction_of(
-    runs: list[tuple[str, Any]],
-    originals: list[tuple[str, Any]],
-    qrels: Any,
-    measures: Iterable[Measure],
-    options: Options,
-    settings: AgreementSettings,
-    workers: Workers | None = None,
-) -> Reproduction:
-    """As `reproduction`, for runs with their names."""
-    if len(runs) != 2 or len(originals) != 2:
-        what = f"{len(runs)} runs and {len(originals)} originals given"
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    settings = AgreementSettings(p, AT, rbo_ties)
+    mine, theirs = named_runs(runs), named_runs(originals)
+    if len(mine) != 2 or len(theirs) != 2:
+        what = f"{len(mine)} runs and {len(theirs)} originals given"
         raise InputError("", what, "give a baseline and an advanced run, and the originals of both", usage=True)
-    sources = {("run", 0): runs[0][1], ("run", 1): runs[1][1]}
-    sources |= {("original", 0): originals[0][1], ("original", 1): originals[1][1]}
-    keyed = {f"{kind} {ROLES[number]}": source for (kind, number), source in sources.items()}
-    ranked = rank_runs(keyed, Grader(Qrels.none(), options, keep_ties=True), workers)
+    keyed = {
+        f"{kind} {role}": source
+        for kind, named in (("run", mine), ("original", theirs))
+        for role, source in zip(ROLES, named.values(), strict=True)
+    }
+    ranked = rank_runs(keyed, Grader(Qrels.none(), options, keep_ties=True))
     rows: list[tuple[str, str, str, str | None, float]] = []
-    for number in range(2):
+    for number, names in enumerate(zip(mine, theirs, strict=True)):
         ktu, rbo = _rankings(ranked, ranked.runs[2 + number], ranked.runs[number], settings)
-        names = runs[number][0], originals[number][0]
         rows += [("ktu", *names, None, ktu), ("rbo", *names, None, rbo)]
     notes, signature = list(ranked.notes), ""
     if qrels is not None:
-        found, notes, signature = _scores(keyed, [name for name, _ in runs], [name for name, _ in originals],
-                                          qrels, measures, options, workers)  # fmt: skip
+        found, notes, signature = _scores(keyed, list(mine), list(theirs), qrels, chosen, options)
         rows += found
     frame = to_frame(rows, columns=["what", "run", "original", "measure", "value"])
-    return Reproduction(frame, [name for name, _ in (*runs, *originals)], settings, signature, notes)
+    return Reproduction(frame, [*mine, *theirs], settings, signature, tell(notes))
 
 
 def _rankings(
@@ -623,12 +600,11 @@ def _scores(
     runs: list[str],
     originals: list[str],
     qrels: Any,
-    measures: Iterable[Measure],
+    measures: list[Measure],
     options: Options,
-    workers: Workers | None,
 ) -> tuple[list[tuple[str, str, str, str, float]], list[str], str]:
     """The numbers that come from scores, the notes, and the signature."""
-    scores = evaluate_runs(sources, qrels, measures, options, workers=workers)
+    scores = evaluate_runs(sources, qrels, measures, options, workers=Workers.here())
     matrix, rows = to_matrix(scores), []
     for name in matrix.measures:
         paired = matrix.paired(name)

@@ -20,7 +20,7 @@ from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, topic_di
 from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, Test, TestSettings, p_value
 from gradedeval.arrays import TOLERANCE, Bools, Floats
 from gradedeval.cli.arguments import as_time, check_history, measure_table, run_and_qrels
-from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, scores_with_baseline, warn_of
+from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, scores_with_baseline, tell_of
 from gradedeval.cli.options import (
     GROWS,
     READS,
@@ -33,8 +33,8 @@ from gradedeval.cli.options import (
     one_registered,
     option,
 )
-from gradedeval.cli.output import asked_for, say, warn, write
-from gradedeval.errors import InputError, Note, plural, visible, warn_caller
+from gradedeval.cli.output import asked_for, say, write
+from gradedeval.errors import InputError, Note, plural, tell, visible
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
 from gradedeval.formats.frames import to_frame
 from gradedeval.measures.parse import each_once
@@ -160,10 +160,7 @@ def check(
     """
     settings, bounds = TestSettings(test, draws=draws, seed=seed), list(bounds)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)
-    warn_caller([*baseline_notes(matrix, name), *direction_notes(matrix, bounds)])
-    found = verdicts(matrix, bounds, name, settings)
-    warn_caller(judging_notes(matrix, found))
-    return to_frame([verdict.row for verdict in found])
+    return to_frame([verdict.row for verdict in verdicts(matrix, bounds, name, settings)])
 
 
 def baseline_notes(matrix: Matrix, baseline: str | None) -> list[str]:
@@ -192,7 +189,10 @@ def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, sett
         raise InputError("", "the baseline is the only run", "add the run to check", usage=True)
     tests, reread = _tests(matrix, runs, bounds, baseline, settings), Reread.of(matrix.scores)
     found = [_verdict(matrix, run, bound, baseline, tests) for run in runs for bound in bounds]
-    return found if baseline is None else [_with_settled(matrix, verdict, baseline, reread) for verdict in found]
+    if baseline is not None:
+        found = [_with_settled(matrix, verdict, baseline, reread) for verdict in found]
+    tell([*baseline_notes(matrix, baseline), *direction_notes(matrix, bounds), *judging_notes(matrix, found)])
+    return found
 
 
 def judging_notes(matrix: Matrix, found: Iterable[Verdict]) -> list[Note]:
@@ -590,14 +590,12 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
     chosen, options = prepared(measures, keywords, default=())
     bounds, needed = resolve_bounds(specs, chosen, options, table)
     if file is not None:
-        warn([f"settings from {file}"])
+        tell([f"settings from {file}"])
     try:
         matrix, baseline = scores_with_baseline(files, baseline, needed, options)
         _check_order(matrix)
-        warn_of(matrix, allow, paired=baseline is not None)
-        notes = [*baseline_notes(matrix, baseline), *direction_notes(matrix, bounds)]
+        tell_of(matrix, allow, paired=baseline is not None)
         results = verdicts(matrix, bounds, baseline, TestSettings(test, draws=draws, seed=seed))
-        warn([*notes, *judging_notes(matrix, results)])
     except InputError as error:
         if form in FAULTS and not error.usage:  # which is of the command line, and ends before there is a report
             write(FAULTS[form](error), output)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -54,11 +54,9 @@ from gradedeval.arrays import TOLERANCE, Floats, Ints
 from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, TEST_OPTIONS, matrix_from
 from gradedeval.cli.options import READS, command_line, one_registered, option
-from gradedeval.cli.output import warn
-from gradedeval.errors import InputError, Note, in_python, plural, visible, warn_caller
+from gradedeval.errors import InputError, Note, at_prompt, in_python, plural, tell, visible
 from gradedeval.formats import FORMATS, Column, Document, Layout, Table
 from gradedeval.formats.frames import distinct, frame_table, joined, to_frame
-from gradedeval.parallel.progress import Progress, no_progress, with_progress
 from gradedeval.scoring.run_scores import of_mean, summarize
 from gradedeval.scoring.scores import Scores
 
@@ -137,11 +135,6 @@ def interval_notes(frame: pd.DataFrame, measures: list[Paired], settings: TestSe
     return notes
 
 
-def order_notes(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
-    """What is taken for granted where a comparison says whether judging could reverse an order."""
-    return [*unseen_in(frame, matrix), *later_topics(frame, matrix)]
-
-
 def unseen_in(frame: pd.DataFrame, matrix: Matrix, column: str = "conclusive") -> list[Note]:
     """That no unjudged document is relevant which neither of two runs retrieved, where the column says whether judging
     could reverse an order."""
@@ -169,8 +162,8 @@ def compare(
     alpha: float = 0.05,
     seed: int = 0,
     rope: float | None = None,
+    judging: bool = True,
     allow_mismatch: bool = False,
-    progress: Progress = no_progress,
 ) -> pd.DataFrame:
     """Compare runs pair by pair, by every measure, on the topics that all runs are scored on.
 
@@ -182,6 +175,7 @@ def compare(
     draws, seed     permutations, or bootstrap samples, and the seed that they are drawn by
     alpha           significance level; the level of intervals is 1 − alpha
     rope            of bayes: means that differ by no more are practically equal; None: 0.01
+    judging         without it no run is read again, and what judging could do is blank or rough
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns a frame with the columns measure, run, baseline, topics, mean (what `evaluate` gives), baseline_mean,
@@ -203,9 +197,28 @@ def compare(
     """
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)
-    frame, notes = compare_matrix(matrix, name, settings, progress)
+    if len(matrix.runs) < 2:
+        raise InputError("", "compare needs at least two runs", "add a run or --baseline", usage=True)
+    first, second = run_pairs(len(matrix.runs), [] if name is None else [matrix.run_index(name)])
+    return _compared(matrix, first, second, settings, judging)
+
+
+def _compared(matrix: Matrix, first: Ints, second: Ints, settings: TestSettings, judging: bool) -> pd.DataFrame:
+    """The frame of `compare`, of these pairs of runs; its notes are told."""
+    measures = [shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
+    reread = Reread.of(matrix.scores) if judging else None
+    frame = joined([to_frame(_columns(paired, first, second, settings, reread)) for paired in measures])
+    frame = frame.assign(**flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
+    frame["tested"] = frame.pop("tested")  # the last column
+    counts = ("wins", "losses", "flip", "unjudged", "flip_rank")
+    frame = frame.astype({"conclusive": "boolean", **dict.fromkeys(counts, "Int64")})
     frame.attrs = _attributes(frame, matrix, settings)
-    warn_caller([*matrix.omission_notes(), *notes, *later_topics(frame, matrix)])
+    notes = [*matrix.omission_notes(), *unattainable_notes(measures, len(first), settings)]
+    notes += interval_notes(frame, measures, settings)
+    if judging:
+        # In Python the attributes have what is assumed of documents that nobody retrieved.
+        notes += [*(unseen_in(frame, matrix) if at_prompt() else ()), *later_topics(frame, matrix)]
+    tell(notes)
     return frame
 
 
@@ -226,35 +239,9 @@ def tests_of(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> lis
     return list(dict.fromkeys(settings.describe(matrix.paired(name), pairs) for name in measures))
 
 
-def compare_matrix(
-    matrix: Matrix,
-    baseline: str | None,
-    settings: TestSettings,
-    progress: Progress = no_progress,
-    *,
-    judging: bool = True,
-) -> tuple[pd.DataFrame, list[str]]:
-    """As `compare`: the frame, and notes for the user. Without `judging` its columns of that are blank or rough."""
-    if len(matrix.runs) < 2:
-        raise InputError("", "compare needs at least two runs", "add a run or --baseline", usage=True)
-    first, second = run_pairs(len(matrix.runs), [] if baseline is None else [matrix.run_index(baseline)])
-    measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
-    reread = Reread.of(matrix.scores) if judging else None
-    frames = [to_frame(_columns(paired, first, second, settings, reread, progress)) for paired in measures]
-    frame = joined(frames)
-    frame = frame.assign(**flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
-    frame["tested"] = frame.pop("tested")  # the last column
-    whole = ("wins", "losses", "flip", "unjudged", "flip_rank")
-    frame = frame.astype({"conclusive": "boolean", **dict.fromkeys(whole, "Int64")})
-    notes = [*unattainable_notes(measures, len(first), settings), *interval_notes(frame, measures, settings)]
-    return frame, notes
-
-
-def significance_matrix(
-    matrix: Matrix, baselines: Sequence[str], settings: TestSettings, progress: Progress = no_progress
-) -> tuple[pd.DataFrame, list[str]]:
+def significance_matrix(matrix: Matrix, baselines: Sequence[str], settings: TestSettings) -> pd.DataFrame:
     """The p values of `compare` alone, of all runs with one baseline or several: a frame with the columns measure, run,
-    baseline, topics, p, p_corrected, each pair once; and notes for the user. Corrected over all pairs of a measure.
+    baseline, topics, p, p_corrected, each pair once. Corrected over all pairs of a measure.
 
     Raises InputError as `compare` does. The test is none that gives no p.
     """
@@ -262,14 +249,15 @@ def significance_matrix(
     measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
     names, frames = np.array(matrix.runs, dtype=object), []
     for paired in measures:
-        p = _p_values(paired, topic_differences(paired.values, first, second), settings, progress)
+        p = _p_values(paired, topic_differences(paired.values, first, second), settings)
         own = {"measure": paired.measure, "run": names[second], "baseline": names[first], "topics": len(paired.topics)}
         frames.append(to_frame({**own, **p}))
-    return joined(frames), unattainable_notes(measures, len(first), settings)
+    tell([*matrix.omission_notes(), *unattainable_notes(measures, len(first), settings)])
+    return joined(frames)
 
 
 def _columns(
-    paired: Paired, first: Ints, second: Ints, settings: TestSettings, reread: Reread | None, progress: Progress
+    paired: Paired, first: Ints, second: Ints, settings: TestSettings, reread: Reread | None
 ) -> dict[str, Any]:
     summary, summaries = paired.reading.summary, paired.summaries
     differences = topic_differences(paired.values, first, second)
@@ -290,47 +278,47 @@ def _columns(
         "relative": relative,
         **paired.wins(topic_differences(paired.score, first, second)),
         "effect": significance.effect_size(differences),
-        **_inference(paired, differences, settings, progress),
+        **_inference(paired, differences, settings),
         **_settled(paired, difference, first, second, reread),
         "tested": paired.tested,
     }
 
 
-def _inference(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> dict[str, Floats]:
+def _inference(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
     """The interval of each pair, and its p or posterior probabilities."""
     if settings.test == "bayes":
         found = _posterior(paired, differences, settings)
     else:
-        p, low, high = _tested(paired, differences, settings, progress)
+        p, low, high = _tested(paired, differences, settings)
         corrected = significance.correct_p_values(p, settings.correction_applied)
         found = {"low": low, "high": high, "p": p, "p_corrected": corrected}
     ends = {end: of_mean(found[end], len(paired.topics), paired.reading.summary) for end in ("low", "high")}
     return {**found, **ends}
 
 
-def _tested(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> Tested:
+def _tested(paired: Paired, differences: Floats, settings: TestSettings) -> Tested:
     """p of each pair and the interval of its mean difference of values."""
     test, draws, seed, alpha = settings.test, settings.draws, settings.seed, settings.alpha
     if test not in NOT_BY_PAIR:
-        return with_interval(differences, test, draws, seed, alpha, progress)
+        return with_interval(differences, test, draws, seed, alpha)
     difference = differences.mean(1)
-    p, margin = _of_all(paired, difference, settings, progress)
+    p, margin = _of_all(paired, difference, settings)
     return agreed(p, difference - margin, difference + margin, differences, alpha)
 
 
-def _of_all(paired: Paired, difference: Floats, settings: TestSettings, progress: Progress) -> tuple[Floats, float]:
+def _of_all(paired: Paired, difference: Floats, settings: TestSettings) -> tuple[Floats, float]:
     """p of each pair by a test of all pairs together, and how far their intervals reach to both sides."""
     if settings.test == "anova":
         return tukey(paired.values, difference, settings.alpha)
-    return tukey_hsd(paired.values, difference, settings.draws, settings.seed, settings.alpha, progress)
+    return tukey_hsd(paired.values, difference, settings.draws, settings.seed, settings.alpha)
 
 
-def _p_values(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> dict[str, Floats]:
+def _p_values(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
     """p of each pair, and p corrected for all of them."""
     if settings.test in NOT_BY_PAIR:
-        p = _of_all(paired, differences.mean(1), settings, progress)[0]
+        p = _of_all(paired, differences.mean(1), settings)[0]
     else:
-        p = significance.p_values(differences, settings.test, settings.draws, settings.seed, progress)
+        p = significance.p_values(differences, settings.test, settings.draws, settings.seed)
     return {"p": p, "p_corrected": significance.correct_p_values(p, settings.correction_applied)}
 
 
@@ -540,17 +528,17 @@ def _verdict(settings: TestSettings, title: str) -> Shown:
     """p, or the posterior probabilities, with an asterisk where they reach the level."""
     alpha = settings.alpha
     if settings.test != "bayes":
-        return {Column(title, "figures"): lambda row: _starred(row["p_corrected"], alpha)}
+
+        def starred(row: Row) -> str | None:
+            p = row["p_corrected"]
+            return None if p is None else p_value(p) + ("*" if p <= alpha else " ")
+
+        return {Column(title, "figures"): starred}
 
     def probability(name: str) -> Callable[[Row], str | None]:
         return lambda row: None if row[name] is None else f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")
 
     return {Column(f"P({name})", "figures"): probability(name) for name in ("better", "equivalent", "worse")}
-
-
-def _starred(p: float | None, alpha: float) -> str | None:
-    """A p value with an asterisk if it is significant."""
-    return None if p is None else p_value(p) + ("*" if p <= alpha else " ")
 
 
 # Risk
@@ -683,12 +671,11 @@ def command(
     if by_topic:
         destination.deliver(partial(topic_table_document, topic_table(matrix), matrix))
         return
-    progress, told = partial(with_progress, label="draws"), judging or FORMATS[destination.form].layout == "long"
-    frame, notes = compare_matrix(matrix, name, test_settings, progress, judging=told)
+    told = judging or FORMATS[destination.form].layout == "long"
+    frame = compare(matrix, name, **asdict(test_settings), judging=told)
     settings = comparison_settings(frame, matrix, test_settings)
     make = partial(comparison_document, frame, matrix, test_settings, settings, judging=judging)
     destination.deliver(make, settings)
-    warn([*notes, *(order_notes(frame, matrix) if told else [])])
 
 
 def _check_by_topic() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
@@ -28,31 +28,27 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.cli.output import warn
-from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, visible, warn_caller
+from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, tell, visible
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
 from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, groups, joined, merged, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OptionKwargs, Options, numbers
+from gradedeval.options import OptionKwargs, numbers
 from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.progress import with_progress
-from gradedeval.parallel.workers import Workers
 from gradedeval.questions.agreement import (
     AT,
     PERSISTENCE,
     TIES,
     TIES_OF_ORIGINALS,
-    AgreementSettings,
+    agreement,
     agreement_document,
-    agreement_of,
+    reproduction,
     reproduction_document,
-    reproduction_of,
 )
 from gradedeval.questions.explain import BEYOND, DEFAULT, DOCUMENT
 from gradedeval.rankings.topics import no_common_topics
 from gradedeval.scoring.doubts import few_topics
-from gradedeval.scoring.evaluate import named_runs, qrels_for
+from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_scores import summarize
 from gradedeval.scoring.score_tables import preset_digits
 from gradedeval.scoring.scorer import Scorer
@@ -278,25 +274,12 @@ def diff(
     `evaluate` does, and where the runs have no topic in common; what is skipped or assumed is a warning, and in
     `.notes`.
     """
-    options = resolve_options(like, **keywords)
-    found = diff_runs(two_runs(baseline, run), qrels, parse_measures(measures), options)
-    warn_caller(found.notes)
-    return found
-
-
-def diff_runs(
-    runs: Mapping[str, Any],
-    qrels: Any,
-    measures: Iterable[Measure],
-    options: Options,
-    workers: Workers | None = None,
-) -> Diff:
-    """As `diff`, for two runs by name, the baseline first. Raises InputError as `diff` does."""
+    options, chosen, runs = resolve_options(like, **keywords), parse_measures(measures), two_runs(baseline, run)
     judged = qrels_for(runs, qrels, options)
     known = options.bounded_by_residuals and not options.judged_only
     options = replace(options, residuals="total" if known else None, bounds=False)
-    scorer = Scorer(judged, list(measures), options)
-    ranked = rank_runs(runs, scorer.grader, workers, scorer)
+    scorer = Scorer(judged, chosen, options)
+    ranked = rank_runs(runs, scorer.grader, scorer=scorer)
     old, new = ranked.runs
     shared = np.flatnonzero(old.listed & new.listed)
     if not len(shared):
@@ -304,10 +287,8 @@ def diff_runs(
     if scorer.grader.types:
         raise InputError("--costs", "diff does not read the types of documents", "leave it out", usage=True)
     terms, reread = terms_by_run(ranked, scorer), Reread.of_runs(scorer, runs)
-    columns = range(len(scorer.measures))
-    topics, documents = zip(
-        *(_of_measure(ranked, scorer, column, shared, terms, reread) for column in columns), strict=True
-    )
+    measured = [_of_measure(ranked, scorer, column, shared, terms, reread) for column in range(len(scorer.measures))]
+    topics, documents = zip(*measured, strict=True)
     told = [
         (measure.label, str(measure))
         for measure, rows in zip(scorer.measures, topics, strict=True)
@@ -321,7 +302,7 @@ def diff_runs(
         joined(documents),
         scorer.measures,
         str(signature(judged, options, scorer.measures, counts)),
-        [*scorer.notes, *ranked.notes, *few_topics(len(shared)), *unseen_notes(told, options)],
+        tell([*scorer.notes, *ranked.notes, *few_topics(len(shared)), *unseen_notes(told, options)]),
     )
 
 
@@ -571,23 +552,19 @@ def command(measures_from: tuple[str, ...], topic: str | None, top: int | None, 
         if top is not None and len(runs) > 2:
             what = f"applies to two runs, and {len(runs)} are given"
             raise InputError("--top", what, "leave it out", usage=True)
-    options = resolve_options(**keywords)
     chosen = parse_measures(own["measures"] or DEFAULT, measure_table(measures_from))
-    persistence = own["persistence"] if is_given(own["persistence"]) else PERSISTENCE
-    ties = own["rbo_ties"] or (TIES_OF_ORIGINALS if originals else "a")
-    settings = AgreementSettings(persistence, own["at"] or AT, ties)
+    keywords["p"] = own["persistence"] if is_given(own["persistence"]) else PERSISTENCE
     if originals:
-        named = [*named_runs(runs).items()], [*named_runs(list(originals)).items()]
-        reproduced = reproduction_of(*named, qrels, chosen, options, settings, Workers.of())
-        warn(reproduced.notes)
+        ties = own["rbo_ties"] or TIES_OF_ORIGINALS
+        reproduced = reproduction(runs, list(originals), qrels, chosen, rbo_ties=ties, **keywords)
         destination.deliver(partial(reproduction_document, reproduced))
     elif qrels is None:
-        named_each = two_runs(*runs) if len(runs) == 2 else named_runs(runs)
-        agreed = agreement_of(named_each, options, settings, Workers.of(None, with_progress))
-        warn(agreed.notes)
+        each = two_runs(*runs) if len(runs) == 2 else runs
+        agreed = agreement(each, at=own["at"] or AT, rbo_ties=own["rbo_ties"] or "a", **keywords)
         destination.deliver(partial(agreement_document, agreed.of_topic(topic), top=top, topic=topic))
     else:
-        _with_qrels(runs, qrels, chosen, options, own["only"], topic, top, destination)
+        keywords.pop("p")
+        _with_qrels(runs, qrels, chosen, keywords, own["only"], topic, top, destination)
 
 
 def _check(unused: list[str], qrels: str | None, reproduced: bool) -> None:
@@ -604,7 +581,7 @@ def _with_qrels(
     runs: list[str],
     qrels: str,
     chosen: list[Measure],
-    options: Options,
+    keywords: dict[str, Any],
     only: Only | None,
     topic: str | None,
     top: int | None,
@@ -614,8 +591,7 @@ def _with_qrels(
     if len(runs) != 2:
         what, hint = f"{len(runs)} {plural(len(runs), 'run')} given", "with qrels diff compares two: diff A B QRELS"
         raise InputError("", what, hint, usage=True)
-    whole = diff_runs(two_runs(*runs), qrels, chosen, options, Workers.of())
+    whole = diff(runs[0], runs[1], qrels, chosen, **keywords)
     shown = whole.only(only, topic)
-    digits = preset_digits(options) if destination.digits is None else destination.digits
-    warn(whole.notes)
+    digits = preset_digits(keywords["like"]) if destination.digits is None else destination.digits
     destination.deliver(partial(diff_document, whole, shown, top=top, alone=topic is not None, digits=digits))

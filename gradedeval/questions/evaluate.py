@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,15 +35,15 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.cli.output import asked_for, report, say, warn, write
-from gradedeval.errors import SHOWN, InputError
+from gradedeval.cli.output import asked_for, report, say, write
+from gradedeval.errors import SHOWN, InputError, tell
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
 from gradedeval.options import numbers
 from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
 from gradedeval.scoring.evaluate import evaluate_runs, named_runs
-from gradedeval.scoring.score_tables import FORMATS, PLAIN, Style, all_quantities, render
+from gradedeval.scoring.score_tables import FORMATS, PLAIN, all_quantities, render
 from gradedeval.scoring.scores import Scores, with_defaults
 
 if TYPE_CHECKING:
@@ -121,19 +120,8 @@ def is_possible(published: Published | None, scores: Scores) -> bool:
     if not scores.errors:
         published.check_runs(names)
     missing = [name for name in published.baselines if name not in names]
-    warn(f"--baseline: '{name}' is not scored, so there is no table" for name in missing)
+    tell(f"--baseline: '{name}' is not scored, so there is no table" for name in missing)
     return not missing
-
-
-def style_of(published: Published | None, scores: Scores) -> Style:
-    """How the table of these scores looks; what cannot be significant is told on stderr."""
-    if published is None:
-        return PLAIN
-    from gradedeval.parallel.progress import with_progress
-
-    style, notes = published.style(scores, partial(with_progress, label="draws"))
-    warn(notes)
-    return style
 
 
 # `gradedeval [eval] RUN... QRELS`: the main job.
@@ -201,13 +189,13 @@ def command(
     how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or bool(published) or options.interval is not None}
     scores = evaluate_runs(named_runs(runs), qrels, chosen, options, **how, workers=sharing(jobs))
     scores = standardized(scores) if standardized else scores
-    warn(scores.notes)
+    tell(scores.notes)
     scores = scores.sorted_by(with_defaults(order, options), ranked=ranks) if order else scores
     if history and scores.runs:
         _keep(scores, {} if tags else named_runs(runs), **kept)
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written := written and is_possible(published, scores):
-        signed, style = not asked_for("quiet"), style_of(published, scores)
+        signed, style = not asked_for("quiet"), published.style(scores) if published else PLAIN
         write(render(scores, form, **shown, signed=signed, style=style), output)
     _report(scores, output, written)
 
@@ -226,7 +214,7 @@ def _keep(scores: Scores, files: Mapping[str, str], append_to: str, label: str |
     """Append the scores to a history."""
     from gradedeval.questions.history import append_scores  # few evaluations are kept
 
-    warn(append_scores(scores, append_to, files, time, label or ""))
+    tell(append_scores(scores, append_to, files, time, label or ""))
 
 
 def _report(scores: Scores, output: str | None, written: bool) -> None:

@@ -27,8 +27,7 @@ from gradedeval.arrays import Bools, Floats
 from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, option, output_options, registered
-from gradedeval.cli.output import warn
-from gradedeval.errors import InputError, did_you_mean, shorten, visible, warn_caller
+from gradedeval.errors import InputError, did_you_mean, shorten, tell, visible
 from gradedeval.formats import FORMATS, Column, Document, Kind, Layout, Table, formats_for
 from gradedeval.formats.frames import InNotebook, distinct, to_frame
 from gradedeval.measures.applied import scores_of
@@ -160,8 +159,7 @@ def explain(
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     (explanation,) = explain_topics(named_runs(run), qrels, chosen, options, [topic])
-    warn_caller(explanation.notes)
-    return explanation
+    return replace(explanation, notes=tell(explanation.notes))
 
 
 def explain_topics(
@@ -170,10 +168,8 @@ def explain_topics(
     measures: Iterable[Measure],
     options: Options,
     topics: Iterable[str | bytes | int | None],
-    workers: Workers | None = None,
 ) -> list[Explanation]:
-    """As `explain`, for one run by name, topics and options; the run is read once, and several workers may share a
-    large one. Raises InputError as `explain` does."""
+    """As `explain`, for one run by name, which is read once, and several topics. Raises InputError as it does."""
     if len(runs) != 1:
         raise InputError("", f"{len(runs)} runs given", "explain one at a time", usage=True)
     options.check_unscored("explain", "measuring")
@@ -184,7 +180,7 @@ def explain_topics(
     wanted = list(dict.fromkeys(_wanted(topic, judged, options) for topic in topics))
     scorer = Scorer(judged, list(measures), replace(options, residuals=None if options.judged_only else "total"))
     grader = replace(scorer.grader, keep_docnos_for=frozenset(wanted), last_rank=None)
-    run = grade_run(source, grader, workers or Workers())
+    run = grade_run(source, grader, Workers.here())
     return [_of_topic(name, topic, scorer, grader, run) for topic in wanted]
 
 
@@ -621,7 +617,7 @@ def command(shown: int | None, **keywords: Any) -> None:
     if shown is not None and FORMATS[destination.form].layout != "wide":
         raise InputError("--show", f"the format {destination.form} lists all ranks", "leave out --show", usage=True)
     each, options = explained_runs(keywords)
-    digits = preset_digits(options) if destination.digits is None else destination.digits
+    digits = preset_digits(options.like) if destination.digits is None else destination.digits
     if len(each) == 2:
         destination.deliver(partial(beside_document, each[0], each[1], digits=digits, shown=shown))
         return
@@ -638,8 +634,8 @@ def explained_runs(keywords: dict[str, Any]) -> tuple[list[list[Explanation]], O
         raise InputError("", f"{len(runs)} runs given", "explain one, or two beside each other", usage=True)
     named = two_runs(*runs) if len(runs) == 2 else named_runs(runs)
     judged = qrels_for(named, qrels, options) if len(named) > 1 else qrels
-    each = [explain_topics({name: run}, judged, chosen, options, topics, Workers.of()) for name, run in named.items()]
-    warn(dict.fromkeys(note for of_run in each for explanation in of_run for note in explanation.notes))
+    each = [explain_topics({name: run}, judged, chosen, options, topics) for name, run in named.items()]
+    tell(note for of_run in each for explanation in of_run for note in explanation.notes)
     return each, options
 
 

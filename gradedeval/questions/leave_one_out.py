@@ -12,14 +12,14 @@ import numpy as np
 from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, check_maskable, rank_runs
 from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close
-from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, warn_caller
+from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, tell
 from gradedeval.formats import Column, Document, Kind, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, frame_rows, frame_table, to_frame
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options, numbers
 from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.parallel.progress import progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.questions.correlate import agreement
 from gradedeval.questions.explain import DEFAULT
@@ -171,46 +171,29 @@ def leave_one_out(
     2007. Returns `LeftOut`: `.frame`, `.orders`. Raises `gradedeval.InputError` as `evaluate` does, and for fewer than
     two runs.
     """
-    options = resolve_options(like, **keywords)
-    found = leave_out(named_runs(runs), qrels, parse_measures(measures), options, groups=groups, pool_depth=pool_depth)
-    warn_caller(found.notes)
-    return found
-
-
-def leave_out(
-    runs: Mapping[str, Any],
-    qrels: Any,
-    measures: Iterable[Measure],
-    options: Options,
-    *,
-    groups: Any = None,
-    pool_depth: int | None = None,
-    workers: Workers | None = None,
-    progress: Progress = no_progress,
-) -> LeftOut:
-    """As `leave_one_out`, for runs by name. Files are read once: judgments are masked."""
+    options, named, chosen = resolve_options(like, **keywords), named_runs(runs), parse_measures(measures)
     pool_depth = numbers.POOL_DEPTH.check_or_none(pool_depth)
-    if len(runs) < 2:
-        what = f"{len(runs)} {plural(len(runs), 'run')} given"
+    if len(named) < 2:
+        what = f"{len(named)} {plural(len(named), 'run')} given"
         raise InputError("--leave-one-out", what, "the order of runs needs two or more", usage=True)
-    group_of, group_notes = read_groups(groups, list(runs))
-    judged = qrels_for(runs, qrels, options)
-    scorer = Scorer(judged, list(measures), replace(options, residuals=None))
+    group_of, group_notes = read_groups(groups, list(named))
+    judged = qrels_for(named, qrels, options)
+    scorer = Scorer(judged, chosen, replace(options, residuals=None))
     check_maskable(scorer, options, "--leave-one-out")
-    ranked = rank_runs(runs, scorer.grader, workers, scorer)
+    ranked = rank_runs(named, scorer.grader, scorer=scorer)  # files are read once: judgments are masked
     given, by = group_counts(ranked, group_of, pool_depth)
     full = ranked.scores(scorer)[0]
     rows = []
-    for group, own in progress(iter(given.items()), len(given)):
+    for group, own in progress("groups")(list(given.items())):
         alone = own & (by == 1) & ranked.judged
         without = masked_scores(ranked, scorer, alone, full)
         for run in (number for number, name in enumerate(group_of) if name == group):
             rows += _of_run(ranked, scorer, run, group, alone, full, without)
-    order = {run: number for number, run in enumerate(runs)}
+    order = {run: number for number, run in enumerate(named)}
     by_measure = {measure.label: number for number, measure in enumerate(scorer.measures)}
     frame = to_frame(sorted(rows, key=lambda row: (by_measure[row["measure"]], order[row["run"]])))
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
-    said = [*scorer.notes, *ranked.notes, *group_notes]
+    said = tell([*scorer.notes, *ranked.notes, *group_notes])
     text = str(signature(judged, scorer.options, scorer.measures, counts))
     return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, text, said)
 
@@ -364,26 +347,12 @@ def assessor_agreement(
     The other arguments are those of `evaluate`. Returns `AssessorAgreement`. Raises `gradedeval.InputError` as
     `evaluate` does, and where no document is judged in both.
     """
-    options = resolve_options(like, **keywords)
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     named = {} if runs is None else named_runs(runs)
-    found = assessors(named, qrels, other, parse_measures(measures), options)
-    warn_caller(found.notes)
-    return found
-
-
-def assessors(
-    runs: Mapping[str, Any],
-    qrels: Any,
-    other: Any,
-    measures: Iterable[Measure],
-    options: Options,
-    workers: Workers | None = None,
-) -> AssessorAgreement:
-    """As `assessor_agreement`, for runs by name."""
     if options.subtopics or options.strata:
         flag = "--subtopics" if options.subtopics else "--strata"
         raise InputError(flag, "--agreement compares one grade of a document", "leave it out", usage=True)
-    first, second = (qrels_for(runs, one, options) for one in (qrels, other))
+    first, second = (qrels_for(named, one, options) for one in (qrels, other))
     pairs, topics = _both(first, second)
     if not pairs:
         if not topics:
@@ -393,7 +362,7 @@ def assessors(
     codes = np.searchsorted(scale, np.array(pairs, dtype=np.float64))
     table: Ints = np.bincount(codes[:, 0] * len(scale) + codes[:, 1], minlength=len(scale) ** 2).reshape(len(scale), -1)
     names = [f"{grade:g}" for grade in scale]
-    orders, by_run, signature, notes = _orders_by_either(runs, first, second, list(measures), options, workers)
+    orders, by_run, signature, notes = _orders_by_either(named, first, second, chosen, options)
     sizes = [int(one.pool.sum()) - len(pairs) for one in (first, second)]
     return AssessorAgreement(
         len(pairs),
@@ -408,7 +377,7 @@ def assessors(
         orders,
         by_run,
         signature,
-        notes,
+        tell(notes),
     )
 
 
@@ -460,7 +429,6 @@ def _orders_by_either(
     second: Qrels,
     measures: list[Measure],
     options: Options,
-    workers: Workers | None,
 ) -> tuple[pd.DataFrame, pd.DataFrame, str, list[str]]:
     """The order of runs by either qrels, on the topics of both."""
     of_orders = ["measure", "runs", "tau", "tau_ap"]
@@ -476,7 +444,7 @@ def _orders_by_either(
         notes.append(f"{left_out} {plural(left_out, 'topic')} left out of the order of runs: not in both qrels")
     chosen = shared if options.topics_from is None else shared & options.topics_from
     options = replace(options, topics_from=chosen)
-    mine, theirs = (evaluate_runs(runs, one, measures, options, workers=workers) for one in (first, second))
+    mine, theirs = (evaluate_runs(runs, one, measures, options, workers=Workers.here()) for one in (first, second))
     for column, measure in enumerate(mine.measures):
         before, after = (
             np.array([run.summary("score", column, measure.reading.summary) for run in scores.runs])

@@ -31,7 +31,7 @@ from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import Options, Ties, numbers
 from gradedeval.options.definition import OUTPUT, Labels, allowed_growth
 from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.progress import Progress, no_progress, with_progress
+from gradedeval.parallel.progress import progress
 from gradedeval.questions.submissions import Defect, Judgments, Submission, read_judgments, read_submission
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, TopicResults
@@ -339,7 +339,6 @@ def lint_runs(
     run_format: str | None = None,
     qrels_format: str | None = None,
     labels: Labels | None = None,
-    progress: Progress = no_progress,
 ) -> Report:
     """Check submissions for everything that a careful organizer checks before scoring.
 
@@ -350,7 +349,6 @@ def lint_runs(
     tag_is_filename  whether the tag of a run must be its file name
     run_format       the format of the runs, qrels_format that of the qrels; None: as their content says
     labels           label -> grade, where the grades of the qrels are words
-    progress         passes the runs on one by one, and may show how far the work has come
 
     Raises InputError where a measure cannot be computed from these qrels; problems of the files are in the report.
     """
@@ -361,7 +359,7 @@ def lint_runs(
     report = Report([], [], judged)
     if judged is not None and valid is not None:
         check_relevant(judged, valid, chosen)
-    for name, path in progress(list(runs.items())):
+    for name, path in progress("runs")(list(runs.items())):
         run = read_submission(name, path, run_format)
         facts = collect_facts(run)
         check_alone(run, facts, max_depth, tag_is_filename)
@@ -560,7 +558,6 @@ def command(
         run_format=options.run_format,
         qrels_format=options.qrels_format,
         labels=options.labels,
-        progress=with_progress,
     )
     write(render(partial(lint_document, report, show_all=everything), form), output)
     if report.errors or (strict and report.warnings):

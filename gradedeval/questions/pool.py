@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 import numpy as np
 
+import gradedeval.questions.to_judge as judging
 from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
 from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import Bools, Floats, Ints
@@ -31,27 +31,24 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.cli.output import warn, write
-from gradedeval.errors import InputError, warn_caller
+from gradedeval.cli.output import write
+from gradedeval.errors import InputError, tell
 from gradedeval.formats import Column, Document, Kind, Layout, Table, formats_for
 from gradedeval.formats.frames import InNotebook, frame_rows, joined, to_frame
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options, numbers
 from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.progress import with_progress
-from gradedeval.parallel.workers import Workers
-from gradedeval.questions import to_judge as judging
 from gradedeval.questions.explain import DEFAULT
 from gradedeval.questions.leave_one_out import (
-    assessors,
+    assessor_agreement,
     assessors_document,
     contributed,
     group_counts,
-    leave_out,
+    leave_one_out,
     left_out_document,
     read_groups,
 )
-from gradedeval.questions.to_judge import FEW_RUNS, JudgingSettings, judge_next, qrels_lines, to_judge_document
+from gradedeval.questions.to_judge import FEW_RUNS, qrels_lines, to_judge, to_judge_document
 from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import named_runs, qrels_for
@@ -121,29 +118,13 @@ def pool(
     from the grade `rel` on, 1 by default. Returns `Pool`: `.runs`, `.groups`, `.topics`, `.overlap`, `.depths`. Raises
     `gradedeval.InputError` as `evaluate` does, and where groups name an unknown run.
     """
-    options = resolve_options(like, **keywords)
-    found = pool_of(named_runs(runs), qrels, options, groups=groups, at=at, pool_depth=pool_depth)
-    warn_caller(found.notes)
-    return found
-
-
-def pool_of(
-    runs: Mapping[str, Any],
-    qrels: Any,
-    options: Options,
-    *,
-    groups: Any = None,
-    at: int = AT,
-    pool_depth: int | None = None,
-    workers: Workers | None = None,
-) -> Pool:
-    """As `pool`, for runs by name."""
+    options, named = resolve_options(like, **keywords), named_runs(runs)
     options.check_unscored("pool")
     at, pool_depth = numbers.AT.check(at), numbers.POOL_DEPTH.check_or_none(pool_depth)
-    group_of, notes = read_groups(groups, list(runs))
-    judged = Qrels.none() if qrels is None else qrels_for(runs, qrels, options)
-    ranked = rank_runs(runs, Grader(judged, options), workers)
-    return pool_statistics(ranked, group_of, options, at, pool_depth, notes)
+    group_of, notes = read_groups(groups, list(named))
+    judged = Qrels.none() if qrels is None else qrels_for(named, qrels, options)
+    found = pool_statistics(rank_runs(named, Grader(judged, options)), group_of, options, at, pool_depth)
+    return replace(found, notes=tell([*found.notes, *notes]))
 
 
 def pool_statistics(
@@ -152,7 +133,6 @@ def pool_statistics(
     options: Options,
     at: int = AT,
     pool_depth: int | None = None,
-    notes: Sequence[str] = (),
 ) -> Pool:
     """As `pool`, of runs that are ranked already; `group_of` each is its group."""
     judged = ranked.grader.qrels
@@ -166,7 +146,7 @@ def pool_statistics(
         _depths(ranked),
         at,
         "" if not judged.topics else str(signature(judged, options, [], counts)),
-        [*judged._notes_for(options), *ranked.notes, *notes],
+        [*judged._notes_for(options), *ranked.notes],
     )
 
 
@@ -452,34 +432,27 @@ def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
     keywords.pop("files")
     if mode in ("leave_one_out", "agreement") and qrels is None:
         raise InputError(_flag(mode), "needs qrels", "add QRELS", usage=True)
-    options, table, named = resolve_options(**keywords), measure_table(measures_from), named_runs(runs) if runs else {}
+    table = measure_table(measures_from)
     chosen = parse_measures(own["measures"] or DEFAULT, table)
-    workers, depth = Workers.of(None, with_progress), own["pool_depth"]
+    keywords |= {name: own[name] for name in ("groups", "pool_depth") if name in TAKES[mode]}
     found: Any
     make: Any
     if mode == "to_judge":
-        measure = one_measure("-m", " ".join(own["measures"]) or judging.MEASURE, table)
-        found, make = judge_next(named, qrels, measure, options, _settings(own), workers), to_judge_document
+        keywords["measure"] = one_measure("-m", " ".join(own["measures"]) or judging.MEASURE, table)
+        keywords["p"] = own["persistence"] if is_given(own["persistence"]) else judging.PERSISTENCE
+        strategy, budget = own["strategy"] or judging.DEFAULT, own["budget"] or judging.BUDGET
+        found, make = to_judge(runs, qrels, strategy, budget=budget, **keywords), to_judge_document
     elif mode == "leave_one_out":
-        found = leave_out(named, qrels, chosen, options, groups=own["groups"], pool_depth=depth, workers=workers)
-        make = left_out_document
+        found, make = leave_one_out(runs, qrels, chosen, **keywords), left_out_document
     elif mode == "agreement":
-        found, make = assessors(named, qrels, own["agreement"], chosen, options, workers), assessors_document
+        found = assessor_agreement(qrels, own["agreement"], runs or None, chosen, **keywords)
+        make = assessors_document
     else:
-        more = {"groups": own["groups"], "at": own["at"] or AT, "pool_depth": depth}
-        found, make = pool_of(named, qrels, options, **more, workers=workers), pool_document
-    warn(found.notes)
+        found, make = pool(runs, qrels, at=own["at"] or AT, **keywords), pool_document
     if own["as_qrels"]:
         write(qrels_lines(found), destination.output)
     else:
         destination.deliver(partial(make, found))
-
-
-def _settings(own: dict[str, Any]) -> JudgingSettings:
-    """How --to-judge chooses."""
-    persistence = own["persistence"] if is_given(own["persistence"]) else judging.PERSISTENCE
-    strategy, budget = own["strategy"] or judging.DEFAULT, own["budget"] or judging.BUDGET
-    return JudgingSettings(strategy, budget, persistence, own["pool_depth"])
 
 
 def _mode(own: dict[str, Any]) -> str:

@@ -135,7 +135,7 @@ def _best(paired: Paired, best: int | None) -> Sequence[str]:
 def _levels(paired: Paired, draws: int, alpha: float, seed: int, progress: Progress) -> dict[str, Any]:
     first, second = run_pairs(len(paired.runs))
     differences = topic_differences(paired.values, first, second)
-    level, needed = studentized(differences, draws, seed, alpha, progress)
+    level, needed = studentized(differences, draws, seed, alpha)
     topics, summary = len(paired.topics), paired.reading.summary
     order = np.argsort(-level, kind="stable")
     names = np.array(paired.runs, dtype=object)

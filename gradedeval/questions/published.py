@@ -10,11 +10,10 @@ import numpy as np
 
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import Correction, Test, TestSettings
-from gradedeval.errors import InputError, check_choice, did_you_mean, shorten, visible, warn_caller
+from gradedeval.errors import InputError, check_choice, did_you_mean, shorten, visible
 from gradedeval.formats import FORMATS, Mark, formats_for
 from gradedeval.formats.frames import frame_rows
 from gradedeval.options import numbers
-from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.questions.compare import significance_matrix, tests_of
 from gradedeval.scoring.score_tables import Style, render
 from gradedeval.scoring.scores import Scores
@@ -135,14 +134,14 @@ class Published:
             flag, what = ("--best", "choose from") if self.best else ("--baseline", "compare")
             raise InputError(flag, f"there is one run, and nothing to {what}", "give two runs or more", usage=True)
 
-    def style(self, scores: Scores, progress: Progress = no_progress) -> tuple[Style, list[str]]:
-        """The table of these scores, and notes for the user."""
+    def style(self, scores: Scores) -> Style:
+        """How the table of these scores looks."""
         style = Style(self.best, self.percent, caption=self.caption or "", label=self.label or "")
         baselines = list(self.baselines)
         if not baselines or len(scores.runs) < 2:
-            return style, []
+            return style
         matrix = to_matrix(scores)
-        frame, notes = significance_matrix(matrix, baselines, self.settings, progress)
+        frame = significance_matrix(matrix, baselines, self.settings)
         known = [row for row in frame_rows(frame) if row["p_corrected"] is not None]
         pairs = [(row["measure"], row["run"], row["baseline"], row["p_corrected"]) for row in known]
         letters = dict(zip(baselines, LETTERS, strict=False)) if len(baselines) > 1 else {}
@@ -158,7 +157,7 @@ class Published:
             told.append((f" against {visible(baselines[0])}", Mark()))
         tests = "; ".join(tests_of(frame, matrix, self.settings)).replace(" | ", ", ")
         told.append((f": {_NAMED.sub(lambda found: NAMES[found[0]], tests)}", Mark()))
-        return replace(style, signs=signs, letters=letters, legend=told), [*matrix.omission_notes(), *notes]
+        return replace(style, signs=signs, letters=letters, legend=told)
 
     def _letters(self, pairs: Sequence[Pair], letters: Mapping[str, str]) -> dict[tuple[str, str], str]:
         """The letters of the baselines that each run differs from significantly, in their order."""
@@ -222,7 +221,6 @@ def table(
     check_choice(form, tuple(FORMATS), "--format")
     published.check(form, by_topic=by_topic)
     published.check_runs([run.run for run in scores.runs])
-    style, notes = published.style(scores)
-    warn_caller(notes)
+    style = published.style(scores)
     digits = numbers.DIGITS.check_or_none(digits)
     return render(scores, form, by_topic=by_topic, digits=digits, signed=signed, style=style)

@@ -24,8 +24,7 @@ from gradedeval.analysis.score_matrix import AnyScores, Matrix, comparable
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, matrix_from
 from gradedeval.cli.options import command_line, option
-from gradedeval.cli.output import warn
-from gradedeval.errors import InputError, warn_caller
+from gradedeval.errors import InputError, tell
 from gradedeval.formats.frames import to_frame
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import numbers
@@ -118,7 +117,7 @@ def plot_runs(scores: AnyScores, measure: Any = None, *, level: float = LEVEL, a
     frame = of_measure(run_summaries(scores, level), measure, "runs")
     notes = run_notes(frame)
     ax = drawn(partial(draw_runs, frame=frame, level=level), ax)
-    warn_caller(notes)
+    tell(notes)
     return ax
 
 
@@ -198,5 +197,5 @@ def plot_command(level: float, **keywords: Any) -> None:
     matrix, _ = matrix_from(keywords, paired=False)
     summaries = run_summaries(matrix, level)
     frames = [frame for _, frame in summaries.groupby("measure", sort=False)]
-    warn(note for frame in frames for note in run_notes(frame))
+    tell(note for frame in frames for note in run_notes(frame))
     canvas.draw([run_panel(frame, level) for frame in frames], matrix.signature)

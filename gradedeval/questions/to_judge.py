@@ -12,7 +12,7 @@ import numpy as np
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, check_maskable, lifted, rank_runs
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
-from gradedeval.errors import InputError, check_choice, plural, warn_caller
+from gradedeval.errors import InputError, check_choice, plural, tell
 from gradedeval.formats import Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, to_frame
 from gradedeval.measures.applied import scores_of
@@ -21,7 +21,6 @@ from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
 from gradedeval.options.presets import resolve_options, top_grade
-from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch, Codes
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import named_runs, qrels_for
@@ -418,29 +417,29 @@ def to_judge(
     `ToJudge`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does, for `judged_only`, and where `residual` or
     `pairs` go by a measure without residual.
     """
-    options = resolve_options(like, **keywords)
+    options, named, by = resolve_options(like, **keywords), named_runs(runs), parse_measures(measure)[0]
     settings = JudgingSettings(strategy, budget, p, pool_depth)
-    found = judge_next(named_runs(runs), qrels, parse_measures(measure)[0], options, settings)
-    warn_caller(found.notes)
-    return found
+    scorer = _scorer(named, qrels, by, options, strategy)
+    ranked = rank_runs(named, scorer.grader)
+    best = ranked.best_rank
+    # What the qrels list is not asked for again, not even where its grade counts as unjudged.
+    candidates = np.flatnonzero((ranked.code >= len(scorer.qrels.labels)) & (best <= (settings.pool_depth or NOWHERE)))
+    chosen, weights = choose(ranked, scorer, candidates, settings)
+    notes = tell(ranked.notes if qrels is None else [*scorer.notes, *ranked.notes])
+    wanted = _wanted(ranked, chosen)
+    frame = _frame(ranked, chosen, weights, best, wanted)
+    return ToJudge(frame, wanted, len(candidates) - len(chosen), settings, scorer.measures[0], notes)
 
 
-def judge_next(
-    runs: Mapping[str, Any],
-    qrels: Any,
-    measure: Measure,
-    options: Options,
-    settings: JudgingSettings,
-    workers: Workers | None = None,
-) -> ToJudge:
-    """As `to_judge`, for runs by name."""
+def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Options, strategy: Strategy) -> Scorer:
+    """What scores the runs. Raises InputError (usage) where a strategy goes by what is not there."""
     if options.judged_only:
         raise InputError("--judged-only", "leaves no unjudged document to ask for", "leave it out", usage=True)
-    if settings.strategy in BY_MEASURE and measure.residual == "none":
-        what = f"{measure.label} has no residual, by which --strategy {settings.strategy} goes"
+    if strategy in BY_MEASURE and measure.residual == "none":
+        what = f"{measure.label} has no residual, by which --strategy {strategy} goes"
         raise InputError("-m", what, "choose another measure or strategy", usage=True)
-    if options.fill is not None and settings.strategy not in BY_MEASURE:
-        what = f"does not apply to --strategy {settings.strategy}, which goes by no measure"
+    if options.fill is not None and strategy not in BY_MEASURE:
+        what = f"does not apply to --strategy {strategy}, which goes by no measure"
         raise OPTIONS["fill"].error(what, "leave it out")
     if qrels is None:
         judged = Qrels.none((0.0, top_grade(options, 1.0)))
@@ -449,15 +448,7 @@ def judge_next(
         judged = qrels_for(runs, qrels, options)
     scorer = Scorer(judged, [measure], replace(options, residuals="total"))
     check_maskable(scorer, options, "--to-judge")
-    ranked = rank_runs(runs, scorer.grader, workers)
-    best = ranked.best_rank
-    # What the qrels list is not asked for again, not even where its grade counts as unjudged.
-    candidates = np.flatnonzero((ranked.code >= len(judged.labels)) & (best <= (settings.pool_depth or NOWHERE)))
-    chosen, weights = choose(ranked, scorer, candidates, settings)
-    notes = [*ranked.notes] if qrels is None else [*scorer.notes, *ranked.notes]
-    wanted = _wanted(ranked, chosen)
-    frame = _frame(ranked, chosen, weights, best, wanted)
-    return ToJudge(frame, wanted, len(candidates) - len(chosen), settings, scorer.measures[0], notes)
+    return scorer
 
 
 def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: JudgingSettings) -> tuple[Ints, Floats]:

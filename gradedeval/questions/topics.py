@@ -30,8 +30,7 @@ from gradedeval.arrays import TOLERANCE, Bools, Floats
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, matrix_from
 from gradedeval.cli.options import command_line, one_registered
-from gradedeval.cli.output import warn
-from gradedeval.errors import InputError, in_python, plural, warn_caller
+from gradedeval.errors import InputError, in_python, plural, tell
 from gradedeval.formats.frames import joined, to_frame
 from gradedeval.questions.compare import BASELINE, unseen_in
 
@@ -131,13 +130,8 @@ def plot_topics(
         frame = topic_differences(matrix, name)
     frame = of_measure(frame_of(frame, COLUMNS, "topics", "that of gradedeval.topic_differences"), measure, "topics")
     ax = drawn(partial(draw_topics, frame=frame), ax)
-    warn_caller(topic_notes(frame, matrix))
+    tell(topic_notes(frame, matrix))
     return ax
-
-
-def topic_panel(frame: pd.DataFrame) -> Panel:
-    """The picture of one measure."""
-    return Panel(partial(draw_topics, frame=frame), 1.9)
 
 
 def topic_notes(frame: pd.DataFrame, matrix: Matrix | None = None) -> list[str]:
@@ -223,5 +217,5 @@ def plot_command(baseline: str | None, **keywords: Any) -> None:
     matrix, name = matrix_from(keywords, baseline)
     differences = topic_differences(matrix, name)
     frames = [frame for _, frame in differences.groupby("measure", sort=False)]
-    warn(note for frame in frames for note in topic_notes(frame, matrix))
-    canvas.draw([topic_panel(frame) for frame in frames], matrix.signature)
+    tell(note for frame in frames for note in topic_notes(frame, matrix))
+    canvas.draw([Panel(partial(draw_topics, frame=frame), 1.9) for frame in frames], matrix.signature)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
-from gradedeval.errors import InputError, redacted, shorten, warn_caller
+from gradedeval.errors import InputError, redacted, shorten, tell
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OPTIONS, OptionKwargs, Options, lists_options, numbers
@@ -169,7 +169,7 @@ def evaluate(
         raise InputError("cluster", "is given beside executor", "give one of the two", usage=True)
     with _workers(jobs, executor if cluster is None else cluster) as workers:
         scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=workers)
-    warn_caller(scores.notes)
+    scores.notes[:] = tell(scores.notes)
     return scores
 
 

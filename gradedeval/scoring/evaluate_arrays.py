@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import InputError, warn_caller
+from gradedeval.errors import InputError, tell
 from gradedeval.measures.definition import AnyMeasure
 from gradedeval.measures.on_arrays import TIED, TIES, check_finite, check_measure, grade_codes, numbers
 from gradedeval.measures.parse import DEFAULT, parse_measures
@@ -74,8 +74,7 @@ def evaluate_arrays(
         notes.append(f"scores: {TIED}")
         names = [measure.label for measure in scorer.measures]
         notes += ties_notes(GradedRun("scores", "", batches, chosen.topics), run, scorer, names)
-    warn_caller(notes)
-    return Scores([run], scorer.measures, qrels, options, notes)
+    return Scores([run], scorer.measures, qrels, options, tell(notes))
 
 
 def _check_options(keywords: Mapping[str, Any]) -> None:

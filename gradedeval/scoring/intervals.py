@@ -10,7 +10,7 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats
 from gradedeval.measures.definition import Measure, Summary
-from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.parallel.progress import progress
 from gradedeval.scoring.run_scores import of_mean, summarize, tested
 from gradedeval.scoring.signature import DRAWS, SEED
 
@@ -41,16 +41,14 @@ def centered(values: Floats) -> Floats:
     return shifted
 
 
-def samples(
-    values: Floats, draws: int, seed: int, progress: Progress = no_progress
-) -> Iterator[tuple[slice, Floats, Floats]]:
+def samples(values: Floats, draws: int, seed: int) -> Iterator[tuple[slice, Floats, Floats]]:
     """The bootstrap samples of topics, some rows of values at a time: which rows, and rows × draws their means and
     Student's t.
 
     values  rows × topics. All rows share the samples
     """
     topics = values.shape[1]
-    for rows in progress(chunks(len(values), 4 * draws)):
+    for rows in progress("draws")(chunks(len(values), 4 * draws)):
         drawn, shape = np.random.default_rng(seed), (rows.stop - rows.start, draws)
         mean, square = np.empty(shape), np.empty(shape)
         for some in chunks(draws, 2 * topics):
@@ -75,9 +73,7 @@ def standard_error(values: Floats) -> Floats:
     return centered(values).std(1, ddof=1) / math.sqrt(topics) if topics > 1 else np.full(len(values), np.nan)
 
 
-def studentized_interval(
-    values: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
-) -> tuple[Floats, Floats]:
+def studentized_interval(values: Floats, draws: int, seed: int, alpha: float) -> tuple[Floats, Floats]:
     """The interval of each row's mean at level 1 − alpha: mean − t* · error, t* the quantiles of t in the samples.
 
     values  rows × topics. All rows share the samples
@@ -86,12 +82,10 @@ def studentized_interval(
     are many where topics are 3 or fewer, or few of them differ; or where draws are too few for the level. Both are nan
     for a single topic. Efron & Tibshirani 1993, section 12.5.
     """
-    return studentized_test(values, draws, seed, alpha, progress)[1:]
+    return studentized_test(values, draws, seed, alpha)[1:]
 
 
-def studentized_test(
-    values: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
-) -> tuple[Floats, Floats, Floats]:
+def studentized_test(values: Floats, draws: int, seed: int, alpha: float) -> tuple[Floats, Floats, Floats]:
     """The smallest level at which `studentized_interval` leaves out 0, or 1, and the ends of the interval.
 
     With t = mean / error that is 2 · (1 + how many t* are as far to its side) / (1 + draws).
@@ -104,7 +98,7 @@ def studentized_test(
         observed = np.where(mean == 0, 0.0, mean / error)
     # The quantiles as in a test by as many draws: of 999 at 0.05 the 25th from either end.
     nth = math.floor(alpha / 2 * (draws + 1) + 1e-9) - 1
-    for rows, _, t in samples(centered(values), draws, seed, progress):
+    for rows, _, t in samples(centered(values), draws, seed):
         own = observed[rows, None]
         beyond = np.minimum((t >= own).sum(1), (t <= own).sum(1))
         p[rows] = np.minimum(1, 2 * (1 + beyond) / (1 + draws))

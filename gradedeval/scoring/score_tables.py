@@ -13,7 +13,6 @@ from gradedeval.errors import InputError, shorten
 from gradedeval.formats import Column, Document, Layout, Mark, Marked, Table, formats_for
 from gradedeval.measures.definition import QUANTITIES, Measure
 from gradedeval.measures.table import MEASURES
-from gradedeval.options import Options
 from gradedeval.options.presets import PRESETS
 from gradedeval.scoring.run_scores import BOUNDS
 from gradedeval.scoring.scores import ALL, INTERVAL, Row, Scores, row_signatures
@@ -92,13 +91,13 @@ def document(
     return replace(around, signature=scores.signature, row_signatures=signed)
 
 
-def preset_digits(options: Options) -> int:
+def preset_digits(like: str | None) -> int:
     """The digits in tables: 4, or those of the preset."""
-    return PRESETS[options.like].digits if options.like else 4
+    return PRESETS[like].digits if like else 4
 
 
 def _column(scores: Scores, name: str, percent: bool = False) -> Column:
-    digits = preset_digits(scores.options)
+    digits = preset_digits(scores.options.like)
     return Column(name, "score", max(digits - 2, 0) if percent else digits)
 
 

@@ -16,9 +16,6 @@ from scipy import stats
 import gradedeval
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.analysis.significance import PAIR_TESTS, TESTS, p_values, tukey_hsd, with_interval
-from gradedeval.analysis.significance import TestSettings as Settings
-from gradedeval.parallel.progress import no_progress
-from gradedeval.questions.compare import compare_matrix
 from support.paths import DATA, shared
 
 Floats = NDArray[np.float64]
@@ -28,7 +25,7 @@ SHIFTED = [test for test in PAIR_TESTS if test != "bootstrap"]
 
 
 def outcome(differences: Any, test: Any, draws: int = 999, alpha: float = 0.05, seed: int = 0) -> tuple[Floats, ...]:
-    return with_interval(np.atleast_2d(np.asarray(differences, dtype=float)), test, draws, seed, alpha, no_progress)
+    return with_interval(np.atleast_2d(np.asarray(differences, dtype=float)), test, draws, seed, alpha)
 
 
 def interval(differences: Any, test: Any, **options: Any) -> tuple[float, float]:
@@ -113,7 +110,7 @@ def real() -> Matrix:
 @shared
 @pytest.mark.parametrize("test", ["randomization", *map(LATER, TESTS[1:-1])])
 def test_no_pair_of_real_runs_contradicts(test: Any, real: Matrix) -> None:
-    frame, _ = compare_matrix(real, None, Settings(test, "none" if test in PAIR_TESTS else None))
+    frame = gradedeval.compare(real, test=test, correction="none" if test in PAIR_TESTS else None)
     assert len(frame) == 2 * 1128
     same = np.where(frame["tested"] == "ratio", 1, 0)
     p, low, high = (frame[name].to_numpy() for name in ("p", "low", "high"))

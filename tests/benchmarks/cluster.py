@@ -61,7 +61,7 @@ if __name__ == "__main__":
     lap("import")
     with clusters.connected(address, 2) as client:
         lap("scheduler, workers, client")
-        clusters.threads_of(client, print)
+        clusters.threads_of(client)
         lap("versions")
         with clusters.scattered(client, abs, [1]) as submit:
             submit(0).result()

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 import gradedeval
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, heard_by
 from gradedeval.parallel import clusters, workers
 from gradedeval.parallel.clusters import connected
 from gradedeval.parallel.workers import MORE_MEMORY, WorkerDied, Workers
@@ -161,15 +161,19 @@ def test_the_first_worker_of_an_empty_cluster_is_waited_for_and_a_scheduler_that
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    with started(tmp_path, 0, pages=True) as cluster, distributed.Client(cluster.address) as client:
+    with (
+        heard_by(said.extend),
+        started(tmp_path, 0, pages=True) as cluster,
+        distributed.Client(cluster.address) as client,
+    ):
         page = r"http://127\.0\.0\.1:\d+/status" if find_spec("bokeh") else ""  # by which dask draws its pages
         assert re.fullmatch(page, clusters.dashboard(client))
         monkeypatch.setattr(clusters, "FIRST_WORKER", 0.1)
         with pytest.raises(InputError, match=r"^cluster: no worker has come to tcp://\S+ within 0\.1 seconds; "):
-            Workers.of(executor=client, say=said.extend)
+            Workers.of(executor=client)
         monkeypatch.setattr(clusters, "FIRST_WORKER", 60)
         cluster.add_worker(tmp_path)
-        assert Workers.of(executor=client, say=said.extend).count == 1
+        assert Workers.of(executor=client).count == 1
         assert said[1:] == [f"{cluster.address}: has no workers yet; waiting up to 60 seconds for the first one"]
         results = Workers(2, executor=client).imap_unordered(time.sleep, [0.2] * 100)
         next(results)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 
+import click
 import pytest
 
+from gradedeval.errors import heard_by
 from gradedeval.parallel import progress
 from support.processes import Terminal
 
@@ -21,6 +23,15 @@ def test_a_bar_shows_how_many_runs_are_done(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(progress, "PATIENCE", 1000.0)
     assert list(progress.with_progress(iter("abcd"), 4)) == list("abcd")
     assert terminal.getvalue() == ""
+
+
+def test_loops_have_a_bar_where_a_command_runs_and_none_in_python() -> None:
+    assert progress.progress("draws") is progress.no_progress
+    with heard_by(list):  # as a report does, which is written in Python too
+        assert progress.progress("draws") is progress.no_progress
+        with click.Context(click.Command("compare")):
+            shown = progress.progress("draws")
+    assert (shown.func, shown.keywords) == (progress.with_progress, {"label": "draws"})  # type: ignore[attr-defined]
 
 
 def test_a_bar_that_is_left_gives_the_cursor_back(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import json
 import math
@@ -233,6 +234,15 @@ def test_a_reproduced_experiment_is_the_original() -> None:
     best = {"ktu": 1, "rbo": 1, "rmse": 0, "er": 1, "delta_ri": 0}
     for row in frame.to_dict("records"):
         assert row["value"] == pytest.approx(best[row["what"]])
+
+
+def test_how_rankings_of_a_reproduction_agree_is_measured_as_its_command_does(cli: Command) -> None:
+    runs, originals = [NEURAL, BM25], [BM25, NEURAL]
+    frame = gradedeval.reproduction(runs, originals, p=0.8, rbo_ties="a").frame
+    outcome = cli("diff", *runs, "--reproduce", *originals, "--persistence", "0.8", "--rbo-ties", "a", "-f", "csv")
+    assert [float(row["value"]) for row in csv.DictReader(outcome.text.splitlines())] == pytest.approx(
+        frame["value"].tolist(), abs=1e-12
+    )
 
 
 def test_the_numbers_of_a_reproduction() -> None:

@@ -19,8 +19,8 @@ from gradedeval.arrays import TOLERANCE
 from gradedeval.cli.arguments import run_and_qrels, sharing
 from gradedeval.cli.many_runs import SCORING_OPTIONS, TEST_OPTIONS, prepared
 from gradedeval.cli.options import READS, WRITES, command_line, measure_option, one_registered, option
-from gradedeval.cli.output import warn, write
-from gradedeval.errors import InputError, plural, redacted, warn_caller
+from gradedeval.cli.output import write
+from gradedeval.errors import InputError, plural, redacted, tell
 from gradedeval.formats import Column, Table
 from gradedeval.formats.frames import frame_rows
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -299,7 +299,7 @@ def html_report(
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
     found = find(named_runs(runs, qrels), qrels, chosen, options, baseline, settings)
-    warn_caller(tuple(found.notes))  # the page is that of the command line
+    tell(found.notes)
     return page(found)
 
 
@@ -440,5 +440,5 @@ def command(
     chosen, options = prepared(measures, keywords)
     named = named_runs(runs)
     found = find(named, qrels, chosen, options, compared.name, settings, sharing())
-    warn(found.notes)
+    tell(found.notes)
     write(page(found, shlex.join(["gradedeval", *map(redacted, click.get_current_context().obj)])), output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,20 +16,18 @@ from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.analysis.significance import TestSettings
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import InputError, plural, visible
+from gradedeval.errors import InputError, heard_by, plural, visible
 from gradedeval.formats import Column, Kind, Table, in_utf8, json_text
 from gradedeval.formats.frames import distinct, frame_rows, groups
 from gradedeval.measures.definition import Measure
 from gradedeval.options import OPTIONS, Options, numbers
-from gradedeval.parallel.progress import Progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.questions.compare import (
     ACROSS,
     Pair,
-    compare_matrix,
+    compare,
     comparison_document,
     comparison_settings,
-    order_notes,
     reversible_pairs,
     topic_table,
 )
@@ -138,7 +136,7 @@ def find(
     if baseline is None and len(runs) > 1:
         baseline = next(iter(runs))
         notes.append(visible(f"the baseline is the first run, {baseline}; --baseline names another"))
-    compared = _compared(matrix, baseline, settings.test, workers.progress)
+    compared = _compared(matrix, baseline, settings.test)
     ranked = rank_runs({name: runs[name] for name in matrix.runs}, scorer.grader, workers.silent())
     return Findings(
         scores,
@@ -156,13 +154,15 @@ def find(
     )
 
 
-def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, progress: Progress) -> Compared:
+def _compared(matrix: Matrix, baseline: str | None, test: TestSettings) -> Compared:
     """The runs beside the baseline; nothing where there is one run alone, or a measure with a single topic."""
     if len(matrix.runs) == 1:
         return Compared()
     matrix.run_index(str(baseline))
+    notes: list[str] = []
     try:
-        frame, notes = compare_matrix(matrix, baseline, test, progress)
+        with heard_by(notes.extend):  # the page has them, in the words of the command line
+            frame = compare(matrix, baseline, **asdict(test))
     except InputError as error:
         if error.usage:
             raise
@@ -170,8 +170,7 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, progress
     settings = comparison_settings(frame, matrix, test).replace("\n", " | ")
     blocks = comparison_document(frame, matrix, test, settings, "wide").blocks
     table = next(block for block in blocks if isinstance(block, Table))
-    reversible = reversible_pairs(frame, matrix)
-    return Compared(frame_rows(frame), table, settings, [*notes, *order_notes(frame, matrix)], reversible)
+    return Compared(frame_rows(frame), table, settings, notes, reversible_pairs(frame, matrix))
 
 
 # Text from files on its way into HTML: nothing of it becomes markup, a script or an invisible character.

@@ -11,10 +11,11 @@ from typing import NamedTuple
 import click
 
 from gradedeval import __version__
-from gradedeval.cli.output import CommandGroup, report, say, stop_quietly
+from gradedeval.cli.groups import CommandGroup
+from gradedeval.cli.output import report, say, stop_quietly
 from gradedeval.errors import InputError, did_you_mean
 
-# A command is a line here and a function of a module: the summaries stand here so that `--help` imports no command.
+# A command is a line here and a question of a module: the summaries stand here so that `--help` imports no command.
 COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("questions.evaluate:command", "Score runs against graded judgments (the default command)."),
     "explain": ("questions.explain:command", "Explain the score of a topic, rank by rank."),
@@ -25,7 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "pool": ("questions.pool:command", "Show what runs give a pool, and what to judge next."),
     "history": ("questions.history:command", "Show how scores went, evaluation by evaluation."),
     "report": ("questions.report.page:command", "Write an HTML page that shows an evaluation."),
-    "risk": ("questions.risk:command", "Report what runs risk against a baseline."),
+    "risk": ("questions.risk:risk", "Report what runs risk against a baseline."),
     "check": ("questions.check:command", "Check runs against bounds; exit code 1 if a bound fails."),
     "correlate": ("questions.correlate:command", "Correlate measures."),
     "fit": ("questions.fit:command", "Fit a parameter so that a measure agrees best with another."),

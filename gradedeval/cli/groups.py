@@ -1,10 +1,66 @@
-"""Commands of commands: `gradedeval plot PICTURE` and `gradedeval clicks VERB`."""
+"""Groups of commands, imported when called; `gradedeval plot PICTURE` and `gradedeval clicks VERB`."""
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
 import click
 
-from gradedeval.cli.output import InnerGroup
+from gradedeval.cli.output import Described, say
+from gradedeval.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from gradedeval.options.question import Question
+
+# A group of commands, each of which is imported when it is called.
+
+
+Table = Mapping[str, tuple[str, str]]
+"""Command -> its module and its name there, as in `questions.power:power`, and what it does."""
+
+
+class CommandGroup(Described, click.Group):
+    """A group that imports a command of its `table` when it is called."""
+
+    table: ClassVar[Table]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self.table:
+            return None
+        module, _, attribute = self.table[name][0].partition(":")
+        found: Any = getattr(importlib.import_module(f"gradedeval.{module}"), attribute)
+        return found if isinstance(found, click.Command) else self.made(found.question)
+
+    def made(self, question: Question) -> click.Command:
+        """The command that asks a question."""
+        from gradedeval.cli.asked import command_of  # not for `--help`
+
+        return command_of(question)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in self.table.items()])
+
+
+class InnerGroup(CommandGroup):
+    """A command of commands, each of them a `noun`; one that does not exist is an error with a hint."""
+
+    noun: ClassVar[str] = "command"
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args:
+            say(ctx.get_help())
+            ctx.exit(2)
+        if not args[0].startswith("-") and args[0] not in self.table:
+            hint = did_you_mean(args[0], self.table) or f"choose from {', '.join(self.table)}"
+            raise InputError(str(ctx.info_name), f"no such {self.noun} '{args[0]}'", hint, usage=True)
+        return super().parse_args(ctx, args)
+
 
 # `gradedeval plot PICTURE`: a picture of what another command prints.
 
@@ -35,6 +91,12 @@ class Pictures(InnerGroup):
     """The pictures."""
 
     table, noun = PICTURES, "picture"
+
+    def made(self, question: Question) -> click.Command:
+        """The command that draws the answer to a question."""
+        from gradedeval.cli.asked import picture_of  # not for `--help`
+
+        return picture_of(question)
 
 
 @click.group("plot", cls=Pictures, subcommand_metavar="PICTURE ...")

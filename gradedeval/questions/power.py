@@ -41,11 +41,12 @@ from gradedeval.cli.many_runs import (
     matrix_from,
     write_curve,
 )
-from gradedeval.cli.options import PLANNING, WRITES, command_line, given, option
+from gradedeval.cli.options import WRITES, command_line, given, option
 from gradedeval.errors import InputError
 from gradedeval.formats import Column, Document, Layout
 from gradedeval.formats.frames import InNotebook, joined, to_frame
 from gradedeval.options import numbers
+from gradedeval.options.definition import PLANNING
 from gradedeval.options.numbers import MOST_DRAWS
 from gradedeval.parallel.progress import Progress, no_progress, with_progress
 from gradedeval.scoring.run_scores import of_mean

@@ -1,0 +1,178 @@
+"""The runner: makes of a question its command, with its help and options, and its verb of `gradedeval plot`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import click
+
+from gradedeval.analysis.tables import signature_lines
+from gradedeval.cli.arguments import Destination, usage
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.many_runs import MATRIX_OPTIONS, curve_form, matrix_from, write_curve
+from gradedeval.cli.options import READS, WRITES, Decorator, command_line, given, is_given, option, output_options
+from gradedeval.errors import InputError
+from gradedeval.formats import formats_for
+from gradedeval.options.question import Question, Setting
+
+Inputs = tuple[Any, ...]
+
+
+@cache
+def command_of(question: Question) -> click.Command:
+    """`gradedeval NAME`: prints the answer."""
+
+    def run(**keywords: Any) -> None:
+        _print(question, keywords)
+
+    outputs = output_options(formats_for(), question.form, question.digits)
+    writes = [option(f"--{name}", metavar="FILE.csv", file=WRITES, help=help) for name, help in question.writes.items()]
+    groups = [*map(_option, _settings(question).values())], writes, READINGS[question.needs], outputs
+    return _command(question, groups, question.help, run)
+
+
+@cache
+def picture_of(question: Question) -> click.Command:
+    """`gradedeval plot NAME`: draws the answer."""
+    picture = question.picture
+    assert picture is not None, question.name
+
+    def run(**keywords: Any) -> None:
+        canvas = Canvas(keywords)
+        found = _answer(question, _given_settings(question, keywords), keywords)
+        panels = picture.panels(found)
+        canvas.draw(panels, signature_lines(found.aside, found.signature))
+
+    groups = [*map(_option, question.settings.values())], PICTURE_OPTIONS, READINGS[question.needs]
+    return _command(question, groups, picture.help, run)
+
+
+def _command(
+    question: Question, groups: tuple[list[Decorator], ...], help: str, run: Callable[..., None]
+) -> click.Command:
+    made: click.Command = command_line(question.name, question.files, *groups, help=inspect.cleandoc(help))(run)
+    return made
+
+
+def _print(question: Question, keywords: dict[str, Any]) -> None:
+    """Answer what was asked, and write it where it is to go."""
+    asked = _mode(question)
+    settings = _given_settings(asked, keywords)
+    for name in _settings(question):
+        keywords.pop(name, None)
+    destination = Destination(keywords, question.form)
+    targets = {name: keywords.pop(name) for name in question.writes}
+    for target in targets.values() if asked.writes else ():
+        curve_form(target)
+    found = _answer(asked, settings, keywords)
+    for name, target in targets.items() if asked.writes else ():
+        write_curve(getattr(found, name), target, found.aside)
+    destination.deliver(found.document, found.aside)
+
+
+def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str, Any]) -> Any:
+    """The answer to a question, after the files are read that it needs."""
+    read, settings = READERS[question.needs](question, dict(settings), keywords)
+    found = question.function(*read, **settings)
+    if question.answer is None:
+        return found
+    wanted = inspect.signature(question.answer).parameters
+    return question.answer(found, *read, **{name: settings[name] for name in settings if name in wanted})
+
+
+# Settings and modes
+
+
+def _settings(question: Question) -> dict[str, Setting]:
+    """The settings of a command: those of the question, its modes, and what these alone take."""
+    found = dict(question.settings)
+    for mode in question.modes:
+        assert mode.mode is not None
+        found |= {mode.mode.name: mode.mode}
+        found |= {name: setting for name, setting in mode.settings.items() if name not in found}
+    return found
+
+
+def _option(setting: Setting) -> Decorator:
+    """A setting as an option of click. Without the default: that is the function's."""
+    said: dict[str, Any] = {"section": setting.section, "help": setting.text, "metavar": setting.metavar}
+    flags = (setting.number,) if setting.number else setting.flags
+    if setting.is_flag:
+        said |= {"is_flag": True}
+    else:
+        said |= {"file": READS if setting.reads else "", "multiple": setting.measure == "several"}
+    if setting.choices:
+        said |= {"type": click.Choice(setting.choices)}
+    return option(*flags, setting.name, **said)
+
+
+def _typed() -> set[str]:
+    """The names of the options that stand on the command line."""
+    context = click.get_current_context()
+    there = click.core.ParameterSource.COMMANDLINE
+    names = [str(param.name) for param in context.command.params]
+    return {name for name in names if context.get_parameter_source(name) is there}
+
+
+def _given_settings(question: Question, keywords: dict[str, Any]) -> dict[str, Any]:
+    """Take the settings of a question out of all options: what was given, or else the default."""
+    typed = _typed()
+    found = {}
+    for name, setting in question.settings.items():
+        value = keywords.pop(name)
+        value = not value if setting.off else value
+        found[name] = value if name in typed else setting.default
+    return found
+
+
+def _mode(question: Question) -> Question:
+    """Which of its questions a command was asked. Raises InputError (usage) for an option of another."""
+    typed = _typed()
+    asked = next((mode for mode in question.modes if mode.mode is not None and mode.mode.name in typed), question)
+    for name, flag in _owned(question):
+        if name in typed and name not in _taken(asked):
+            if asked.mode is not None:
+                what, hint = f"does not go with {asked.mode.flags[-1]}", "leave one of them out"
+            else:
+                flags = [one.mode.flags[-1] for one in question.modes if one.mode and name in one.settings]
+                what, hint = f"needs {' or '.join(flags)}", f"add {' or '.join(flags)}"
+            raise InputError(flag, what, hint, usage=True)
+    return asked
+
+
+def _owned(question: Question) -> Iterator[tuple[str, str]]:
+    """What some question of a command takes, with its flag."""
+    for one in (question, *question.modes):
+        yield from ((name, setting.flags[-1]) for name, setting in one.settings.items())
+        yield from ((name, f"--{name}") for name in one.writes)
+
+
+def _taken(question: Question) -> set[str]:
+    return {*question.settings, *question.writes}
+
+
+# What is read
+
+
+def _read_matrix(
+    question: Question, settings: dict[str, Any], keywords: dict[str, Any]
+) -> tuple[Inputs, dict[str, Any]]:
+    """The scores of runs × topics; None where a setting takes their place."""
+    for name, setting in question.settings.items():
+        flag = setting.flags[-1]
+        if setting.instead and is_given(settings[name]):
+            if given(keywords):
+                hint = f"give either {flag} or {question.files}"
+                raise InputError(flag, "takes the place of runs and their options", hint, usage=True)
+            return (None,), settings
+        if setting.instead and not keywords["files"] and not keywords["from_scores"]:
+            raise InputError("", setting.instead, f"{usage()}, or give {flag} {setting.metavar}", usage=True)
+    matrix, baseline = matrix_from(keywords, settings.get("baseline"), question.paired(settings))
+    return (matrix,), settings | ({"baseline": baseline} if "baseline" in settings else {})
+
+
+READINGS: Mapping[str, list[Decorator]] = {"matrix": MATRIX_OPTIONS}
+READERS = {"matrix": _read_matrix}

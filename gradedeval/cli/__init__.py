@@ -30,7 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("questions.check:command", "Check runs against bounds; exit code 1 if a bound fails."),
     "correlate": ("questions.correlate:command", "Correlate measures."),
     "fit": ("questions.fit:command", "Fit a parameter so that a measure agrees best with another."),
-    "power": ("questions.power:command", "Report the discriminative power of measures."),
+    "power": ("questions.power:power", "Report the discriminative power of measures."),
     "informative": ("questions.informative:command", "Report how well a score determines precision over recall."),
     "pr": ("questions.precision_recall:command", "Print precision over recall, graded and at each threshold."),
     "plot": ("cli.groups:plot", "Draw pictures: curves, runs, topics, weights, agreement."),

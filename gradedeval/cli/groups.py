@@ -75,7 +75,7 @@ PICTURES: dict[str, tuple[str, str]] = {
     "runs": ("questions.runs:plot_command", "Draw runs by their mean: what is known, and what is not."),
     "weights": ("questions.weights:plot_command", "Draw the weights of ranks."),
     "fit": ("questions.fit:plot_command", "Draw the agreement of measures over a parameter."),
-    "power": ("questions.power:plot_command", "Draw the significance levels of all pairs of runs."),
+    "power": ("questions.power:power", "Draw the significance levels of all pairs of runs."),
     "correlate": ("questions.correlate:plot_command", "Draw how well measures agree, as a heat map or a scatter."),
     "explain": ("questions.explain:plot_command", "Draw one topic rank by rank."),
     "observation": (

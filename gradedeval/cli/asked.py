@@ -10,12 +10,23 @@ from typing import Any
 import click
 
 from gradedeval.analysis.tables import signature_lines
-from gradedeval.cli.arguments import Destination, usage
+from gradedeval.cli.arguments import Destination, one_measure, run_and_qrels, usage
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, curve_form, matrix_from, write_curve
-from gradedeval.cli.options import READS, WRITES, Decorator, command_line, given, is_given, option, output_options
+from gradedeval.cli.options import (
+    READS,
+    WRITES,
+    Decorator,
+    command_line,
+    given,
+    is_given,
+    option,
+    output_options,
+    registered,
+)
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
+from gradedeval.measures.table import MEASURES
 from gradedeval.options.question import Question, Setting
 
 Inputs = tuple[Any, ...]
@@ -174,5 +185,14 @@ def _read_matrix(
     return (matrix,), settings | ({"baseline": baseline} if "baseline" in settings else {})
 
 
-READINGS: Mapping[str, list[Decorator]] = {"matrix": MATRIX_OPTIONS}
-READERS = {"matrix": _read_matrix}
+def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str, Any]) -> tuple[Inputs, dict[str, Any]]:
+    """The names of runs and qrels; the options of reading are settings of the function."""
+    read = run_and_qrels(keywords.pop("files"), keywords)
+    for name, setting in question.settings.items():
+        if setting.measure == "one":
+            settings[name] = one_measure(setting.flags[-1], settings[name], MEASURES)
+    return read, settings | keywords
+
+
+READINGS: Mapping[str, list[Decorator]] = {"matrix": MATRIX_OPTIONS, "runs": registered("reading")}
+READERS = {"matrix": _read_matrix, "runs": _read_runs}

@@ -66,7 +66,7 @@ class InnerGroup(CommandGroup):
 
 
 PICTURES: dict[str, tuple[str, str]] = {
-    "pr": ("questions.precision_recall:plot_command", "Draw precision over recall, graded and at each threshold."),
+    "pr": ("questions.precision_recall:precision_recall", "Draw precision over recall, graded and at each threshold."),
     "informative": (
         "questions.informative:plot_command",
         "Draw actual precision over recall, and what scores tell of it.",

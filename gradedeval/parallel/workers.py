@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradedeval.errors import InputError, warn_caller
+from gradedeval.errors import InputError, at_prompt, warn_caller
 from gradedeval.parallel.executors import (
     CannotShare,
     Submit,
@@ -23,7 +23,7 @@ from gradedeval.parallel.executors import (
     spawned,
     start_method,
 )
-from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.parallel.progress import Progress, no_progress, with_progress
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -260,3 +260,9 @@ def startable(most: int) -> int:
     for thread in started:
         thread.join()
     return len(started)
+
+
+def workers() -> Workers:
+    """Who shares the work of a question: where a command runs so many processes as there are cores, with a progress
+    bar; in Python this process alone."""
+    return Workers.of(None, with_progress) if at_prompt() else Workers()

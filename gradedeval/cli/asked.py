@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from gradedeval.analysis.tables import signature_lines
 from gradedeval.cli.arguments import Destination, one_measure, run_and_qrels, usage
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, curve_form, matrix_from, write_curve
@@ -41,24 +40,22 @@ def command_of(question: Question) -> click.Command:
 
     outputs = output_options(formats_for(), question.form, question.digits)
     writes = [option(f"--{name}", metavar="FILE.csv", file=WRITES, help=help) for name, help in question.writes.items()]
-    groups = [*map(_option, _settings(question).values())], writes, READINGS[question.needs], outputs
+    groups = [*map(_option, _settings(question, question.modes).values())], writes, READINGS[question.needs], outputs
     return _command(question, groups, question.help, run)
 
 
 @cache
 def picture_of(question: Question) -> click.Command:
     """`gradedeval plot NAME`: draws the answer."""
-    picture = question.picture
-    assert picture is not None, question.name
+    assert question.picture is not None, question.name
+    known = _settings(question, question.picture.modes, question.picture.settings)
 
     def run(**keywords: Any) -> None:
         canvas = Canvas(keywords)
-        found = _answer(question, _given_settings(question, keywords), keywords)
-        panels = picture.panels(found)
-        canvas.draw(panels, signature_lines(found.aside, found.signature))
+        _draw(question, {name: keywords.pop(name) for name in known}, keywords, canvas)
 
-    groups = [*map(_option, question.settings.values())], PICTURE_OPTIONS, READINGS[question.needs]
-    return _command(question, groups, picture.help, run)
+    groups = [*map(_option, known.values())], PICTURE_OPTIONS, READINGS[question.needs]
+    return _command(question, groups, question.picture.help, run)
 
 
 def _command(
@@ -70,18 +67,27 @@ def _command(
 
 def _print(question: Question, keywords: dict[str, Any]) -> None:
     """Answer what was asked, and write it where it is to go."""
-    asked = _mode(question)
-    settings = _given_settings(asked, keywords)
-    for name in _settings(question):
-        keywords.pop(name, None)
+    asked = _mode(question, question.modes)
+    own = {name: keywords.pop(name) for name in _settings(question, question.modes)}
     destination = Destination(keywords, question.form)
     targets = {name: keywords.pop(name) for name in question.writes}
     for target in targets.values() if asked.writes else ():
         curve_form(target)
-    found = _answer(asked, settings, keywords)
+    found = _answer(asked, _said(asked.settings, own), keywords)
     for name, target in targets.items() if asked.writes else ():
         write_curve(getattr(found, name), target, found.aside)
     destination.deliver(found.document, found.aside)
+
+
+def _draw(question: Question, own: Mapping[str, Any], keywords: dict[str, Any], canvas: Canvas) -> None:
+    """Answer what was asked, and draw it."""
+    assert question.picture is not None
+    asked = _mode(question, question.picture.modes)
+    picture = asked.picture
+    assert picture is not None
+    of_picture = _said(picture.settings, own)
+    found = _answer(asked, {**_said(asked.settings, own), **picture.asking(of_picture)}, keywords)
+    canvas.draw(picture.panels(found, **of_picture), picture.signature(found))
 
 
 def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str, Any]) -> Any:
@@ -97,10 +103,12 @@ def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str,
 # Settings and modes
 
 
-def _settings(question: Question) -> dict[str, Setting]:
-    """The settings of a command: those of the question, its modes, and what these alone take."""
-    found = dict(question.settings)
-    for mode in question.modes:
+def _settings(
+    question: Question, modes: tuple[Question, ...], of_picture: Mapping[str, Setting] | None = None
+) -> dict[str, Setting]:
+    """The settings of a command: those of the question and its picture, its modes, and what these alone take."""
+    found = {**question.settings, **(of_picture or {})}
+    for mode in modes:
         assert mode.mode is not None
         found |= {mode.mode.name: mode.mode}
         found |= {name: setting for name, setting in mode.settings.items() if name not in found}
@@ -128,41 +136,33 @@ def _typed() -> set[str]:
     return {name for name in names if context.get_parameter_source(name) is there}
 
 
-def _given_settings(question: Question, keywords: dict[str, Any]) -> dict[str, Any]:
-    """Take the settings of a question out of all options: what was given, or else the default."""
+def _said(settings: Mapping[str, Setting], own: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given for each setting, or else its default."""
     typed = _typed()
-    found = {}
-    for name, setting in question.settings.items():
-        value = keywords.pop(name)
-        value = not value if setting.off else value
-        found[name] = value if name in typed else setting.default
-    return found
+    given = {name: not own[name] if setting.off else own[name] for name, setting in settings.items() if name in typed}
+    return {name: setting.default for name, setting in settings.items()} | given
 
 
-def _mode(question: Question) -> Question:
+def _mode(question: Question, modes: tuple[Question, ...]) -> Question:
     """Which of its questions a command was asked. Raises InputError (usage) for an option of another."""
-    typed = _typed()
-    asked = next((mode for mode in question.modes if mode.mode is not None and mode.mode.name in typed), question)
-    for name, flag in _owned(question):
-        if name in typed and name not in _taken(asked):
-            if asked.mode is not None:
-                what, hint = f"does not go with {asked.mode.flags[-1]}", "leave one of them out"
-            else:
-                flags = [one.mode.flags[-1] for one in question.modes if one.mode and name in one.settings]
-                what, hint = f"needs {' or '.join(flags)}", f"add {' or '.join(flags)}"
-            raise InputError(flag, what, hint, usage=True)
+    typed, everything = _typed(), (question, *modes)
+    asked = next((mode for mode in modes if mode.mode is not None and mode.mode.name in typed), question)
+    for name, flag in [pair for one in everything for pair in _owned(one)]:
+        if name not in typed or name in dict(_owned(asked)):
+            continue
+        if asked.mode is not None:
+            what, hint = f"does not go with {asked.mode.flags[-1]}", "leave one of them out"
+        else:
+            flag_of = [mode.mode.flags[-1] for mode in modes if mode.mode is not None and name in mode.settings]
+            what, hint = f"needs {' or '.join(flag_of)}", f"add {' or '.join(flag_of)}"
+        raise InputError(flag, what, hint, usage=True)
     return asked
 
 
 def _owned(question: Question) -> Iterator[tuple[str, str]]:
-    """What some question of a command takes, with its flag."""
-    for one in (question, *question.modes):
-        yield from ((name, setting.flags[-1]) for name, setting in one.settings.items())
-        yield from ((name, f"--{name}") for name in one.writes)
-
-
-def _taken(question: Question) -> set[str]:
-    return {*question.settings, *question.writes}
+    """What a question takes, with its flag."""
+    yield from ((name, setting.flags[-1]) for name, setting in question.settings.items())
+    yield from ((name, f"--{name}") for name in question.writes)
 
 
 # What is read

@@ -76,7 +76,7 @@ PICTURES: dict[str, tuple[str, str]] = {
     "weights": ("questions.weights:plot_command", "Draw the weights of ranks."),
     "fit": ("questions.fit:plot_command", "Draw the agreement of measures over a parameter."),
     "power": ("questions.power:power", "Draw the significance levels of all pairs of runs."),
-    "correlate": ("questions.correlate:plot_command", "Draw how well measures agree, as a heat map or a scatter."),
+    "correlate": ("questions.correlate:correlate", "Draw how well measures agree, as a heat map or a scatter."),
     "explain": ("questions.explain:plot_command", "Draw one topic rank by rank."),
     "observation": (
         "clicks.observation:plot_command",

@@ -77,12 +77,32 @@ class Setting:
         return self.help if default is None else f"{self.help} Default: {default}."
 
 
+def lines_under(found: Any) -> str:
+    """How an answer was found, and what it depends on: the lines below a picture."""
+    return "\n".join(part for part in (found.aside, found.signature) if part)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Picture:
-    """What `gradedeval plot` draws of an answer: panels of it; `help` is the page."""
+    """What `gradedeval plot` draws of an answer.
+
+    panels     answer -> panels; what the picture alone is asked are settings in its signature
+    help       its page
+    signature  answer -> what stands below it
+    asking     settings of the picture -> those of the question that follow from them
+    modes      other questions whose pictures the same command draws by a flag, which is their `mode`
+    settings   name -> setting, in the order of the signature
+    """
 
     panels: Callable[..., list[Any]]
-    help: str
+    help: str = ""
+    signature: Callable[[Any], str] = lines_under
+    asking: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda settings: {}
+    modes: tuple[Question, ...] = ()
+    settings: Mapping[str, Setting] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "settings", settings_of(self.panels))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

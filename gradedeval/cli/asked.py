@@ -194,5 +194,14 @@ def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str,
     return read, settings | keywords
 
 
-READINGS: Mapping[str, list[Decorator]] = {"matrix": MATRIX_OPTIONS, "runs": registered("reading")}
-READERS = {"matrix": _read_matrix, "runs": _read_runs}
+def _read_file(question: Question, settings: dict[str, Any], keywords: dict[str, Any]) -> tuple[Inputs, dict[str, Any]]:
+    """The name of a file."""
+    files = keywords["files"]
+    if len(files) != 1:
+        hint = f"name one {question.name}: {usage().removeprefix('usage: ')}"
+        raise InputError("", f"{len(files)} files given", hint, usage=True)
+    return files, settings
+
+
+READINGS: Mapping[str, list[Decorator]] = {"matrix": MATRIX_OPTIONS, "runs": registered("reading"), "file": []}
+READERS = {"matrix": _read_matrix, "runs": _read_runs, "file": _read_file}

@@ -83,7 +83,7 @@ PICTURES: dict[str, tuple[str, str]] = {
         "Draw what users look at, from a click log, with the nearest weights.",
     ),
     "clicks": ("clicks.click_measures:plot_command", "Draw what users clicked on lists against a measure."),
-    "history": ("questions.history:plot_command", "Draw how scores went, evaluation by evaluation."),
+    "history": ("questions.history:read_history", "Draw how scores went, evaluation by evaluation."),
 }
 
 

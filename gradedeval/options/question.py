@@ -151,7 +151,8 @@ def settings_of(function: Callable[..., Any]) -> dict[str, Setting]:
         for said in getattr(kind, "__metadata__", ()):
             if isinstance(said, Setting):
                 (plain, *_) = get_args(kind)
-                found[name] = replace(said, name=name, type=plain, default=parameter.default)
+                default = None if parameter.default is parameter.empty else parameter.default
+                found[name] = replace(said, name=name, type=plain, default=default)
                 function.__annotations__[name] = getattr(plain, "__forward_arg__", plain)
     return found
 

@@ -20,7 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("questions.evaluate:command", "Score runs against graded judgments (the default command)."),
     "explain": ("questions.explain:command", "Explain the score of a topic, rank by rank."),
     "measures": ("questions.measures:command", "List the measures, or describe one."),
-    "weights": ("questions.weights:command", "Print the weight that a measure gives each rank."),
+    "weights": ("questions.weights:weights", "Print the weight that a measure gives each rank."),
     "compare": ("questions.compare:command", "Compare runs, with significance tests."),
     "diff": ("questions.diff:command", "Show what changed between two runs, and which documents did it."),
     "pool": ("questions.pool:command", "Show what runs give a pool, and what to judge next."),

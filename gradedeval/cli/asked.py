@@ -9,10 +9,11 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.arguments import Destination, one_measure, run_and_qrels, usage
+from gradedeval.cli.arguments import Destination, measure_table, one_measure, run_and_qrels, usage
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, curve_form, matrix_from, write_curve
 from gradedeval.cli.options import (
+    MEASURES_FROM,
     READS,
     WRITES,
     Decorator,
@@ -23,8 +24,11 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
+from gradedeval.cli.output import warn
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
+from gradedeval.formats.frames import InNotebook
+from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options.question import Question, Setting
 
@@ -86,18 +90,26 @@ def _draw(question: Question, own: Mapping[str, Any], keywords: dict[str, Any], 
     picture = asked.picture
     assert picture is not None
     of_picture = _said(picture.settings, own)
-    found = _answer(asked, {**_said(asked.settings, own), **picture.asking(of_picture)}, keywords)
-    canvas.draw(picture.panels(found, **of_picture), picture.signature(found))
+    settings = {**_said(asked.settings, own), **picture.asking(**_for(picture.asking, of_picture))}
+    found = _answer(asked, settings, keywords)
+    canvas.draw(picture.panels(found, **_for(picture.panels, of_picture)), picture.signature(found))
 
 
 def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str, Any]) -> Any:
     """The answer to a question, after the files are read that it needs."""
     read, settings = READERS[question.needs](question, dict(settings), keywords)
     found = question.function(*read, **settings)
-    if question.answer is None:
-        return found
-    wanted = inspect.signature(question.answer).parameters
-    return question.answer(found, *read, **{name: settings[name] for name in settings if name in wanted})
+    if question.answer is not None:
+        found = question.answer(found, *read, **_for(question.answer, settings))
+    if isinstance(found, InNotebook):
+        warn(found.remarks)
+    return found
+
+
+def _for(function: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a function takes."""
+    wanted = inspect.signature(function).parameters
+    return {name: value for name, value in settings.items() if name in wanted}
 
 
 # Settings and modes
@@ -194,6 +206,22 @@ def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str,
     return read, settings | keywords
 
 
+def _read_runs_if_any(
+    question: Question, settings: dict[str, Any], keywords: dict[str, Any]
+) -> tuple[Inputs, dict[str, Any]]:
+    """The names of runs and qrels, if there are any."""
+    files, table = keywords.pop("files"), measure_table(keywords.pop("measures_from"))
+    runs, qrels = run_and_qrels(files, keywords) if files else (None, None)
+    for name, setting in question.settings.items():
+        if setting.required and not settings[name]:
+            raise InputError("", f"no {setting.flags[-1].strip('-')} given", setting.required, usage=True)
+        if setting.measure == "several":
+            settings[name] = parse_measures(settings[name], table)
+    if given(keywords) and not files:
+        raise InputError(given(keywords)[0], "applies to runs, and none are given", "add RUN... QRELS", usage=True)
+    return (), settings | keywords | {"runs": runs, "qrels": qrels}
+
+
 def _read_file(question: Question, settings: dict[str, Any], keywords: dict[str, Any]) -> tuple[Inputs, dict[str, Any]]:
     """The name of a file."""
     files = keywords["files"]
@@ -203,5 +231,10 @@ def _read_file(question: Question, settings: dict[str, Any], keywords: dict[str,
     return files, settings
 
 
-READINGS: Mapping[str, list[Decorator]] = {"matrix": MATRIX_OPTIONS, "runs": registered("reading"), "file": []}
-READERS = {"matrix": _read_matrix, "runs": _read_runs, "file": _read_file}
+READINGS: Mapping[str, list[Decorator]] = {
+    "matrix": MATRIX_OPTIONS,
+    "runs": registered("reading"),
+    "runs if any": [MEASURES_FROM, *registered("reading")],
+    "file": [],
+}
+READERS = {"matrix": _read_matrix, "runs": _read_runs, "runs if any": _read_runs_if_any, "file": _read_file}

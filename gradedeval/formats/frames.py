@@ -133,6 +133,11 @@ class InNotebook:
         """How it was found: told beside it where a format has no place for it."""
         return ""
 
+    @property
+    def remarks(self) -> list[str]:
+        """What a command tells beside it."""
+        return []
+
     def document(self, layout: Layout) -> Document:
         """The tables, for people or for programs."""
         module, _, name = self._makes.rpartition(".")

@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 from gradedeval.options.definition import THIS_COMMAND
 from gradedeval.options.numbers import Number
 
-Needs = Literal["matrix", "runs", "file"]
-"""What a question reads: scores of runs × topics, or saved ones; runs and qrels; one file."""
+Needs = Literal["matrix", "runs", "runs if any", "file"]
+"""What a question reads: scores of runs × topics, or saved ones; runs and qrels; these or nothing; one file."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,6 +33,7 @@ class Setting:
     default_text  what the default is, where None does not say it
     reads         its value may name a file, which is read
     measure       it names a measure, or several
+    required      it must be given; this is the hint where it is not
     instead       it takes the place of what the question reads; this is what is wrong where both are missing
     """
 
@@ -45,6 +46,7 @@ class Setting:
     default_text: str | None = None
     reads: bool = False
     measure: Literal["", "one", "several"] = ""
+    required: str = ""
     instead: str = ""
     name: str = ""
     type: Any = None
@@ -86,23 +88,23 @@ def lines_under(found: Any) -> str:
 class Picture:
     """What `gradedeval plot` draws of an answer.
 
-    panels     answer -> panels; what the picture alone is asked are settings in its signature
+    panels     answer -> panels
     help       its page
     signature  answer -> what stands below it
-    asking     settings of the picture -> those of the question that follow from them
+    asking     settings of the picture alone -> those of the question that follow from them
     modes      other questions whose pictures the same command draws by a flag, which is their `mode`
-    settings   name -> setting, in the order of the signature
+    settings   name -> setting, of the signatures of both
     """
 
     panels: Callable[..., list[Any]]
     help: str = ""
     signature: Callable[[Any], str] = lines_under
-    asking: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda settings: {}
+    asking: Callable[..., Mapping[str, Any]] = lambda: {}
     modes: tuple[Question, ...] = ()
     settings: Mapping[str, Setting] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "settings", settings_of(self.panels))
+        object.__setattr__(self, "settings", settings_of(self.asking) | settings_of(self.panels))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

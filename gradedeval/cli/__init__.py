@@ -31,7 +31,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "correlate": ("questions.correlate:correlate", "Correlate measures."),
     "fit": ("questions.fit:command", "Fit a parameter so that a measure agrees best with another."),
     "power": ("questions.power:power", "Report the discriminative power of measures."),
-    "informative": ("questions.informative:command", "Report how well a score determines precision over recall."),
+    "informative": (
+        "questions.informative:informativeness",
+        "Report how well a score determines precision over recall.",
+    ),
     "pr": ("questions.precision_recall:precision_recall", "Print precision over recall, graded and at each threshold."),
     "plot": ("cli.groups:plot", "Draw pictures: curves, runs, topics, weights, agreement."),
     "clicks": ("cli.groups:clicks", "Learn from click logs what users look at and like."),

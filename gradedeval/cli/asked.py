@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import click
@@ -13,6 +13,7 @@ from gradedeval.cli.arguments import Destination, measure_table, one_measure, ru
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, curve_form, matrix_from, write_curve
 from gradedeval.cli.options import (
+    JOBS,
     MEASURES_FROM,
     READS,
     WRITES,
@@ -29,8 +30,8 @@ from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
 from gradedeval.formats.frames import InNotebook
 from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.table import MEASURES
 from gradedeval.options.question import Question, Setting
+from gradedeval.parallel.workers import shared_by
 
 Inputs = tuple[Any, ...]
 
@@ -43,9 +44,10 @@ def command_of(question: Question) -> click.Command:
         _print(question, keywords)
 
     outputs = output_options(formats_for(), question.form, question.digits)
-    writes = [option(f"--{name}", metavar="FILE.csv", file=WRITES, help=help) for name, help in question.writes.items()]
-    groups = [*map(_option, _settings(question, question.modes).values())], writes, READINGS[question.needs], outputs
-    return _command(question, groups, question.help, run)
+    second = {name: help for name, (_, help) in question.writes.items()}
+    writes = [option(f"--{name}", metavar="FILE.csv", file=WRITES, help=help) for name, help in second.items()]
+    groups = [*map(_option, _settings(question, question.modes, question.views).values())], writes
+    return _command(question, [*groups, _reading(question), outputs], question.help, run)
 
 
 @cache
@@ -58,29 +60,27 @@ def picture_of(question: Question) -> click.Command:
         canvas = Canvas(keywords)
         _draw(question, {name: keywords.pop(name) for name in known}, keywords, canvas)
 
-    groups = [*map(_option, known.values())], PICTURE_OPTIONS, READINGS[question.needs]
+    groups = [[*map(_option, known.values())], PICTURE_OPTIONS, _reading(question)]
     return _command(question, groups, question.picture.help, run)
 
 
-def _command(
-    question: Question, groups: tuple[list[Decorator], ...], help: str, run: Callable[..., None]
-) -> click.Command:
+def _command(question: Question, groups: list[list[Decorator]], help: str, run: Callable[..., None]) -> click.Command:
     made: click.Command = command_line(question.name, question.files, *groups, help=inspect.cleandoc(help))(run)
     return made
 
 
 def _print(question: Question, keywords: dict[str, Any]) -> None:
     """Answer what was asked, and write it where it is to go."""
-    asked = _mode(question, question.modes)
-    own = {name: keywords.pop(name) for name in _settings(question, question.modes)}
+    asked, views = _mode(question, question.modes), question.views
+    own = {name: keywords.pop(name) for name in _settings(question, question.modes, views)}
     destination = Destination(keywords, question.form)
     targets = {name: keywords.pop(name) for name in question.writes}
     for target in targets.values() if asked.writes else ():
         curve_form(target)
     found = _answer(asked, _said(asked.settings, own), keywords)
-    for name, target in targets.items() if asked.writes else ():
-        write_curve(getattr(found, name), target, found.aside)
-    destination.deliver(found.document, found.aside)
+    for name, (attribute, _) in asked.writes.items():
+        write_curve(getattr(found, attribute), targets[name], found.aside or found.signature)
+    destination.deliver(partial(found.document, **_said(views, own)), found.aside)
 
 
 def _draw(question: Question, own: Mapping[str, Any], keywords: dict[str, Any], canvas: Canvas) -> None:
@@ -97,8 +97,10 @@ def _draw(question: Question, own: Mapping[str, Any], keywords: dict[str, Any], 
 
 def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str, Any]) -> Any:
     """The answer to a question, after the files are read that it needs."""
+    jobs = keywords.pop("jobs", None)
     read, settings = READERS[question.needs](question, dict(settings), keywords)
-    found = question.function(*read, **settings)
+    with shared_by(jobs):
+        found = question.function(*read, **settings)
     if question.answer is not None:
         found = question.answer(found, *read, **_for(question.answer, settings))
     if isinstance(found, InNotebook):
@@ -115,11 +117,9 @@ def _for(function: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str,
 # Settings and modes
 
 
-def _settings(
-    question: Question, modes: tuple[Question, ...], of_picture: Mapping[str, Setting] | None = None
-) -> dict[str, Setting]:
-    """The settings of a command: those of the question and its picture, its modes, and what these alone take."""
-    found = {**question.settings, **(of_picture or {})}
+def _settings(question: Question, modes: tuple[Question, ...], more: Mapping[str, Setting]) -> dict[str, Setting]:
+    """The settings of a command: those of the question and of what it shows, its modes, and what these alone take."""
+    found = {**question.settings, **more}
     for mode in modes:
         assert mode.mode is not None
         found |= {mode.mode.name: mode.mode}
@@ -180,6 +180,15 @@ def _owned(question: Question) -> Iterator[tuple[str, str]]:
 # What is read
 
 
+def _reading(question: Question) -> list[Decorator]:
+    """The options of what a question reads, and of who shares the work."""
+    if question.needs == "matrix":
+        return MATRIX_OPTIONS
+    measuring = [MEASURES_FROM] if question.own_measures else []
+    shared = [JOBS] if question.jobs else []
+    return [*measuring, *shared, *([] if question.needs == "file" else registered("reading"))]
+
+
 def _read_matrix(
     question: Question, settings: dict[str, Any], keywords: dict[str, Any]
 ) -> tuple[Inputs, dict[str, Any]]:
@@ -198,26 +207,18 @@ def _read_matrix(
 
 
 def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str, Any]) -> tuple[Inputs, dict[str, Any]]:
-    """The names of runs and qrels; the options of reading are settings of the function."""
-    read = run_and_qrels(keywords.pop("files"), keywords)
-    for name, setting in question.settings.items():
-        if setting.measure == "one":
-            settings[name] = one_measure(setting.flags[-1], settings[name], MEASURES)
-    return read, settings | keywords
-
-
-def _read_runs_if_any(
-    question: Question, settings: dict[str, Any], keywords: dict[str, Any]
-) -> tuple[Inputs, dict[str, Any]]:
-    """The names of runs and qrels, if there are any."""
-    files, table = keywords.pop("files"), measure_table(keywords.pop("measures_from"))
-    runs, qrels = run_and_qrels(files, keywords) if files else (None, None)
+    """The names of runs and qrels, if there are any; the options of reading are settings of the function."""
+    files, table = keywords.pop("files"), measure_table(keywords.pop("measures_from", ()))
+    none = question.needs == "runs if any" and not files
+    runs, qrels = (None, None) if none else run_and_qrels(files, keywords)
     for name, setting in question.settings.items():
         if setting.required and not settings[name]:
             raise InputError("", f"no {setting.flags[-1].strip('-')} given", setting.required, usage=True)
-        if setting.measure == "several":
+        if setting.measure == "one":
+            settings[name] = one_measure(setting.flags[-1], settings[name], table)
+        elif setting.measure:
             settings[name] = parse_measures(settings[name], table)
-    if given(keywords) and not files:
+    if none and given(keywords):
         raise InputError(given(keywords)[0], "applies to runs, and none are given", "add RUN... QRELS", usage=True)
     return (), settings | keywords | {"runs": runs, "qrels": qrels}
 
@@ -231,10 +232,4 @@ def _read_file(question: Question, settings: dict[str, Any], keywords: dict[str,
     return files, settings
 
 
-READINGS: Mapping[str, list[Decorator]] = {
-    "matrix": MATRIX_OPTIONS,
-    "runs": registered("reading"),
-    "runs if any": [MEASURES_FROM, *registered("reading")],
-    "file": [],
-}
-READERS = {"matrix": _read_matrix, "runs": _read_runs, "runs if any": _read_runs_if_any, "file": _read_file}
+READERS = {"matrix": _read_matrix, "runs": _read_runs, "runs if any": _read_runs, "file": _read_file}

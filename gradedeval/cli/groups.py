@@ -68,7 +68,7 @@ class InnerGroup(CommandGroup):
 PICTURES: dict[str, tuple[str, str]] = {
     "pr": ("questions.precision_recall:precision_recall", "Draw precision over recall, graded and at each threshold."),
     "informative": (
-        "questions.informative:plot_command",
+        "questions.informative:informativeness",
         "Draw actual precision over recall, and what scores tell of it.",
     ),
     "topics": ("questions.topics:plot_command", "Draw the difference of two runs topic by topic."),

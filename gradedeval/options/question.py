@@ -75,7 +75,8 @@ class Setting:
     def text(self) -> str:
         """Its help, with the default."""
         silent = self.default is None or self.is_flag or self.default == ()
-        default = self.default_text if self.default_text is not None or silent else self.default
+        shown = " ".join(self.default) if isinstance(self.default, tuple) else self.default
+        default = self.default_text if self.default_text is not None or silent else shown
         return self.help if default is None else f"{self.help} Default: {default}."
 
 
@@ -117,12 +118,16 @@ class Question:
     help      its page
     answer    where the function gives a frame alone: makes of this, what was read and settings what shows itself
     paired    by its settings, whether all runs are compared on the same topics, so that the others are told
-    writes    attribute of the answer -> what `--attribute FILE.csv` says: a second result, for programs
+    shows     the `document` of its answer, where this is asked something alone, by settings in its signature
+    writes    flag -> attribute of the answer and what `--flag FILE.csv` says: a second result, for programs
     modes     questions that the same command asks by a flag, which is their `mode`
     picture   what `gradedeval plot` draws of it
+    own_measures  whether its settings name measures of --measures-from, too
+    jobs      whether processes share its work
     form      the format where none is asked for
     digits    those of tables, where they may be chosen
     settings  name -> setting, in the order of the signature
+    views     those of `shows`
     """
 
     name: str
@@ -132,16 +137,21 @@ class Question:
     help: str = ""
     answer: Callable[..., Any] | None = None
     paired: Callable[[Mapping[str, Any]], bool] = lambda settings: True
-    writes: Mapping[str, str] = field(default_factory=dict)
+    shows: Callable[..., Any] | None = None
+    writes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     modes: tuple[Question, ...] = ()
     mode: Setting | None = None
     picture: Picture | None = None
+    own_measures: bool = False
+    jobs: bool = False
     form: str = "table"
     digits: str = ""
     settings: Mapping[str, Setting] = field(init=False)
+    views: Mapping[str, Setting] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", settings_of(self.function))
+        object.__setattr__(self, "views", {} if self.shows is None else settings_of(self.shows))
 
 
 def settings_of(function: Callable[..., Any]) -> dict[str, Setting]:

@@ -278,7 +278,7 @@ def _needed(row: Row) -> Any:
     Uses Sakai's paired bootstrap test (studentized, on shifted differences). With --plan: how many topics a collection
     needs (Sakai's topic set size design).
     """,
-    writes={"curve": "Write the achieved significance level of every pair, from the highest to the lowest."},
+    writes={"curve": ("curve", "Write the achieved significance level of every pair, from the highest to the lowest.")},
     modes=(PLAN,),
     picture=Picture(
         lambda found: [Panel(partial(draw_levels, curve=found.curve, level="level", alpha=found.alpha), 2.1)],

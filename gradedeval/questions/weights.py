@@ -455,6 +455,7 @@ def weight_panels(weights: Weights, *, log: Log = False) -> list[Panel]:
 @question(
     "weights",
     "runs if any",
+    own_measures=True,
     files="[RUN... QRELS]",
     form="csv",
     digits="6",

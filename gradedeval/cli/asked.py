@@ -10,8 +10,6 @@ from typing import Any
 import click
 
 from gradedeval.cli.arguments import Destination, measure_table, one_measure, run_and_qrels, usage
-from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.many_runs import MATRIX_OPTIONS, curve_form, matrix_from, write_curve
 from gradedeval.cli.options import (
     JOBS,
     MEASURES_FROM,
@@ -53,12 +51,15 @@ def command_of(question: Question) -> click.Command:
 @cache
 def picture_of(question: Question) -> click.Command:
     """`gradedeval plot NAME`: draws the answer."""
+    from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas  # a command that prints draws nothing
+
     assert question.picture is not None, question.name
     known = _settings(question, question.picture.modes, question.picture.settings)
 
     def run(**keywords: Any) -> None:
         canvas = Canvas(keywords)
-        _draw(question, {name: keywords.pop(name) for name in known}, keywords, canvas)
+        panels, signature = _drawn(question, {name: keywords.pop(name) for name in known}, keywords)
+        canvas.draw(panels, signature)
 
     groups = [[*map(_option, known.values())], PICTURE_OPTIONS, _reading(question)]
     return _command(question, groups, question.picture.help, run)
@@ -75,16 +76,24 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
     own = {name: keywords.pop(name) for name in _settings(question, question.modes, views)}
     destination = Destination(keywords, question.form)
     targets = {name: keywords.pop(name) for name in question.writes}
-    for target in targets.values() if asked.writes else ():
-        curve_form(target)
+    write = [_second(attribute, targets[name]) for name, (attribute, _) in asked.writes.items()]
     found = _answer(asked, _said(asked.settings, own), keywords)
-    for name, (attribute, _) in asked.writes.items():
-        write_curve(getattr(found, attribute), targets[name], found.aside or found.signature)
+    for one in write:
+        one(found)
     destination.deliver(partial(found.document, **_said(views, own)), found.aside)
 
 
-def _draw(question: Question, own: Mapping[str, Any], keywords: dict[str, Any], canvas: Canvas) -> None:
-    """Answer what was asked, and draw it."""
+def _second(attribute: str, target: str | None) -> Callable[[Any], None]:
+    """What writes a second result of an answer, where it is wanted. Raises InputError (usage) for a format that is none
+    for programs."""
+    from gradedeval.cli.many_runs import curve_form, write_curve  # few questions have one
+
+    curve_form(target)
+    return lambda found: write_curve(getattr(found, attribute), target, found.aside or found.signature)
+
+
+def _drawn(question: Question, own: Mapping[str, Any], keywords: dict[str, Any]) -> tuple[list[Any], str]:
+    """Panels of the answer to what was asked, and the lines below them."""
     assert question.picture is not None
     asked = _mode(question, question.picture.modes)
     picture = asked.picture
@@ -92,7 +101,7 @@ def _draw(question: Question, own: Mapping[str, Any], keywords: dict[str, Any], 
     of_picture = _said(picture.settings, own)
     settings = {**_said(asked.settings, own), **picture.asking(**_for(picture.asking, of_picture))}
     found = _answer(asked, settings, keywords)
-    canvas.draw(picture.panels(found, **_for(picture.panels, of_picture)), picture.signature(found))
+    return picture.panels(found, **_for(picture.panels, of_picture)), picture.signature(found)
 
 
 def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str, Any]) -> Any:
@@ -183,6 +192,8 @@ def _owned(question: Question) -> Iterator[tuple[str, str]]:
 def _reading(question: Question) -> list[Decorator]:
     """The options of what a question reads, and of who shares the work."""
     if question.needs == "matrix":
+        from gradedeval.cli.many_runs import MATRIX_OPTIONS  # others do without runs × topics
+
         return MATRIX_OPTIONS
     measuring = [MEASURES_FROM] if question.own_measures else []
     shared = [JOBS] if question.jobs else []
@@ -193,6 +204,8 @@ def _read_matrix(
     question: Question, settings: dict[str, Any], keywords: dict[str, Any]
 ) -> tuple[Inputs, dict[str, Any]]:
     """The scores of runs × topics; None where a setting takes their place."""
+    from gradedeval.cli.many_runs import matrix_from  # see `_reading`
+
     for name, setting in question.settings.items():
         flag = setting.flags[-1]
         if setting.instead and is_given(settings[name]):

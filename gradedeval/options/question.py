@@ -112,22 +112,22 @@ class Picture:
 class Question:
     """How a function is asked at a prompt.
 
-    name      of its command
-    function  which answers it; what it reads stands first in its signature
-    needs     what it reads, and `files` what the arguments are called
-    help      its page
-    answer    where the function gives a frame alone: makes of this, what was read and settings what shows itself
-    paired    by its settings, whether all runs are compared on the same topics, so that the others are told
-    shows     the `document` of its answer, where this is asked something alone, by settings in its signature
-    writes    flag -> attribute of the answer and what `--flag FILE.csv` says: a second result, for programs
-    modes     questions that the same command asks by a flag, which is their `mode`
-    picture   what `gradedeval plot` draws of it
+    name          of its command
+    function      which answers it; what it reads stands first in its signature
+    needs         what it reads, and `files` what the arguments are called
+    help          its page
+    answer        where the function gives a frame alone: makes of this, what was read and settings what shows itself
+    paired        by its settings, whether all runs are compared on the same topics, so that the others are told
+    shows         the `document` of its answer, where this is asked something alone, by settings in its signature
+    writes        flag -> attribute of the answer and what `--flag FILE.csv` says: a second result, for programs
+    modes         questions that the same command asks by a flag, which is their `mode`
+    picture       what `gradedeval plot` draws of it
     own_measures  whether its settings name measures of --measures-from, too
-    jobs      whether processes share its work
-    form      the format where none is asked for
-    digits    those of tables, where they may be chosen
-    settings  name -> setting, in the order of the signature
-    views     those of `shows`
+    jobs          whether processes share its work
+    form          the format where none is asked for
+    digits        those of tables, where they may be chosen
+    settings      name -> setting, in the order of the signature
+    views         those of `shows`
     """
 
     name: str

@@ -231,7 +231,7 @@ RANKS = Number("--ranks", whole=True, minimum=1, maximum=DEEPEST)
 """Ranks whose fixed weights may be asked for."""
 
 
-def static_weights(measure: Measure, depth: int, shown: Progress = no_progress, tried: bool = False) -> Floats:
+def static_weights(measure: Measure, depth: int, show: Progress = no_progress, tried: bool = False) -> Floats:
     """ranks: the fixed weight of a gain at each rank: the score of the ranking whose only gain is 1 at that rank.
 
     That these are the measure's weights is tried on other rankings, which differ in length, gains, judgments and pool,
@@ -249,7 +249,7 @@ def static_weights(measure: Measure, depth: int, shown: Progress = no_progress, 
         horizon: Any = measure.arguments.get("horizon")
         step = max(1, Limits.cells // max(depth, measure.cutoff or 0, horizon or 0))
         weights = np.zeros(depth)
-        for _, begin in shown([(measure.label, begin) for begin in range(0, depth, step)]):
+        for _, begin in show([(measure.label, begin) for begin in range(0, depth, step)]):
             end = min(begin + step, depth)
             weights[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
     if not tried:

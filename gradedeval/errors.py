@@ -279,16 +279,6 @@ def _outside(packages: Collection[str]) -> int:
     return level
 
 
-def warn_caller(notes: Iterable[str], stacklevel: int = 2) -> None:
-    """Warn of each note, at the place that `stacklevel` says, counted from the function that calls this one: 2 is where
-    that function was called. The notes of a list become those of Python, in place: the caller gives them on."""
-    said = [note.in_python() if isinstance(note, Note) else in_python(note) for note in notes]
-    if isinstance(notes, list):
-        notes[:] = said
-    for note in said:
-        warnings.warn(note, EvaluationWarning, stacklevel=stacklevel + 1)
-
-
 def plural(count: int, noun: str) -> str:
     """`noun` in the number that `count` asks for."""
     return noun if count == 1 else f"{noun}s"

@@ -11,27 +11,31 @@ from typing import NamedTuple
 import click
 
 from gradedeval import __version__
-from gradedeval.cli.output import CommandGroup, report, say, stop_quietly
+from gradedeval.cli.groups import CommandGroup
+from gradedeval.cli.output import report, say, stop_quietly
 from gradedeval.errors import InputError, did_you_mean
 
-# A command is a line here and a function of a module: the summaries stand here so that `--help` imports no command.
+# A command is a line here and a question of a module: the summaries stand here so that `--help` imports no command.
 COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("questions.evaluate:command", "Score runs against graded judgments (the default command)."),
     "explain": ("questions.explain:command", "Explain the score of a topic, rank by rank."),
     "measures": ("questions.measures:command", "List the measures, or describe one."),
-    "weights": ("questions.weights:command", "Print the weight that a measure gives each rank."),
+    "weights": ("questions.weights:weights", "Print the weight that a measure gives each rank."),
     "compare": ("questions.compare:command", "Compare runs, with significance tests."),
     "diff": ("questions.diff:command", "Show what changed between two runs, and which documents did it."),
     "pool": ("questions.pool:command", "Show what runs give a pool, and what to judge next."),
-    "history": ("questions.history:command", "Show how scores went, evaluation by evaluation."),
+    "history": ("questions.history:read_history", "Show how scores went, evaluation by evaluation."),
     "report": ("questions.report.page:command", "Write an HTML page that shows an evaluation."),
-    "risk": ("questions.risk:command", "Report what runs risk against a baseline."),
+    "risk": ("questions.risk:risk", "Report what runs risk against a baseline."),
     "check": ("questions.check:command", "Check runs against bounds; exit code 1 if a bound fails."),
-    "correlate": ("questions.correlate:command", "Correlate measures."),
+    "correlate": ("questions.correlate:correlate", "Correlate measures."),
     "fit": ("questions.fit:command", "Fit a parameter so that a measure agrees best with another."),
-    "power": ("questions.power:command", "Report the discriminative power of measures."),
-    "informative": ("questions.informative:command", "Report how well a score determines precision over recall."),
-    "pr": ("questions.precision_recall:command", "Print precision over recall, graded and at each threshold."),
+    "power": ("questions.power:power", "Report the discriminative power of measures."),
+    "informative": (
+        "questions.informative:informativeness",
+        "Report how well a score determines precision over recall.",
+    ),
+    "pr": ("questions.precision_recall:precision_recall", "Print precision over recall, graded and at each threshold."),
     "plot": ("cli.groups:plot", "Draw pictures: curves, runs, topics, weights, agreement."),
     "clicks": ("cli.groups:clicks", "Learn from click logs what users look at and like."),
     "lint": ("questions.lint:command", "Check runs for problems before scoring."),

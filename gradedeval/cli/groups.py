@@ -1,33 +1,89 @@
-"""Commands of commands: `gradedeval plot PICTURE` and `gradedeval clicks VERB`."""
+"""Groups of commands, imported when called; `gradedeval plot PICTURE` and `gradedeval clicks VERB`."""
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
 import click
 
-from gradedeval.cli.output import InnerGroup
+from gradedeval.cli.output import Described, say
+from gradedeval.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from gradedeval.options.question import Question
+
+# A group of commands, each of which is imported when it is called.
+
+
+Table = Mapping[str, tuple[str, str]]
+"""Command -> its module and its name there, as in `questions.power:power`, and what it does."""
+
+
+class CommandGroup(Described, click.Group):
+    """A group that imports a command of its `table` when it is called."""
+
+    table: ClassVar[Table]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self.table:
+            return None
+        module, _, attribute = self.table[name][0].partition(":")
+        found: Any = getattr(importlib.import_module(f"gradedeval.{module}"), attribute)
+        return found if isinstance(found, click.Command) else self.made(found.question)
+
+    def made(self, question: Question) -> click.Command:
+        """The command that asks a question."""
+        from gradedeval.cli.asked import command_of  # not for `--help`
+
+        return command_of(question)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in self.table.items()])
+
+
+class InnerGroup(CommandGroup):
+    """A command of commands, each of them a `noun`; one that does not exist is an error with a hint."""
+
+    noun: ClassVar[str] = "command"
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args:
+            say(ctx.get_help())
+            ctx.exit(2)
+        if not args[0].startswith("-") and args[0] not in self.table:
+            hint = did_you_mean(args[0], self.table) or f"choose from {', '.join(self.table)}"
+            raise InputError(str(ctx.info_name), f"no such {self.noun} '{args[0]}'", hint, usage=True)
+        return super().parse_args(ctx, args)
+
 
 # `gradedeval plot PICTURE`: a picture of what another command prints.
 
 
 PICTURES: dict[str, tuple[str, str]] = {
-    "pr": ("questions.precision_recall:plot_command", "Draw precision over recall, graded and at each threshold."),
+    "pr": ("questions.precision_recall:precision_recall", "Draw precision over recall, graded and at each threshold."),
     "informative": (
-        "questions.informative:plot_command",
+        "questions.informative:informativeness",
         "Draw actual precision over recall, and what scores tell of it.",
     ),
     "topics": ("questions.topics:plot_command", "Draw the difference of two runs topic by topic."),
     "runs": ("questions.runs:plot_command", "Draw runs by their mean: what is known, and what is not."),
-    "weights": ("questions.weights:plot_command", "Draw the weights of ranks."),
+    "weights": ("questions.weights:weights", "Draw the weights of ranks."),
     "fit": ("questions.fit:plot_command", "Draw the agreement of measures over a parameter."),
-    "power": ("questions.power:plot_command", "Draw the significance levels of all pairs of runs."),
-    "correlate": ("questions.correlate:plot_command", "Draw how well measures agree, as a heat map or a scatter."),
+    "power": ("questions.power:power", "Draw the significance levels of all pairs of runs."),
+    "correlate": ("questions.correlate:correlate", "Draw how well measures agree, as a heat map or a scatter."),
     "explain": ("questions.explain:plot_command", "Draw one topic rank by rank."),
     "observation": (
         "clicks.observation:plot_command",
         "Draw what users look at, from a click log, with the nearest weights.",
     ),
     "clicks": ("clicks.click_measures:plot_command", "Draw what users clicked on lists against a measure."),
-    "history": ("questions.history:plot_command", "Draw how scores went, evaluation by evaluation."),
+    "history": ("questions.history:read_history", "Draw how scores went, evaluation by evaluation."),
 }
 
 
@@ -35,6 +91,12 @@ class Pictures(InnerGroup):
     """The pictures."""
 
     table, noun = PICTURES, "picture"
+
+    def made(self, question: Question) -> click.Command:
+        """The command that draws the answer to a question."""
+        from gradedeval.cli.asked import picture_of  # not for `--help`
+
+        return picture_of(question)
 
 
 @click.group("plot", cls=Pictures, subcommand_metavar="PICTURE ...")

@@ -11,15 +11,13 @@ from gradedeval.cli.output import STDOUT, Described, ask_for, check_target, warn
 from gradedeval.errors import check_choice, heard_by
 from gradedeval.measures.parse import DEFAULT
 from gradedeval.options import OPTIONS, numbers
-from gradedeval.options.definition import GAINS, OUTPUT, READING, RESIDUALS, Commands, Option
+from gradedeval.options.definition import GAINS, OUTPUT, PLANNING, READING, RESIDUALS, THIS_COMMAND, Commands, Option
 from gradedeval.options.numbers import Number
 from gradedeval.trec.stream import files_in_use
 
 Decorator = Callable[[Any], Any]
 
-THIS_COMMAND, STANDARDIZATION, MANY_RUNS = "Options of this command", "Standardization", "Many runs"
-PLANNING, PUBLISHED = "Planning", "Tables to publish"
-HELP = "Help"
+STANDARDIZATION, MANY_RUNS, PUBLISHED, HELP = "Standardization", "Many runs", "Tables to publish", "Help"
 SECTIONS = (THIS_COMMAND, PLANNING, GAINS, RESIDUALS, STANDARDIZATION, OUTPUT, PUBLISHED, MANY_RUNS, READING, HELP)
 """The sections of a help page, in order."""
 

@@ -1,17 +1,16 @@
-"""Results to standard output or to a file, messages to stderr; and groups of commands, imported when called."""
+"""Results to standard output or to a file, messages to stderr."""
 
 from __future__ import annotations
 
 import errno
-import importlib
 import os
 import sys
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import Any
 
 import click
 
-from gradedeval.errors import InputError, did_you_mean, visible
+from gradedeval.errors import InputError, visible
 from gradedeval.formats.tables import as_bytes
 from gradedeval.trec.stream import is_url
 from gradedeval.trec.urls import check_url
@@ -98,13 +97,6 @@ def _silence(descriptor: int) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
-# A group of commands, each of which is imported when it is called.
-
-
-Table = Mapping[str, tuple[str, str]]
-"""Command -> its module and its name there, as in `questions.power:command`, and what it does."""
-
-
 class Described(click.Command):
     """A command whose help page begins with the docstring of its function, whether or not Python keeps docstrings."""
 
@@ -114,38 +106,3 @@ class Described(click.Command):
 
             settings["help"] = docstring(settings["callback"])
         super().__init__(*words, **settings)
-
-
-class CommandGroup(Described, click.Group):
-    """A group that imports a command of its `table` when it is called."""
-
-    table: ClassVar[Table]
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.table)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in self.table:
-            return None
-        module, _, attribute = self.table[name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(f"gradedeval.{module}"), attribute)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in self.table.items()])
-
-
-class InnerGroup(CommandGroup):
-    """A command of commands, each of them a `noun`; one that does not exist is an error with a hint."""
-
-    noun: ClassVar[str] = "command"
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args:
-            say(ctx.get_help())
-            ctx.exit(2)
-        if not args[0].startswith("-") and args[0] not in self.table:
-            hint = did_you_mean(args[0], self.table) or f"choose from {', '.join(self.table)}"
-            raise InputError(str(ctx.info_name), f"no such {self.noun} '{args[0]}'", hint, usage=True)
-        return super().parse_args(ctx, args)

@@ -110,10 +110,10 @@ ENDS = 30
 
 
 class InNotebook:
-    """A result that a notebook shows as HTML, in which all that comes from files is text.
+    """A result that shows itself as tables: `document`, which a notebook has as HTML, in which all that comes from
+    files is text.
 
-    A subclass names, below `gradedeval`, the function that makes its document from it and a layout. It stands beside
-    the tables, which import the result and are imported when they are shown.
+    A subclass makes its own document, or names, below `gradedeval`, the function that makes it.
     """
 
     _makes: ClassVar[str] = ""
@@ -128,10 +128,24 @@ class InNotebook:
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(in_utf8(repr(self)))  # a notebook is UTF-8
 
-    def _shortened(self, layout: Layout) -> Document:
+    @property
+    def aside(self) -> str:
+        """How it was found: told beside it where a format has no place for it."""
+        return ""
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a command tells beside it."""
+        return []
+
+    def document(self, layout: Layout) -> Document:
+        """The tables, for people or for programs."""
         module, _, name = self._makes.rpartition(".")
         make: Callable[[Any, Layout], Document] = getattr(importlib.import_module(f"gradedeval.{module}"), name)
-        document = make(self, layout)
+        return make(self, layout)
+
+    def _shortened(self, layout: Layout) -> Document:
+        document = self.document(layout)
         return replace(document, blocks=[_ends(one) if isinstance(one, Table) else one for one in document.blocks])
 
 

@@ -28,6 +28,7 @@ Commands = Literal["none", "eval", "scoring", "measuring", "reading", "all"]
 all that read runs and qrels, or all."""
 
 READING, GAINS, RESIDUALS, OUTPUT = "Reading and ranking", "Measures and gains", "Residuals", "Output"
+THIS_COMMAND, PLANNING = "Options of this command", "Planning"
 """Sections of a help page."""
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -259,3 +260,22 @@ def startable(most: int) -> int:
     for thread in started:
         thread.join()
     return len(started)
+
+
+_JOBS: ContextVar[int | None] = ContextVar("jobs", default=None)
+
+
+@contextmanager
+def shared_by(jobs: int | None) -> Iterator[None]:
+    """While this lasts, in this thread, `workers` are so many."""
+    before = _JOBS.set(jobs)
+    try:
+        yield
+    finally:
+        _JOBS.reset(before)
+
+
+def workers() -> Workers:
+    """Who shares the work of a question: where a command runs so many processes as it was asked for, or as there are
+    cores, with a progress bar; in Python this process alone."""
+    return Workers.of(_JOBS.get(), with_progress) if at_prompt() else Workers()

@@ -49,7 +49,7 @@ from gradedeval.analysis.significance import (
     tukey_hsd,
     with_interval,
 )
-from gradedeval.analysis.tables import Row, Shown, frame_document, ratio, readings, same, scales, signature_lines
+from gradedeval.analysis.tables import Row, Shown, frame_document, ratio, readings, same, signature_lines
 from gradedeval.arrays import TOLERANCE, Floats, Ints
 from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, TEST_OPTIONS, matrix_from
@@ -539,33 +539,6 @@ def _verdict(settings: TestSettings, title: str) -> Shown:
         return lambda row: None if row[name] is None else f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")
 
     return {Column(f"P({name})", "figures"): probability(name) for name in ("better", "equivalent", "worse")}
-
-
-# Risk
-
-
-def risk_settings(frame: pd.DataFrame, matrix: Matrix, alpha: float) -> str:
-    """What runs are compared with, and how much a loss counts."""
-    baseline, runs = frame["baseline"].iloc[0], len(distinct(frame, "run"))
-    weight = f"α {alpha:g}: a loss counts {1 + alpha:g} times"
-    measures = list(dict.fromkeys(frame["measure"]))
-    told, units = readings(matrix, measures, tested=False), scales(matrix, measures, "URisk")
-    return " | ".join([visible(f"baseline {baseline}"), weight, f"GeoRisk among {runs} runs", *told, *units])
-
-
-def risk_document(frame: pd.DataFrame, matrix: Matrix, settings: str, layout: Layout) -> Document:
-    """The result of `risk`."""
-    shown: Shown = {
-        **same(Column("measure"), Column("run")),
-        Column("mean", "score"): whole(matrix, "mean"),
-        Column("baseline mean", "score"): whole(matrix, "baseline_mean"),
-        WON: _won,
-        Column("URisk", "signed"): itemgetter("u_risk"),
-        Column("TRisk", "signed", digits=2): itemgetter("t_risk"),
-        Column("ZRisk", "signed", digits=2): itemgetter("z_risk"),
-        Column("GeoRisk", "score"): itemgetter("geo_risk"),
-    }
-    return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature), signed=True)
 
 
 # `compare -q`: topics × runs of each measure, with the median, best and worst of all runs.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-import click
 import numpy as np
 
 from gradedeval.analysis.pictures import GREY, LIGHT, LOWER, Panel, drawn, frame_of, legend, looks, lower, shown
@@ -16,14 +16,11 @@ from gradedeval.analysis.score_matrix import AnyScores, Matrix, comparable
 from gradedeval.analysis.significance import scipy_stats
 from gradedeval.analysis.tables import signature_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close
-from gradedeval.cli.arguments import Destination
-from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, matrix_from
-from gradedeval.cli.options import command_line, option
 from gradedeval.errors import InputError, check_choice, plural
 from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import frame_rows, frame_table, to_frame
+from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, to_frame
 from gradedeval.measures.definition import Reading
+from gradedeval.options.question import Picture, Question, Setting, question
 from gradedeval.scoring.run_scores import tested
 from gradedeval.scoring.scores import Scores
 
@@ -43,12 +40,88 @@ NAMES = {
     "weighted-tau": "τ weighted by 1/rank",
     "tau-ap": "τ_AP of the column against the row",
 }
+Above = Annotated[Kind, Setting("Coefficient above the diagonal. pearson and spearman correlate the scores of all "
+    "topics, the others the rankings of runs.")]  # fmt: skip
+Below = Annotated[Kind, Setting("Coefficient below the diagonal. tau-ap takes the row as the true ranking.")]
 
 
+@dataclass(frozen=True, eq=False)
+class Correlation(InNotebook):
+    """How far measures agree: the frame of `correlate`, and the scores that it is of."""
+
+    frame: pd.DataFrame
+    scores: Matrix
+
+    @property
+    def signature(self) -> str:
+        """What the scores depend on."""
+        return self.scores.signature
+
+    @property
+    def aside(self) -> str:
+        """Which kind of agreement stands above the diagonal and which below, and what they are taken over."""
+        counts: dict[str, list[int]] = {}
+        for row in frame_rows(self.frame):
+            counts.setdefault(row["kind"], []).append(row["n"])
+        # The first row stands above the diagonal.
+        places = ("above", "below") if len(counts) > 1 else ("off",)
+        over = {kind: "(run, topic) pairs" if kind in BY_TOPIC else "runs" for kind in counts}
+        return " | ".join(
+            f"{place} the diagonal: {NAMES[kind]}, {_extent(numbers)} {over[kind]}"
+            for place, (kind, numbers) in zip(places, counts.items(), strict=True)
+        )
+
+    def document(self, layout: Layout) -> Document:
+        """The agreement of measures, for people as a matrix."""
+        signature = signature_lines(self.aside, self.signature)
+        if layout == "long":
+            return Document([frame_table(self.frame)], signature)
+        cells = {(row["measure"], row["other"]): row["agreement"] for row in frame_rows(self.frame)}
+        measures = self.scores.measures
+        columns = [Column(""), *(Column(name, "score", digits=3) for name in measures)]
+        rows = [[name, *(cells.get((name, other), "—") for other in measures)] for name in measures]
+        return Document([Table(columns, rows)], signature)
+
+
+def _extent(counts: list[int]) -> str:
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def two_measures(scores: Matrix) -> Matrix:
+    """The scores that are drawn against each other. Raises InputError (usage) unless they are by two measures."""
+    if len(scores.measures) != 2:
+        what = f"{len(scores.measures)} {plural(len(scores.measures), 'measure')} given"
+        raise InputError("--scatter", what, "give two, such as -m err@20 -m ndcg@10", usage=True)
+    return scores
+
+
+SCATTER = Question(
+    "correlate",
+    two_measures,
+    "matrix",
+    paired=lambda settings: False,
+    mode=Setting("Draw two measures against each other, a point for each run and topic.", name="scatter", type=bool),
+    picture=Picture(lambda scores: [scatter_panel(scores)], signature=lambda scores: scores.signature),
+)
+
+
+@question(
+    "correlate",
+    "matrix",
+    answer=Correlation,
+    paired=lambda settings: not {settings["above"], settings["below"]} <= set(BY_TOPIC),
+    help="Correlate measures, over the scores of all topics or over the rankings of runs.",
+    picture=Picture(
+        lambda found: [agreement_panel(found.frame)],
+        "Draw how well measures agree, as a heat map with the numbers; with --scatter two measures point by point.",
+        modes=(SCATTER,),
+    ),
+)
 def correlate(
     scores: Scores | Matrix | pd.DataFrame | str | Path,
-    above: Kind = "tau",
-    below: Kind = "weighted-tau",
+    above: Above = "tau",
+    below: Below = "weighted-tau",
     *,
     allow_mismatch: bool = False,
 ) -> pd.DataFrame:
@@ -171,36 +244,6 @@ def _order(scores: Floats, reading: Reading) -> Floats:
     return merge_close(np.array([math.fsum(row) / len(row) for row in values.tolist()]), TOLERANCE)
 
 
-def correlation_settings(frame: pd.DataFrame) -> str:
-    """Which kind of agreement stands above the diagonal and which below, and what they are taken over."""
-    counts: dict[str, list[int]] = {}
-    for row in frame_rows(frame):
-        counts.setdefault(row["kind"], []).append(row["n"])
-    # The first row stands above the diagonal.
-    places = ("above", "below") if len(counts) > 1 else ("off",)
-    over = {kind: "(run, topic) pairs" if kind in BY_TOPIC else "runs" for kind in counts}
-    return " | ".join(
-        f"{place} the diagonal: {NAMES[kind]}, {_extent(numbers)} {over[kind]}"
-        for place, (kind, numbers) in zip(places, counts.items(), strict=True)
-    )
-
-
-def correlation_document(frame: pd.DataFrame, matrix: Matrix, settings: str, layout: Layout) -> Document:
-    """The result of `correlate`, for people as a matrix."""
-    signature = signature_lines(settings, matrix.signature)
-    if layout == "long":
-        return Document([frame_table(frame)], signature)
-    cells = {(row["measure"], row["other"]): row["agreement"] for row in frame_rows(frame)}
-    columns = [Column(""), *(Column(name, "score", digits=3) for name in matrix.measures)]
-    rows = [[name, *(cells.get((name, other), "—") for other in matrix.measures)] for name in matrix.measures]
-    return Document([Table(columns, rows)], signature)
-
-
-def _extent(counts: list[int]) -> str:
-    low, high = min(counts), max(counts)
-    return str(low) if low == high else f"{low} to {high}"
-
-
 # How measures agree: the matrix of agreement as a heat map, and two measures by run and topic as a scatter.
 
 
@@ -272,9 +315,6 @@ def scatter(scores: AnyScores, x: Any = None, y: Any = None, *, ax: Axes | None 
 
 def scatter_panel(matrix: Matrix) -> Panel:
     """The scatter of the only two measures."""
-    if len(matrix.measures) != 2:
-        what = f"{len(matrix.measures)} {plural(len(matrix.measures), 'measure')} given"
-        raise InputError("--scatter", what, "give two, such as -m err@20 -m ndcg@10", usage=True)
     return Panel(partial(draw_scatter, matrix=matrix, columns=_two(matrix, None, None)), 3.0)
 
 
@@ -312,50 +352,3 @@ def draw_scatter(ax: Axes, matrix: Matrix, columns: tuple[int, int]) -> None:
     ax.set_ylabel(y)
     if few:
         legend(ax)
-
-
-# `gradedeval correlate RUN... QRELS -m A -m B`: how well measures agree.
-
-
-OPTIONS = [
-    option("--above", type=click.Choice(KINDS), default="tau", help="Coefficient above the diagonal. pearson and "
-           "spearman correlate the scores of all topics, the others the rankings of runs. Default: tau."),
-    option("--below", type=click.Choice(KINDS), default="weighted-tau", help="Coefficient below the diagonal. "
-           "tau-ap takes the row as the true ranking. Default: weighted-tau."),
-]  # fmt: skip
-
-
-@command_line("correlate", "RUN... QRELS", OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
-def command(above: Kind, below: Kind, **keywords: Any) -> None:
-    """Correlate measures, over the scores of all topics or over the rankings of runs."""
-    destination = Destination(keywords)
-    matrix = matrix_of(above, below, keywords)
-    frame = correlate(matrix, above, below)
-    settings = correlation_settings(frame)
-    destination.deliver(partial(correlation_document, frame, matrix, settings), settings)
-
-
-def matrix_of(above: Kind, below: Kind, keywords: dict[str, Any]) -> Matrix:
-    """The scores that measures are correlated by."""
-    return matrix_from(keywords, paired=not {above, below} <= set(BY_TOPIC))[0]
-
-
-# `gradedeval plot correlate RUN... QRELS -m A -m B`: how well measures agree, as a heat map or a scatter.
-
-
-SCATTER = option(
-    "--scatter", is_flag=True, help="Draw two measures against each other, a point for each run and topic."
-)
-
-
-@command_line("correlate", "RUN... QRELS", [SCATTER], OPTIONS, MATRIX_OPTIONS, PICTURE_OPTIONS)
-def plot_command(scatter: bool, above: Kind, below: Kind, **keywords: Any) -> None:
-    """Draw how well measures agree, as a heat map with the numbers; with --scatter two measures point by point."""
-    canvas = Canvas(keywords)
-    if scatter:
-        matrix, _ = matrix_from(keywords, paired=False)
-        canvas.draw([scatter_panel(matrix)], matrix.signature)
-        return
-    matrix = matrix_of(above, below, keywords)
-    frame = correlate(matrix, above, below)
-    canvas.draw([agreement_panel(frame)], signature_lines(correlation_settings(frame), matrix.signature))

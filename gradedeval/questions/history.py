@@ -7,10 +7,10 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -32,17 +32,15 @@ from gradedeval.analysis.pictures import (
 )
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.arrays import LARGEST
-from gradedeval.cli.arguments import Destination, as_time, usage
-from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.options import command_line, option, output_options
-from gradedeval.cli.output import warn
-from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, visible, warn_caller
-from gradedeval.formats import Column, Document, Layout, Table, formats_for, json_text
+from gradedeval.cli.arguments import as_time
+from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, tell, visible
+from gradedeval.formats import Column, Document, Layout, Table, json_text
 from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, group_numbers, groups, to_frame
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import numbers
 from gradedeval.options.definition import allowed_growth
+from gradedeval.options.question import Picture, Setting, question
 from gradedeval.scoring.run_scores import summarize
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.signature import Signature, without_interval
@@ -62,10 +60,19 @@ FOREIGN = "is not a line of a history", "they are written by `gradedeval eval --
 REMOVE = "remove the line"
 COLUMNS = ("run", "measure", "time", "label", "score", "low", "high", "topics", "change", "from_best", "changed",
            "passed", "signature")  # fmt: skip
+LAST = 20
+"""Evaluations of each that people see unless told otherwise."""
+MARK = "≠: not comparable with the line above, because of what has changed; change and best begin again"
+
+Run = Annotated[str | None, Setting("Only this run.", metavar="NAME")]
+Only = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Only this measure. May be repeated.", metavar="MEASURE",
+    spelled=("-m", "--measure"), measure="several")]  # fmt: skip
+Last = Annotated[int | None, Setting("Only the last N evaluations of each.", numbers.LAST, metavar="N",
+    default_text=f"{LAST} in tables, all elsewhere")]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class History(InNotebook, document="questions.history.history_document"):
+class History(InNotebook):
     """What a file of evaluations tells.
 
     frame  a row for each evaluation of a run by a measure, in the order of time: run, measure, time, label, score, low,
@@ -73,14 +80,51 @@ class History(InNotebook, document="questions.history.history_document"):
            it is the best), changed (what is not as in the last before it: then nothing is compared, and change and
            from_best begin again), passed (of `check`), signature
     notes  what was skipped
+    last   how many evaluations of each are shown, the last ones; None: 20 in tables for people, all elsewhere
     """
 
     frame: pd.DataFrame
     place: str
     notes: list[str] = field(default_factory=list)
+    last: int | None = None
+
+    def document(self, layout: Layout) -> Document:
+        """The course of each run by each measure: for people the last evaluations, a column for each number."""
+        if layout == "long":
+            by_run = self.frame.groupby(group_numbers(self.frame, "run", "measure"), sort=False)
+            frame = self.frame if self.last is None else by_run.tail(self.last)
+            return Document([frame_table(frame)])
+        blocks: list[Table | str] = []
+        marked = False
+        for (run, measure), course in groups(self.frame, "run", "measure").items():
+            rows = frame_rows(course)
+            some = rows[-(LAST if self.last is None else self.last) :]
+            marked = marked or any(row["changed"] for row in some)
+            checked = any(row["passed"] is not None for row in some)
+            columns = [
+                Column("time"),
+                Column("label"),
+                Column(str(measure), "score"),
+                Column(f"{LEVEL:.0%} interval", "figures"),
+                Column("change", "signed"),
+                Column("from best", "signed"),
+                *([Column("check")] if checked else []),
+                Column(""),
+            ]
+            left_out = len(rows) - len(some)
+            blocks += [visible(str(run)) + (f" ({left_out} before)" if left_out else ""),
+                       Table(columns, [_cells(row, checked) for row in some])]  # fmt: skip
+        return Document(blocks, MARK if marked else "")
 
     def __repr__(self) -> str:
         return f"<History {self.place}: {len(self.frame)} scores>"
+
+
+def _cells(row: dict[str, Any], checked: bool) -> list[Any]:
+    interval = None if row["low"] is None or row["high"] is None else f"{row['low']:.4f} to {row['high']:.4f}"
+    verdict = [{True: "passed", False: "FAILED", None: None}[row["passed"]]] if checked else []
+    mark = f"≠ {row['changed']}" if row["changed"] else None
+    return [row["time"], row["label"], row["score"], interval, row["change"], row["from_best"], *verdict, mark]
 
 
 def append_history(
@@ -101,7 +145,7 @@ def append_history(
     where `scores` have others, that is a warning. Raises
     `gradedeval.InputError` where the file cannot be written, or the time is none.
     """
-    warn_caller(append_scores(scores, path, {}, time, label))
+    tell(append_scores(scores, path, {}, time, label))
 
 
 def append_scores(
@@ -165,15 +209,68 @@ def _time_of(file: str | None, time: datetime | None) -> str:
     return (time or datetime.now(UTC)).isoformat(timespec="seconds")
 
 
-def read_history(path: str | os.PathLike[str], *, max_growth: float | str | None = None) -> History:
-    """The course of every run and measure in a file that `append_history`, `gradedeval eval --append-to` or `check
-    --history` wrote. A compressed file may unpack to `max_growth` times its size: a number, or "inf"; None: 1000.
+@question(
+    "history",
+    "file",
+    files="FILE",
+    digits="4",
+    help="""Show the course of each run by each measure: score, interval, change from the last and from the best.
 
-    Returns `History`: `.frame`, `.notes`. A line that was cut short is skipped, with a note. Raises
-    `gradedeval.InputError` for any other line that is none of a history, or one of a later version.
+    FILE is written by `gradedeval eval --append-to FILE` and `gradedeval check --history FILE`. Where the qrels or an
+    option changed, a mark says what; nothing is compared across it.
+    """,
+    picture=Picture(
+        lambda found: course_panels(found.frame, found.last),
+        """Draw the course of each run, a picture for each measure, with its interval.
+
+        The scores of a run are joined as long as they are comparable; a vertical line stands between neighbouring
+        evaluations whose qrels or options differ.
+        """,
+        signature=lambda found: "\n".join(dict.fromkeys(found.frame["signature"])),
+    ),
+)
+def read_history(
+    path: str | os.PathLike[str],
+    *,
+    run: Run = None,
+    measures: Only = (),
+    last: Last = None,
+    max_growth: float | str | None = None,
+) -> History:
+    """The course of runs by measures in a file that `append_history`, `gradedeval eval --append-to` or `check
+    --history` wrote.
+
+    run         only this one
+    measures    only these
+    last        how many evaluations of each are shown; `.frame` has all
+    max_growth  how many times its size a compressed file may unpack to: a number, or "inf"; None: 1000
+
+    Returns `History`: `.frame`, `.notes`. A line that was cut short is skipped, with a note that is a warning too.
+    Raises `gradedeval.InputError` for any other line that is none of a history, or one of a later version, and (usage)
+    for a run or a measure that it does not have.
     """
+    last = numbers.LAST.check_or_none(last)
     with allowed_growth(max_growth), closing(Stream(Source(path))) as stream:
         entries, notes = _entries(stream)
+    frame = to_frame(_course(entries), columns=list(COLUMNS))
+    frame = frame.astype(dict.fromkeys(["score", "low", "high", "change", "from_best"], float))
+    names = [one.label for one in parse_measures(measures)] if measures else []
+    frame = _only(_only(frame, "run", [] if run is None else [run], stream.place), "measure", names, stream.place)
+    return History(frame, stream.place, tell(notes), last)
+
+
+def _only(frame: pd.DataFrame, column: str, names: list[str], place: str) -> pd.DataFrame:
+    """The rows with these names, of none all. Raises InputError (usage) for a name that is not there."""
+    known = list(dict.fromkeys(frame[column]))
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"it has {shorten(known)}"
+            raise InputError(place, f"has no {column} '{name}'", hint, usage=True)
+    return frame[frame[column].isin(names)] if names else frame
+
+
+def _course(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row for each score, in the order of time."""
     entries.sort(key=lambda entry: as_time(entry["time"]) or datetime.min.replace(tzinfo=UTC))
     last: dict[tuple[str, str], dict[str, Any]] = {}
     best: dict[tuple[str, str], float] = {}
@@ -203,9 +300,7 @@ def read_history(path: str | os.PathLike[str], *, max_growth: float | str | None
                 }
             )
             last[key] = entry
-    frame = to_frame(rows, columns=list(COLUMNS))
-    numbers = ["score", "low", "high", "change", "from_best"]
-    return History(frame.astype(dict.fromkeys(numbers, float)), stream.place, notes)
+    return rows
 
 
 def _entries(stream: Stream) -> tuple[list[dict[str, Any]], list[str]]:
@@ -293,52 +388,6 @@ def _sign(measure: str) -> int:
     return known.reading.sign
 
 
-# Histories -> tables: the course of each run, a column for each measure and what became of it.
-
-
-LAST = 20
-MARK = "≠: not comparable with the line above, because of what has changed; change and best begin again"
-
-
-def history_document(found: History, layout: Layout, *, last: int | None = None) -> Document:
-    """The course of each run by each measure.
-
-    last  how many evaluations of each a table shows, the last ones; None: 20, and all for programs
-    """
-    if layout == "long":
-        by_run = found.frame.groupby(group_numbers(found.frame, "run", "measure"), sort=False)
-        frame = found.frame if last is None else by_run.tail(last)
-        return Document([frame_table(frame)])
-    blocks: list[Table | str] = []
-    marked = False
-    for (run, measure), course in groups(found.frame, "run", "measure").items():
-        rows = frame_rows(course)
-        some = rows[-(LAST if last is None else last) :]
-        marked = marked or any(row["changed"] for row in some)
-        checked = any(row["passed"] is not None for row in some)
-        columns = [
-            Column("time"),
-            Column("label"),
-            Column(str(measure), "score"),
-            Column(f"{LEVEL:.0%} interval", "figures"),
-            Column("change", "signed"),
-            Column("from best", "signed"),
-            *([Column("check")] if checked else []),
-            Column(""),
-        ]
-        left_out = len(rows) - len(some)
-        blocks += [visible(str(run)) + (f" ({left_out} before)" if left_out else ""),
-                   Table(columns, [_cells(row, checked) for row in some])]  # fmt: skip
-    return Document(blocks, MARK if marked else "")
-
-
-def _cells(row: dict[str, Any], checked: bool) -> list[Any]:
-    interval = None if row["low"] is None or row["high"] is None else f"{row['low']:.4f} to {row['high']:.4f}"
-    verdict = [{True: "passed", False: "FAILED", None: None}[row["passed"]]] if checked else []
-    mark = f"≠ {row['changed']}" if row["changed"] else None
-    return [row["time"], row["label"], row["score"], interval, row["change"], row["from_best"], *verdict, mark]
-
-
 # The course of scores, evaluation by evaluation.
 
 
@@ -360,12 +409,13 @@ def plot_history(history: Any, measure: Any = None, *, ax: Axes | None = None) -
         frame_of(history, COLUMNS_DRAWN, "history", "what gradedeval.read_history returns"), measure, "history"
     )
     ax = drawn(partial(draw_course, frame=frame), ax)
-    warn_caller(grey_notes(frame))
+    tell(grey_notes(frame))
     return ax
 
 
 def course_panels(frame: pd.DataFrame, last: int | None = None) -> list[Panel]:
     """A picture for each measure, of all evaluations or the last ones of each run."""
+    tell(grey_notes(frame))
     if last is not None:
         frame = frame.groupby(group_numbers(frame, "run", "measure"), sort=False).tail(last)
     return [Panel(partial(draw_course, frame=own), 1.9) for _, own in frame.groupby("measure", sort=False)]
@@ -430,62 +480,3 @@ def _name_evaluations(ax: Axes, keys: list[tuple[str, int, str, int]]) -> None:
         ax.tick_params(axis="x", labelrotation=90)
     ax.set_xlim(-0.5, len(names) - 0.5)
     ax.set_xlabel("evaluation, in the order of time")
-
-
-# `gradedeval history FILE`: how scores went, evaluation by evaluation.
-
-
-OPTIONS = [
-    option("--run", metavar="NAME", help="Only this run."),
-    option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="Only this measure. May be repeated."),
-]
-LAST_OPTION = option(numbers.LAST, metavar="N", help="Only the last N evaluations of each. "
-    f"Default: {LAST} in tables, all elsewhere.")  # fmt: skip
-
-
-@command_line("history", "FILE", OPTIONS, [LAST_OPTION], output_options(formats_for(), digits="4"))
-def command(last: int | None, **keywords: Any) -> None:
-    """Show the course of each run by each measure: score, interval, change from the last and from the best.
-
-    FILE is written by `gradedeval eval --append-to FILE` and `gradedeval check --history FILE`. Where the qrels or an
-    option changed, a mark says what; nothing is compared across it.
-    """
-    destination = Destination(keywords)
-    destination.deliver(partial(history_document, history_of(keywords), last=last))
-
-
-def history_of(keywords: dict[str, Any]) -> History:
-    """The part of a history that is asked for."""
-    files, run, measures = (keywords.pop(name) for name in ("files", "run", "measures"))
-    if len(files) != 1:
-        raise InputError(
-            "", f"{len(files)} files given", f"name one history: {usage().removeprefix('usage: ')}", usage=True
-        )
-    found = read_history(files[0])
-    wanted = {"run": [run] if run is not None else [], "measure": [one.label for one in parse_measures(measures)]}
-    for column, names in wanted.items():
-        known = list(dict.fromkeys(found.frame[column]))
-        for name in names:
-            if name not in known:
-                hint = did_you_mean(name, known) or f"it has {shorten(known)}"
-                raise InputError(found.place, f"has no {column} '{name}'", hint, usage=True)
-        if names:
-            found = replace(found, frame=found.frame[found.frame[column].isin(names)])
-    warn(found.notes)
-    return found
-
-
-# `gradedeval plot history FILE`: how scores went, evaluation by evaluation.
-
-
-@command_line("history", "FILE", OPTIONS, [LAST_OPTION], PICTURE_OPTIONS)
-def plot_command(last: int | None, **keywords: Any) -> None:
-    """Draw the course of each run, a picture for each measure, with its interval.
-
-    The scores of a run are joined as long as they are comparable; a vertical line stands between neighbouring
-    evaluations whose qrels or options differ.
-    """
-    canvas = Canvas(keywords)
-    found = history_of(keywords)
-    warn(grey_notes(found.frame))
-    canvas.draw(course_panels(found.frame, last), "\n".join(dict.fromkeys(found.frame["signature"])))

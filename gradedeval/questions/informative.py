@@ -5,29 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Unpack
 
 import numpy as np
 
 from gradedeval.analysis.pictures import BLACK, COLORS, GREY, LIGHT, Panel, drawn, frame_of, legend, looks, shown
 from gradedeval.arrays import Floats, Ints, distinct
-from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
-from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.many_runs import curve_form, write_curve
-from gradedeval.cli.options import (
-    JOBS,
-    MEASURES_FROM,
-    WRITES,
-    Decorator,
-    command_line,
-    measure_option,
-    option,
-    output_options,
-    registered,
-)
-from gradedeval.cli.output import warn
-from gradedeval.errors import InputError, did_you_mean, plural, shorten, warn_caller
-from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.errors import InputError, did_you_mean, plural, shorten, tell
+from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, joined, to_frame
 from gradedeval.measures.applied import gain_table, scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -35,10 +20,10 @@ from gradedeval.measures.gains import GainTable
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
-from gradedeval.options.definition import OUTPUT
+from gradedeval.options.definition import GAINS, OUTPUT
 from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.progress import with_progress
-from gradedeval.parallel.workers import Workers
+from gradedeval.options.question import Picture, Setting, question
+from gradedeval.parallel.workers import Workers, workers
 from gradedeval.questions.maximum_entropy import (
     Chances,
     GradedLists,
@@ -155,8 +140,8 @@ class Sparse:
     found  and at least so many documents of each grade above 0
     """
 
-    ranks: int = 50
-    found: int = 5
+    ranks: int
+    found: int
 
     def __post_init__(self) -> None:
         numbers.MIN_RANKS.check_field(self, "ranks")
@@ -291,12 +276,18 @@ class Solver:
 # `informative`: how well a score alone determines the precision-recall curve of a ranking.
 
 
-MEASURED = ("gap", "ndcg", "ap")
-"""The measures unless told otherwise."""
+By = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure, such as 'gap(g=1:1)' or ndcg@20. Repeat -m, or "
+    "separate measures by spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"),
+    measure="several")]  # fmt: skip
+MinRanks = Annotated[int, Setting("Leave out lists with fewer ranks.", numbers.MIN_RANKS, metavar="N")]
+MinFound = Annotated[int, Setting("Leave out lists with fewer documents of any grade above 0.", numbers.MIN_FOUND,
+    metavar="N")]  # fmt: skip
+ByTopic = Annotated[bool, Setting("Print a row per run and topic, then the means over them.", section=OUTPUT,
+    spelled=("-q", "--by-topic"))]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class Informativeness(InNotebook, document="questions.informative.informative_document"):
+class Informativeness(InNotebook):
     """How far the curves that scores determine are from those of the rankings.
 
     lists      a row for each measure, run, topic and curve: measure (a row `counts alone` knows no score), run, topic,
@@ -321,14 +312,57 @@ class Informativeness(InNotebook, document="questions.informative.informative_do
         means = groups.agg(rms=("rms", "mean"), lists=("rms", "size"), converged=("converged", "sum"))
         return means.reset_index()
 
+    def document(self, layout: Layout, *, by_topic: ByTopic = False) -> Document:
+        """For people a row for each measure and a column for each curve; `by_topic` before it a row for each list."""
+        if layout == "long":
+            return Document([frame_table(_long(self, by_topic))], self.signature)
+        blocks: list[Table | str] = []
+        if by_topic:
+            keys = ("measure", "run", "topic")
+            columns = [*map(Column, keys), Column("score", "score"), Column("converged")]
+            blocks.append(_by_curve(frame_rows(self.lists), keys, columns, ("score", "converged")))
+        columns = [Column("measure"), Column("lists", "count"), Column("converged", "count")]
+        blocks += [_by_curve(frame_rows(self.frame), ("measure",), columns, ("lists", "converged"))]
+        return Document(blocks, self.signature)
 
+
+@question(
+    "informative",
+    "runs",
+    digits="4",
+    own_measures=True,
+    jobs=True,
+    shows=Informativeness.document,
+    writes={
+        "curve": ("curves", "Write the actual and the inferred precision at 20 levels of recall, means over lists.")
+    },
+    help="""Report how well a score determines the curve of precision over recall.
+
+    Of all chances of grades at the ranks of a list that have its score, and as many documents of each grade, those of
+    the greatest entropy make a curve; printed is how far it is from the actual one (root mean square), in the mean over
+    lists: the less, the more informative the measure. --depth cuts the lists.
+
+    Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
+
+    \b
+    gradedeval informative runs/*.run qrels.txt -m 'gap ndcg ap' --depth 100
+    """,
+    picture=Picture(
+        lambda found: inferred_panels(found.curves),
+        """Draw actual precision over recall, and beside it the curve that each measure's score alone determines: binary
+        from each grade on, and graded. Means over lists.
+
+        Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
+        """,
+    ),
+)
 def informativeness(
     runs: Any,
     qrels: Any,
-    measures: AnyMeasure | Iterable[AnyMeasure] = MEASURED,
+    measures: By = ("gap", "ndcg", "ap"),
     *,
-    min_ranks: int = Sparse.ranks,
-    min_found: int = Sparse.found,
+    min_ranks: MinRanks = 50,
+    min_found: MinFound = 5,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Informativeness:
@@ -352,45 +386,33 @@ def informativeness(
     `evaluate` does, where no list is left, and (usage) for a measure whose expectation is not known.
     """
     options = resolve_options(like, **keywords)
-    found = informativeness_of(
-        named_runs(runs, qrels), qrels, parse_measures(measures), options, Sparse(min_ranks, min_found)
-    )
-    warn_caller(found.notes)
-    return found
+    named, chosen, sparse = named_runs(runs, qrels), parse_measures(measures), Sparse(min_ranks, min_found)
+    _check(chosen, options)
+    judged = qrels_for(named, qrels, options)
+    scorer = Scorer(judged, chosen, options, workers().limits)
+    solver, solved = _solved(named, scorer, sparse, judged.place)
+    counts = [run.scored for run in solved]
+    under = signature(judged, options, scorer.measures, counts, [run.format for run in solved])
+    notes = tell([*scorer.notes, *(note for run in solved for note in run.notes), *_notes(solver, solved)])
+    settings = f"{under} | lists with {sparse}, or more"
+    return Informativeness(_frame(solver, solved), _curve_frame(solver, solved), settings, notes)
 
 
-def informativeness_of(
-    runs: Mapping[str, Any],
-    qrels: Any,
-    measures: Sequence[Measure],
-    options: Options,
-    sparse: Sparse,
-    workers: Workers | None = None,
-) -> Informativeness:
-    """As `informativeness`, for runs by name, and measures and options that are settled."""
-    _check(measures, options)
-    workers = workers or Workers()
-    judged = qrels_for(runs, qrels, options)
-    scorer = Scorer(judged, measures, options, workers.limits)
+def _solved(runs: Mapping[str, Any], scorer: Scorer, sparse: Sparse, place: str) -> tuple[Solver, list[RunCurves]]:
+    """What is found of each run. Raises InputError where nothing is relevant, or no list is left."""
     grades = distinct(np.append(np.maximum(scorer.grades.labels, 0), 0))[0]
     if not grades.any():
-        raise InputError(judged.place, "no grade above 0, so there is no precision and recall")
-    solver = Solver(scorer, grades, sparse)
+        raise InputError(place, "no grade above 0, so there is no precision and recall")
+    solver, share = Solver(scorer, grades, sparse), workers()
     for measure, table in zip(scorer.measures, scorer.tables, strict=True):
         solver.worth(table, measure)
     if any(is_file(source) and Source(source).is_read_once for source in runs.values()):
-        workers = workers.serial()
-    shared = workers.silent().imap(solver.of_run, list(runs.items()))
-    solved = list(workers.progress(shared, len(runs)))
+        share = share.serial()
+    solved = list(share.progress(share.silent().imap(solver.of_run, list(runs.items())), len(runs)))
     if not any(len(run.topics) for run in solved):
         what = f"no list has {sparse}"
         raise InputError("", what, "lower --min-ranks or --min-found, or raise --depth")
-    counts = [run.scored for run in solved]
-    under = signature(judged, options, scorer.measures, counts, [run.format for run in solved])
-    settings = f"lists with {sparse}, or more"
-    notes = [*scorer.notes, *(note for run in solved for note in run.notes)]
-    notes += _notes(solver, solved)
-    return Informativeness(_frame(solver, solved), _curve_frame(solver, solved), f"{under} | {settings}", notes)
+    return solver, solved
 
 
 def _check(measures: Sequence[Measure], options: Options) -> None:
@@ -458,20 +480,6 @@ def _notes(solver: Solver, solved: Sequence[RunCurves]) -> list[str]:
 
 ALL = "all"
 """What stands for the run and the topic of a mean over all lists."""
-
-
-def informative_document(found: Informativeness, layout: Layout, *, by_topic: bool = False) -> Document:
-    """For people a row for each measure and a column for each curve; `by_topic` before it a row for each list."""
-    if layout == "long":
-        return Document([frame_table(_long(found, by_topic))], found.signature)
-    blocks: list[Table | str] = []
-    if by_topic:
-        keys = ("measure", "run", "topic")
-        columns = [*map(Column, keys), Column("score", "score"), Column("converged")]
-        blocks.append(_by_curve(frame_rows(found.lists), keys, columns, ("score", "converged")))
-    columns = [Column("measure"), Column("lists", "count"), Column("converged", "count")]
-    blocks += [_by_curve(frame_rows(found.frame), ("measure",), columns, ("lists", "converged"))]
-    return Document(blocks, found.signature)
 
 
 def _long(found: Informativeness, by_topic: bool) -> pd.DataFrame:
@@ -558,76 +566,3 @@ def draw_inferred(ax: Axes, frame: pd.DataFrame) -> None:
     ax.set_xlabel("recall (share of what is relevant in the list)")
     ax.set_ylabel(f"{kind} ({lists} {plural(lists, 'list')})")
     legend(ax)
-
-
-# `gradedeval informative RUN... QRELS`: how well a score alone determines the precision-recall curve.
-
-
-INFORMATIVE_OPTIONS: list[Decorator] = [
-    measure_option("Measure, such as 'gap(g=1:1)' or ndcg@20.", default=MEASURED),
-    MEASURES_FROM,
-    option(numbers.MIN_RANKS, default=Sparse.ranks, metavar="N", help="Leave out lists with "
-           f"fewer ranks. Default: {Sparse.ranks}."),
-    option(numbers.MIN_FOUND, default=Sparse.found, metavar="N", help="Leave out lists with "
-           f"fewer documents of any grade above 0. Default: {Sparse.found}."),
-    JOBS,
-]  # fmt: skip
-BY_TOPIC = option("-q", "--by-topic", section=OUTPUT, is_flag=True, help="Print a row per run and topic, then the "
-    "means over them.")  # fmt: skip
-CURVE = option("--curve", metavar="FILE.csv", file=WRITES, help="Write the actual and the inferred precision at 20 "
-    "levels of recall, means over lists.")  # fmt: skip
-
-
-@command_line(
-    "informative",
-    "RUN... QRELS",
-    INFORMATIVE_OPTIONS,
-    [CURVE, BY_TOPIC],
-    output_options(formats_for(), digits="4"),
-    registered("reading"),
-)
-def command(curve: str | None, by_topic: bool, **keywords: Any) -> None:
-    """Report how well a score determines the curve of precision over recall.
-
-    Of all chances of grades at the ranks of a list that have its score, and as many documents of each grade, those of
-    the greatest entropy make a curve; printed is how far it is from the actual one (root mean square), in the mean over
-    lists: the less, the more informative the measure. --depth cuts the lists.
-
-    Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
-
-    \b
-    gradedeval informative runs/*.run qrels.txt -m 'gap ndcg ap' --depth 100
-    """
-    destination = Destination(keywords)
-    curve_form(curve)
-    found = found_of(keywords)
-    write_curve(found.curves, curve, found.signature)
-    destination.deliver(partial(informative_document, found, by_topic=by_topic))
-
-
-def found_of(keywords: dict[str, Any]) -> Informativeness:
-    """How informative measures are for RUN... QRELS."""
-    jobs, measures = keywords.pop("jobs"), keywords.pop("measures") or MEASURED
-    sparse = Sparse(keywords.pop("min_ranks"), keywords.pop("min_found"))
-    table = measure_table(keywords.pop("measures_from"))
-    runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
-    workers = Workers.of(jobs, with_progress)
-    chosen, options = parse_measures(measures, table), resolve_options(**keywords)
-    found = informativeness_of(named_runs(runs), qrels, chosen, options, sparse, workers)
-    warn(dict.fromkeys(found.notes))
-    return found
-
-
-# `gradedeval plot informative RUN... QRELS`: actual precision over recall, and what scores alone tell of it.
-
-
-@command_line("informative", "RUN... QRELS", INFORMATIVE_OPTIONS, PICTURE_OPTIONS, registered("reading"))
-def plot_command(**keywords: Any) -> None:
-    """Draw actual precision over recall, and beside it the curve that each measure's score alone determines: binary
-    from each grade on, and graded. Means over lists.
-
-    Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
-    """
-    canvas = Canvas(keywords)
-    found = found_of(keywords)
-    canvas.draw(inferred_panels(found.curves), found.signature)

@@ -1,4 +1,4 @@
-"""`power`: how many pairs of runs a measure tells apart."""
+"""`power`: how many pairs of runs a measure tells apart, and how many topics a collection needs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import numpy as np
 
 from gradedeval.analysis.pictures import (
@@ -30,24 +29,13 @@ from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, run_pai
 from gradedeval.analysis.significance import TwoWay, scipy_stats, studentized
 from gradedeval.analysis.tables import Row, Shown, frame_document, level, ratio, same, scales, signature_lines
 from gradedeval.arrays import TOLERANCE
-from gradedeval.cli.arguments import Destination, usage
-from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.many_runs import (
-    ALPHA,
-    MATRIX_OPTIONS,
-    TABLE_OPTIONS,
-    curve_form,
-    draw_options,
-    matrix_from,
-    write_curve,
-)
-from gradedeval.cli.options import PLANNING, WRITES, command_line, given, option
 from gradedeval.errors import InputError
 from gradedeval.formats import Column, Document, Layout
 from gradedeval.formats.frames import InNotebook, joined, to_frame
 from gradedeval.options import numbers
+from gradedeval.options.definition import PLANNING
 from gradedeval.options.numbers import MOST_DRAWS
-from gradedeval.parallel.progress import Progress, no_progress, with_progress
+from gradedeval.options.question import Picture, Question, Setting, question
 from gradedeval.scoring.run_scores import of_mean
 from gradedeval.scoring.scores import Scores
 
@@ -56,126 +44,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-NEEDED = "by the sample at that level (Sakai 2006, figure 5), the largest of all pairs"
+Alpha = Annotated[float, Setting("Significance level.", numbers.ALPHA, metavar="P")]
+Draws = Annotated[int, Setting("Number of bootstrap samples.", numbers.DRAWS, metavar="N")]
+Seed = Annotated[int, Setting("Random seed.", numbers.SEED, metavar="N")]
+Best = Annotated[int | None, Setting("Use only the N best runs by the mean of each measure.", numbers.BEST, "N")]
+Difference = Annotated[float, Setting("Difference of means to detect, in an analysis of variance between the best and "
+    "the worst system, and the width that the interval may have.", numbers.DIFFERENCE, "D", PLANNING)]  # fmt: skip
+Beta = Annotated[float, Setting("Probability of missing it.", numbers.BETA, "P", PLANNING)]
+Systems = Annotated[int | None, Setting("Number of systems that an analysis of variance compares.", numbers.SYSTEMS,
+    "N", PLANNING, default_text="the number of runs, or 2")]  # fmt: skip
+Variance = Annotated[float | None, Setting("Variance of the scores of a run, in place of RUN... QRELS.",
+    numbers.VARIANCE, "V", PLANNING, instead="no runs to plan with")]  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Power(InNotebook, document="questions.power.power_document"):
-    """The discriminative power of measures.
-
-    frame     a row for each measure: measure, runs, topics, pairs, significant (pairs with a level below alpha), power
-              (their share), needed (Sakai's estimate of the difference that is significant: the largest of all pairs),
-              tested (`difference` of means or totals, or `ratio` of geometric means, which needed is)
-    curve     a row for each measure and pair, from the highest level to the lowest: measure, pair (its number from 1),
-              run, other, difference (or ratio), level, needed, tested
-    settings  draws, alpha and seed
-
-    The difference needed of a pair is |mean| of the bootstrap sample whose |t| is the (alpha · draws)-th largest
-    (Sakai, SIGIR 2006, figure 5). It goes by the deviation of that sample, and not by the standard error of the pair.
-    """
-
-    frame: pd.DataFrame
-    curve: pd.DataFrame
-    settings: str
+# How many topics a test collection needs, so that a difference is found or an interval is narrow.
 
 
-def power(
-    scores: Scores | Matrix | pd.DataFrame | str | Path,
-    *,
-    draws: int = 1000,
-    alpha: float = 0.05,
-    seed: int = 0,
-    best: int | None = None,
-    allow_mismatch: bool = False,
-    progress: Progress = no_progress,
-) -> Power:
-    """The share of pairs of runs that each measure finds significantly different, by Sakai's paired bootstrap test.
-
-    scores          what `gradedeval.evaluate` returns, or saved scores; each measure uses the topics that all runs
-                    have
-    draws           bootstrap samples of the topics, the same for all pairs and measures
-    alpha           significance level
-    seed            of the random draws
-    best            only the runs that are the best by each measure's own mean, total or geometric mean
-    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
-
-    Raises InputError (usage) for fewer than two runs, or too few draws for alpha, and InputError if a measure has a
-    single topic. Sakai, SIGIR 2006; used by Robertson et al., SIGIR 2010, section 4.2.
-    """
-    draws, alpha, seed = numbers.DRAWS.check(draws), numbers.ALPHA.check(alpha), numbers.SEED.check(seed)
-    if draws * alpha < 1 - TOLERANCE:
-        what = f"with {draws} draws only a level of 0 is below {alpha:g}"
-        hint = f"use {math.ceil(min(1 / alpha, MOST_DRAWS) - TOLERANCE)} or more for --alpha {alpha:g}"
-        if 1 / alpha > MOST_DRAWS:
-            hint = f"use an --alpha of {1 / MOST_DRAWS:g} or more"
-        raise InputError("--draws", what, hint, usage=True)
-    matrix = comparable(scores, allow_mismatch)
-    best = numbers.BEST.check_or_none(best)
-    if len(matrix.runs) < 2:
-        raise InputError("", "power needs at least two runs", "add a run", usage=True)
-    rows, curves = [], []
-    for measure in matrix.comparable_measures():
-        paired = shared_topics(matrix, measure)
-        paired = matrix.select(runs=_best(paired, best)).paired(measure)
-        curve = to_frame(_levels(paired, draws, alpha, seed, progress))
-        curves.append(curve)
-        rows.append(_row(paired, curve, alpha))
-    settings = (
-        f"paired bootstrap, studentized, {draws} draws, alpha {alpha:g}, seed {seed} | difference needed: {NEEDED}"
-    )
-    settings += "" if best is None else f" | the best {min(best, len(matrix.runs))} runs by each measure"
-    return Power(to_frame(rows), joined(curves), settings)
-
-
-def _best(paired: Paired, best: int | None) -> Sequence[str]:
-    order = np.argsort(-paired.reading.sign * paired.summaries, kind="stable")[:best]
-    return paired.runs if best is None else [paired.runs[index] for index in sorted(order.tolist())]
-
-
-def _levels(paired: Paired, draws: int, alpha: float, seed: int, progress: Progress) -> dict[str, Any]:
-    first, second = run_pairs(len(paired.runs))
-    differences = topic_differences(paired.values, first, second)
-    level, needed = studentized(differences, draws, seed, alpha)
-    topics, summary = len(paired.topics), paired.reading.summary
-    order = np.argsort(-level, kind="stable")
-    names = np.array(paired.runs, dtype=object)
-    return {
-        "measure": paired.measure,
-        "pair": np.arange(1, len(order) + 1),
-        "run": names[second[order]],
-        "other": names[first[order]],
-        "difference": of_mean(differences.mean(1), topics, summary)[order],
-        "level": level[order],
-        "needed": of_mean(needed, topics, summary)[order],
-        "tested": paired.tested,
-    }
-
-
-def _row(paired: Paired, curve: pd.DataFrame, alpha: float) -> dict[str, Any]:
-    significant = int((curve["level"] < alpha).sum())
-    counts = {"runs": len(paired.runs), "topics": len(paired.topics), "pairs": len(curve), "significant": significant}
-    found = {"needed": curve["needed"].max(), "tested": paired.tested}
-    return {"measure": paired.measure, **counts, "power": significant / len(curve), **found}
-
-
-def power_document(result: Power, layout: Layout, signature: str = "") -> Document:
-    """The result of `power`."""
-    counts = (Column(name, "count") for name in ("runs", "topics", "pairs", "significant"))
-    shown: Shown = {
-        **same(Column("measure"), *counts, Column("power", "share")),
-        Column("difference needed", "score"): _needed,
-    }
-    return frame_document(result.frame, layout, shown, signature_lines(result.settings, signature))
-
-
-def _needed(row: Row) -> Any:
-    return ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
-
-
-# `power --plan`: how many topics a test collection needs, so that a difference is found or an interval is narrow.
-
-
-DIFFERENCE, BETA = 0.1, 0.2
 CERTAIN = 1e20
 """A noncentrality from which on a difference is found; scipy knows no such distributions."""
 MOST = 10_000_000
@@ -186,9 +70,9 @@ MOST = 10_000_000
 class Aim:
     """What a plan is to reach: see `plan_topics`. Raises InputError (usage) if a value is invalid."""
 
-    difference: float = DIFFERENCE
-    alpha: float = 0.05
-    beta: float = BETA
+    difference: float
+    alpha: float
+    beta: float
 
     def __post_init__(self) -> None:
         numbers.ALPHA.check_field(self, "alpha")
@@ -216,11 +100,11 @@ class Aim:
 def plan_topics(
     scores: Scores | Matrix | pd.DataFrame | str | Path | None = None,
     *,
-    variance: float | None = None,
-    difference: float = DIFFERENCE,
-    systems: int | None = None,
-    alpha: float = 0.05,
-    beta: float = BETA,
+    variance: Variance = None,
+    difference: Difference = 0.1,
+    systems: Systems = None,
+    alpha: Alpha = 0.05,
+    beta: Beta = 0.2,
     allow_mismatch: bool = False,
 ) -> pd.DataFrame:
     """How many topics are needed, by Sakai's topic set size design: each the smallest number that suffices.
@@ -299,25 +183,187 @@ def _smallest(enough: Callable[[int], bool]) -> int:
     return bisect_left(range(high + 1), True, lo=2, key=enough)
 
 
-def plan_settings(aim: Aim, matrix: Matrix | None) -> str:
-    """What the topics of a plan suffice for."""
-    found = f"topics to detect a difference of {aim.difference:g} with power {1 - aim.beta:g} at alpha {aim.alpha:g}"
-    interval = f"interval: {level(aim.alpha)}, as wide as that difference"
-    units = [] if matrix is None else scales(matrix, matrix.measures, "variance, difference and width")
-    return " | ".join([found, interval, *units])
+@dataclass(frozen=True, eq=False)
+class Plan(InNotebook):
+    """How many topics are needed: the frame of `plan_topics`, the scores that it is of, if any, and what is sought."""
+
+    frame: pd.DataFrame
+    scores: Matrix | None
+    difference: float
+    alpha: float
+    beta: float
+
+    @property
+    def aside(self) -> str:
+        """What the topics of a plan suffice for."""
+        found = f"topics to detect a difference of {self.difference:g} with power {1 - self.beta:g} at alpha"
+        interval = f"interval: {level(self.alpha)}, as wide as that difference"
+        what = "variance, difference and width"
+        units = [] if self.scores is None else scales(self.scores, self.scores.measures, what)
+        return " | ".join([f"{found} {self.alpha:g}", interval, *units])
+
+    def document(self, layout: Layout) -> Document:
+        """A row for each measure and design."""
+        known = [] if self.frame["measure"].isna().all() else [Column("measure")]
+        had = [] if self.frame["topics"].isna().all() else [Column("topics", "count")]
+        shown: Shown = {
+            **same(*known, Column("design"), Column("systems", "count"), Column("variance", "score"), *had),
+            Column("topics needed", "count"): itemgetter("needed"),
+            **same(Column("power", "share")),
+            Column("interval width", "score"): itemgetter("width"),
+        }
+        under = signature_lines(self.aside, "" if self.scores is None else self.scores.signature)
+        return frame_document(self.frame, layout, shown, under)
 
 
-def plan_document(frame: pd.DataFrame, signature: str, settings: str, layout: Layout) -> Document:
-    """The result of `power --plan`."""
-    known = [] if frame["measure"].isna().all() else [Column("measure")]
-    had = [] if frame["topics"].isna().all() else [Column("topics", "count")]
-    shown: Shown = {
-        **same(*known, Column("design"), Column("systems", "count"), Column("variance", "score"), *had),
-        Column("topics needed", "count"): itemgetter("needed"),
-        **same(Column("power", "share")),
-        Column("interval width", "score"): itemgetter("width"),
+PLAN = Question("power", plan_topics, "matrix", answer=Plan, mode=Setting("Print how many topics are needed to detect "
+    "a difference.", section=PLANNING, name="plan", type=bool))  # fmt: skip
+
+
+# How many pairs of runs a measure tells apart.
+
+
+NEEDED = "by the sample at that level (Sakai 2006, figure 5), the largest of all pairs"
+
+
+@dataclass(frozen=True, eq=False)
+class Power(InNotebook):
+    """The discriminative power of measures.
+
+    frame      a row for each measure: measure, runs, topics, pairs, significant (pairs with a level below alpha), power
+               (their share), needed (Sakai's estimate of the difference that is significant: the largest of all
+               pairs), tested (`difference` of means or totals, or `ratio` of geometric means, which needed is)
+    curve      a row for each measure and pair, from the highest level to the lowest: measure, pair (its number from 1),
+               run, other, difference (or ratio), level, needed, tested
+    settings   draws, alpha and seed
+    signature  what the scores depend on
+    alpha      the significance level
+
+    The difference needed of a pair is |mean| of the bootstrap sample whose |t| is the (alpha · draws)-th largest
+    (Sakai, SIGIR 2006, figure 5). It goes by the deviation of that sample, and not by the standard error of the pair.
+    """
+
+    frame: pd.DataFrame
+    curve: pd.DataFrame
+    settings: str
+    signature: str
+    alpha: float
+
+    @property
+    def aside(self) -> str:
+        """How the levels were found."""
+        return self.settings
+
+    def document(self, layout: Layout) -> Document:
+        """A row for each measure."""
+        counts = (Column(name, "count") for name in ("runs", "topics", "pairs", "significant"))
+        shown: Shown = {
+            **same(Column("measure"), *counts, Column("power", "share")),
+            Column("difference needed", "score"): _needed,
+        }
+        return frame_document(self.frame, layout, shown, signature_lines(self.settings, self.signature))
+
+
+def _needed(row: Row) -> Any:
+    return ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
+
+
+@question(
+    "power",
+    "matrix",
+    help="""Report how many pairs of runs each measure finds significantly different, and how large a difference that
+    takes.
+
+    Uses Sakai's paired bootstrap test (studentized, on shifted differences). With --plan: how many topics a collection
+    needs (Sakai's topic set size design).
+    """,
+    writes={"curve": ("curve", "Write the achieved significance level of every pair, from the highest to the lowest.")},
+    modes=(PLAN,),
+    picture=Picture(
+        lambda found: [Panel(partial(draw_levels, curve=found.curve, level="level", alpha=found.alpha), 2.1)],
+        """Draw the achieved significance levels of all pairs of runs, from the highest to the lowest, a line for each
+        measure: the nearer to the axes, the more it tells apart.
+
+        Sakai, SIGIR 2006; Robertson et al., SIGIR 2010, figure 3.
+        """,
+    ),
+)
+def power(
+    scores: Scores | Matrix | pd.DataFrame | str | Path,
+    *,
+    draws: Draws = 1000,
+    alpha: Alpha = 0.05,
+    seed: Seed = 0,
+    best: Best = None,
+    allow_mismatch: bool = False,
+) -> Power:
+    """The share of pairs of runs that each measure finds significantly different, by Sakai's paired bootstrap test.
+
+    scores          what `gradedeval.evaluate` returns, or saved scores; each measure uses the topics that all runs
+                    have
+    draws           bootstrap samples of the topics, the same for all pairs and measures
+    alpha           significance level
+    seed            of the random draws
+    best            only the runs that are the best by each measure's own mean, total or geometric mean
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
+
+    Raises InputError (usage) for fewer than two runs, or too few draws for alpha, and InputError if a measure has a
+    single topic. Sakai, SIGIR 2006; used by Robertson et al., SIGIR 2010, section 4.2.
+    """
+    draws, alpha, seed = numbers.DRAWS.check(draws), numbers.ALPHA.check(alpha), numbers.SEED.check(seed)
+    if draws * alpha < 1 - TOLERANCE:
+        what = f"with {draws} draws only a level of 0 is below {alpha:g}"
+        hint = f"use {math.ceil(min(1 / alpha, MOST_DRAWS) - TOLERANCE)} or more for --alpha {alpha:g}"
+        if 1 / alpha > MOST_DRAWS:
+            hint = f"use an --alpha of {1 / MOST_DRAWS:g} or more"
+        raise InputError("--draws", what, hint, usage=True)
+    matrix = comparable(scores, allow_mismatch)
+    best = numbers.BEST.check_or_none(best)
+    if len(matrix.runs) < 2:
+        raise InputError("", "power needs at least two runs", "add a run", usage=True)
+    rows, curves = [], []
+    for measure in matrix.comparable_measures():
+        paired = shared_topics(matrix, measure)
+        paired = matrix.select(runs=_best(paired, best)).paired(measure)
+        curve = to_frame(_levels(paired, draws, alpha, seed))
+        curves.append(curve)
+        rows.append(_row(paired, curve, alpha))
+    settings = (
+        f"paired bootstrap, studentized, {draws} draws, alpha {alpha:g}, seed {seed} | difference needed: {NEEDED}"
+    )
+    settings += "" if best is None else f" | the best {min(best, len(matrix.runs))} runs by each measure"
+    return Power(to_frame(rows), joined(curves), settings, matrix.signature, alpha)
+
+
+def _best(paired: Paired, best: int | None) -> Sequence[str]:
+    order = np.argsort(-paired.reading.sign * paired.summaries, kind="stable")[:best]
+    return paired.runs if best is None else [paired.runs[index] for index in sorted(order.tolist())]
+
+
+def _levels(paired: Paired, draws: int, alpha: float, seed: int) -> dict[str, Any]:
+    first, second = run_pairs(len(paired.runs))
+    differences = topic_differences(paired.values, first, second)
+    level, needed = studentized(differences, draws, seed, alpha)
+    topics, summary = len(paired.topics), paired.reading.summary
+    order = np.argsort(-level, kind="stable")
+    names = np.array(paired.runs, dtype=object)
+    return {
+        "measure": paired.measure,
+        "pair": np.arange(1, len(order) + 1),
+        "run": names[second[order]],
+        "other": names[first[order]],
+        "difference": of_mean(differences.mean(1), topics, summary)[order],
+        "level": level[order],
+        "needed": of_mean(needed, topics, summary)[order],
+        "tested": paired.tested,
     }
-    return frame_document(frame, layout, shown, signature_lines(settings, signature))
+
+
+def _row(paired: Paired, curve: pd.DataFrame, alpha: float) -> dict[str, Any]:
+    significant = int((curve["level"] < alpha).sum())
+    counts = {"runs": len(paired.runs), "topics": len(paired.topics), "pairs": len(curve), "significant": significant}
+    found = {"needed": curve["needed"].max(), "tested": paired.tested}
+    return {"measure": paired.measure, **counts, "power": significant / len(curve), **found}
 
 
 # Discriminative power: the achieved significance levels of all pairs of runs in descending order.
@@ -345,11 +391,6 @@ def plot_power(result: Any, *, alpha: float = 0.05, ax: Axes | None = None) -> A
     return drawn(partial(draw_levels, curve=curve, level=level, alpha=alpha), ax)
 
 
-def level_panel(curve: pd.DataFrame, alpha: float) -> Panel:
-    """The picture of a curve of `power`."""
-    return Panel(partial(draw_levels, curve=curve, level="level", alpha=alpha), 2.1)
-
-
 def draw_levels(ax: Axes, curve: pd.DataFrame, level: str, alpha: float) -> None:
     """Draw the levels of each measure in descending order."""
     groups = list(curve.groupby("measure", sort=False))
@@ -366,97 +407,3 @@ def draw_levels(ax: Axes, curve: pd.DataFrame, level: str, alpha: float) -> None
     ax.set_ylabel("achieved significance level" if level == "level" else "p")
     whole_numbers(ax)
     legend(ax)
-
-
-# `gradedeval power RUN... QRELS`: the discriminative power of measures, and how many topics are needed.
-
-
-OF_PAIRS = ("draws", "seed", "best")
-OPTIONS = [
-    ALPHA,
-    *draw_options(1000, "Number of bootstrap samples."),
-    option(numbers.BEST, metavar="N", help="Use only the N best runs by the mean of each measure."),
-]  # fmt: skip
-CURVE = option("--curve", metavar="FILE.csv", file=WRITES, help="Write the achieved significance level of every pair, "
-    "from the highest to the lowest.")  # fmt: skip
-PLAN_OPTIONS = [
-    option("--plan", section=PLANNING, is_flag=True, help="Print how many topics are needed to detect a difference."),
-    option(numbers.DIFFERENCE, section=PLANNING, default=DIFFERENCE, metavar="D", help="Difference of means to "
-           "detect, in an analysis of variance between the best and the worst system, and the width that the interval "
-           f"may have. Default: {DIFFERENCE}."),
-    option(numbers.BETA, section=PLANNING, default=BETA, metavar="P", help="Probability of missing it. "
-           f"Default: {BETA}."),
-    option(numbers.SYSTEMS, section=PLANNING, metavar="N", help="Number of systems that an analysis of variance "
-           "compares. Default: the number of runs, or 2."),
-    option(numbers.VARIANCE, section=PLANNING, metavar="V", help="Variance of the scores of a run, in place of "
-           "RUN... QRELS."),
-]  # fmt: skip
-
-
-@command_line("power", "RUN... QRELS", OPTIONS, [CURVE], PLAN_OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
-def command(plan: bool, alpha: float, **keywords: Any) -> None:
-    """Report how many pairs of runs each measure finds significantly different, and how large a difference that takes.
-
-    Uses Sakai's paired bootstrap test (studentized, on shifted differences). With --plan: how many topics a collection
-    needs (Sakai's topic set size design).
-    """
-    _check_plan(plan)
-    destination = Destination(keywords)
-    of_plan = {name: keywords.pop(name) for name in ("difference", "beta", "systems", "variance")}
-    curve = keywords.pop("curve")
-    if plan:
-        for name in OF_PAIRS:
-            del keywords[name]
-        _plan(destination, alpha, keywords, **of_plan)
-        return
-    curve_form(curve)
-    result, matrix = power_of(alpha, keywords)
-    write_curve(result.curve, curve, result.settings)
-    destination.deliver(partial(power_document, result, signature=matrix.signature), result.settings)
-
-
-def power_of(alpha: float, keywords: dict[str, Any]) -> tuple[Power, Matrix]:
-    """The discriminative power of measures, and the scores that it is of."""
-    of_pairs = {name: keywords.pop(name) for name in OF_PAIRS}
-    matrix, _ = matrix_from(keywords)
-    return power(matrix, alpha=alpha, progress=partial(with_progress, label="draws"), **of_pairs), matrix
-
-
-def _check_plan(plan: bool) -> None:
-    """Raise InputError (usage) for an option of the other half of the command."""
-    context = click.get_current_context()
-    planning = ("difference", "beta", "systems", "variance")
-    for name in (*OF_PAIRS, "curve") if plan else planning:
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            what = "does not go with --plan" if plan else "needs --plan"
-            raise InputError(f"--{name}", what, "leave one of them out" if plan else "add --plan", usage=True)
-
-
-def _plan(
-    destination: Destination, alpha: float, keywords: dict[str, Any], variance: float | None, **sought: Any
-) -> None:
-    aim = Aim(sought["difference"], alpha, sought["beta"])
-    if variance is not None and given(keywords):
-        what, hint = "takes the place of runs and their options", "give either --variance or RUN... QRELS"
-        raise InputError("--variance", what, hint, usage=True)
-    if variance is None and not keywords["files"] and not keywords["from_scores"]:
-        raise InputError("", "no runs to plan with", f"{usage()}, or give --variance V", usage=True)
-    matrix = None if variance is not None else matrix_from(keywords)[0]
-    frame = plan_topics(matrix, variance=variance, alpha=alpha, **sought)
-    settings = plan_settings(aim, matrix)
-    destination.deliver(partial(plan_document, frame, "" if matrix is None else matrix.signature, settings), settings)
-
-
-# `gradedeval plot power RUN... QRELS`: the significance levels of all pairs of runs in descending order.
-
-
-@command_line("power", "RUN... QRELS", OPTIONS, PICTURE_OPTIONS, MATRIX_OPTIONS)
-def plot_command(alpha: float, **keywords: Any) -> None:
-    """Draw the achieved significance levels of all pairs of runs, from the highest to the lowest, a line for each
-    measure: the nearer to the axes, the more it tells apart.
-
-    Sakai, SIGIR 2006; Robertson et al., SIGIR 2010, figure 3.
-    """
-    canvas = Canvas(keywords)
-    result, matrix = power_of(alpha, keywords)
-    canvas.draw([level_panel(result.curve, alpha)], signature_lines(result.settings, matrix.signature))

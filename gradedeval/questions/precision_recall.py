@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 import numpy as np
 
@@ -22,23 +22,18 @@ from gradedeval.analysis.pictures import (
     shown,
 )
 from gradedeval.arrays import TOLERANCE, Floats
-from gradedeval.cli.arguments import Destination, one_measure, run_and_qrels
-from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.options import command_line, option, output_options, registered
-from gradedeval.cli.output import warn
-from gradedeval.errors import InputError, plural, shorten, warn_caller
-from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.errors import InputError, plural, shorten, tell
+from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, frame_table, group_numbers, joined, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import Gains, thresholds
 from gradedeval.measures.graded_precision import precision_at_relevant
 from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.table import MEASURES
 from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
 from gradedeval.options.definition import GAINS
 from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.progress import with_progress
-from gradedeval.parallel.workers import Workers
+from gradedeval.options.question import Picture, Setting, question
+from gradedeval.parallel.workers import workers
 from gradedeval.questions.weights import settled_batches
 from gradedeval.scoring.doubts import doubts_of, few_topics, not_too_many
 from gradedeval.scoring.evaluate import named_runs, qrels_for
@@ -52,13 +47,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-ELEVEN, MOST_CURVES = 11, 100
+Of = Annotated["AnyMeasure", Setting("The measure whose thresholds the graded curve has, such as 'gap(g=1:1:2)' or "
+    "gap@100.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"), measure="one")]  # fmt: skip
 Points = int | Literal["all"]
 """How many levels of recall from 0 to 1, or every one that a topic reaches."""
+Levels = Annotated["Points", Setting("Levels of recall from 0 to 1, or every one that a topic reaches.",
+    numbers.POINTS, metavar="N|all")]  # fmt: skip
+Binary = Annotated[bool, Setting("Leave out the binary curves, one for each threshold.", off="--graded-only")]
+MOST_CURVES = 100
 
 
 @dataclass(frozen=True, eq=False)
-class PrecisionRecall(InNotebook, document="questions.precision_recall.precision_recall_document"):
+class PrecisionRecall(InNotebook):
     """Precision over recall.
 
     frame      a row for each measure, run and level of recall: measure, rel (the lowest relevant grade of a binary
@@ -74,14 +74,45 @@ class PrecisionRecall(InNotebook, document="questions.precision_recall.precision
     signature: str
     notes: list[str] = field(default_factory=list)
 
+    def document(self, layout: Layout) -> Document:
+        """The curves as tables: for people, where they share their levels, recall × runs for each measure."""
+        if layout == "long" or self.points == "all":
+            return Document([frame_table(self.frame)], self.signature)
+        blocks: list[Table | str] = []
+        for name, own in self.frame.groupby("measure", sort=False):
+            numbered = own.assign(number=group_numbers(own, "run"))
+            cells = numbered.pivot_table(index="recall", columns="number", values="precision", sort=False)
+            columns = [Column(str(name)), *(Column(run, "score") for run in distinct(own, "run"))]
+            levels = [f"{level:.3g}" for level in cells.index]
+            rows = [[level, *row] for level, row in zip(levels, cells.to_numpy().tolist(), strict=True)]
+            blocks.append(Table(columns, rows))
+        return Document(blocks, self.signature)
 
+
+@question(
+    "pr",
+    "runs",
+    digits="4",
+    help="""Print graded precision over graded recall, interpolated, and beside it the binary curve of each threshold.
+
+    Means over topics of the highest precision at or beyond a level of recall. Robertson et al., SIGIR 2010.
+    """,
+    picture=Picture(
+        lambda found: curve_panels(found.frame),
+        """Draw graded precision over graded recall, interpolated, and thinner the binary curve of each threshold.
+
+        More than 8 curves are drawn below each other, alike, the runs by one measure in one picture; of more than 7
+        runs the first 7 are in color. Robertson et al., SIGIR 2010, section 3.2.
+        """,
+    ),
+)
 def precision_recall(
     runs: Any,
     qrels: Any,
-    measure: AnyMeasure = "gap",
+    measure: Of = "gap",
     *,
-    points: Points = ELEVEN,
-    binary: bool = True,
+    points: Levels = 11,
+    binary: Binary = True,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> PrecisionRecall:
@@ -105,31 +136,27 @@ def precision_recall(
     """
     options = resolve_options(like, **keywords)
     (chosen,) = parse_measures(measure)
-    found = precision_recall_of(named_runs(runs), qrels, chosen, options, points=points, binary=binary)
-    warn_caller(found.notes)
-    return found
-
-
-def precision_recall_of(
-    runs: Mapping[str, Any],
-    qrels: Any,
-    measure: Measure,
-    options: Options,
-    *,
-    points: Points = ELEVEN,
-    binary: bool = True,
-    workers: Workers | None = None,
-) -> PrecisionRecall:
-    """As `precision_recall`, for runs by name, a measure and options that are settled."""
-    _check(measure, options)
+    named = named_runs(runs)
+    _check(chosen, options)
     points = numbers.POINTS.check(points)
-    workers, judged = workers or Workers(), qrels_for(runs, qrels, options)
-    graded = Scorer(judged, [measure], options)
-    scorer = Scorer(judged, [*graded.measures, *(_binary(graded) if binary else [])], options, workers.limits)
+    judged = qrels_for(named, qrels, options)
+    graded = Scorer(judged, [chosen], options)
+    scorer = Scorer(judged, [*graded.measures, *(_binary(graded) if binary else [])], options, workers().limits)
+    frames, counts, formats, notes = _curves(named, graded, scorer, points)
+    under = signature(judged, options, scorer.measures, counts, formats)
+    return PrecisionRecall(joined(frames), points, f"{under} | interpolated at {points} levels of recall", tell(notes))
+
+
+def _curves(
+    runs: Mapping[str, Any], graded: Scorer, scorer: Scorer, points: Points
+) -> tuple[list[pd.DataFrame], list[tuple[int, int]], list[str], list[str]]:
+    """The curves of all runs, measure by measure; for each run on how many topics it is scored, and how many of those
+    it lacks; what its file was read as; and notes."""
     frames, counts, formats, notes = [], [], [], list(scorer.notes)
     barren: dict[str, set[bytes]] = {}
-    for name, source in workers.progress(list(runs.items())):
-        run = grade_run(source, scorer.grader, workers.silent())
+    share = workers()
+    for name, source in share.progress(list(runs.items())):
+        run = grade_run(source, scorer.grader, share.silent())
         curves: list[list[tuple[Floats, Floats]]] = [[] for _ in scorer.measures]
         for batch in settled_batches(run):
             gains_of = scorer.gains_cache(batch)
@@ -146,13 +173,8 @@ def precision_recall_of(
         formats.append(run.format)
         notes += not_too_many([*run.notes, *doubts_of(run, graded)])
     count = len(scorer.measures)
-    under = signature(judged, options, scorer.measures, counts, formats)
-    return PrecisionRecall(
-        joined([frame for column in range(count) for frame in frames[column::count]]),
-        points,
-        f"{under} | interpolated at {points} levels of recall",
-        [*notes, *few_topics(max(count for count, _ in counts)), *_barren_notes(barren)],
-    )
+    notes += [*few_topics(max(count for count, _ in counts)), *_barren_notes(barren)]
+    return [frame for column in range(count) for frame in frames[column::count]], counts, formats, notes
 
 
 def _check(measure: Measure, options: Options) -> None:
@@ -211,21 +233,6 @@ def _barren_notes(barren: Mapping[str, set[bytes]]) -> list[str]:
     ]
 
 
-def precision_recall_document(found: PrecisionRecall, layout: Layout) -> Document:
-    """The curves as tables: for people, where they share their levels, recall × runs for each measure."""
-    if layout == "long" or found.points == "all":
-        return Document([frame_table(found.frame)], found.signature)
-    blocks: list[Table | str] = []
-    for name, own in found.frame.groupby("measure", sort=False):
-        numbered = own.assign(number=group_numbers(own, "run"))
-        cells = numbered.pivot_table(index="recall", columns="number", values="precision", sort=False)
-        columns = [Column(str(name)), *(Column(run, "score") for run in distinct(own, "run"))]
-        levels = [f"{level:.3g}" for level in cells.index]
-        rows = [[level, *row] for level, row in zip(levels, cells.to_numpy().tolist(), strict=True)]
-        blocks.append(Table(columns, rows))
-    return Document(blocks, found.signature)
-
-
 # Precision over recall, graded and at each threshold.
 
 
@@ -250,12 +257,13 @@ def plot_pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes
     frame = frame_of(curves, COLUMNS, "pr", "what gradedeval.precision_recall returns")
     frame = frame if measure is None else of_measure(frame, measure, "pr")
     ax = drawn(partial(draw_curves, frame=frame), ax)
-    warn_caller(grey_notes(frame))
+    tell(grey_notes(frame))
     return ax
 
 
 def curve_panels(frame: pd.DataFrame) -> list[Panel]:
     """One picture; where it would hold too many lines, one for each measure."""
+    tell(grey_notes(frame))
     if len(distinct(frame, "measure", "run")) <= TOGETHER:
         return [Panel(partial(draw_curves, frame=frame), 2.1)]
     groups = frame.groupby("measure", sort=False)
@@ -313,57 +321,3 @@ def _explain_lines(ax: Axes, look_of: Mapping[str, Any], dash_of: Mapping[str, A
     if len(dash_of) > 1:
         handles += [Line2D([], [], label=name, color="#444444", **dash) for name, dash in dash_of.items()]
     legend(ax, handles=handles)
-
-
-# `gradedeval pr RUN... QRELS`: precision over recall, graded and at each threshold.
-
-
-PR_OPTIONS = [
-    option("-m", "--measure", section=GAINS, default="gap", metavar="MEASURE", help="The measure whose thresholds the "
-           "graded curve has, such as 'gap(g=1:1:2)' or gap@100. Default: gap."),
-    option(numbers.POINTS, default=str(ELEVEN), metavar="N|all", help="Levels of recall from 0 to 1, or every one that "
-           f"a topic reaches. Default: {ELEVEN}."),
-    option("--graded-only", is_flag=True, help="Leave out the binary curves, one for each threshold."),
-]  # fmt: skip
-
-
-@command_line("pr", "RUN... QRELS", PR_OPTIONS, output_options(formats_for(), digits="4"), registered("reading"))
-def command(**keywords: Any) -> None:
-    """Print graded precision over graded recall, interpolated, and beside it the binary curve of each threshold.
-
-    Means over topics of the highest precision at or beyond a level of recall. Robertson et al., SIGIR 2010.
-    """
-    destination = Destination(keywords)
-    destination.deliver(partial(precision_recall_document, curves(keywords)))
-
-
-def curves(keywords: dict[str, Any]) -> PrecisionRecall:
-    """The curves of RUN... QRELS."""
-    own = {name: keywords.pop(name) for name in ("measure", "points", "graded_only")}
-    runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
-    measure = one_measure("--measure", own["measure"], MEASURES)
-    workers = Workers.of(None, with_progress)
-    binary, points = not own["graded_only"], own["points"]
-    options = resolve_options(**keywords)
-    found = precision_recall_of(
-        named_runs(runs), qrels, measure, options, points=points, binary=binary, workers=workers
-    )
-    warn(dict.fromkeys(found.notes))
-    return found
-
-
-# `gradedeval plot pr RUN... QRELS`: precision over recall, graded and at each threshold.
-
-
-@command_line("pr", "RUN... QRELS", PR_OPTIONS, PICTURE_OPTIONS, registered("reading"))
-def plot_command(**keywords: Any) -> None:
-    """Draw graded precision over graded recall, interpolated, and thinner the binary curve of each threshold.
-
-    More than 8 curves are drawn below each other, alike, the runs by one measure in one picture; of more than 7 runs
-    the first 7 are in color. Robertson et al., SIGIR 2010,
-    section 3.2.
-    """
-    canvas = Canvas(keywords)
-    found = curves(keywords)
-    warn(grey_notes(found.frame))
-    canvas.draw(curve_panels(found.frame), found.signature)

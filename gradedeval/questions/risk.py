@@ -3,37 +3,86 @@
 from __future__ import annotations
 
 import math
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from gradedeval.analysis.score_matrix import AnyScores, Paired, shared_topics, with_baseline
+from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, shared_topics, with_baseline
 from gradedeval.analysis.significance import effect_size
+from gradedeval.analysis.tables import Row, Shown, frame_document, readings, same, scales, signature_lines
 from gradedeval.arrays import TOLERANCE, Floats
-from gradedeval.cli.arguments import Destination
-from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, matrix_from
-from gradedeval.cli.options import READS, command_line, option
-from gradedeval.errors import InputError, shorten, tell
-from gradedeval.formats.frames import joined, to_frame
+from gradedeval.errors import InputError, shorten, tell, visible
+from gradedeval.formats import Column, Document, Layout
+from gradedeval.formats.frames import InNotebook, distinct, joined, to_frame
 from gradedeval.options import numbers
-from gradedeval.questions.compare import risk_document, risk_settings
+from gradedeval.options.question import Setting, question
+from gradedeval.questions.compare import WON, whole
 from gradedeval.scoring.run_scores import of_mean
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-ALPHA: float = 5
-"""The weight of losses in the TREC 2014 Web track."""
+Baseline = Annotated["AnyScores | None", Setting("Compare every run with this one: one of RUN, another file, or saved "
+    "scores.", metavar="RUN|SCORES.csv", default_text="the mean of all runs on each topic", reads=True)]  # fmt: skip
+Alpha = Annotated[float, Setting("A loss counts 1 + A times as much as a win.", numbers.LOSS_ALPHA, metavar="A")]
 MEAN_OF_RUNS = "(mean of runs)"
 
 
+@dataclass(frozen=True, eq=False)
+class Risk(InNotebook):
+    """The risk of runs: the frame of `risk`, the scores that it is of, and how much more a loss weighs."""
+
+    frame: pd.DataFrame
+    scores: Matrix
+    alpha: float
+
+    @property
+    def aside(self) -> str:
+        """What runs are compared with, and how much a loss counts."""
+        baseline, runs = self.frame["baseline"].iloc[0], len(distinct(self.frame, "run"))
+        weight = f"α {self.alpha:g}: a loss counts {1 + self.alpha:g} times"
+        measures = list(dict.fromkeys(self.frame["measure"]))
+        told = readings(self.scores, measures, tested=False)
+        units = scales(self.scores, measures, "URisk")
+        return " | ".join([visible(f"baseline {baseline}"), weight, f"GeoRisk among {runs} runs", *told, *units])
+
+    def document(self, layout: Layout) -> Document:
+        """A row for each run and measure."""
+        shown: Shown = {
+            **same(Column("measure"), Column("run")),
+            Column("mean", "score"): whole(self.scores, "mean"),
+            Column("baseline mean", "score"): whole(self.scores, "baseline_mean"),
+            WON: _won,
+            Column("URisk", "signed"): itemgetter("u_risk"),
+            Column("TRisk", "signed", digits=2): itemgetter("t_risk"),
+            Column("ZRisk", "signed", digits=2): itemgetter("z_risk"),
+            Column("GeoRisk", "score"): itemgetter("geo_risk"),
+        }
+        under = signature_lines(self.aside, self.scores.signature)
+        return frame_document(self.frame, layout, shown, under, signed=True)
+
+
+def _won(row: Row) -> str:
+    return f"{row['wins']}/{row['ties']}/{row['losses']}"
+
+
+@question(
+    "risk",
+    "matrix",
+    answer=Risk,
+    help="""Report the risk of runs: URisk and TRisk against a baseline, GeoRisk among all runs.
+
+    A run that gains on most topics and loses much on a few has a low URisk, though its mean may be high.
+    """,
+)
 def risk(
     scores: AnyScores,
-    baseline: AnyScores | None = None,
+    baseline: Baseline = None,
     *,
-    alpha: float = ALPHA,
+    alpha: Alpha = 5,
     allow_mismatch: bool = False,
 ) -> pd.DataFrame:
     """How risky runs are, by every measure, on the topics that all runs are scored on: a loss counts 1 + alpha times.
@@ -41,7 +90,7 @@ def risk(
     scores          what `gradedeval.evaluate` returns, or saved scores; of geometric means logarithms are compared
     baseline        what others are compared with: the name of one of the runs, or saved scores of a run, as a file, a
                     DataFrame or `Scores`; None: the mean of all runs on each topic
-    alpha           how much more a loss weighs than a win of the same size, 0 or more
+    alpha           how much more a loss weighs than a win of the same size, 0 or more; 5 as in the TREC 2014 Web track
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns a frame with the columns measure, run, baseline, topics, mean, baseline_mean, wins, ties, losses (topics),
@@ -116,27 +165,3 @@ def geometric_risk(score: Floats, alpha: float) -> tuple[Floats, Floats]:
     z_risk = weigh_losses(z, alpha).sum(1)
     normal = np.array([0.5 * math.erfc(-mean / math.sqrt(2)) for mean in (z_risk / score.shape[1]).tolist()])
     return z_risk, np.sqrt(score.mean(1) * normal)
-
-
-# `gradedeval risk RUN... QRELS`: what runs lose on some topics for what they gain on others.
-
-
-OPTIONS = [
-    option("--baseline", metavar="RUN|SCORES.csv", file=READS, help="Compare every run with this one: one of RUN, "
-           "another file, or saved scores. Default: the mean of all runs on each topic."),
-    option(numbers.LOSS_ALPHA, default=ALPHA, metavar="A", help="A loss counts 1 + A times as much as a win. "
-           f"Default: {ALPHA}."),
-]  # fmt: skip
-
-
-@command_line("risk", "RUN... QRELS", OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
-def command(baseline: str | None, alpha: float, **keywords: Any) -> None:
-    """Report the risk of runs: URisk and TRisk against a baseline, GeoRisk among all runs.
-
-    A run that gains on most topics and loses much on a few has a low URisk, though its mean may be high.
-    """
-    destination = Destination(keywords)
-    matrix, name = matrix_from(keywords, baseline)
-    frame = risk(matrix, name, alpha=alpha)
-    settings = risk_settings(frame, matrix, alpha)
-    destination.deliver(partial(risk_document, frame, matrix, settings), settings)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Unpack, cast, get_args
 
-import click
 import numpy as np
 
 from gradedeval import __version__
@@ -24,20 +23,8 @@ from gradedeval.analysis.pictures import (
 )
 from gradedeval.analysis.ranked_runs import check_by_rank
 from gradedeval.arrays import TOLERANCE, Bools, Floats
-from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
-from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.options import (
-    MEASURES_FROM,
-    command_line,
-    given,
-    measure_option,
-    option,
-    output_options,
-    registered,
-)
-from gradedeval.cli.output import warn
-from gradedeval.errors import InputError, check_choice, plural, shorten, warn_caller
-from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.errors import InputError, check_choice, plural, shorten, tell
+from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, to_frame
 from gradedeval.measures.applied import last_rank, scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure, RankingWeights
@@ -45,10 +32,12 @@ from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import exact_label, parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
+from gradedeval.options.definition import GAINS
 from gradedeval.options.numbers import Number
 from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.progress import Progress, no_progress, with_progress
-from gradedeval.parallel.workers import Limits, Workers
+from gradedeval.options.question import Picture, Setting, question
+from gradedeval.parallel.progress import Progress, no_progress, progress
+from gradedeval.parallel.workers import Limits, workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import named_runs, qrels_for
@@ -113,7 +102,7 @@ class Background(NamedTuple):
 
 
 def background(
-    runs: Mapping[str, Any], qrels: Qrels, measures: Sequence[Measure], options: Options, depth: int, workers: Workers
+    runs: Mapping[str, Any], qrels: Qrels, measures: Sequence[Measure], options: Options, depth: int
 ) -> Background:
     """The mean weights at ranks 1..depth, over the rankings of a set of runs by name, of measures such as ap and bpref.
 
@@ -126,14 +115,15 @@ def background(
         raise OPTIONS["ties"].error("weights in a ranking need one order", "choose an order")
     for measure in measures:
         check_by_rank(measure)
-    scorer = Scorer(qrels, measures, options, workers.limits)
+    share = workers()
+    scorer = Scorer(qrels, measures, options, share.limits)
     grader = replace(scorer.grader, last_rank=None)
     summed = _Sums(scorer, depth)
     counts: list[tuple[int, int]] = []
     formats: list[str] = []
     notes, topics = list(scorer.notes), set()
-    for _, source in workers.progress(list(runs.items())):
-        run = grade_run(source, grader, workers.silent())
+    for _, source in share.progress(list(runs.items())):
+        run = grade_run(source, grader, share.silent())
         for batch in settled_batches(run):
             summed.add(batch)
         counts.append((len(run.topics), run.missing))
@@ -241,7 +231,7 @@ RANKS = Number("--ranks", whole=True, minimum=1, maximum=DEEPEST)
 """Ranks whose fixed weights may be asked for."""
 
 
-def static_weights(measure: Measure, depth: int, progress: Progress = no_progress, tried: bool = False) -> Floats:
+def static_weights(measure: Measure, depth: int, show: Progress = no_progress, tried: bool = False) -> Floats:
     """ranks: the fixed weight of a gain at each rank: the score of the ranking whose only gain is 1 at that rank.
 
     That these are the measure's weights is tried on other rankings, which differ in length, gains, judgments and pool,
@@ -259,7 +249,7 @@ def static_weights(measure: Measure, depth: int, progress: Progress = no_progres
         horizon: Any = measure.arguments.get("horizon")
         step = max(1, Limits.cells // max(depth, measure.cutoff or 0, horizon or 0))
         weights = np.zeros(depth)
-        for _, begin in progress([(measure.label, begin) for begin in range(0, depth, step)]):
+        for _, begin in show([(measure.label, begin) for begin in range(0, depth, step)]):
             end = min(begin + step, depth)
             weights[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
     if not tried:
@@ -283,12 +273,12 @@ def _shown(measure: Measure, depth: int, levels: Floats) -> Floats | None:
     return weights if np.allclose(_scores(measure, alone, levels), weights[ranks - 1], rtol=1e-12, atol=0) else None
 
 
-def fixed_weights(measure: Measure, depth: int, progress: Progress) -> tuple[Floats, float]:
+def fixed_weights(measure: Measure, depth: int) -> tuple[Floats, float]:
     """Fixed weights, and the share that lies past them."""
     if measure.definition.weights_in_ranking:
         hint = "give RUN... QRELS to average them"
         raise InputError(f"'{measure}'", "its weights depend on the ranking", hint, usage=True)
-    weights = static_weights(measure, depth, progress)
+    weights = static_weights(measure, depth, progress("ranks"))
     return weights, _share_beyond(measure, weights)
 
 
@@ -378,10 +368,18 @@ Normalize = Literal["none", "sum", "max"]
 NORMALIZE: tuple[str, ...] = get_args(Normalize)
 Quantity = Literal["W", "C", "L"]
 QUANTITIES: tuple[str, ...] = get_args(Quantity)
+By = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Measure, such as 'rbp(p=0.95)' or p@10. Repeat -m, or "
+    "separate measures by spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"), measure="several",
+    required="for example -m 'rbp(p=0.95)'")]  # fmt: skip
+Ranks = Annotated[int, Setting("Print ranks 1 to N.", RANKS, metavar="N")]
+Scaled = Annotated[Normalize, Setting("'sum': scale the weights of ranks 1 to N to sum to 1; 'max': scale the largest "
+    "to 1.")]  # fmt: skip
+Of = Annotated[Quantity, Setting("W: the weights; C: the probability of going on from a rank to the next, W(i+1)/W(i); "
+    "L: that a rank is the last one seen, (W(i) − W(i+1))/W(1).")]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class Weights(InNotebook, document="questions.weights.weights_document"):
+class Weights(InNotebook):
     """Weights of ranks 1, 2, 3, … by several measures, or what a user with these weights does.
 
     measures   as applied
@@ -416,6 +414,11 @@ class Weights(InNotebook, document="questions.weights.weights_document"):
         return to_frame(self.rows, columns=self.columns)
 
     @property
+    def aside(self) -> str:
+        """What the numbers depend on."""
+        return self.signature
+
+    @property
     def remarks(self) -> list[str]:
         """What lies past the last rank."""
         depth, past = len(self.values), list(zip(self.columns[1:], self.beyond.tolist(), strict=True))
@@ -425,22 +428,65 @@ class Weights(InNotebook, document="questions.weights.weights_document"):
             remarks.append(f"{', '.join(endless)}: weights go on past rank {depth}, and their sum is not known")
         return remarks
 
+    def document(self, layout: Layout) -> Document:
+        """A row a rank, a column a measure, for people and for programs."""
+        rank, *measures = self.columns
+        columns = [Column(rank, "count"), *(Column(name, "score", digits=6) for name in measures)]
+        return Document([Table(columns, self.rows)], self.signature)
 
-def weights_document(weights: Weights, layout: Layout) -> Document:
-    """The weights as a table: a row a rank, a column a measure, for people and for programs."""
-    rank, *measures = weights.columns
-    columns = [Column(rank, "count"), *(Column(name, "score", digits=6) for name in measures)]
-    return Document([Table(columns, weights.rows)], weights.signature)
+
+RANKS_DRAWN = 50
+"""As many as linear axes show unless told otherwise."""
+RanksDrawn = Annotated[int | None, Setting("Draw ranks 1 to N.", RANKS, metavar="N",
+    default_text=f"{RANKS_DRAWN}; with --log {DEPTH}")]  # fmt: skip
+Log = Annotated[bool, Setting("Logarithmic axes, down to a millionth of the largest weight of each measure.")]
 
 
+def ranks_drawn(*, ranks: RanksDrawn = None, log: Log = False) -> dict[str, Any]:
+    """How many ranks a picture asks for."""
+    return {"ranks": ranks or (DEPTH if log else RANKS_DRAWN)}
+
+
+def weight_panels(weights: Weights, *, log: Log = False) -> list[Panel]:
+    """The picture of some weights."""
+    return [Panel(partial(draw_weights, frame=weights.frame, quantity=weights.quantity, log=log), 2.1)]
+
+
+@question(
+    "weights",
+    "runs if any",
+    own_measures=True,
+    files="[RUN... QRELS]",
+    form="csv",
+    digits="6",
+    help="""Print the weight of each rank, one column per measure.
+
+    Without files: for measures that are sums of gains with fixed weights, such as p@10, dcg, rbp or insq. With runs and
+    qrels also for ap, rr, sp, bpref and q: the weights implied by each ranking, averaged over all of them.
+
+    \b
+    gradedeval weights -m 'rbp(p=0.95) insq dcg@10' --ranks 50
+    gradedeval weights runs/*.run qrels.txt -m 'ap rr' --normalize sum -o w.csv
+    """,
+    picture=Picture(
+        weight_panels,
+        """Draw the weight of each rank, a line for each measure; with runs and qrels also the background weights of ap,
+        rr, sp, bpref and q.
+
+        With --quantity C or L: the probability that a user with these weights goes on from a rank, or stops there.
+        """,
+        asking=ranks_drawn,
+        signature=lambda found: found.signature,
+    ),
+)
 def weights(
-    measures: AnyMeasure | Sequence[AnyMeasure],
+    measures: By,
     runs: Any = None,
     qrels: Any = None,
     *,
-    ranks: int = DEPTH,
-    normalize: Normalize = "none",
-    quantity: Quantity = "W",
+    ranks: Ranks = DEPTH,
+    normalize: Scaled = "none",
+    quantity: Of = "W",
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Weights:
@@ -463,52 +509,46 @@ def weights(
     """
     options = resolve_options(like, **keywords)
     named = None if runs is None else named_runs(runs)
-    table = weights_by(
-        parse_measures(measures), named, qrels, options, ranks=ranks, normalize=normalize, quantity=quantity
-    )
-    warn_caller(table.notes)
-    return table
-
-
-def weights_by(
-    measures: Sequence[Measure],
-    runs: Mapping[str, Any] | None,
-    qrels: Any,
-    options: Options,
-    *,
-    ranks: int = DEPTH,
-    normalize: str = "none",
-    quantity: str = "W",
-    workers: Workers | None = None,
-    rank_progress: Progress = no_progress,
-) -> Weights:
-    """As `weights`, for measures and options that are settled and runs by name, or None.
-
-    workers        processes that may share a large run; their progress is that of runs
-    rank_progress  shows how many ranks of fixed weights are done
-    """
+    chosen = parse_measures(measures)
     ranks = RANKS.check(ranks)
     check_choice(normalize, NORMALIZE, "--normalize")
     check_choice(quantity, QUANTITIES, "--quantity")
     if quantity != "W" and normalize != "none":
         raise InputError("--normalize", f"{quantity}(i) is the same for weights of any sum", "leave it out", usage=True)
-    if not measures:
+    if not chosen:
         raise InputError("", "no measures given", "for example 'rbp(p=0.95) dcg'", usage=True)
     if (runs is None) != (qrels is None):
         raise InputError("", "runs and qrels belong together", "give both or neither", usage=True)
-    depth = ranks if quantity == "W" else ranks + 1
+    found = _weights(chosen, named, qrels, options, ranks if quantity == "W" else ranks + 1, normalize)
+    under = f"{found.signature} | ranks 1..{ranks}"
+    if quantity == "W":
+        found = replace(found, signature=f"{under} | normalize {normalize}")
+    else:
+        found = _of_user(found, quantity, under)
+    return replace(found, notes=tell(found.notes))
+
+
+def _weights(
+    measures: Sequence[Measure],
+    runs: Mapping[str, Any] | None,
+    qrels: Any,
+    options: Options,
+    depth: int,
+    normalize: str,
+) -> Weights:
+    """The weights of ranks down to a depth; the signature lacks what was made of them."""
     chosen = list(dict.fromkeys(with_defaults(measure, options) for measure in measures))
     for measure in chosen:
         if measure.prior is not None:
             raise InputError(f"'{measure}'", "a mean over intents has no weights", "use the measure inside", usage=True)
     implied = [measure for measure in chosen if measure.definition.weights_in_ranking and runs is not None]
     # Before any run is read: a measure without weights need not wait for them.
-    columns = {measure: fixed_weights(measure, depth, rank_progress) for measure in chosen if measure not in implied}
+    columns = {measure: fixed_weights(measure, depth) for measure in chosen if measure not in implied}
     notes = _cost_notes(list(columns), options)
     settings = [f"gradedeval {__version__}"]
     if implied and runs is not None:
         judged = qrels_for(runs, qrels, options)
-        found = background(runs, judged, implied, options, depth, workers or Workers())
+        found = background(runs, judged, implied, options, depth)
         columns |= dict(zip(implied, zip(found.weights.T, found.shares.tolist(), strict=True), strict=True))
         notes += found.notes
         count, under = len(found.counts), signature(judged, options, implied, found.counts, found.formats)
@@ -517,9 +557,7 @@ def weights_by(
         notes.append("the runs are not read: the weights of these measures are the same for all")
     values = np.stack([_normalized(columns[measure][0], measure, normalize) for measure in chosen], axis=1)
     beyond = np.array([columns[measure][1] for measure in chosen])
-    settings += [f"ranks 1..{ranks}", f"normalize {normalize}"]
-    weights = Weights(chosen, values, beyond, " | ".join(settings), notes)
-    return weights if quantity == "W" else _of_user(weights, quantity, " | ".join(settings[:-1]))
+    return Weights(chosen, values, beyond, " | ".join(settings), notes)
 
 
 def _of_user(weights: Weights, quantity: str, signature: str) -> Weights:
@@ -578,8 +616,6 @@ LABELS = {
 }
 FEW = 25
 """Points that a line marks one by one."""
-RANKS_DRAWN = 50
-"""As many as linear axes show unless told otherwise."""
 LEAST = 1e-6
 """Part of the largest weight of a measure down to which logarithmic axes go."""
 SOURCE = "what gradedeval.weights returns"
@@ -605,11 +641,6 @@ def plot_weights(weights: Any, *, log: bool = False, ranks: int | None = None, a
     ranks = ranks or (None if log else RANKS_DRAWN)
     frame = frame if ranks is None else frame[frame["rank"] <= ranks]
     return drawn(partial(draw_weights, frame=frame, quantity=quantity, log=log), ax)
-
-
-def weight_panel(weights: Any, log: bool) -> Panel:
-    """The picture of some weights."""
-    return Panel(partial(draw_weights, frame=weights.frame, quantity=weights.quantity, log=log), 2.1)
 
 
 def draw_weights(ax: Axes, frame: pd.DataFrame, quantity: str, log: bool) -> None:
@@ -638,95 +669,3 @@ def draw_weights(ax: Axes, frame: pd.DataFrame, quantity: str, log: bool) -> Non
     ax.set_xlabel("rank i (documents)")
     ax.set_ylabel(LABELS[quantity])
     legend(ax)
-
-
-# `gradedeval weights [RUN... QRELS]`: the weight of each rank.
-
-
-MEASURE = measure_option("Measure, such as 'rbp(p=0.95)' or p@10.", default=())
-RANKS_OPTION = option(RANKS, default=DEPTH, metavar="N", help=f"Print ranks 1 to N. Default: {DEPTH}.")
-WEIGHTS_OPTIONS = [
-    option("--normalize", type=click.Choice(NORMALIZE), default="none", help="'sum': scale the weights of ranks 1 to N "
-           "to sum to 1; 'max': scale the largest to 1. Default: none."),
-    option("--quantity", type=click.Choice(QUANTITIES), default="W", help="W: the weights; C: the probability of going "
-           "on from a rank to the next, W(i+1)/W(i); L: that a rank is the last one seen, (W(i) − W(i+1))/W(1). "
-           "Default: W."),
-]  # fmt: skip
-
-
-@command_line(
-    "weights",
-    "[RUN... QRELS]",
-    [MEASURE, RANKS_OPTION],
-    WEIGHTS_OPTIONS,
-    output_options(formats_for(), "csv", digits="6"),
-    [MEASURES_FROM],
-    registered("reading"),
-)
-def command(**keywords: Any) -> None:
-    """Print the weight of each rank, one column per measure.
-
-    Without files: for measures that are sums of gains with fixed weights, such as p@10, dcg, rbp or insq. With runs and
-    qrels also for ap, rr, sp, bpref and q: the weights implied by each ranking, averaged over all of them.
-
-    \b
-    gradedeval weights -m 'rbp(p=0.95) insq dcg@10' --ranks 50
-    gradedeval weights runs/*.run qrels.txt -m 'ap rr' --normalize sum -o w.csv
-    """
-    destination = Destination(keywords, "csv")
-    weights = weights_of(keywords)
-    warn([*weights.notes, *weights.remarks])
-    destination.deliver(partial(weights_document, weights), weights.signature)
-
-
-def weights_of(keywords: dict[str, Any]) -> Weights:
-    """The weights of the measures asked for, by themselves or in RUN... QRELS."""
-    files, measures = keywords.pop("files"), keywords.pop("measures")
-    settings = {name: keywords.pop(name) for name in ("ranks", "normalize", "quantity")}
-    table = measure_table(keywords.pop("measures_from"))
-    runs, qrels = run_and_qrels(files, keywords) if files else ([], None)
-    if not measures:
-        raise InputError("", "no measure given", "for example -m 'rbp(p=0.95)'", usage=True)
-    chosen = parse_measures(measures, table)
-    if given(keywords) and not files:
-        raise InputError(given(keywords)[0], "applies to runs, and none are given", "add RUN... QRELS", usage=True)
-    return weights_by(
-        chosen,
-        named_runs(runs) if runs else None,
-        qrels,
-        resolve_options(**keywords),
-        **settings,
-        workers=Workers.of(None, with_progress),
-        rank_progress=partial(with_progress, label="ranks"),
-    )
-
-
-# `gradedeval plot weights [RUN... QRELS]`: the weights of ranks as lines.
-
-
-RANK_OPTION = option(RANKS, metavar="N", help=f"Draw ranks 1 to N. Default: {RANKS_DRAWN}; with --log "
-                     f"{DEPTH}.")  # fmt: skip
-LOG = option("--log", is_flag=True, help="Logarithmic axes, down to a millionth of the largest weight of each measure.")
-
-
-@command_line(
-    "weights",
-    "[RUN... QRELS]",
-    [MEASURE, RANK_OPTION],
-    WEIGHTS_OPTIONS,
-    [LOG],
-    PICTURE_OPTIONS,
-    [MEASURES_FROM],
-    registered("reading"),
-)
-def plot_command(log: bool, **keywords: Any) -> None:
-    """Draw the weight of each rank, a line for each measure; with runs and qrels also the background weights of ap, rr,
-    sp, bpref and q.
-
-    With --quantity C or L: the probability that a user with these weights goes on from a rank, or stops there.
-    """
-    canvas = Canvas(keywords)
-    keywords["ranks"] = keywords["ranks"] or (DEPTH if log else RANKS_DRAWN)
-    weights = weights_of(keywords)
-    warn([*weights.notes, *weights.remarks])
-    canvas.draw([weight_panel(weights, log)], weights.signature)

@@ -103,9 +103,9 @@ def test_a_command_is_a_file_and_a_line(copy: Path) -> None:
     (copy / place).write_text(body, encoding="utf-8")
     replace(copy / "gradedeval" / "cli" / "__init__.py", line)
 
-    counted, page = (python(copy, "-m", *shlex.split(words.removeprefix("$ "))) for words in session.splitlines())
-    assert counted == "50\n"
-    assert page.count("  --count") == page.count("  --judged-only") == 1
+    listed, page = (python(copy, "-m", *shlex.split(words.removeprefix("$ "))) for words in session.splitlines())
+    assert re.match(r"topic\n-+\n\d+\n\d+\n\ngradedeval ", listed)
+    assert page.count("  --first N") == page.count("  --judged-only") == 1
     assert "  topics  " in python(copy, "-m", "gradedeval", "--help")
 
 

@@ -75,7 +75,7 @@ def test_against_statsmodels() -> None:
 def test_the_expected_width_is_that_of_simulated_intervals(topics: int) -> None:
     draws = np.random.default_rng(topics).normal(0, math.sqrt(2 * 0.05), (100_000, topics))
     width = 2 * stats.t.isf(0.05, topics - 1) * draws.std(1, ddof=1).mean() / math.sqrt(topics)
-    assert Aim(alpha=0.1).width(topics, 0.05) == pytest.approx(width, rel=0.01)
+    assert Aim(0.1, 0.1, 0.2).width(topics, 0.05) == pytest.approx(width, rel=0.01)
 
 
 def test_the_two_way_analysis_finds_the_difference_as_often_as_planned() -> None:

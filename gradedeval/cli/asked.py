@@ -1,0 +1,248 @@
+"""The runner: makes of a question its command, with its help and options, and its verb of `gradedeval plot`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from typing import Any
+
+import click
+
+from gradedeval.cli.arguments import Destination, measure_table, one_measure, run_and_qrels, usage
+from gradedeval.cli.options import (
+    JOBS,
+    MEASURES_FROM,
+    READS,
+    WRITES,
+    Decorator,
+    command_line,
+    given,
+    is_given,
+    option,
+    output_options,
+    registered,
+)
+from gradedeval.cli.output import warn
+from gradedeval.errors import InputError
+from gradedeval.formats import formats_for
+from gradedeval.formats.frames import InNotebook
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options.question import Question, Setting
+from gradedeval.parallel.workers import shared_by
+
+Inputs = tuple[Any, ...]
+
+
+@cache
+def command_of(question: Question) -> click.Command:
+    """`gradedeval NAME`: prints the answer."""
+
+    def run(**keywords: Any) -> None:
+        _print(question, keywords)
+
+    outputs = output_options(formats_for(), question.form, question.digits)
+    second = {name: help for name, (_, help) in question.writes.items()}
+    writes = [option(f"--{name}", metavar="FILE.csv", file=WRITES, help=help) for name, help in second.items()]
+    groups = [*map(_option, _settings(question, question.modes, question.views).values())], writes
+    return _command(question, [*groups, _reading(question), outputs], question.help, run)
+
+
+@cache
+def picture_of(question: Question) -> click.Command:
+    """`gradedeval plot NAME`: draws the answer."""
+    from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas  # a command that prints draws nothing
+
+    assert question.picture is not None, question.name
+    known = _settings(question, question.picture.modes, question.picture.settings)
+
+    def run(**keywords: Any) -> None:
+        canvas = Canvas(keywords)
+        panels, signature = _drawn(question, {name: keywords.pop(name) for name in known}, keywords)
+        canvas.draw(panels, signature)
+
+    groups = [[*map(_option, known.values())], PICTURE_OPTIONS, _reading(question)]
+    return _command(question, groups, question.picture.help, run)
+
+
+def _command(question: Question, groups: list[list[Decorator]], help: str, run: Callable[..., None]) -> click.Command:
+    made: click.Command = command_line(question.name, question.files, *groups, help=inspect.cleandoc(help))(run)
+    return made
+
+
+def _print(question: Question, keywords: dict[str, Any]) -> None:
+    """Answer what was asked, and write it where it is to go."""
+    asked, views = _mode(question, question.modes), question.views
+    own = {name: keywords.pop(name) for name in _settings(question, question.modes, views)}
+    destination = Destination(keywords, question.form)
+    targets = {name: keywords.pop(name) for name in question.writes}
+    write = [_second(attribute, targets[name]) for name, (attribute, _) in asked.writes.items()]
+    found = _answer(asked, _said(asked.settings, own), keywords)
+    for one in write:
+        one(found)
+    destination.deliver(partial(found.document, **_said(views, own)), found.aside)
+
+
+def _second(attribute: str, target: str | None) -> Callable[[Any], None]:
+    """What writes a second result of an answer, where it is wanted. Raises InputError (usage) for a format that is none
+    for programs."""
+    from gradedeval.cli.many_runs import curve_form, write_curve  # few questions have one
+
+    curve_form(target)
+    return lambda found: write_curve(getattr(found, attribute), target, found.aside or found.signature)
+
+
+def _drawn(question: Question, own: Mapping[str, Any], keywords: dict[str, Any]) -> tuple[list[Any], str]:
+    """Panels of the answer to what was asked, and the lines below them."""
+    assert question.picture is not None
+    asked = _mode(question, question.picture.modes)
+    picture = asked.picture
+    assert picture is not None
+    of_picture = _said(picture.settings, own)
+    settings = {**_said(asked.settings, own), **picture.asking(**_for(picture.asking, of_picture))}
+    found = _answer(asked, settings, keywords)
+    return picture.panels(found, **_for(picture.panels, of_picture)), picture.signature(found)
+
+
+def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str, Any]) -> Any:
+    """The answer to a question, after the files are read that it needs."""
+    jobs = keywords.pop("jobs", None)
+    read, settings = READERS[question.needs](question, dict(settings), keywords)
+    with shared_by(jobs):
+        found = question.function(*read, **settings)
+    if question.answer is not None:
+        found = question.answer(found, *read, **_for(question.answer, settings))
+    if isinstance(found, InNotebook):
+        warn(found.remarks)
+    return found
+
+
+def _for(function: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a function takes."""
+    wanted = inspect.signature(function).parameters
+    return {name: value for name, value in settings.items() if name in wanted}
+
+
+# Settings and modes
+
+
+def _settings(question: Question, modes: tuple[Question, ...], more: Mapping[str, Setting]) -> dict[str, Setting]:
+    """The settings of a command: those of the question and of what it shows, its modes, and what these alone take."""
+    found = {**question.settings, **more}
+    for mode in modes:
+        assert mode.mode is not None
+        found |= {mode.mode.name: mode.mode}
+        found |= {name: setting for name, setting in mode.settings.items() if name not in found}
+    return found
+
+
+def _option(setting: Setting) -> Decorator:
+    """A setting as an option of click. Without the default: that is the function's."""
+    said: dict[str, Any] = {"section": setting.section, "help": setting.text, "metavar": setting.metavar}
+    flags = (setting.number,) if setting.number else setting.flags
+    if setting.is_flag:
+        said |= {"is_flag": True}
+    else:
+        said |= {"file": READS if setting.reads else "", "multiple": setting.measure == "several"}
+    if setting.choices:
+        said |= {"type": click.Choice(setting.choices)}
+    return option(*flags, setting.name, **said)
+
+
+def _typed() -> set[str]:
+    """The names of the options that stand on the command line."""
+    context = click.get_current_context()
+    there = click.core.ParameterSource.COMMANDLINE
+    names = [str(param.name) for param in context.command.params]
+    return {name for name in names if context.get_parameter_source(name) is there}
+
+
+def _said(settings: Mapping[str, Setting], own: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given for each setting, or else its default."""
+    typed = _typed()
+    given = {name: not own[name] if setting.off else own[name] for name, setting in settings.items() if name in typed}
+    return {name: setting.default for name, setting in settings.items()} | given
+
+
+def _mode(question: Question, modes: tuple[Question, ...]) -> Question:
+    """Which of its questions a command was asked. Raises InputError (usage) for an option of another."""
+    typed, everything = _typed(), (question, *modes)
+    asked = next((mode for mode in modes if mode.mode is not None and mode.mode.name in typed), question)
+    for name, flag in [pair for one in everything for pair in _owned(one)]:
+        if name not in typed or name in dict(_owned(asked)):
+            continue
+        if asked.mode is not None:
+            what, hint = f"does not go with {asked.mode.flags[-1]}", "leave one of them out"
+        else:
+            flag_of = [mode.mode.flags[-1] for mode in modes if mode.mode is not None and name in mode.settings]
+            what, hint = f"needs {' or '.join(flag_of)}", f"add {' or '.join(flag_of)}"
+        raise InputError(flag, what, hint, usage=True)
+    return asked
+
+
+def _owned(question: Question) -> Iterator[tuple[str, str]]:
+    """What a question takes, with its flag."""
+    yield from ((name, setting.flags[-1]) for name, setting in question.settings.items())
+    yield from ((name, f"--{name}") for name in question.writes)
+
+
+# What is read
+
+
+def _reading(question: Question) -> list[Decorator]:
+    """The options of what a question reads, and of who shares the work."""
+    if question.needs == "matrix":
+        from gradedeval.cli.many_runs import MATRIX_OPTIONS  # others do without runs × topics
+
+        return MATRIX_OPTIONS
+    measuring = [MEASURES_FROM] if question.own_measures else []
+    shared = [JOBS] if question.jobs else []
+    return [*measuring, *shared, *([] if question.needs == "file" else registered("reading"))]
+
+
+def _read_matrix(
+    question: Question, settings: dict[str, Any], keywords: dict[str, Any]
+) -> tuple[Inputs, dict[str, Any]]:
+    """The scores of runs × topics; None where a setting takes their place."""
+    from gradedeval.cli.many_runs import matrix_from  # see `_reading`
+
+    for name, setting in question.settings.items():
+        flag = setting.flags[-1]
+        if setting.instead and is_given(settings[name]):
+            if given(keywords):
+                hint = f"give either {flag} or {question.files}"
+                raise InputError(flag, "takes the place of runs and their options", hint, usage=True)
+            return (None,), settings
+        if setting.instead and not keywords["files"] and not keywords["from_scores"]:
+            raise InputError("", setting.instead, f"{usage()}, or give {flag} {setting.metavar}", usage=True)
+    matrix, baseline = matrix_from(keywords, settings.get("baseline"), question.paired(settings))
+    return (matrix,), settings | ({"baseline": baseline} if "baseline" in settings else {})
+
+
+def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str, Any]) -> tuple[Inputs, dict[str, Any]]:
+    """The names of runs and qrels, if there are any; the options of reading are settings of the function."""
+    files, table = keywords.pop("files"), measure_table(keywords.pop("measures_from", ()))
+    none = question.needs == "runs if any" and not files
+    runs, qrels = (None, None) if none else run_and_qrels(files, keywords)
+    for name, setting in question.settings.items():
+        if setting.required and not settings[name]:
+            raise InputError("", f"no {setting.flags[-1].strip('-')} given", setting.required, usage=True)
+        if setting.measure == "one":
+            settings[name] = one_measure(setting.flags[-1], settings[name], table)
+        elif setting.measure:
+            settings[name] = parse_measures(settings[name], table)
+    if none and given(keywords):
+        raise InputError(given(keywords)[0], "applies to runs, and none are given", "add RUN... QRELS", usage=True)
+    return (), settings | keywords | {"runs": runs, "qrels": qrels}
+
+
+def _read_file(question: Question, settings: dict[str, Any], keywords: dict[str, Any]) -> tuple[Inputs, dict[str, Any]]:
+    """The name of a file."""
+    files = keywords["files"]
+    if len(files) != 1:
+        hint = f"name one {question.name}: {usage().removeprefix('usage: ')}"
+        raise InputError("", f"{len(files)} files given", hint, usage=True)
+    return files, settings
+
+
+READERS = {"matrix": _read_matrix, "runs": _read_runs, "runs if any": _read_runs, "file": _read_file}

@@ -1,0 +1,182 @@
+"""What a question says of itself, once: what it reads, its settings, its help, its second results, modes and picture.
+
+A setting is a keyword of its function, whose type is an alias: `Draws = Annotated[int, Setting("Number of bootstrap
+samples.", numbers.DRAWS, metavar="N")]`. Name, type and default are those of the signature. Of all this the runner,
+`cli.asked`, makes the command and its page.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import NoneType
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+from gradedeval.options.definition import THIS_COMMAND
+from gradedeval.options.numbers import Number
+
+Needs = Literal["matrix", "runs", "runs if any", "file"]
+"""What a question reads: scores of runs × topics, or saved ones; runs and qrels; these or nothing; one file."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Setting:
+    """What the signature does not say of a setting.
+
+    help          what it does, in sentences
+    number        the numbers that it takes, and its flag
+    metavar       what its value is called on a help page; None: its choices
+    section       where it stands on a help page
+    spelled       its flags, where they are not those of its name or number
+    off           the flag that turns it off, where it is on by default
+    default_text  what the default is, where None does not say it
+    reads         its value may name a file, which is read
+    measure       it names a measure, or several
+    required      it must be given; this is the hint where it is not
+    instead       it takes the place of what the question reads; this is what is wrong where both are missing
+    """
+
+    help: str
+    number: Number | None = None
+    metavar: str | None = None
+    section: str = THIS_COMMAND
+    spelled: tuple[str, ...] = ()
+    off: str = ""
+    default_text: str | None = None
+    reads: bool = False
+    measure: Literal["", "one", "several"] = ""
+    required: str = ""
+    instead: str = ""
+    name: str = ""
+    type: Any = None
+    default: Any = None
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """How it is written on the command line."""
+        if self.off or self.spelled:
+            return (self.off,) if self.off else self.spelled
+        return (self.number.flag if self.number else f"--{self.name.replace('_', '-')}",)
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is only on or off."""
+        return self.type is bool
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The words that it takes, where it takes no others."""
+        kinds = [kind for kind in get_args(self.type) or () if kind is not NoneType]
+        kind = kinds[0] if NoneType in get_args(self.type) else self.type
+        return get_args(kind) if get_origin(kind) is Literal and self.number is None else ()
+
+    @property
+    def text(self) -> str:
+        """Its help, with the default."""
+        silent = self.default is None or self.is_flag or self.default == ()
+        shown = " ".join(self.default) if isinstance(self.default, tuple) else self.default
+        default = self.default_text if self.default_text is not None or silent else shown
+        return self.help if default is None else f"{self.help} Default: {default}."
+
+
+def lines_under(found: Any) -> str:
+    """How an answer was found, and what it depends on: the lines below a picture."""
+    return "\n".join(part for part in (found.aside, found.signature) if part)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Picture:
+    """What `gradedeval plot` draws of an answer.
+
+    panels     answer -> panels
+    help       its page
+    signature  answer -> what stands below it
+    asking     settings of the picture alone -> those of the question that follow from them
+    modes      other questions whose pictures the same command draws by a flag, which is their `mode`
+    settings   name -> setting, of the signatures of both
+    """
+
+    panels: Callable[..., list[Any]]
+    help: str = ""
+    signature: Callable[[Any], str] = lines_under
+    asking: Callable[..., Mapping[str, Any]] = lambda: {}
+    modes: tuple[Question, ...] = ()
+    settings: Mapping[str, Setting] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "settings", settings_of(self.asking) | settings_of(self.panels))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Question:
+    """How a function is asked at a prompt.
+
+    name          of its command
+    function      which answers it; what it reads stands first in its signature
+    needs         what it reads, and `files` what the arguments are called
+    help          its page
+    answer        where the function gives a frame alone: makes of this, what was read and settings what shows itself
+    paired        by its settings, whether all runs are compared on the same topics, so that the others are told
+    shows         the `document` of its answer, where this is asked something alone, by settings in its signature
+    writes        flag -> attribute of the answer and what `--flag FILE.csv` says: a second result, for programs
+    modes         questions that the same command asks by a flag, which is their `mode`
+    picture       what `gradedeval plot` draws of it
+    own_measures  whether its settings name measures of --measures-from, too
+    jobs          whether processes share its work
+    form          the format where none is asked for
+    digits        those of tables, where they may be chosen
+    settings      name -> setting, in the order of the signature
+    views         those of `shows`
+    """
+
+    name: str
+    function: Callable[..., Any]
+    needs: Needs
+    files: str = "RUN... QRELS"
+    help: str = ""
+    answer: Callable[..., Any] | None = None
+    paired: Callable[[Mapping[str, Any]], bool] = lambda settings: True
+    shows: Callable[..., Any] | None = None
+    writes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    modes: tuple[Question, ...] = ()
+    mode: Setting | None = None
+    picture: Picture | None = None
+    own_measures: bool = False
+    jobs: bool = False
+    form: str = "table"
+    digits: str = ""
+    settings: Mapping[str, Setting] = field(init=False)
+    views: Mapping[str, Setting] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "settings", settings_of(self.function))
+        object.__setattr__(self, "views", {} if self.shows is None else settings_of(self.shows))
+
+
+def settings_of(function: Callable[..., Any]) -> dict[str, Setting]:
+    """The settings in a signature, by name: parameters whose type is an alias with a `Setting`. In its annotations the
+    plain types take their places, which `help` and notebooks show."""
+    found, known = {}, function.__globals__
+    for name, parameter in inspect.signature(function).parameters.items():
+        kind = known.get(parameter.annotation)
+        for said in getattr(kind, "__metadata__", ()):
+            if isinstance(said, Setting):
+                (plain, *_) = get_args(kind)
+                default = None if parameter.default is parameter.empty else parameter.default
+                found[name] = replace(said, name=name, type=plain, default=default)
+                function.__annotations__[name] = getattr(plain, "__forward_arg__", plain)
+    return found
+
+
+Asked = TypeVar("Asked", bound=Callable[..., Any])
+
+
+def question(name: str, needs: Needs, **said: Any) -> Callable[[Asked], Asked]:
+    """Make a function a question, as `Question` has it; the function stays what it is."""
+
+    def decorate(function: Asked) -> Asked:
+        function.question = Question(name, function, needs, **said)  # type: ignore[attr-defined]
+        return function
+
+    return decorate

@@ -1,0 +1,141 @@
+"""A question makes its command: settings, defaults, modes, second results, what a picture and the workers are asked."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import gradedeval
+from gradedeval.cli.asked import command_of
+from gradedeval.errors import InputError, tell
+from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import InNotebook
+from gradedeval.options.numbers import Number
+from gradedeval.options.question import Question, Setting, question, settings_of
+from gradedeval.parallel.workers import workers
+from support.generated_docs import LEAVES
+
+Lines = Annotated[int, Setting("Count to N.", Number("--lines", whole=True, minimum=1), metavar="N")]
+Order = Annotated[Literal["up", "down"], Setting("Which way.")]
+Marked = Annotated[bool, Setting("Leave the mark out.", off="--plain")]
+Least = Annotated[float | None, Setting("The least.", Number("--least"), default_text="none")]
+Quoted = Annotated["NotHere | None", Setting("Of a type that is not imported.", metavar="WORD")]  # type: ignore[name-defined] # noqa: F821
+Wide = Annotated[bool, Setting("Show what was asked.", spelled=("-w", "--wide"))]
+
+
+@dataclass(frozen=True, eq=False)
+class Counted(InNotebook):
+    found: dict[str, Any]
+    signature: str = "signed"
+
+    @property
+    def aside(self) -> str:
+        return "how"
+
+    def document(self, layout: Layout, *, wide: Wide = False) -> Document:
+        shown = {**self.found, "wide": wide}
+        return Document([Table([Column(name) for name in shown], [[str(one) for one in shown.values()]])])
+
+
+def lower(path: str, *, least: Least = None, lines: Lines = 3) -> Counted:
+    return Counted({"mode": "lower", "least": least, "lines": lines})
+
+
+LOWER = Question("count", lower, "file", mode=Setting("Ask for the least.", name="lower", type=bool))
+
+
+@question("count", "file", files="FILE", help="Count.", modes=(LOWER,), shows=Counted.document, jobs=True)
+def count(path: str, *, lines: Lines = 3, order: Order = "up", marked: Marked = True, word: Quoted = None) -> Counted:
+    """Count."""
+    tell([f"{workers().count} working"])
+    return Counted({"path": path, "lines": lines, "order": order, "marked": marked, "word": word})
+
+
+ASKED: Question = count.question  # type: ignore[attr-defined]
+
+
+def asked(*words: str) -> tuple[dict[str, str], str]:
+    """What the answer holds, and what is told."""
+    done = CliRunner().invoke(command_of(ASKED), [*words, "-f", "csv"], obj=words, catch_exceptions=False)
+    names, values = done.stdout.splitlines()
+    return dict(zip(names.split(","), values.split(","), strict=True)), done.stderr
+
+
+def test_a_setting_is_what_the_signature_and_the_alias_say() -> None:
+    lines, order, marked, word = ASKED.settings.values()
+    assert (lines.name, lines.type, lines.default, lines.flags) == ("lines", int, 3, ("--lines",))
+    assert lines.text == "Count to N. Default: 3."
+    assert (order.choices, order.default, order.text) == (("up", "down"), "up", "Which way. Default: up.")
+    assert (marked.flags, marked.is_flag, marked.text) == (("--plain",), True, "Leave the mark out.")
+    assert (word.flags, word.choices) == (("--word",), ())
+    assert LOWER.settings["least"].text == "The least. Default: none."
+
+
+def test_the_function_stays_a_function_with_plain_types() -> None:
+    assert count("x").found == {"path": "x", "lines": 3, "order": "up", "marked": True, "word": None}
+    said = inspect.signature(count)
+    assert (said.parameters["lines"].annotation, said.parameters["word"].annotation) == (int, "NotHere | None")
+    assert settings_of(count) == {}  # they have been taken
+
+
+@pytest.fixture(autouse=True)
+def heard() -> Any:
+    """In Python the notes of the question are warnings."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
+        yield
+
+
+def test_what_is_not_typed_is_left_to_the_function() -> None:
+    found, told = asked("a", "--jobs", "2")
+    assert list(found.values()) == ["a", "3", "up", "True", "None", "False"]
+    assert told.splitlines() == ["2 working", "how"]
+    found, _ = asked("a", "--lines", "5", "--order", "down", "--plain", "--word", "b", "-w")
+    assert list(found.values()) == ["a", "5", "down", "False", "b", "True"]
+
+
+def test_a_mode_is_another_question() -> None:
+    found, _ = asked("a", "--lower", "--least", "2")
+    assert (found["mode"], found["least"], found["lines"]) == ("lower", "2.0", "3")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["a", "--lower", "--order", "up"], "--order: does not go with --lower; leave one of them out"),
+        (["a", "--least", "1"], "--least: needs --lower; add --lower"),
+        (["a", "b"], "2 files given; name one count: count FILE"),
+        (["a", "--lines", "0"], "--lines: 0 is too small; it must be at least 1"),
+        (["a", "--order", "upp"], "--order: invalid value 'upp'; did you mean 'up'?"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line(words: list[str], says: str) -> None:
+    with pytest.raises(InputError) as error:
+        asked(*words)
+    assert error.value.at_prompt.startswith(says)
+    assert error.value.usage
+
+
+QUESTIONS = ("risk", "power", "correlate", "weights", "history", "informative", "pr")
+
+
+@pytest.mark.parametrize("name", [*QUESTIONS, *(f"plot {name}" for name in QUESTIONS if name != "risk")])
+def test_defaults_stand_in_signatures_alone(name: str) -> None:
+    own = [param for param in LEAVES[name].params if isinstance(param, click.Option) and not param.is_flag]
+    # Those that a picture has of itself are not of a question.
+    kept = {"width", "dpi"} if name.startswith("plot ") else set()
+    assert {param.name for param in own if isinstance(param.default, int | float | str)} == kept
+
+
+def test_the_docstring_of_a_question_is_that_of_its_function() -> None:
+    assert "Returns a frame" in str(gradedeval.risk.__doc__)
+    assert inspect.signature(gradedeval.power).parameters["draws"].annotation is int
+    assert Path(str(inspect.getsourcefile(gradedeval.power))).name == "power.py"

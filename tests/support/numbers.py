@@ -76,6 +76,7 @@ def run(seed: int) -> dict[str, dict[str, float]]:
 
 
 RUNS = {name: run(number) for number, name in enumerate(("a.run", "b.run", "c.run"))}
+PAIR = {name: RUNS[name] for name in ("a.run", "b.run")}
 QRELS = {str(topic): {f"d{at}": at * (topic + 1) % 4 for at in range(12)} for topic in range(6)}
 
 
@@ -151,6 +152,7 @@ CALLS: dict[str, Call] = {
     "pool": lambda folder, **given: gradedeval.pool(RUNS, QRELS, **given),
     "power": lambda folder, **given: gradedeval.power(scores(), **given),
     "read_history": lambda folder, **given: gradedeval.read_history(folder / "history.jsonl", **given),
+    "reproduction": lambda folder, **given: gradedeval.reproduction(PAIR, PAIR, **given),
     "risk": lambda folder, **given: gradedeval.risk(scores(), **given),
     "run_summaries": lambda folder, **given: gradedeval.run_summaries(scores(), **given),
     "table": lambda folder, **given: gradedeval.table(scores(), baseline="a.run", test="t", **given),

@@ -96,9 +96,9 @@ class Part:
 
 def select(batch: Batch, rows: Ints) -> Batch:
     """Some of its topics, or some several times."""
-    arrays = {name: getattr(batch, name) for name in ("codes", "retrieved", "pool", "kinds", "first", "below")}
+    arrays = {name: getattr(batch, name) for name in ("codes", "retrieved", "kinds", "first", "below")}
     chosen = {name: array[rows] for name, array in arrays.items() if array is not None}
-    return replace(batch, topics=[batch.topics[row] for row in rows.tolist()], **chosen)
+    return replace(batch, topics=[batch.topics[row] for row in rows.tolist()], pool=batch.pool.select(rows), **chosen)
 
 
 def parts_of(batches: Sequence[Batch], topics: Sequence[str], judged: Bools, numbering: Numbering) -> list[Part]:

@@ -21,7 +21,7 @@ from gradedeval.measures.gains import Gains, Sample
 from gradedeval.options import OPTIONS, Options
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Workers
-from gradedeval.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, positions_of, ranks
+from gradedeval.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, GradeCounts, positions_of, ranks
 from gradedeval.rankings.grade import Grader
 from gradedeval.scoring.doubts import doubts_of, not_too_many, united
 from gradedeval.scoring.evaluate import named_runs
@@ -121,8 +121,8 @@ class RankedRuns:
         return judged
 
     @cached_property
-    def pool(self) -> Ints:
-        """topics × labels: how many judged documents have each."""
+    def pool(self) -> GradeCounts:
+        """How many judged documents of each topic have each label."""
         return self.grader.qrels._pool_of(self.topics)
 
     @cached_property
@@ -146,13 +146,14 @@ class RankedRuns:
         return grades
 
     def batches(
-        self, run: RankedRun, grader: Grader, code: Codes | None = None, pool: Ints | None = None
+        self, run: RankedRun, grader: Grader, code: Codes | None = None, pool: GradeCounts | None = None
     ) -> Iterator[Batch]:
         """The batches of a run, as measures take them; with other grades of documents and another pool where given."""
         codes = (self.code if code is None else code)[run.document]
         row = {topic: number for number, topic in enumerate(self.topics)}
+        counted = self.pool if pool is None else pool
         for batch in grader.batches(Documents(self.topics, run.counts, codes, None, None, lambda position: b"")):
-            yield replace(batch, pool=(self.pool if pool is None else pool)[[row[topic] for topic in batch.topics]])
+            yield replace(batch, pool=counted.select(np.array([row[topic] for topic in batch.topics], dtype=np.int64)))
 
     def of_topics(self, topics: Ints) -> RankedRuns:
         """The same documents, in some of the topics alone. Documents keep their numbers."""
@@ -167,7 +168,7 @@ class RankedRuns:
         named = [self.topics[topic] for topic in topics.tolist()]
         return replace(self, runs=runs, topics=named, topic=row[self.topic])
 
-    def scores(self, scorer: Scorer, code: Codes | None = None, pool: Ints | None = None) -> Floats:
+    def scores(self, scorer: Scorer, code: Codes | None = None, pool: GradeCounts | None = None) -> Floats:
         """3 × runs × topics × measures: score, residual by the unjudged and residual in all, as `Scorer.score_batch`;
         nan where a topic does not count for a run."""
         scorer = scorer if pool is None else of_another_pool(scorer)

@@ -11,7 +11,7 @@ from gradedeval.analysis.flips import CELLS, Part, Reread
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.measures.applied import scores_of
-from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.batch import Batch, GradeCounts
 from gradedeval.scoring.run_scores import tested
 from gradedeval.scoring.scorer import GainsCache
 
@@ -39,12 +39,15 @@ class Ranked:
         row = {topic: row for row, topic in enumerate(topics)}
         codes = np.full((len(topics), width), first.beyond, dtype=first.codes.dtype)
         number = np.zeros((len(topics), width), dtype=np.int64)
-        retrieved, pool = np.zeros(len(topics), np.int64), np.zeros((len(topics), first.pool.shape[1]), np.int64)
+        retrieved, cells = np.zeros(len(topics), np.int64), []
         for part in parts:
             rows = np.array([row[name] for name in part.names])
             codes[rows, : part.number.shape[1]] = part.batch.codes
             number[rows, : part.number.shape[1]] = part.number
-            retrieved[rows], pool[rows] = part.batch.retrieved, part.batch.pool
+            retrieved[rows] = part.batch.retrieved
+            cells.append((rows[part.batch.pool.topic], part.batch.pool.code, part.batch.pool.count))
+        topic, code, count = map(np.concatenate, zip(*cells, strict=True))
+        pool = GradeCounts.summed(topic, code, count, len(topics), first.pool.labels)
         return cls(Batch([NO_TOPIC] * len(topics), codes, retrieved, pool), number)
 
 
@@ -172,9 +175,10 @@ class Reversals:
         """The tested scores of topics at some rows: the documents at these ranks have the best grade there is, as have
         so many `more` documents of the pool, these included."""
         label = int(self.table.worth.argmax())
-        codes, pool = run.batch.codes[rows], run.batch.pool[rows]
+        codes, known = run.batch.codes[rows], run.batch.pool.select(rows)
         codes[relevant] = label
-        pool[:, label] += more
+        topic, code = np.append(known.topic, np.arange(len(rows))), np.append(known.code, np.full(len(rows), label))
+        pool = GradeCounts.summed(topic, code, np.append(known.count, more), len(rows), known.labels)
         batch = replace(run.batch, topics=[NO_TOPIC] * len(rows), codes=codes, retrieved=run.batch.retrieved[rows])
         gains = GainsCache(replace(batch, pool=pool), self.scorer.grader, self.scorer.by_intent)
         return tested(scores_of(self.measure, gains(self.table, self.measure)), self.paired.reading.summary)

@@ -9,7 +9,7 @@ first so many reach each level.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -56,12 +56,31 @@ class Layer(NamedTuple):
     ideal: Floats | Ints
 
 
-def steps(g: Gains) -> list[tuple[float, float, Ints]]:
-    """For each level of gain, from the lowest: the step up to it, the level, and topics: R_j, how many documents of the
-    pool reach it."""
+class Step(NamedTuple):
+    """A level of gain.
+
+    rise      the step up to it
+    level     the gain
+    relevant  topics: R_j, how many documents of the pool reach it
+    alike     whether the same documents reach the level below
+    """
+
+    rise: float
+    level: float
+    relevant: Ints
+    alike: bool
+
+
+def steps(g: Gains) -> Iterator[Step]:
+    """The levels of gain, from the lowest."""
     rises = np.diff(g.levels, prepend=0.0).tolist()
-    counts = [np.count_nonzero(g.ideal >= level, axis=1) for level in g.levels]
-    return list(zip(rises, g.levels.tolist(), counts, strict=True))
+    above = np.searchsorted(g.levels, np.append(g.gain.ravel(), g.ideal.ravel()), side="right")
+    alike = np.bincount(above, minlength=len(rises) + 1)[: len(rises)] == 0
+    alike[:1] = False
+    relevant = np.zeros(len(g.gain), dtype=np.int64)
+    for rise, level, same in zip(rises, g.levels.tolist(), alike.tolist(), strict=True):
+        relevant = relevant if same else np.count_nonzero(g.ideal >= level, axis=1)
+        yield Step(rise, level, relevant, same)
 
 
 def from_below(values: Floats) -> Floats:
@@ -103,10 +122,15 @@ def greatest(layers: Sequence[Layer]) -> Floats:
     best: Floats = ratio(layers).max(1)
     for _ in range(MOST_ROUNDS):
         found, ideal = np.zeros((2, len(best)))
+        before: Layer | None = None
         for layer in layers:
-            chosen = (layer.found - best[:, None] * layer.ideal).argmax(1)[:, None]
-            found += layer.step * np.take_along_axis(layer.found, chosen, 1)[:, 0]
-            ideal += layer.step * np.take_along_axis(np.asarray(layer.ideal, np.float64), chosen, 1)[:, 0]
+            if before is None or layer.found is not before.found:  # else it is the same at another step
+                chosen = (layer.found - best[:, None] * layer.ideal).argmax(1)[:, None]
+                taken = np.take_along_axis(layer.found, chosen, 1)[:, 0]
+                of = np.take_along_axis(np.asarray(layer.ideal, np.float64), chosen, 1)[:, 0]
+                before = layer
+            found += layer.step * taken
+            ideal += layer.step * of
         better = safe_divide(found, ideal)
         rises = better > best
         if not rises.any():
@@ -170,6 +194,10 @@ def _over_ties(measure: Measure, g: Gains, *, best: bool) -> Floats:
 Kept = Literal["exact", "safe", "none"]
 MOST_GRADES = 20_000
 """So many grades of a scale are looked at: with more, the bounds that depend on them are safe by themselves."""
+
+
+LAYERED = 1 << 21
+"""So many topics × ranks × levels are worked on in one go."""
 
 
 def kept(measure: Measure, *, over_ties: bool = False) -> Kept:
@@ -237,7 +265,13 @@ def bounds_of(
 
 
 def _by_function(measure: Measure, g: Gains) -> tuple[Floats, Floats]:
-    """topics, topics: what the function of its `Bounds` returns."""
+    """topics, topics: what the function of its `Bounds` returns. Where a scale has very many levels few topics go
+    together: most functions keep what each level sees of each rank."""
+    at_once = max(LAYERED // max(g.gain.shape[1] * len(g.levels), 1), 1)
+    if len(g.gain) > at_once and g.sample is None and g.intents is None:
+        parts = [g.select(slice(begin, begin + at_once)) for begin in range(0, len(g.gain), at_once)]
+        low, high = map(np.concatenate, zip(*(_by_function(measure, part) for part in parts), strict=True))
+        return low, high
     rule = measure.bounds
     assert isinstance(rule, Bounds)
     function = rule.function
@@ -324,8 +358,12 @@ def discounted_share(g: Gains, *, log: float | None = None) -> tuple[Floats, Flo
     weight = unknown * discount
     lowest, count = from_below(weight), g.hidden[:, None] + from_below(unknown)
     highest, raised = from_above(weight), from_above(unknown)
-    worse, better = [], []
-    for step, level, relevant in steps(g):
+    worse, better = list[Layer](), list[Layer]()
+    for step, level, relevant, alike in steps(g):
+        if alike:
+            worse.append(worse[-1]._replace(step=step))
+            better.append(better[-1]._replace(step=step))
+            continue
         base = row_sums((g.gain >= level) * discount)[:, None]
         worse.append(Layer(step, base + lowest, _ideal_sums(log, relevant[:, None] + count, g.k)))
         better.append(Layer(step, base + highest, _ideal_sums(log, relevant[:, None] + raised, g.k)))
@@ -345,9 +383,14 @@ def graded_average(g: Gains, *, norm: str | None = None) -> tuple[Floats, Floats
     best and worst is the same."""
     most = np.inf if norm is None else g.last_rank
     unknown, pairs = g.unknown.astype(np.float64), Pairs(g)
-    worse, better, deep, shallow = [], [], from_below(unknown), from_above(unknown)
+    worse, better = list[Layer](), list[Layer]()
+    deep, shallow = from_below(unknown), from_above(unknown)
     deeper_too, before = pairs.below(unknown), pairs.above(unknown)  # which are relevant already
-    for step, level, relevant in steps(g):
+    for step, level, relevant, alike in steps(g):
+        if alike:
+            worse.append(worse[-1]._replace(step=step))
+            better.append(better[-1]._replace(step=step))
+            continue
         reaches = (g.gain >= level).astype(np.float64)
         own = pairs.alone + pairs.above(reaches)
         base, one_more = row_sums(reaches * own)[:, None], own + pairs.below(reaches)
@@ -681,7 +724,7 @@ def _best_way(g: Gains, topics: Ints, count: int) -> Floats:
     after = np.zeros((len(topics), count + 1), np.int64)  # the rank of the last of 0, 1, … unjudged documents
     after[:, 1:] = unknown.nonzero()[1].reshape(len(topics), count) + 1
     end = np.full((len(topics), 1), gain.shape[1])
-    pool = [relevant[topics] for _, _, relevant in steps(g)]
+    pool = [step.relevant[topics] for step in steps(g)]
     ends = [np.minimum(relevant[:, None] + np.arange(count + 1), g.last_rank).astype(np.int64) for relevant in pool]
     starts = [*ends[1:], np.zeros_like(after)]
     found, ideal = _stretches(gain, after, end)[0][:, ways[0], 0], np.zeros((len(topics), ways.shape[1]))

@@ -203,7 +203,7 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
         int(batch.retrieved[0]),
         int(grader.judged[codes].sum()),
         int(_is_filled(scorer, batch).sum()),
-        int(batch.pool[0] @ grader.judged[: batch.unjudged]),
+        int(batch.pool.of_topics(grader.judged[: batch.unjudged])[0]),
         explained,
         str(signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)], [run.format])),
         list(map(decode, batch.docnos[topic])),
@@ -229,7 +229,7 @@ def _wanted(topic: str | bytes | int | None, qrels: Qrels, options: Options) -> 
         hint = did_you_mean(decode(wanted), topics) or f"as in {shorten(topics)}"
         what = f"'{decode(wanted)}' is not judged in {qrels.place}, and only --topics run includes such topics"
         raise InputError("--topic", what, hint, usage=True)
-    if options.topics == "relevant" and not qrels._pool_of([wanted])[0, qrels.labels > 0].any():
+    if options.topics == "relevant" and not qrels._pool_of([wanted]).of_topics(qrels.labels > 0).any():
         what = f"'{decode(wanted)}' has no relevant document in {qrels.place}"
         raise InputError("--topic", what, "use --topics both to include it", usage=True)
     return wanted
@@ -246,7 +246,8 @@ def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
             rows: dict[str, Any] = {
                 name: value[row : row + 1] for name, value in values.items() if isinstance(value, np.ndarray)
             }
-            alone = replace(batch, topics=[topic], ties=batch.ties and batch.ties.of_row(row), **rows)
+            pool, ties = batch.pool.select(np.array([row])), batch.ties and batch.ties.of_row(row)
+            alone = replace(batch, topics=[topic], pool=pool, ties=ties, **rows)
     if alone is not None and topic in run.topics:
         return alone
     name = decode(topic)

@@ -208,10 +208,9 @@ def masked_scores(ranked: RankedRuns, scorer: Scorer, masked: Bools, known: Floa
         return known
     unjudged = len(ranked.grader.qrels.labels)
     code = np.where(masked, unjudged, ranked.code)
-    pool = ranked.pool.copy()
-    np.subtract.at(pool, (ranked.topic[masked], ranked.code[masked]), 1)
+    pool = ranked.pool.without(ranked.topic[masked], ranked.code[masked])
     scores = known.copy()
-    scores[:, topics] = ranked.of_topics(topics).scores(scorer, code, pool[topics])[0]
+    scores[:, topics] = ranked.of_topics(topics).scores(scorer, code, pool.select(topics))[0]
     return scores
 
 
@@ -363,7 +362,7 @@ def assessor_agreement(
     table: Ints = np.bincount(codes[:, 0] * len(scale) + codes[:, 1], minlength=len(scale) ** 2).reshape(len(scale), -1)
     names = [f"{grade:g}" for grade in scale]
     orders, by_run, signature, notes = _orders_by_either(named, first, second, chosen, options)
-    sizes = [int(one.pool.sum()) - len(pairs) for one in (first, second)]
+    sizes = [int(one.counts.count.sum()) - len(pairs) for one in (first, second)]
     return AssessorAgreement(
         len(pairs),
         topics,

@@ -223,13 +223,14 @@ def _topics(ranked: RankedRuns, options: Options, relevant: Bools) -> pd.DataFra
     frame = to_frame(
         {
             "topic": ranked.names,
-            "judged": ranked.pool @ counted.astype(np.int64),
-            "relevant": ranked.pool @ relevant_label.astype(np.int64),
+            "judged": ranked.pool.of_topics(counted),
+            "relevant": ranked.pool.of_topics(relevant_label),
             "found": np.bincount(ranked.topic[found], minlength=len(ranked.topics)),
         }
     )
+    table = ranked.pool.table()
     for label in np.unique(labels).tolist():
-        frame[f"grade {label:g}"] = ranked.pool[:, labels == label].sum(1)
+        frame[f"grade {label:g}"] = table[:, labels == label].sum(1)
     return frame
 
 

@@ -245,9 +245,9 @@ def _topics(ranked: RankedRuns, scorer: Scorer, topic_of: Ints, candidate: Ints)
 def _rankings(ranked: RankedRuns, topic: int, name: bytes, last: int | None) -> Batch:
     """A batch of one topic, with a row for each run."""
     counts = np.array([run.counts[topic] for run in ranked.runs])
-    pool = np.tile(ranked.pool[topic], (len(counts), 1))
+    pool = ranked.pool.select(np.full(len(counts), topic))
     width = int(min(counts.max(initial=0), np.inf if last is None else last))
-    codes: Codes = np.full((len(counts), width), pool.shape[1] + 1)
+    codes: Codes = np.full((len(counts), width), pool.labels + 1)
     for row, run in enumerate(ranked.runs):
         some = ranked.code[run.of_topic(topic)[:width]]
         codes[row, : len(some)] = some

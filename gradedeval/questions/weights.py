@@ -195,7 +195,7 @@ def settled_batches(run: GradedRun[Batch]) -> Iterator[Batch]:
 def only(batch: Batch, rows: Sequence[int]) -> Batch:
     """Some topics of a batch."""
     topics = [batch.topics[row] for row in rows]
-    return Batch(topics, batch.codes[rows], batch.retrieved[rows], batch.pool[rows])
+    return Batch(topics, batch.codes[rows], batch.retrieved[rows], batch.pool.select(np.array(rows, dtype=np.int64)))
 
 
 def _to_depth(batch: Batch, depth: int, cells: int) -> Iterator[Batch]:

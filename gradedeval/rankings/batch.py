@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.arrays import Bools, Floats, Ints, distinct
 from gradedeval.options import Options
 
 Codes = NDArray[Any]
@@ -57,13 +58,108 @@ class Ties:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class GradeCounts:
+    """How many judged documents of each topic have each label: the cells of a table topics × labels that hold any,
+    topic after topic. With as many labels as topics, as fractions may be, the table is the square of the judgments.
+
+    labels  how many there are
+    size    topics: how many cells
+    code    cells: index into the labels, ascending within a topic
+    count   cells: how many documents
+    """
+
+    labels: int
+    size: Ints
+    code: Ints
+    count: Ints
+
+    @classmethod
+    def of(cls, topic: NDArray[Any], code: Codes, topics: int, labels: int) -> GradeCounts:
+        """The counts of so many topics and labels, from the topic and the code of every judgment."""
+        keys = topic.astype(np.int64) * labels + code
+        if topics * labels <= 1 << 16 or topics * labels <= len(keys):
+            table = np.bincount(keys, minlength=topics * labels)
+            cells = np.flatnonzero(table)
+            count = table[cells]
+        else:
+            cells, place = distinct(keys)
+            count = np.bincount(place, minlength=len(cells))
+        row = cells // max(labels, 1)
+        return cls(labels, np.bincount(row, minlength=topics), cells - row * labels, count)
+
+    @classmethod
+    def summed(cls, topic: Ints, code: Ints, count: Ints, topics: int, labels: int) -> GradeCounts:
+        """The counts of so many topics and labels, from parts of them in any order."""
+        cells, place = distinct(topic * labels + code)
+        row = cells // max(labels, 1)
+        total = np.bincount(place, weights=count, minlength=len(cells)).astype(np.int64)
+        return cls(labels, np.bincount(row, minlength=topics), cells - row * labels, total)
+
+    def __len__(self) -> int:
+        """How many topics there are."""
+        return len(self.size)
+
+    @cached_property
+    def topic(self) -> Ints:
+        """cells: the number of the topic."""
+        return np.repeat(np.arange(len(self.size)), self.size)
+
+    def of_topics(self, some: Bools | None = None) -> Ints:
+        """topics: how many judged documents; with `some`, only of the labels for which it is true."""
+        count = self.count if some is None else self.count * some[self.code]
+        total = np.append(0, count.cumsum())
+        end = self.size.cumsum()
+        of_topics: Ints = total[end] - total[end - self.size]
+        return of_topics
+
+    def select(self, rows: Ints) -> GradeCounts:
+        """The counts of these topics, of which one may come several times."""
+        cells = positions_of(self.size, rows)
+        return GradeCounts(self.labels, self.size[rows], self.code[cells], self.count[cells])
+
+    def without(self, topic: Ints, code: Ints) -> GradeCounts:
+        """The counts without documents that are counted, of these topics and codes."""
+        cells = np.searchsorted(self.topic * self.labels + self.code, topic * self.labels + code)
+        return replace(self, count=self.count - np.bincount(cells, minlength=len(self.count)))
+
+    def table(self) -> Ints:
+        """topics × labels, all cells: as large as it is, for few topics or few labels alone."""
+        table = np.zeros((len(self.size), self.labels), dtype=np.int64)
+        table[self.topic, self.code] = self.count
+        return table
+
+    def sorted_worth(self, worth: Floats) -> Floats:
+        """topics × …: what the documents of each topic are worth, the most first, then zeros; what is worth 0 is left
+        out. Equal ones of different labels stand by label.
+
+        worth  labels: what a document is worth
+        """
+        order = np.argsort(-worth, kind="stable")[: np.count_nonzero(worth)]
+        place = np.full(self.labels, len(order))
+        place[order] = np.arange(len(order))
+        cells = np.flatnonzero(place[self.code] < len(order))
+        cells = cells[np.argsort(self.topic[cells] * len(order) + place[self.code[cells]], kind="stable")]
+        each = self.of_topics(worth != 0)
+        sorted_worth = np.zeros((len(each), int(each.max(initial=0))))
+        inside = np.arange(sorted_worth.shape[1]) < each[:, None]
+        sorted_worth[inside] = np.repeat(worth[self.code[cells]], self.count[cells])
+        return sorted_worth
+
+
+def counts_of_all(parts: list[GradeCounts]) -> GradeCounts:
+    """The counts of the topics of all parts, one after the other."""
+    columns = (np.concatenate([getattr(part, name) for part in parts]) for name in ("size", "code", "count"))
+    return GradeCounts(parts[0].labels, *columns)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """Some topics of a run, joined with their judgments. No string but the topics' names from here on.
 
     topics     the ids
     codes      topics × ranks, those asked for: index into the labels of the qrels; `unjudged` and `beyond` follow them
     retrieved  topics: how many documents
-    pool       topics × labels: how many judged documents have each label
+    pool       how many judged documents of each topic have each label
     docnos     topic -> docnos in rank order, for the topics that the caller asked for
     types      what column 2 of the run calls its documents, where that was asked for
     kinds      topics × ranks: index into `types`, −1 beyond the end; None where it was not asked for
@@ -75,7 +171,7 @@ class Batch:
     topics: list[bytes]
     codes: Codes
     retrieved: Ints
-    pool: Ints
+    pool: GradeCounts
     docnos: dict[bytes, list[bytes]] = field(default_factory=dict)
     types: list[bytes] = field(default_factory=list)
     kinds: Ints | None = None
@@ -85,7 +181,7 @@ class Batch:
 
     @property
     def unjudged(self) -> int:
-        return int(self.pool.shape[1])
+        return self.pool.labels
 
     @property
     def beyond(self) -> int:
@@ -201,16 +297,16 @@ def by_width(widths: Ints, cells: int) -> Iterator[Ints]:
     yield order[begin:]
 
 
-def coalesce(batches: Iterable[Batch], cells: int) -> Iterator[Batch]:
+def coalesce(batches: Iterable[Batch], cells: int, least: int = 0) -> Iterator[Batch]:
     """The topics of all batches in as few as may be, of at most so many cells: calls of numpy for a few topics cost
-    more than what they do."""
+    more than what they do. A topic counts as `least` cells or more."""
     waiting: list[Batch] = []
-    topics = width = 0
+    topics, width = 0, least
     for batch in batches:
-        size, widest = len(batch.topics), max(batch.codes.shape[1], int(batch.pool.sum(1).max(initial=0)))
+        size, widest = len(batch.topics), max(batch.codes.shape[1], int(batch.pool.of_topics().max(initial=0)))
         if waiting and (topics + size) * max(width, widest) > cells:
             yield _concatenate(waiting)
-            waiting, topics, width = [], 0, 0
+            waiting, topics, width = [], 0, least
         waiting.append(batch)
         topics, width = topics + size, max(width, widest)
     if waiting:
@@ -233,7 +329,7 @@ def _concatenate(batches: list[Batch]) -> Batch:
         [topic for batch in batches for topic in batch.topics],
         codes,
         np.concatenate([batch.retrieved for batch in batches]),
-        np.concatenate([batch.pool for batch in batches]),
+        counts_of_all([batch.pool for batch in batches]),
         {topic: docnos for batch in batches for topic, docnos in batch.docnos.items()},
         first=first,
         below=None if batches[0].below is None else np.concatenate([batch.below for batch in batches]),
@@ -266,7 +362,7 @@ def _concatenate_ties(batches: list[Batch], width: int) -> Ties | None:
 
 def to_batch(
     documents: Documents,
-    pool: Ints,
+    pool: GradeCounts,
     judged: Bools,
     options: Options,
     keep_docnos_for: Container[bytes],
@@ -275,14 +371,14 @@ def to_batch(
 ) -> Batch:
     """A batch of these topics: their documents ordered and cut by the options.
 
-    pool       topics × labels
+    pool       how many judged documents of each topic have each label
     judged     code: whether it is judged
     keep_ties  say which documents are tied, though no score is averaged over ties
     last_rank  the last rank that is looked at; None: all are
     """
     topics, code, retrieved, kind = documents.topics, documents.code, documents.counts, documents.kind
     row = np.repeat(np.arange(len(topics)), retrieved)
-    order = _order(documents, row, pool.shape[1], options, keep_docnos_for) if options.order != "file" else None
+    order = _order(documents, row, pool.labels, options, keep_docnos_for) if options.order != "file" else None
     open_ties = None
     if options.judged_only:
         order, open_ties = _judged_only(documents, order, judged, options)
@@ -291,7 +387,7 @@ def to_batch(
         code = code[order]
         kind = kind[order] if kind is not None else None
     if not options.judged_only or _first_cut(options) is None:
-        open_ties = _open_ties(documents, order, code, retrieved, pool.shape[1], options, last_rank)
+        open_ties = _open_ties(documents, order, code, retrieved, pool.labels, options, last_rank)
     if options.depth is not None and retrieved.max(initial=0) > options.depth:
         included = ranks(retrieved) < options.depth
         order = np.flatnonzero(included) if order is None else order[included]
@@ -301,7 +397,7 @@ def to_batch(
         open_ties = open_ties and open_ties.cut(options.depth)
     return Batch(
         topics,
-        _to_matrix(code, retrieved, pool.shape[1] + 1),
+        _to_matrix(code, retrieved, pool.labels + 1),
         retrieved,
         pool,
         _named(documents, order, retrieved, keep_docnos_for),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 
@@ -50,6 +51,6 @@ def filled(qrels: Qrels, fill: Fill) -> tuple[Qrels, Floats, list[str]]:
         other.__dict__.pop(name, None)
     other.codes = codes
     other.labels = np.append(qrels.labels, np.full(len(gains), np.nan))
-    other.pool = np.pad(qrels.pool, ((0, 0), (0, len(gains))))
+    other.counts = replace(qrels.counts, labels=len(other.labels))
     other._scorers = {}
     return other, np.array(gains), notes

@@ -70,6 +70,7 @@ class Grader:
     keep_ties        whether the batches say which documents are tied
     types            whether the type of each document, column 2 of a run, stays as well
     last_rank        no rank below this one is looked at; None where all are
+    least_width      as how many cells of a batch a topic counts at least: its labels, where a measure looks at each
     ideals           gain table -> the ideal rankings of all topics of the qrels, once they are known
     """
 
@@ -79,6 +80,7 @@ class Grader:
     keep_ties: bool = False
     types: bool = False
     last_rank: int | None = None
+    least_width: int = 0
     limits: Limits = field(default_factory=lambda: workers.LIMITS)
     ideals: dict[bytes, Floats] = field(default_factory=dict)
 
@@ -95,11 +97,11 @@ class Grader:
     def batches(self, documents: Documents) -> Iterator[Batch]:
         """The documents ordered, cut, and laid out as topics × ranks, in batches of bounded size."""
         pool = self.qrels._pool_of(documents.topics)
-        for rows in by_width(np.maximum(documents.counts, pool.sum(1)), self.limits.cells):
-            some = documents if len(rows) == len(documents.topics) else documents.select(rows)
-            batch = to_batch(
-                some, pool[rows], self.judged, self.options, self.keep_docnos_for, self.keep_ties, self.last_rank
-            )
+        widths = np.maximum(documents.counts, pool.of_topics())
+        for rows in by_width(np.maximum(widths, self.least_width), self.limits.cells):
+            all_of_them = len(rows) == len(documents.topics)
+            some, own = (documents, pool) if all_of_them else (documents.select(rows), pool.select(rows))
+            batch = to_batch(some, own, self.judged, self.options, self.keep_docnos_for, self.keep_ties, self.last_rank)
             if self.last_rank is not None:
                 kinds = batch.kinds[:, : self.last_rank] if batch.kinds is not None else None
                 deeper = batch.codes[:, self.last_rank :]
@@ -482,7 +484,7 @@ class BlocksPart:
             )
             if graded.interleaved:
                 break
-        return whole.with_batches(list(coalesce(whole.batches, grader.limits.cells)))
+        return whole.with_batches(list(coalesce(whole.batches, grader.limits.cells, grader.least_width)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

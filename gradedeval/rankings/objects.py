@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note, plural
 from gradedeval.options import Options
-from gradedeval.trec.file_formats import DOCNO, RANK, SCORE, TOPIC, TableColumns, find_column
+from gradedeval.trec.file_formats import DOCNO, RANK, SCORE, TOPIC, TableColumns, find_column, no_column
 from gradedeval.trec.lines import encode
 
 VALUES = {"run": "score", "qrels": "grade"}
@@ -88,6 +88,8 @@ def table(source: Any, what: str, place: str) -> Any:
     table."""
     if hasattr(source, "iloc") and hasattr(source, "columns"):  # pandas, which takes its time to say what it lacks
         return source
+    if isinstance(source, TableColumns) and not source.columns and what in VALUES:
+        raise no_column([], TOPIC, place)
     for collect in ("collect", "compute"):  # a LazyFrame of polars, a DataFrame of dask
         source = getattr(source, collect)() if callable(getattr(source, collect, None)) else source
     if (names := _column_names(source)) is None:

@@ -19,7 +19,7 @@ from gradedeval.options import Duplicates, Options
 from gradedeval.options.definition import Labels, allowed_growth, read_format, read_labels
 from gradedeval.parallel.executors import can_fork, raise_malloc_threshold, shared_array
 from gradedeval.parallel.workers import Workers
-from gradedeval.rankings.batch import ranks
+from gradedeval.rankings.batch import GradeCounts, ranks
 from gradedeval.rankings.docno_index import TOGETHER, Index, TopicCodes, surely_distinct
 from gradedeval.rankings.frames import (
     Judgment,
@@ -120,11 +120,9 @@ class JudgmentColumns:
     index: Index
     repeated: int = 0
 
-    def pool(self) -> Ints:
-        """topics × labels: how many documents of the topic have each."""
-        cells = self.index.topic.astype(np.int64) * len(self.labels) + self.code
-        counts: Ints = np.bincount(cells, minlength=len(self.topics) * len(self.labels))
-        return counts.reshape(len(self.topics), len(self.labels))
+    def counts(self) -> GradeCounts:
+        """How many documents of each topic have each label."""
+        return GradeCounts.of(self.index.topic, self.code, len(self.topics), len(self.labels))
 
     def codes(self) -> dict[bytes, dict[bytes, int]]:
         """topic -> docno -> code, topics and docnos in order of appearance."""
@@ -449,10 +447,10 @@ class Qrels:
     max_growth  how many times its size a compressed file may unpack to: a number, or "inf"; None: 1000
 
     topics: the ids, in order of appearance. labels: the distinct grades, ascending. codes: topic -> docno -> index into
-    labels. pool: topics × labels, how many documents of the topic have each. subtopics, strata: the intents or strata,
-    or None if not asked for; with them, documents whose grades differ for any intent, or whose strata differ, have
-    different codes, and labels repeat. notes: what was skipped or assumed. format: what a file was read as; empty for
-    objects in memory.
+    labels. counts: how many documents of each topic have each label. pool: the same as a table topics × labels, made
+    anew whenever it is asked for. subtopics, strata: the intents or strata, or None if not asked for; with them,
+    documents whose grades differ for any intent, or whose strata differ, have different codes, and labels repeat.
+    notes: what was skipped or assumed. format: what a file was read as; empty for objects in memory.
     Raises InputError where the source is not qrels.
     """
 
@@ -493,7 +491,7 @@ class Qrels:
         if self._layout is not None and self._layout.whole and (self.labels % 1).any():
             raise not_whole("score", self.place)
         self.topics: list[bytes] = self._judged.topics
-        self.pool: Ints = self._judged.pool()
+        self.counts: GradeCounts = self._judged.counts()
 
     def _start(self, place: str, reading: Reading | None = None) -> None:
         """What all qrels have, whatever they are made of."""
@@ -516,8 +514,8 @@ class Qrels:
         """Take documents that are all different and need no further look."""
         self.topics, (self.labels, code) = usual.topics, coded(usual.values)
         counts = [len(docnos) for docnos in usual.docnos]
-        cells = np.repeat(np.arange(len(counts)) * len(self.labels), counts) + code
-        self.pool = np.bincount(cells, minlength=len(counts) * len(self.labels)).reshape(len(counts), -1)
+        topic = np.repeat(np.arange(len(counts)), counts)
+        self.counts = GradeCounts.of(topic, code, len(counts), len(self.labels))
         codes = iter(code.tolist())  # of which each topic takes its part
         listed = zip(self.topics, usual.docnos, strict=True)
         self._text_codes = {topic: dict(zip(docnos, codes, strict=False)) for topic, docnos in listed}
@@ -583,14 +581,15 @@ class Qrels:
         """No judgments at all, of grades that there could be: all topics of a run count, and no document is judged."""
         (qrels := cls.__new__(cls))._start("qrels")
         qrels.topics, qrels.codes, qrels.labels = [], {}, np.array(labels)
-        qrels.pool = np.zeros((0, len(labels)), dtype=np.int64)
+        none = np.empty(0, dtype=np.int64)
+        qrels.counts = GradeCounts(len(labels), none, none, none)
         return qrels
 
     def __len__(self) -> int:
         return len(self.topics)
 
     def __repr__(self) -> str:
-        return f"<Qrels {self.place}: {len(self)} topics, {int(self.pool.sum())} judgments>"
+        return f"<Qrels {self.place}: {len(self)} topics, {int(self.counts.count.sum())} judgments>"
 
     def _notes_for(self, options: Options) -> list[str]:
         """`notes`, and one more where these qrels were read with the opposite choice among duplicates."""
@@ -600,19 +599,26 @@ class Qrels:
         what = f"{self.place}: read with duplicates='{duplicates}'; '{options.duplicates}' counts for runs alone"
         return [*self.notes, Note(what, "give the same to Qrels")]
 
-    def _pool_of(self, topics: list[bytes]) -> Ints:
-        """topics × labels: how many documents have each label; 0 for a topic that is not judged."""
+    @property
+    def pool(self) -> Ints:
+        """topics × labels: how many documents of the topic have each."""
+        return self.counts.table()
+
+    def _pool_of(self, topics: list[bytes]) -> GradeCounts:
+        """How many documents of each topic have each label; none of a topic that is not judged."""
+        if topics == self.topics:
+            return self.counts
         rows = np.array([self._row.get(topic, -1) for topic in topics], np.int64)
-        return np.take(self._pools, rows, axis=0)
+        return self._pools.select(rows)
 
     @cached_property
-    def _pools(self) -> Ints:
-        """`pool`, and a last row for topics that are not judged."""
-        return np.append(self.pool, np.zeros((1, len(self.labels)), dtype=np.int64), axis=0)
+    def _pools(self) -> GradeCounts:
+        """`counts`, and a last row for topics that are not judged."""
+        return replace(self.counts, size=np.append(self.counts.size, 0))
 
     @cached_property
     def _row(self) -> dict[bytes, int]:
-        """topic -> its row in `pool`, and its number in `index`."""
+        """topic -> its row in `counts`, and its number in `index`."""
         return {topic: row for row, topic in enumerate(self.topics)}
 
     @cached_property
@@ -801,11 +807,10 @@ class ArrayQrels(Qrels):
     def __init__(self, topics: list[bytes], counts: Ints, labels: Floats, codes: NDArray[Any]) -> None:
         topic = np.repeat(np.arange(len(topics)), counts)
         judged = codes < len(labels)
-        cells = np.bincount(topic[judged] * len(labels) + codes[judged], minlength=len(topics) * len(labels))
-        pool: Ints = cells.reshape(len(topics), len(labels))
-        kept = np.flatnonzero(pool.any(1))  # a topic without a judgment is not judged
+        graded = GradeCounts.of(topic[judged], codes[judged], len(topics), len(labels))
+        kept = np.flatnonzero(graded.size)  # a topic without a judgment is not judged
         self._start("grades")
-        self.labels, self.pool = labels, pool[kept]
+        self.labels, self.counts = labels, graded.select(kept)
         self.topics = [topics[row] for row in kept.tolist()]
         self._columns = np.searchsorted(kept, topic[judged]), ranks(counts)[judged] + 1, codes[judged]
 

@@ -71,7 +71,7 @@ def no_common_topics(run: str, topics: Collection[bytes], other: str, others: Co
 
 def _relevant(both: list[bytes], place: str, qrels: Qrels) -> Chosen:
     """Those of the topics in both files that have a relevant document, as gdeval counts them."""
-    positive = qrels._pool_of(both)[:, qrels.labels > 0].sum(1)
+    positive = qrels._pool_of(both).of_topics(qrels.labels > 0)
     topics = [topic for topic, count in zip(both, positive.tolist(), strict=True) if count]
     if not topics:
         raise InputError(qrels.place, "no topic has a relevant document", "use --topics both to score them all 0")

@@ -75,7 +75,7 @@ def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
         topics=[batch.topics[row] for row in ties.rows.tolist()],
         codes=ties.codes[0],
         retrieved=batch.retrieved[ties.rows],
-        pool=batch.pool[ties.rows],
+        pool=batch.pool.select(ties.rows),
         docnos={},
         below=None if batch.below is None else batch.below[ties.rows],
         ties=replace(ties, tied=ties.tied[:0]),

@@ -28,7 +28,7 @@ from gradedeval.scoring.doubts import with_ties
 from gradedeval.scoring.intents import ByIntent, check_intents
 from gradedeval.scoring.run_scores import RunScores
 from gradedeval.scoring.scores import with_defaults
-from gradedeval.trec.lines import decode
+from gradedeval.trec.lines import decode, encode
 
 # A batch of grade codes -> the gains that each measure sees.
 
@@ -52,7 +52,7 @@ class GainsCache:
         self.missed = missed
         self.below: dict[int | None, Ints] | None = {} if grader.options.bounds or missed is not None else None
         self.judged_code = judged = grader.judged
-        self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
+        self.pool = batch.pool.of_topics(judged[: batch.unjudged])
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
         self.judged: dict[int | None, Bools] = {}
         self.ideals: dict[bytes, Floats] = {}
@@ -131,7 +131,7 @@ class GainsCache:
 
     def _sample(self, table: GainTable, last: int | None) -> Sample:
         """The documents as a sample: of the strata of the qrels, or of one, where the judged ones are the sample."""
-        codes, pool = self.batch.codes[:, :last], self.batch.pool
+        codes, pool = self.batch.codes[:, :last], self.batch.pool.table()
         of = self.strata.of if self.strata is not None else np.zeros(pool.shape[1], dtype=np.int64)
         sampled = self.judged_code[: len(of)]
         member = (of[:, None] == np.arange(of.max(initial=0) + 1)).astype(np.float64)
@@ -167,14 +167,7 @@ class GainsCache:
         if self.all_ideals is not None and key in self.all_ideals:
             return self.all_ideals[key]
         if key not in self.ideals:
-            order = np.argsort(-table.worth, kind="stable")[: np.count_nonzero(table.worth)]
-            counts = self.batch.pool[:, order]
-            each = counts.sum(1)
-            ideal = np.zeros((len(counts), int(each.max(initial=0))))
-            ideal[np.arange(ideal.shape[1]) < each[:, None]] = np.repeat(
-                np.tile(table.worth[order], len(counts)), counts.ravel()
-            )
-            self.ideals[key] = ideal
+            ideal = self.ideals[key] = self.batch.pool.sorted_worth(table.worth)
             if self.all_ideals is not None and ideal.size <= self.cells:
                 self.all_ideals[key] = ideal
         return self.ideals[key]
@@ -367,7 +360,8 @@ class Scorer:
         graded, self.fill_notes = qrels, list[str]()
         if options.fill is not None:
             graded = self._fill_in(options.fill)
-        self.grader = Grader(graded, options, types=types, last_rank=self.last_rank, limits=limits)
+        width = len(graded.labels) if any(one.definition.uses_strata for one in self.measures) else 0
+        self.grader = Grader(graded, options, types=types, last_rank=self.last_rank, least_width=width, limits=limits)
 
     def _fill_in(self, fill: Fill) -> Qrels:
         """The qrels with codes of documents that nobody judged; the tables of measures that take them have their
@@ -484,7 +478,7 @@ class Scorer:
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
             if measure.definition.gain is None or measure.definition.summary == "total" or measure.by_intent:
                 continue
-            rows = np.flatnonzero(self.qrels.pool @ (table.worth > 0) == 0).tolist()
+            rows = np.flatnonzero(self.qrels.counts.of_topics(table.worth > 0) == 0).tolist()
             columns.setdefault(tuple(self.topics[row] for row in rows), []).append(column)
         return columns
 
@@ -604,8 +598,7 @@ def relevance_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
 def _note(scorer: Scorer, topics: Sequence[str], counted: int, measures: Sequence[str]) -> Note:
     what = f"{len(topics)} of {counted} topics without a relevant document ({shorten(topics)})"
     what += f" for {', '.join(measures)}" if measures else ""
-    rows = [scorer.topics.index(topic) for topic in topics]
-    graded = scorer.qrels.pool[rows][:, scorer.qrels.labels > 0].any()
+    graded = scorer.qrels._pool_of([encode(topic) for topic in topics]).of_topics(scorer.qrels.labels > 0).any()
     hint = "" if graded else "use --topics relevant to leave them out"
     score = f"; {'it scores' if len(topics) == 1 else 'they score'} 0"
     return Note(f"{scorer.qrels.place}: {what}{score}", hint, kind="no-relevant")

@@ -113,7 +113,8 @@ def no_column(names: Iterable[Any], known: tuple[str, ...], place: str) -> Input
     names = list(map(str, names))
     others = [name for name in names if not any(find_column([name], row) for row in COLUMNS.values())]
     near = next((hint for name in others if (hint := did_you_mean(name, known))), f"known names: {', '.join(known)}")
-    return InputError(place, f"no column '{known[0]}' among {', '.join(names)}", near)
+    among = f" among {', '.join(names)}" if names else ": the table has no columns"
+    return InputError(place, f"no column '{known[0]}'{among}", near)
 
 
 BOTH = ("run", "qrels")

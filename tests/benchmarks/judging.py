@@ -24,6 +24,7 @@ from gradedeval.options import Options
 from gradedeval.questions.correlate import tau_ap
 from gradedeval.questions.leave_one_out import summaries
 from gradedeval.questions.to_judge import STRATEGIES, JudgingSettings, Strategy, choose
+from gradedeval.rankings.batch import GradeCounts
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import named_runs
 from gradedeval.scoring.scorer import Scorer
@@ -39,8 +40,8 @@ def simulate(ranked: RankedRuns, scorer: Scorer, strategy: Strategy) -> Iterator
     unjudged, known = len(scorer.qrels.labels), np.zeros(len(ranked), dtype=bool)
     for budget in BUDGETS:
         while True:
-            code, pool = np.where(known, ranked.code, unjudged), np.zeros_like(ranked.pool)
-            np.add.at(pool, (ranked.topic[known], ranked.code[known]), 1)
+            code = np.where(known, ranked.code, unjudged)
+            pool = GradeCounts.of(ranked.topic[known], ranked.code[known], len(ranked.topics), unjudged)
             so_far = replace(ranked, code=code)
             so_far.__dict__["pool"] = pool
             settings = JudgingSettings(strategy, max(1, min(BATCH, budget - int(known.sum()))))

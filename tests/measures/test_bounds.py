@@ -283,3 +283,20 @@ def test_a_measure_of_a_user_has_the_bounds_that_it_declares() -> None:
     bounds = scored([Topic((1, None, None))], [found, other], bounds=True).bounds[:, 0]
     assert bounds[:, 0].tolist() == [1, 3]
     assert np.isnan(bounds[:, 1]).all()
+
+
+@pytest.mark.parametrize("name", ["ndcg", "ndcg@2", "gap", "gap@2", "nerr"])
+def test_bounds_do_not_depend_on_which_topics_are_worked_on_together(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A topic alone has few of the gains of all, so that most levels are like the one below."""
+    draw = random.Random(7)
+    topics = [Topic(tuple(None if doc % 2 else draw.random() for doc in range(6))) for _ in range(20)]
+
+    def ends() -> list[Any]:
+        found: list[Any] = scored(topics, parse_measures(name), bounds=True, unseen=2).bounds.tolist()
+        return found
+
+    together = ends()
+    monkeypatch.setattr(bounds, "LAYERED", 1)
+    assert ends() == together

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gradedeval import evaluate
 from gradedeval.errors import EvaluationWarning, InputError
 from gradedeval.rankings import qrels as judged
+from gradedeval.rankings.batch import GradeCounts
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.trec.stream import Source
 from support.paths import DATA, shared
@@ -96,7 +98,8 @@ def test_no_label_is_minus_zero_whoever_reads_it() -> None:
 
 def test_topics_without_judgments_have_an_empty_pool() -> None:
     qrels = Qrels({"1": {"a": 1, "b": 0}, "2": {"c": 1}})
-    assert qrels._pool_of([b"9", b"2", b"8", b"1", b"9"]).tolist() == [[0, 0], [0, 1], [0, 0], [1, 1], [0, 0]]
+    counts = qrels._pool_of([b"9", b"2", b"8", b"1", b"9"])
+    assert counts.table().tolist() == [[0, 0], [0, 1], [0, 0], [1, 1], [0, 0]]
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
@@ -146,3 +149,30 @@ def test_labels_beside_qrels_are_those_they_were_read_with() -> None:
     assert evaluate({"1": {"d": 1.0}}, judged, "ap", labels={"Rel": 1}).means["ap"] == 1
     with pytest.raises(InputError, match=r"^labels: these qrels were read with others"):
         evaluate({"1": {"d": 1.0}}, judged, "ap", labels="Rel=2")
+
+
+COUNTED = {"1": {"a": 1, "b": 0, "c": 1}, "2": {"d": 2}, "3": {"e": 0, "f": 0.5}}
+
+
+def test_counts_of_grades_are_those_of_a_table() -> None:
+    counts, table = Qrels(COUNTED).counts, Qrels(COUNTED).pool
+    assert table.tolist() == [[1, 0, 2, 0], [0, 0, 0, 1], [1, 1, 0, 0]]
+    some = np.array([False, True, True, False])
+    assert (counts.of_topics() == table.sum(1)).all()
+    assert (counts.of_topics(some) == table[:, some].sum(1)).all()
+    rows = np.array([2, 0, 2])
+    assert (counts.select(rows).table() == table[rows]).all()
+    less = counts.select(rows).without(np.array([1, 1, 2]), np.array([2, 2, 0]))
+    assert less.table().tolist() == [[1, 1, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0]]
+    assert less.sorted_worth(np.array([0.0, 0.5, 1.0, 2.0])).tolist() == [[0.5], [0.0], [0.5]]
+    assert counts.sorted_worth(np.array([3.0, 0.0, 1.0, 3.0])).tolist() == [[3, 1, 1], [3, 0, 0], [3, 0, 0]]
+
+
+def test_counts_of_many_topics_and_grades_are_those_of_few() -> None:
+    topic, code = np.array([0, 0, 2, 2, 2]), np.array([5, 5, 0, 69_999, 1])
+    counts = GradeCounts.of(topic, code, 4, 70_000)
+    assert [column.tolist() for column in (counts.size, counts.code, counts.count)] == [
+        [1, 0, 3, 0],
+        [5, 0, 1, 69_999],
+        [2, 1, 1, 1],
+    ]

@@ -34,7 +34,9 @@ def outcome(made: Callable[[], GradedRun[Batch]]) -> Any:
         run = made()
         found = {}
         for batch in run.batches:
-            for topic, codes, count, pool in zip(batch.topics, batch.codes, batch.retrieved, batch.pool, strict=True):
+            for topic, codes, count, pool in zip(
+                batch.topics, batch.codes, batch.retrieved, batch.pool.table(), strict=True
+            ):
                 assert (codes[count:] == batch.beyond).all()
                 docnos = batch.docnos.get(topic)
                 found[topic] = (codes[:count].tolist(), pool.tolist(), docnos, batch.unjudged, batch.codes.dtype)

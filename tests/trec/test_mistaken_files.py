@@ -224,3 +224,16 @@ def test_a_header_of_bytes_that_are_no_text_is_shown(folder: Path, cli: Command)
     (folder / "odd.csv").write_bytes(b"r\xffun,topic,measure,score\nr,2,ap,0.5\n")
     (message,) = cli("odd.csv", "trec.qrels", "-m", "ap").messages
     assert message.startswith("odd.csv: no known name for a ")
+
+
+@pytest.mark.parametrize("words", ["lint FILE", "FILE trec.qrels -m ap", "trec.run FILE -m ap"])
+def test_a_table_without_columns_lacks_the_topic(words: str, folder: Path, cli: Command) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    import pyarrow.parquet as parquet
+
+    parquet.write_table(arrow.table({}), folder / "FILE")
+    done = cli(*words.split())
+    said = [line for line in (*done.messages, *done.text.splitlines()) if "TableColumns" in line or "column" in line]
+    assert done.code == 1
+    assert "FILE: no column 'topic': the table has no columns; known names: topic," in said[0]
+    assert "TableColumns" not in " ".join(said)

@@ -118,3 +118,32 @@ def test_a_million_tied_documents_are_compared(folder: Path) -> None:
         (folder / name).write_text("".join(f"1 Q0 d{at} 1 1 x\n" for at in range(1_000_000)[::step]))
     code, size = peak("diff", "a", "b")
     assert (code, size < 1024) == (0, True), size
+
+
+GRADES = 6_000
+
+
+@pytest.fixture
+def as_many_grades_as_topics(folder: Path) -> Path:
+    """Two runs and qrels of as many topics as distinct grades, with one document each."""
+    topics = range(1, GRADES + 1)
+    for name, order in (("a", topics), ("b", topics[::-1])):
+        (folder / name).write_text("".join(f"{topic} Q0 d 1 1 {name}\n" for topic in order))
+    (folder / "graded").write_text("".join(f"{topic} 0 d {topic / GRADES}\n" for topic in topics))
+    return folder
+
+
+@linux
+@pytest.mark.usefixtures("as_many_grades_as_topics")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "a graded -m ap -m ndcg",
+        pytest.param("a graded -m ndcg -m gap --bounds", marks=pytest.mark.exhaustive),
+        pytest.param("a graded -m xinfap", marks=pytest.mark.exhaustive),
+        pytest.param("diff a b graded", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_as_many_grades_as_topics_are_not_a_table_of_both(words: str) -> None:
+    code, size = peak(*words.split())
+    assert (code, size < 300) == (0, True), size

@@ -63,6 +63,7 @@ def interrupted(
         env=environment(),
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell has its background jobs ignore it
     )
     wait_for(lambda: when(process.pid))
     (os.killpg if all_of_them else os.kill)(process.pid, signal.SIGINT)

@@ -328,13 +328,10 @@ def grade_whole_topics(rows: Rows, topics: TopicCodes, grader: Grader) -> PartRe
     return PartResult(batches, rows.topics, dropped, rows.tag, listing=rows.listing)
 
 
-def read_rows(
-    block: Block, grader: Grader, topics: TopicCodes, order_is_enough: bool = True, look: bool = True
-) -> Rows:
+def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough: bool = True) -> Rows:
     """The documents of a block as listed, none of them judged.
 
     order_is_enough  whether their scores are compared with no other block's
-    look             whether to look at how they are listed
 
     Raises NeedsLineReader where a line is not one of a run.
     """
@@ -357,7 +354,7 @@ def read_rows(
         lambda start, length: block.buffer[start : start + length].tobytes(),
         decode(*lines.tokens(tag, np.zeros(1, dtype=np.int64))) if some and tag is not None else "",
         block.buffer,
-        _listing(lines, layout, codes, size, score) if look and options.order == "score" else NOT_LOOKED,
+        _listing(lines, layout, codes, size, score) if options.order == "score" else NOT_LOOKED,
     )
 
 
@@ -473,7 +470,7 @@ class BlocksPart:
     def grade(self, grader: Grader) -> PartResult[Batch]:
         whole: PartResult[Batch] = PartResult([])
         for block in self.blocks:
-            graded = _grade_block(block, grader, self.is_large, look=not whole.listing.looked)  # the first tells
+            graded = _grade_block(block, grader, self.is_large)
             whole = PartResult(
                 whole.batches + graded.batches,
                 whole.topics + graded.topics,
@@ -513,9 +510,9 @@ class SegmentPart:
         return replace(self, segment=self.segment.closed())
 
 
-def _grade_block(block: Block, grader: Grader, is_large: bool, look: bool) -> PartResult[Batch]:
+def _grade_block(block: Block, grader: Grader, is_large: bool) -> PartResult[Batch]:
     numbers = TopicCodes(grader.limits)
-    rows = read_rows(block, grader, numbers, look=look)
+    rows = read_rows(block, grader, numbers)
     if is_large and len(rows.topic) > FEW_TOPICS + 2 * len(rows.topics):
         # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
         return PartResult([], rows.topics, tag=rows.tag, interleaved=True, listing=rows.listing)

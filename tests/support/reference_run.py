@@ -263,7 +263,26 @@ def scale_of(asked: Asked, labels: tuple[float, ...], options: Mapping[str, Any]
     return reference.Scale(labels, labels[-1] if top is None else top, options.get("max_gain"))
 
 
-FROM_BOUNDS = ("ap", "gap", "q", "ndcg", "nerr", "recall")
+FROM_BOUNDS = frozenset(
+    {
+        "ap",
+        "f1",
+        "gap",
+        "gm_ap",
+        "grecall",
+        "iprec",
+        "iprec_avg",
+        "ndcg",
+        "nerr",
+        "q",
+        "recall",
+        "relative_p",
+        "set_f",
+        "set_map",
+        "set_recall",
+        "set_relative_p",
+    }
+)
 """Measures whose residual comes from bounds, of which this reference knows nothing but that they are no wider."""
 
 

@@ -28,6 +28,10 @@ Least = Annotated[float | None, Setting("The least.", Number("--least"), default
 Quoted = Annotated["NotHere | None", Setting("Of a type that is not imported.", metavar="WORD")]  # type: ignore[name-defined] # noqa: F821
 Wide = Annotated[bool, Setting("Show what was asked.", spelled=("-w", "--wide"))]
 
+# Before click 8.2 standard error is part of the output unless this is said.
+SEPARATE: dict[str, Any] = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).parameters else {}
+RUNNER = CliRunner(**SEPARATE)
+
 
 @dataclass(frozen=True, eq=False)
 class Counted(InNotebook):
@@ -62,7 +66,7 @@ ASKED: Question = count.question  # type: ignore[attr-defined]
 
 def asked(*words: str) -> tuple[dict[str, str], str]:
     """What the answer holds, and what is told."""
-    done = CliRunner().invoke(command_of(ASKED), [*words, "-f", "csv"], obj=words, catch_exceptions=False)
+    done = RUNNER.invoke(command_of(ASKED), [*words, "-f", "csv"], obj=words, catch_exceptions=False)
     names, values = done.stdout.splitlines()
     return dict(zip(names.split(","), values.split(","), strict=True)), done.stderr
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradedeval.analysis.flips import CELLS, Part, Reread
+from gradedeval.analysis.ranked_runs import NOWHERE
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.measures.applied import scores_of
@@ -59,8 +60,6 @@ class Topic:
     behind: Ints
     ahead: Ints
 
-
-NOWHERE = 1 << 40
 
 Choice = tuple[int, Bools, int]
 """A topic, which of its documents are relevant, and how many that neither run retrieved."""

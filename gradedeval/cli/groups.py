@@ -38,7 +38,7 @@ class CommandGroup(Described, click.Group):
 
     def made(self, question: Question) -> click.Command:
         """The command that asks a question."""
-        from gradedeval.cli.asked import command_of  # not for `--help`
+        from gradedeval.cli.runner import command_of  # not for `--help`
 
         return command_of(question)
 
@@ -94,7 +94,7 @@ class Pictures(InnerGroup):
 
     def made(self, question: Question) -> click.Command:
         """The command that draws the answer to a question."""
-        from gradedeval.cli.asked import picture_of  # not for `--help`
+        from gradedeval.cli.runner import picture_of  # not for `--help`
 
         return picture_of(question)
 

@@ -2,7 +2,7 @@
 
 A setting is a keyword of its function, whose type is an alias: `Draws = Annotated[int, Setting("Number of bootstrap
 samples.", numbers.DRAWS, metavar="N")]`. Name, type and default are those of the signature. Of all this the runner,
-`cli.asked`, makes the command and its page.
+`cli.runner`, makes the command and its page.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import gradedeval
-from gradedeval.cli.asked import command_of
+from gradedeval.cli.runner import command_of
 from gradedeval.errors import InputError, tell
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook

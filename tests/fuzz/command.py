@@ -70,11 +70,16 @@ CODES = {0, 1, 2, *(code for exits in EXIT_CODES.values() for code in (exits.dat
 """The exit codes of the program."""
 
 
-def unclean(outcome: Outcome) -> str | None:
-    """What is wrong with an outcome whatever the input was."""
+FINDS = ("lint", "check")
+"""Commands whose exit code 1 says what they found, which they print."""
+
+
+def unclean(outcome: Outcome, name: str = "") -> str | None:
+    """What is wrong with an outcome of a command, whatever the input was."""
     text = outcome.err.decode("utf-8", "replace")
     if "Traceback" in text or outcome.code not in CODES:
         return f"no clean end: exit code {outcome.code}, {text[-400:]}"
-    if outcome.code and not text.strip():
+    found = name in FINDS and outcome.code == 1 and outcome.out
+    if outcome.code and not found and not text.strip():
         return f"no message: exit code {outcome.code}"
     return None

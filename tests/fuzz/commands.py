@@ -260,10 +260,7 @@ def check(case: Case, folder: Path) -> str | None:
 
 
 OLD = b"yesterday's numbers\n"
-FINDS = ("lint", "check")
-"""Commands whose exit code 1 says what they found."""
-
-PRINTS = (*FINDS, "eval", "trec_eval")
+PRINTS = (*command.FINDS, "eval", "trec_eval")
 """Commands that print what they found, or the runs that could be scored, beside what is wrong with others."""
 
 MESSAGE = re.compile(r".+: \S.*|.+; \S.*")
@@ -277,7 +274,7 @@ def badly_said(case: Case, found: Outcome) -> str | None:
     lines = found.err.decode("utf-8", "replace").splitlines()
     if (bad := [line for line in lines if UNREADABLE.search(line)]) and "--debug" not in case.line:
         return f"no clean message: {bad[0]!r}"
-    finds = case.more["command"][0] in FINDS and found.code == 1
+    finds = case.more["command"][0] in command.FINDS and found.code == 1
     if found.code and not finds and not any(map(MESSAGE.fullmatch, lines)):
         return f"no message: exit code {found.code}, {found.err[-300:]!r}"
     if found.code and found.out and case.more["command"][0] not in PRINTS:

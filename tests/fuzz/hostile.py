@@ -145,7 +145,7 @@ def check(case: Case, folder: Path) -> str | None:
     begin = time.process_time()
     found = command.run(case.more["words"], folder, warn=True)
     seconds = time.process_time() - begin
-    if wrong := command.unclean(found):
+    if wrong := command.unclean(found, case.more["words"][0]):
         return wrong
     if seconds > MOST_SECONDS:
         return f"slow: {seconds:.0f} s"

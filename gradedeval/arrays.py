@@ -38,6 +38,13 @@ def distinct(values: Values) -> tuple[Values, NDArray[np.int64]]:
     return unique, np.searchsorted(unique, values)
 
 
+def ranges(begin: Ints, size: Ints) -> Ints:
+    """The numbers from each beginning on, so many of them, one range after the other."""
+    positions: Ints = np.repeat(begin - (np.cumsum(size) - size), size)
+    positions += np.arange(len(positions))
+    return positions
+
+
 def as_float(number: Any) -> float:
     """The float of a number, infinite where it is beyond all floats, as an int or a Fraction may be."""
     try:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Bools, Floats, Ints, distinct
+from gradedeval.arrays import Bools, Floats, Ints, distinct, ranges
 from gradedeval.options import Options
 
 Codes = NDArray[Any]
@@ -104,18 +104,29 @@ class GradeCounts:
         """cells: the number of the topic."""
         return np.repeat(np.arange(len(self.size)), self.size)
 
+    @cached_property
+    def begin(self) -> Ints:
+        """topics: the first cell."""
+        begin: Ints = np.cumsum(self.size) - self.size
+        return begin
+
     def of_topics(self, some: Bools | None = None) -> Ints:
         """topics: how many judged documents; with `some`, only of the labels for which it is true."""
         count = self.count if some is None else self.count * some[self.code]
         total = np.append(0, count.cumsum())
-        end = self.size.cumsum()
-        of_topics: Ints = total[end] - total[end - self.size]
+        of_topics: Ints = total[self.begin + self.size] - total[self.begin]
         return of_topics
+
+    @cached_property
+    def judged(self) -> Ints:
+        """topics: how many documents have a label."""
+        return self.of_topics()
 
     def select(self, rows: Ints) -> GradeCounts:
         """The counts of these topics, of which one may come several times."""
-        cells = positions_of(self.size, rows)
-        return GradeCounts(self.labels, self.size[rows], self.code[cells], self.count[cells])
+        size = self.size[rows]
+        cells = ranges(self.begin[rows], size)
+        return GradeCounts(self.labels, size, self.code[cells], self.count[cells])
 
     def without(self, topic: Ints, code: Ints) -> GradeCounts:
         """The counts without documents that are counted, of these topics and codes."""
@@ -240,9 +251,7 @@ def ranks(counts: Ints) -> Ints:
 
 def positions_of(counts: Ints, rows: Ints) -> Ints:
     """Where the documents of some topics stand, of documents that come topic after topic."""
-    chosen = counts[rows]
-    positions: Ints = np.repeat((np.cumsum(counts) - counts)[rows], chosen) + ranks(chosen)
-    return positions
+    return ranges((np.cumsum(counts) - counts)[rows], counts[rows])
 
 
 def judged_codes(labels: Floats, options: Options, sampled: bool) -> Bools:
@@ -303,7 +312,7 @@ def coalesce(batches: Iterable[Batch], cells: int, least: int = 0) -> Iterator[B
     waiting: list[Batch] = []
     topics, width = 0, least
     for batch in batches:
-        size, widest = len(batch.topics), max(batch.codes.shape[1], int(batch.pool.of_topics().max(initial=0)))
+        size, widest = len(batch.topics), max(batch.codes.shape[1], int(batch.pool.judged.max(initial=0)))
         if waiting and (topics + size) * max(width, widest) > cells:
             yield _concatenate(waiting)
             waiting, topics, width = [], 0, least

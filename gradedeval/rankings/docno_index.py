@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Bools, Ints
+from gradedeval.arrays import Bools, Ints, ranges
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits
 from gradedeval.trec.tokenizer import Bytes, Lines, Words, equal, text_hashes, words_at
@@ -124,8 +124,7 @@ class Index:
         """The rows of the judged documents of these topics (−1: a topic without any), topic after topic; and how many
         each has."""
         count = self.count[topic]
-        rows = np.repeat(self.begin[topic] - (np.cumsum(count) - count), count)
-        rows += np.arange(len(rows))
+        rows = ranges(self.begin[topic], count)
         return rows if self.order is None else self.order[rows], count
 
     def find(self, topic: Ints, buffer: Bytes, start: Ints, length: NDArray[Any], hashed: Words) -> tuple[Ints, Slots]:

@@ -30,6 +30,10 @@ from gradedeval.trec.topic_blocks import Block, Stretch, blocks, segments
 Made = TypeVar("Made")
 Other = TypeVar("Other")
 
+LOOKED_AT, LOOK_EVERY = 1 << 20, 1 << 24
+"""Bytes of a run, from its beginning, in which the ranks of every block are looked at; and how far apart those are that
+are looked at behind them. These places do not depend on the parts in which a run is read."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartResult(Generic[Made]):
@@ -97,7 +101,7 @@ class Grader:
     def batches(self, documents: Documents) -> Iterator[Batch]:
         """The documents ordered, cut, and laid out as topics × ranks, in batches of bounded size."""
         pool = self.qrels._pool_of(documents.topics)
-        widths = np.maximum(documents.counts, pool.of_topics())
+        widths = np.maximum(documents.counts, pool.judged)
         for rows in by_width(np.maximum(widths, self.least_width), self.limits.cells):
             all_of_them = len(rows) == len(documents.topics)
             some, own = (documents, pool) if all_of_them else (documents.select(rows), pool.select(rows))
@@ -354,14 +358,19 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
         lambda start, length: block.buffer[start : start + length].tobytes(),
         decode(*lines.tokens(tag, np.zeros(1, dtype=np.int64))) if some and tag is not None else "",
         block.buffer,
-        _listing(lines, layout, codes, size, score) if options.order == "score" else NOT_LOOKED,
+        _listing(block, lines, codes, size, score) if options.order == "score" else NOT_LOOKED,
     )
 
 
-def _listing(lines: Lines, layout: LineLayout, topic: Ints, size: Ints, score: Floats | Ints | None) -> Listing:
-    """What a look at some lines says of the order of a run that has both ranks and scores."""
-    column = layout.position("rank")
-    if column is None or layout.by_rank or score is None:
+def _listing(block: Block, lines: Lines, topic: Ints, size: Ints, score: Floats | Ints | None) -> Listing:
+    """What a look at some lines says of the order of a run that has both ranks and scores.
+
+    Where in the run to look is settled, in whatever parts it is read: see `LOOKED_AT`.
+    """
+    column = block.layout.position("rank")
+    before = block.offset - 1
+    there = block.offset < LOOKED_AT or before // LOOK_EVERY != (before + block.end - block.begin) // LOOK_EVERY
+    if column is None or block.layout.by_rank or score is None or not there:
         return NOT_LOOKED
     rows = sample(size)
     of_topic = topic[np.searchsorted(np.cumsum(size), rows, side="right")]

@@ -89,6 +89,10 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLay
     yield Block(buffer, PAD, PAD + filled, offset, layout)
 
 
+NEAR = 1 << 17
+"""Bytes before the last line in which its topic is expected to begin: about a thousand documents."""
+
+
 def _plain_stretch(text: bytes, is_whole: bool) -> int | None:
     """Where the lines of the last topic begin in a text that ends with a line, where searches for bytes tell: all lines
     from there on begin with the topic and one separator, and the one before is of another topic. None where not.
@@ -101,10 +105,12 @@ def _plain_stretch(text: bytes, is_whole: bool) -> int | None:
         return None
     topic = words[0]
     mark = b"\n" + text[last : last + len(topic) + 1]
-    if (at := text.find(mark)) <= 0:
-        return None
-    start = text.rfind(b"\n", 0, at) + 1
-    if (not start and not is_whole) or text[start] <= SPACE or text[start] == HASH or text.startswith(topic, start):
+    size, start, at = NEAR, last, last - 1
+    while text.startswith(topic, start):  # as long as the text looked at begins within the last topic
+        if size > 8 * len(text) or (at := text.find(mark, max(0, last - size))) <= 0:
+            return None
+        start, size = text.rfind(b"\n", 0, at) + 1, 8 * size
+    if (not start and not is_whole) or text[start] <= SPACE or text[start] == HASH:
         return None
     return at + 1 if text.count(mark, at) == text.count(b"\n", at, -1) else None
 

@@ -22,6 +22,7 @@ from gradedeval.errors import Note
 from gradedeval.interop import pytrec_eval
 from gradedeval.interop.pytrec_eval import RelevanceEvaluator
 from gradedeval.parallel import workers
+from gradedeval.rankings import grade
 from gradedeval.scoring import doubts
 from support.commands import Command
 from support.paths import DATA, ROOT, shared
@@ -124,6 +125,28 @@ def test_scores_rise_in_whatever_form_a_run_comes(form: str, tmp_path: Path) -> 
     right = gradedeval.evaluate(run, qrels, "rr", order="rank", **options)
     assert right.means["rr"] == 1.0
     assert not notes("rising-scores", run, qrels, "rbp", order="rank", **options)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_large_run_is_looked_at_behind_its_beginning_too(
+    jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first ten topics are sorted by scores; the fifty behind them are not."""
+    lines = [
+        f"{100 + topic} Q0 d{rank} {rank} {rank if topic >= 10 else -rank} t\n"
+        for topic in range(60)
+        for rank in range(1, 41)
+    ]
+    (tmp_path / "run").write_text("".join(lines))
+    qrels = {str(100 + topic): {"d1": 1} for topic in range(60)}
+    small = workers.Limits(block=1 << 12, segment=1 << 14, large_file=0, small_runs=0)
+    monkeypatch.setattr(workers, "LIMITS", small)
+    found = []
+    for every in (1 << 13, 1 << 40):
+        monkeypatch.setattr(grade, "LOOKED_AT", 1 << 12)
+        monkeypatch.setattr(grade, "LOOK_EVERY", every)
+        found.append(len(notes("rising-scores", str(tmp_path / "run"), qrels, "rbp", jobs=jobs)))
+    assert found == [1, 0]
 
 
 def test_ranks_order_only_what_has_ranks(cli: Command, tmp_path: Path) -> None:

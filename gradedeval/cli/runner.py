@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
 
 import click
 
-from gradedeval.cli.arguments import Destination, measure_table, one_measure, run_and_qrels, usage
+from gradedeval.cli.arguments import (
+    Destination,
+    check_without_qrels,
+    is_qrels,
+    measure_table,
+    one_measure,
+    run_and_qrels,
+    runs_and_qrels_if_any,
+    usage,
+)
 from gradedeval.cli.options import (
     JOBS,
     MEASURES_FROM,
@@ -23,7 +32,7 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.cli.output import warn
+from gradedeval.cli.output import warn, write
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
 from gradedeval.formats.frames import InNotebook
@@ -58,7 +67,7 @@ def picture_of(question: Question) -> click.Command:
 
     def run(**keywords: Any) -> None:
         canvas = Canvas(keywords)
-        panels, signature = _drawn(question, {name: keywords.pop(name) for name in known}, keywords)
+        panels, signature = _drawn(question, _own(known, keywords), keywords)
         canvas.draw(panels, signature)
 
     groups = [[*map(_option, known.values())], PICTURE_OPTIONS, _reading(question)]
@@ -73,13 +82,20 @@ def _command(question: Question, groups: list[list[Decorator]], help: str, run: 
 def _print(question: Question, keywords: dict[str, Any]) -> None:
     """Answer what was asked, and write it where it is to go."""
     asked, views = _mode(question, question.modes), question.views
-    own = {name: keywords.pop(name) for name in _settings(question, question.modes, views)}
+    own = _own(_settings(question, question.modes, views), keywords)
+    text = asked.as_text if asked.as_text is not None and own[asked.as_text[0].flag] else None
+    if text is not None:
+        if keywords["form"] is not None:
+            raise InputError("-f", f"does not apply to {text[0].flag}", "leave one of them out", usage=True)
+        keywords["form"] = question.form
     destination = Destination(keywords, question.form)
     targets = {name: keywords.pop(name) for name in question.writes}
-    write = [_second(attribute, targets[name]) for name, (attribute, _) in asked.writes.items()]
+    seconds = [_second(attribute, targets[name]) for name, (attribute, _) in asked.writes.items()]
     found = _answer(asked, _said(asked.settings, own), keywords)
-    for one in write:
+    for one in seconds:
         one(found)
+    if text is not None:
+        return write(text[1](found), destination.output)
     destination.deliver(partial(found.document, **_said(views, own)), found.aside)
 
 
@@ -127,12 +143,14 @@ def _for(function: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def _settings(question: Question, modes: tuple[Question, ...], more: Mapping[str, Setting]) -> dict[str, Setting]:
-    """The settings of a command: those of the question and of what it shows, its modes, and what these alone take."""
-    found = {**question.settings, **more}
-    for mode in modes:
-        assert mode.mode is not None
-        found |= {mode.mode.name: mode.mode}
-        found |= {name: setting for name, setting in mode.settings.items() if name not in found}
+    """Flag -> setting of a command: each mode and what it takes, then those of the question and of what it shows."""
+    found: dict[str, Setting] = {}
+    for mode in (*modes, question):
+        asking = [mode.mode] if mode.mode is not None else []
+        texts = [mode.as_text[0]] if mode.as_text is not None else []
+        shows = more.values() if mode is question else ()
+        own = {setting.flag: setting for setting in (*asking, *texts, *mode.settings.values(), *shows)}
+        found = {flag: setting for flag, setting in found.items() if mode is not question or flag not in own} | own
     return found
 
 
@@ -149,41 +167,50 @@ def _option(setting: Setting) -> Decorator:
     return option(*flags, setting.name, **said)
 
 
+def _own(known: Mapping[str, Setting], keywords: dict[str, Any]) -> dict[str, Any]:
+    """Flag -> value of the settings of a command, which are taken out of all options."""
+    return {flag: keywords.pop(setting.name) for flag, setting in known.items()}
+
+
 def _typed() -> set[str]:
-    """The names of the options that stand on the command line."""
+    """The flags of the options that stand on the command line."""
     context = click.get_current_context()
     there = click.core.ParameterSource.COMMANDLINE
-    names = [str(param.name) for param in context.command.params]
-    return {name for name in names if context.get_parameter_source(name) is there}
+    options = [param for param in context.command.params if isinstance(param, click.Option)]
+    return {param.opts[0] for param in options if context.get_parameter_source(str(param.name)) is there}
 
 
 def _said(settings: Mapping[str, Setting], own: Mapping[str, Any]) -> dict[str, Any]:
     """What was given for each setting, or else its default."""
-    typed = _typed()
-    given = {name: not own[name] if setting.off else own[name] for name, setting in settings.items() if name in typed}
-    return {name: setting.default for name, setting in settings.items()} | given
+    typed, said = _typed(), {}
+    for name, setting in settings.items():
+        given = setting.flag in typed
+        said[name] = setting.default if not given else not own[setting.flag] if setting.off else own[setting.flag]
+    return said
 
 
 def _mode(question: Question, modes: tuple[Question, ...]) -> Question:
-    """Which of its questions a command was asked. Raises InputError (usage) for an option of another."""
+    """Which of its questions a command was asked. Raises InputError (usage) for two, or for an option of another."""
     typed, everything = _typed(), (question, *modes)
-    asked = next((mode for mode in modes if mode.mode is not None and mode.mode.name in typed), question)
-    for name, flag in [pair for one in everything for pair in _owned(one)]:
-        if name not in typed or name in dict(_owned(asked)):
-            continue
-        if asked.mode is not None:
-            what, hint = f"does not go with {asked.mode.flags[-1]}", "leave one of them out"
-        else:
-            flag_of = [mode.mode.flags[-1] for mode in modes if mode.mode is not None and name in mode.settings]
-            what, hint = f"needs {' or '.join(flag_of)}", f"add {' or '.join(flag_of)}"
-        raise InputError(flag, what, hint, usage=True)
-    return asked
+    flags = {mode.mode.flag: mode for mode in modes if mode.mode is not None}
+    asked, *others = [flag for flag in flags if flag in typed] or [""]
+    if others:
+        raise InputError(asked, f"cannot be combined with {others[0]}", "ask for one at a time", usage=True)
+    chosen = flags.get(asked, question)
+    for flag in [flag for one in everything for flag in _owned(one)]:
+        if flag in typed and flag not in _owned(chosen):
+            takers = " or ".join(taker for taker, mode in flags.items() if flag in _owned(mode))
+            what, hint = (
+                (f"does not apply to {asked}", "leave it out") if asked else (f"needs {takers}", f"add {takers}")
+            )
+            raise InputError(flag, what, hint, usage=True)
+    return chosen
 
 
-def _owned(question: Question) -> Iterator[tuple[str, str]]:
-    """What a question takes, with its flag."""
-    yield from ((name, setting.flags[-1]) for name, setting in question.settings.items())
-    yield from ((name, f"--{name}") for name in question.writes)
+def _owned(question: Question) -> list[str]:
+    """The flags of what a question takes."""
+    texts = [question.as_text[0].flag] if question.as_text is not None else []
+    return [*texts, *(setting.flag for setting in question.settings.values()), *(f"--{one}" for one in question.writes)]
 
 
 # What is read
@@ -197,7 +224,7 @@ def _reading(question: Question) -> list[Decorator]:
         return MATRIX_OPTIONS
     measuring = [MEASURES_FROM] if question.own_measures else []
     shared = [JOBS] if question.jobs else []
-    return [*measuring, *shared, *([] if question.needs == "file" else registered("reading"))]
+    return [*measuring, *shared, *([] if question.needs == "file" else registered(question.options))]
 
 
 def _read_matrix(
@@ -223,17 +250,37 @@ def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str,
     """The names of runs and qrels, if there are any; the options of reading are settings of the function."""
     files, table = keywords.pop("files"), measure_table(keywords.pop("measures_from", ()))
     none = question.needs == "runs if any" and not files
-    runs, qrels = (None, None) if none else run_and_qrels(files, keywords)
+    if question.needs == "runs, qrels if any":
+        runs, qrels = _runs_and_qrels_if_any(question, files, keywords)
+    else:
+        runs, qrels = (None, None) if none else run_and_qrels(files, keywords)
     for name, setting in question.settings.items():
         if setting.required and not settings[name]:
             raise InputError("", f"no {setting.flags[-1].strip('-')} given", setting.required, usage=True)
         if setting.measure == "one":
-            settings[name] = one_measure(setting.flags[-1], settings[name], table)
+            given_for = settings[name]
+            text = " ".join(given_for) if isinstance(given_for, tuple) else given_for
+            settings[name] = one_measure(setting.flag, text, table)
         elif setting.measure:
             settings[name] = parse_measures(settings[name], table)
     if none and given(keywords):
         raise InputError(given(keywords)[0], "applies to runs, and none are given", "add RUN... QRELS", usage=True)
     return (), settings | keywords | {"runs": runs, "qrels": qrels}
+
+
+def _runs_and_qrels_if_any(
+    question: Question, files: tuple[str, ...], keywords: Mapping[str, Any]
+) -> tuple[list[str] | None, str | None]:
+    """Runs and qrels, of which the function may do without either, as its signature says."""
+    without = {name for name, one in inspect.signature(question.function).parameters.items() if one.default is None}
+    if "runs" in without and len(files) == 1 and is_qrels(files[0]):
+        return None, files[0]
+    runs, qrels = runs_and_qrels_if_any(files, keywords)
+    if qrels is None:
+        check_without_qrels(keywords, question.unjudged)
+        if "qrels" not in without:
+            raise InputError(question.mode.flag if question.mode else "", "needs qrels", "add QRELS", usage=True)
+    return runs, qrels
 
 
 def _read_file(question: Question, settings: dict[str, Any], keywords: dict[str, Any]) -> tuple[Inputs, dict[str, Any]]:
@@ -245,4 +292,10 @@ def _read_file(question: Question, settings: dict[str, Any], keywords: dict[str,
     return files, settings
 
 
-READERS = {"matrix": _read_matrix, "runs": _read_runs, "runs if any": _read_runs, "file": _read_file}
+READERS = {
+    "matrix": _read_matrix,
+    "runs": _read_runs,
+    "runs if any": _read_runs,
+    "runs, qrels if any": _read_runs,
+    "file": _read_file,
+}

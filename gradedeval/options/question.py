@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from gradedeval.options.definition import THIS_COMMAND
+from gradedeval.options.definition import THIS_COMMAND, Commands
 from gradedeval.options.numbers import Number
 
-Needs = Literal["matrix", "runs", "runs if any", "file"]
-"""What a question reads: scores of runs × topics, or saved ones; runs and qrels; these or nothing; one file."""
+Needs = Literal["matrix", "runs", "runs if any", "runs, qrels if any", "file"]
+"""What a question reads: scores of runs × topics, or saved ones; runs and qrels; these or nothing; runs alone, too; one
+file."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,6 +59,11 @@ class Setting:
         if self.off or self.spelled:
             return (self.off,) if self.off else self.spelled
         return (self.number.flag if self.number else f"--{self.name.replace('_', '-')}",)
+
+    @property
+    def flag(self) -> str:
+        """What messages call it, and by what settings of several modes are known to be one option."""
+        return self.flags[0]
 
     @property
     def is_flag(self) -> bool:
@@ -120,8 +126,11 @@ class Question:
     paired        by its settings, whether all runs are compared on the same topics, so that the others are told
     shows         the `document` of its answer, where this is asked something alone, by settings in its signature
     writes        flag -> attribute of the answer and what `--flag FILE.csv` says: a second result, for programs
-    modes         questions that the same command asks by a flag, which is their `mode`
+    as_text       a flag, and what makes text of the answer where it is given, in place of tables
+    modes         questions that the same command asks by a flag, which is their `mode`, and may be a setting of theirs
     picture       what `gradedeval plot` draws of it
+    options       which options of the registry it takes, where it reads runs
+    unjudged      those about judgments by which it goes without any, too
     own_measures  whether its settings name measures of --measures-from, too
     jobs          whether processes share its work
     form          the format where none is asked for
@@ -139,9 +148,12 @@ class Question:
     paired: Callable[[Mapping[str, Any]], bool] = lambda settings: True
     shows: Callable[..., Any] | None = None
     writes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    as_text: tuple[Setting, Callable[[Any], str]] | None = None
     modes: tuple[Question, ...] = ()
     mode: Setting | None = None
     picture: Picture | None = None
+    options: Commands = "reading"
+    unjudged: tuple[str, ...] = ()
     own_measures: bool = False
     jobs: bool = False
     form: str = "table"
@@ -151,6 +163,8 @@ class Question:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", settings_of(self.function))
+        if self.mode is not None:
+            object.__setattr__(self, "mode", self.settings.get(self.mode.name, self.mode))
         object.__setattr__(self, "views", {} if self.shows is None else settings_of(self.shows))
 
 

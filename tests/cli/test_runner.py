@@ -26,6 +26,8 @@ Order = Annotated[Literal["up", "down"], Setting("Which way.")]
 Marked = Annotated[bool, Setting("Leave the mark out.", off="--plain")]
 Least = Annotated[float | None, Setting("The least.", Number("--least"), default_text="none")]
 Quoted = Annotated["NotHere | None", Setting("Of a type that is not imported.", metavar="WORD")]  # type: ignore[name-defined] # noqa: F821
+Other = Annotated[str, Setting("Count beside FILE.", metavar="FILE", spelled=("--beside",), reads=True)]
+Rows = Annotated[int, Setting("Count to N.", Number("--lines", whole=True, minimum=1), metavar="N")]
 Wide = Annotated[bool, Setting("Show what was asked.", spelled=("-w", "--wide"))]
 
 # Before click 8.2 standard error is part of the output unless this is said.
@@ -51,10 +53,18 @@ def lower(path: str, *, least: Least = None, lines: Lines = 3) -> Counted:
     return Counted({"mode": "lower", "least": least, "lines": lines})
 
 
+def beside(path: str, *, other: Other, rows: Rows = 4) -> Counted:
+    return Counted({"mode": "beside", "other": other, "lines": rows})
+
+
 LOWER = Question("count", lower, "file", mode=Setting("Ask for the least.", name="lower", type=bool))
+BARE = Setting("Write the names alone.", name="bare", type=bool)
+BESIDE = Question(
+    "count", beside, "file", mode=Setting("", name="other"), as_text=(BARE, lambda found: " ".join(found.found))
+)
 
 
-@question("count", "file", files="FILE", help="Count.", modes=(LOWER,), shows=Counted.document, jobs=True)
+@question("count", "file", files="FILE", help="Count.", modes=(LOWER, BESIDE), shows=Counted.document, jobs=True)
 def count(path: str, *, lines: Lines = 3, order: Order = "up", marked: Marked = True, word: Quoted = None) -> Counted:
     """Count."""
     tell([f"{workers().count} working"])
@@ -111,10 +121,23 @@ def test_a_mode_is_another_question() -> None:
     assert (found["mode"], found["least"], found["lines"]) == ("lower", "2.0", "3")
 
 
+def test_a_mode_may_have_a_value_and_share_an_option_under_another_name() -> None:
+    found, _ = asked("a", "--beside", "b", "--lines", "2")
+    assert (found["mode"], found["other"], found["lines"]) == ("beside", "b", "2")
+
+
+def test_text_in_place_of_tables() -> None:
+    done = RUNNER.invoke(command_of(ASKED), ["a", "--beside", "b", "--bare"], obj=(), catch_exceptions=False)
+    assert done.stdout == "mode other lines"
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["a", "--lower", "--order", "up"], "--order: does not go with --lower; leave one of them out"),
+        (["a", "--lower", "--beside", "b"], "--lower: cannot be combined with --beside; ask for one at a time"),
+        (["a", "--bare"], "--bare: needs --beside; add --beside"),
+        (["a", "--beside", "b", "--bare"], "-f: does not apply to --bare; leave one of them out"),
+        (["a", "--lower", "--order", "up"], "--order: does not apply to --lower; leave it out"),
         (["a", "--least", "1"], "--least: needs --lower; add --lower"),
         (["a", "b"], "2 files given; name one count: count FILE"),
         (["a", "--lines", "0"], "--lines: 0 is too small; it must be at least 1"),

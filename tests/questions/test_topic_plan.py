@@ -122,7 +122,7 @@ def test_at_the_prompt(cli: Command) -> None:
     ("words", "said"),
     [
         (("--beta", "0.1", *RUNS, QRELS), "--beta: needs --plan; add --plan"),
-        (("--plan", "--draws", "9", *RUNS, QRELS), "--draws: does not go with --plan; leave one of them out"),
+        (("--plan", "--draws", "9", *RUNS, QRELS), "--draws: does not apply to --plan; leave it out"),
         (("--plan", "--variance", "0.1", "-m", "ap"), "--variance: takes the place of runs and their options; …"),
         (("--plan", "--variance", "0"), "--variance: 0 is too small; it must be above 0"),
         (("--plan", "--variance", "1", "--beta", "1"), "--beta: 1 is too large; it must be below 1"),

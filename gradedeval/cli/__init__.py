@@ -23,7 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "weights": ("questions.weights:weights", "Print the weight that a measure gives each rank."),
     "compare": ("questions.compare:command", "Compare runs, with significance tests."),
     "diff": ("questions.diff:command", "Show what changed between two runs, and which documents did it."),
-    "pool": ("questions.pool:command", "Show what runs give a pool, and what to judge next."),
+    "pool": ("questions.pool:pool", "Show what runs give a pool, and what to judge next."),
     "history": ("questions.history:read_history", "Show how scores went, evaluation by evaluation."),
     "report": ("questions.report.page:command", "Write an HTML page that shows an evaluation."),
     "risk": ("questions.risk:risk", "Report what runs risk against a baseline."),

@@ -260,7 +260,7 @@ def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str,
         if setting.measure == "one":
             given_for = settings[name]
             text = " ".join(given_for) if isinstance(given_for, tuple) else given_for
-            settings[name] = one_measure(setting.flag, text, table)
+            settings[name] = one_measure(setting.flags[-1], text, table)
         elif setting.measure:
             settings[name] = parse_measures(settings[name], table)
     if none and given(keywords):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from gradedeval.formats.frames import InNotebook, distinct, frame_rows, frame_ta
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options, numbers
+from gradedeval.options.definition import GAINS
 from gradedeval.options.presets import resolve_options
+from gradedeval.options.question import Question, Setting
 from gradedeval.parallel.progress import progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.questions.correlate import agreement
-from gradedeval.questions.explain import DEFAULT
+from gradedeval.questions.to_judge import PoolDepth
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.topics import no_common_topics
 from gradedeval.scoring.evaluate import evaluate_runs, named_runs, qrels_for
@@ -31,7 +33,6 @@ from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.signature import signature
 
 if TYPE_CHECKING:
-    pass
     import pandas as pd
 
 
@@ -60,6 +61,14 @@ def agreements(true: Floats, other: Floats, measure: Measure) -> tuple[float, fl
 
 
 # Which team made which run: `--groups FILE`.
+
+
+Measured = Annotated["str | Measure | Iterable[str | Measure]", Setting("Measure of --leave-one-out and --agreement; "
+    "of --to-judge (ndcg@10). Repeat -m, or separate measures by spaces.", metavar="MEASURE", section=GAINS,
+    spelled=("-m", "--measure"), measure="several")]  # fmt: skip
+Groups = Annotated[Any, Setting("Lines of run and group: which runs are of one team.", metavar="FILE", reads=True)]
+Other = Annotated[Any, Setting("Compare the judgments with a second qrels file: confusion of grades, kappa, alpha, and "
+    "the order of runs.", metavar="QRELS2", spelled=("--agreement",), reads=True)]  # fmt: skip
 
 
 def read_groups(
@@ -125,7 +134,7 @@ def contributed(run: RankedRun, depth: int | None, documents: int) -> Bools:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut(InNotebook, document="questions.leave_one_out.left_out_document"):
+class LeftOut(InNotebook):
     """What becomes of each run without the judgments that it alone gave.
 
     frame   a row for each run and measure: measure, run, group, unique (judgments that no run of another group gave),
@@ -143,6 +152,47 @@ class LeftOut(InNotebook, document="questions.leave_one_out.left_out_document"):
     signature: str
     notes: list[str] = field(default_factory=list)
 
+    def document(self, layout: Layout) -> Document:
+        """Each run with and without what it alone gave, and what becomes of the order."""
+        if layout == "long":
+            return Document([frame_table(self.frame)], self.signature)
+        blocks: list[Table | str] = []
+        for measure in self.measures:
+            frame = self.frame[self.frame["measure"] == measure.label].sort_values("rank", kind="stable")
+            grouped = (frame["run"] != frame["group"]).any()
+            blocks.append(
+                shown(
+                    frame,
+                    run=("run", "text"),
+                    **(GROUP if grouped else {}),
+                    unique=("unique", "count"),
+                    unique_relevant=("relevant", "count"),
+                    score=(measure.label, "score"),
+                    score_without=("without", "score"),
+                    change=("change", "signed"),
+                    relative=("%", "percent"),
+                    rank=("rank", "count"),
+                    rank_without=("without ", "count"),
+                    tau_ap=("tau-ap", "score"),
+                )
+            )
+        blocks.append(
+            shown(
+                self.orders,
+                measure=("measure", "text"),
+                runs=("runs", "count"),
+                mean_change=("mean change", "share"),
+                largest_change=("largest", "share"),
+                largest_drop=("largest drop", "count"),
+                tau=("tau", "score"),
+                tau_ap=("tau-ap", "score"),
+            )
+        )
+        words = (
+            "each run is scored without the judgments of documents that it, or its group, alone gave; tau-ap: of the"
+        )
+        return Document(blocks, f"{words} order of all runs without them with the full one\n{self.signature}")
+
     def __repr__(self) -> str:
         return f"<LeftOut: {len(distinct(self.frame, 'run'))} runs>"
 
@@ -150,10 +200,10 @@ class LeftOut(InNotebook, document="questions.leave_one_out.left_out_document"):
 def leave_one_out(
     runs: Any,
     qrels: Any,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    measures: Measured = ("err@20",),
     *,
-    groups: Any = None,
-    pool_depth: int | None = None,
+    groups: Groups = None,
+    pool_depth: PoolDepth = None,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> LeftOut:
@@ -256,51 +306,11 @@ def _orders(frame: pd.DataFrame, measures: list[Measure]) -> pd.DataFrame:
     return to_frame(rows, columns=columns)
 
 
-def left_out_document(found: LeftOut, layout: Layout) -> Document:
-    """Each run with and without what it alone gave, and what becomes of the order."""
-    if layout == "long":
-        return Document([frame_table(found.frame)], found.signature)
-    blocks: list[Table | str] = []
-    for measure in found.measures:
-        frame = found.frame[found.frame["measure"] == measure.label].sort_values("rank", kind="stable")
-        grouped = (frame["run"] != frame["group"]).any()
-        blocks.append(
-            shown(
-                frame,
-                run=("run", "text"),
-                **(GROUP if grouped else {}),
-                unique=("unique", "count"),
-                unique_relevant=("relevant", "count"),
-                score=(measure.label, "score"),
-                score_without=("without", "score"),
-                change=("change", "signed"),
-                relative=("%", "percent"),
-                rank=("rank", "count"),
-                rank_without=("without ", "count"),
-                tau_ap=("tau-ap", "score"),
-            )
-        )
-    blocks.append(
-        shown(
-            found.orders,
-            measure=("measure", "text"),
-            runs=("runs", "count"),
-            mean_change=("mean change", "share"),
-            largest_change=("largest", "share"),
-            largest_drop=("largest drop", "count"),
-            tau=("tau", "score"),
-            tau_ap=("tau-ap", "score"),
-        )
-    )
-    words = "each run is scored without the judgments of documents that it, or its group, alone gave; tau-ap: of the"
-    return Document(blocks, f"{words} order of all runs without them with the full one\n{found.signature}")
-
-
 # Two judgments of the same documents: how far assessors agree, and what that does to the order of runs.
 
 
 @dataclass(frozen=True, eq=False)
-class AssessorAgreement(InNotebook, document="questions.leave_one_out.assessors_document"):
+class AssessorAgreement(InNotebook):
     """How far two qrels agree on the documents that both judge.
 
     documents  how many both judge, in how many `topics`; `only_first` and `only_second` are judged by one alone
@@ -328,12 +338,50 @@ class AssessorAgreement(InNotebook, document="questions.leave_one_out.assessors_
     signature: str = ""
     notes: list[str] = field(default_factory=list)
 
+    def document(self, layout: Layout) -> Document:
+        """The confusion of grades, the coefficients, and the order of runs by either."""
+        first, second = str(self.confusion.index.name), str(self.confusion.columns.name)
+        numbers = {name: getattr(self, name) for name in ("documents", "topics", "only_first", "only_second")}
+        numbers |= {name: getattr(self, name) for name in ("same", "kappa", "weighted_kappa", "alpha")}
+        if layout == "long":
+            rows: list[list[Any]] = [[name, None, None, None, value] for name, value in numbers.items()]
+            for grade, counts in self.confusion.iterrows():
+                rows += [["confusion", None, grade, other, int(count)] for other, count in counts.items()]
+            for row in frame_rows(self.orders) if len(self.orders) else []:
+                rows += [[what, row["measure"], None, None, row[what]] for what in ("tau", "tau_ap")]
+            for row in frame_rows(self.runs) if len(self.runs) else []:
+                rows += [[what, row["measure"], row["run"], None, row[what]] for what in ("score", "other_score")]
+            return Document(
+                [Table([*map(Column, ("what", "measure", "name", "other", "value"))], rows)], self.signature
+            )
+        blocks: list[Table | str] = [
+            f"{self.documents} documents of {self.topics} {plural(self.topics, 'topic')} judged in both;"
+            f" {self.only_first} in {first} alone, {self.only_second} in {second} alone"
+        ]
+        columns = [Column(f"{first} \\ {second}"), *(Column(str(name), "count") for name in self.confusion.columns)]
+        blocks.append(Table(columns, [[grade, *map(int, counts)] for grade, counts in self.confusion.iterrows()]))
+        values = [self.same, self.kappa, self.weighted_kappa, self.alpha]
+        named: list[tuple[str, Kind]] = [("same grade", "share"), ("kappa", "score"), ("linear kappa", "score"),
+                                         ("alpha (ordinal)", "score")]  # fmt: skip
+        blank = [None if value != value else value for value in values]
+        blocks.append(Table([Column(title, kind) for title, kind in named], [blank]))
+        if len(self.orders):
+            blocks.append(
+                shown(self.orders, measure=("measure", "text"), runs=("runs", "count"), tau=("tau", "score"),
+                      tau_ap=("tau-ap", "score"))
+            )  # fmt: skip
+            blocks.append(
+                shown(self.runs, measure=("measure", "text"), run=("run", "text"), score=(first, "score"),
+                      other_score=(second, "score"), rank=("rank", "count"), other_rank=("rank there", "count"))
+            )  # fmt: skip
+        return Document(blocks, self.signature)
+
 
 def assessor_agreement(
     qrels: Any,
-    other: Any,
+    other: Other,
     runs: Any = None,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    measures: Measured = ("err@20",),
     *,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
@@ -457,38 +505,11 @@ def _orders_by_either(
     return to_frame(orders, columns=of_orders), to_frame(rows, columns=of_runs), signature, notes
 
 
-def assessors_document(found: AssessorAgreement, layout: Layout) -> Document:
-    """The confusion of grades, the coefficients, and the order of runs by either."""
-    first, second = str(found.confusion.index.name), str(found.confusion.columns.name)
-    numbers = {name: getattr(found, name) for name in ("documents", "topics", "only_first", "only_second")}
-    numbers |= {name: getattr(found, name) for name in ("same", "kappa", "weighted_kappa", "alpha")}
-    if layout == "long":
-        rows: list[list[Any]] = [[name, None, None, None, value] for name, value in numbers.items()]
-        for grade, counts in found.confusion.iterrows():
-            rows += [["confusion", None, grade, other, int(count)] for other, count in counts.items()]
-        for row in frame_rows(found.orders) if len(found.orders) else []:
-            rows += [[what, row["measure"], None, None, row[what]] for what in ("tau", "tau_ap")]
-        for row in frame_rows(found.runs) if len(found.runs) else []:
-            rows += [[what, row["measure"], row["run"], None, row[what]] for what in ("score", "other_score")]
-        return Document([Table([*map(Column, ("what", "measure", "name", "other", "value"))], rows)], found.signature)
-    blocks: list[Table | str] = [
-        f"{found.documents} documents of {found.topics} {plural(found.topics, 'topic')} judged in both;"
-        f" {found.only_first} in {first} alone, {found.only_second} in {second} alone"
-    ]
-    columns = [Column(f"{first} \\ {second}"), *(Column(str(name), "count") for name in found.confusion.columns)]
-    blocks.append(Table(columns, [[grade, *map(int, counts)] for grade, counts in found.confusion.iterrows()]))
-    values = [found.same, found.kappa, found.weighted_kappa, found.alpha]
-    named: list[tuple[str, Kind]] = [("same grade", "share"), ("kappa", "score"), ("linear kappa", "score"),
-                                     ("alpha (ordinal)", "score")]  # fmt: skip
-    blank = [None if value != value else value for value in values]
-    blocks.append(Table([Column(title, kind) for title, kind in named], [blank]))
-    if len(found.orders):
-        blocks.append(
-            shown(found.orders, measure=("measure", "text"), runs=("runs", "count"), tau=("tau", "score"),
-                  tau_ap=("tau-ap", "score"))
-        )  # fmt: skip
-        blocks.append(
-            shown(found.runs, measure=("measure", "text"), run=("run", "text"), score=(first, "score"),
-                  other_score=(second, "score"), rank=("rank", "count"), other_rank=("rank there", "count"))
-        )  # fmt: skip
-    return Document(blocks, found.signature)
+LEAVE_ONE_OUT = Question(
+    "pool",
+    leave_one_out,
+    "runs, qrels if any",
+    mode=Setting("Score each run without the judgments that it, or its group, alone gave: is the collection reusable?",
+                 name="leave_one_out", type=bool),
+)  # fmt: skip
+AGREEMENT = Question("pool", assessor_agreement, "runs, qrels if any", mode=Setting("", name="other"))

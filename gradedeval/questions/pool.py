@@ -3,52 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-import click
 import numpy as np
 
-import gradedeval.questions.to_judge as judging
 from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
 from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.cli.arguments import (
-    Destination,
-    check_without_qrels,
-    is_qrels,
-    measure_table,
-    one_measure,
-    runs_and_qrels_if_any,
-)
-from gradedeval.cli.options import (
-    MEASURES_FROM,
-    READS,
-    command_line,
-    is_given,
-    measure_option,
-    option,
-    output_options,
-    registered,
-)
-from gradedeval.cli.output import write
-from gradedeval.errors import InputError, tell
-from gradedeval.formats import Column, Document, Kind, Layout, Table, formats_for
+from gradedeval.errors import tell
+from gradedeval.formats import Column, Document, Kind, Layout, Table
 from gradedeval.formats.frames import InNotebook, frame_rows, joined, to_frame
-from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options, numbers
 from gradedeval.options.presets import resolve_options
-from gradedeval.questions.explain import DEFAULT
+from gradedeval.options.question import Setting, question
 from gradedeval.questions.leave_one_out import (
-    assessor_agreement,
-    assessors_document,
+    AGREEMENT,
+    LEAVE_ONE_OUT,
+    Groups,
     contributed,
     group_counts,
-    leave_one_out,
-    left_out_document,
     read_groups,
 )
-from gradedeval.questions.to_judge import FEW_RUNS, qrels_lines, to_judge, to_judge_document
+from gradedeval.questions.to_judge import TO_JUDGE, PoolDepth
 from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import named_runs, qrels_for
@@ -63,10 +39,14 @@ if TYPE_CHECKING:
 
 AT = 10
 DEPTHS = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
+FEW_RUNS = 8
+"""Runs up to which the overlap of each pair is shown."""
+
+At = Annotated[int, Setting("Depth of judged@ and overlap@.", numbers.AT, "N")]
 
 
 @dataclass(frozen=True, eq=False)
-class Pool(InNotebook, document="questions.pool.pool_document"):
+class Pool(InNotebook):
     """What runs give a pool.
 
     runs     a frame with a row for each run: run, group, topics, retrieved, judged_depth (median over topics of the
@@ -92,17 +72,80 @@ class Pool(InNotebook, document="questions.pool.pool_document"):
     signature: str = ""
     notes: list[str] = field(default_factory=list)
 
+    def document(self, layout: Layout) -> Document:
+        """The statistics: runs, groups, overlaps, depths and topics; for programs one number a row."""
+        if layout == "long":
+            return Document([_long(self)], self.signature)
+        grouped = len(self.groups) < len(self.runs)
+        runs = shown(
+            self.runs,
+            run=("run", "text"),
+            **(GROUP if grouped else {}),
+            judged_depth=("judged depth", "number"),
+            least_judged_depth=("least", "count"),
+            judged=(f"judged@{self.at}", "score"),
+            unique=("unique", "count"),
+            unique_judged=("judged", "count"),
+            unique_relevant=("relevant", "count"),
+            overlap=(f"overlap@{self.at}", "score"),
+        )
+        blocks: list[Table | str] = [runs]
+        if grouped:
+            blocks.append(
+                shown(
+                    self.groups,
+                    group=("group", "text"),
+                    runs=("runs", "count"),
+                    unique=("unique", "count"),
+                    unique_judged=("judged", "count"),
+                    unique_relevant=("relevant", "count"),
+                )
+            )
+        if 2 < len(self.runs) <= FEW_RUNS:
+            blocks.append(_overlaps(self))
+        blocks.append(
+            shown(self.depths, depth=("depth", "count"), documents=("documents", "count"), judged=("judged", "count"))
+        )
+        if len(self.topics):
+            columns: dict[str, tuple[str, Kind]] = {"topic": ("topic", "text")}
+            columns |= {name: (name, "count") for name in self.topics.columns if name != "topic"}
+            blocks.append(shown(self.topics, **columns))
+        words = (
+            "judged depth: median over topics of the rank down to which all is judged; least: the lowest of any topic"
+        )
+        unique = "unique: documents that no other run has" + (", or no other group" if grouped else "")
+        signature = "\n".join(
+            part for part in (f"{words} | {unique}" if len(self.topics) else unique, self.signature) if part
+        )
+        return Document(blocks, signature)
+
     def __repr__(self) -> str:
         return f"<Pool of {len(self.runs)} runs, {len(self.topics)} topics>"
 
 
+@question(
+    "pool",
+    "runs, qrels if any",
+    files="RUN... [QRELS]",
+    help="""Show what runs give a pool of judgments: how deep each is judged, what it alone found, how far runs overlap.
+
+    \b
+    gradedeval pool runs/*.run qrels.txt --groups teams.txt
+    gradedeval pool runs/*.run qrels.txt --to-judge --as-qrels -o next.qrels
+    gradedeval pool runs/*.run qrels.txt --leave-one-out -m ap
+    gradedeval pool runs/*.run qrels.txt --agreement second.qrels
+    """,
+    modes=(TO_JUDGE, LEAVE_ONE_OUT, AGREEMENT),
+    options="measuring",
+    own_measures=True,
+)
 def pool(
     runs: Any,
     qrels: Any = None,
     *,
-    groups: Any = None,
-    at: int = AT,
-    pool_depth: int | None = None,
+    groups: Groups = None,
+    pool_depth: PoolDepth = None,
+    at: At = AT,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Pool:
@@ -111,8 +154,8 @@ def pool(
     runs        one or more, as `evaluate` takes them
     qrels       as there; None: only what runs have in common
     groups      a file or dict run -> group: which runs are of one team
-    at          the depth of the columns `judged` and `overlap`
     pool_depth  documents below this rank are no part of what a run gives; None: all are
+    at          the depth of the columns `judged` and `overlap`
 
     The other arguments are those of `evaluate` that say how files are read and documents ranked; a document is relevant
     from the grade `rel` on, 1 by default. Returns `Pool`: `.runs`, `.groups`, `.topics`, `.overlap`, `.depths`. Raises
@@ -298,52 +341,6 @@ def found_alone(ranked: RankedRuns, options: Options) -> pd.DataFrame:
     return joined(frames)
 
 
-def pool_document(found: Pool, layout: Layout) -> Document:
-    """The statistics: runs, groups, overlaps, depths and topics; for programs one number a row."""
-    if layout == "long":
-        return Document([_long(found)], found.signature)
-    grouped = len(found.groups) < len(found.runs)
-    runs = shown(
-        found.runs,
-        run=("run", "text"),
-        **(GROUP if grouped else {}),
-        judged_depth=("judged depth", "number"),
-        least_judged_depth=("least", "count"),
-        judged=(f"judged@{found.at}", "score"),
-        unique=("unique", "count"),
-        unique_judged=("judged", "count"),
-        unique_relevant=("relevant", "count"),
-        overlap=(f"overlap@{found.at}", "score"),
-    )
-    blocks: list[Table | str] = [runs]
-    if grouped:
-        blocks.append(
-            shown(
-                found.groups,
-                group=("group", "text"),
-                runs=("runs", "count"),
-                unique=("unique", "count"),
-                unique_judged=("judged", "count"),
-                unique_relevant=("relevant", "count"),
-            )
-        )
-    if 2 < len(found.runs) <= FEW_RUNS:
-        blocks.append(_overlaps(found))
-    blocks.append(
-        shown(found.depths, depth=("depth", "count"), documents=("documents", "count"), judged=("judged", "count"))
-    )
-    if len(found.topics):
-        columns: dict[str, tuple[str, Kind]] = {"topic": ("topic", "text")}
-        columns |= {name: (name, "count") for name in found.topics.columns if name != "topic"}
-        blocks.append(shown(found.topics, **columns))
-    words = "judged depth: median over topics of the rank down to which all is judged; least: the lowest of any topic"
-    unique = "unique: documents that no other run has" + (", or no other group" if grouped else "")
-    signature = "\n".join(
-        part for part in (f"{words} | {unique}" if len(found.topics) else unique, found.signature) if part
-    )
-    return Document(blocks, signature)
-
-
 def _overlaps(found: Pool) -> Table:
     values: dict[tuple[str, str], Any] = {}
     for row in frame_rows(found.overlap):
@@ -369,108 +366,3 @@ def _long(found: Pool) -> Table:
             numbers = {key: value for key, value in row.items() if key not in (name, "other", "group")}
             rows += [[kind, str(row[name]), other, what, value] for what, value in numbers.items() if value is not None]
     return Table([Column(name) for name in ("of", "name", "other", "what", "value")], rows)
-
-
-# `gradedeval pool RUN... [QRELS]`: what runs give the pool, what to judge next, what the collection is worth.
-
-
-MEASURED = ("gain", "rel", "top_grade", "max_gain")
-"""What matters to what could rise, without judgments too."""
-MODES = ("to_judge", "leave_one_out", "agreement")
-
-OPTIONS = [
-    option("--to-judge", is_flag=True, help="List the unjudged documents to judge next, the most telling first."),
-    option("--as-qrels", is_flag=True, help="Write what --to-judge lists as lines of a qrels file that lack only the "
-           "grade."),
-    option("--strategy", type=click.Choice(judging.STRATEGIES), help="How --to-judge weighs documents: by their best "
-           "rank (depth), by RBP weight as methods A, B and C of Moffat, Webber & Zobel, by what could rise "
-           f"(residual), or by what could reverse the order of pairs of runs (pairs). Default: {judging.DEFAULT}."),
-    option(numbers.BUDGET, metavar="N", help="Judgments that --to-judge asks for at most. "
-           f"Default: {judging.BUDGET}."),
-    option(numbers.PERSISTENCE, metavar="P", help="Of the RBP strategies: the probability of going on from "
-           f"rank to rank. Default: {judging.PERSISTENCE}."),
-    option("--leave-one-out", is_flag=True, help="Score each run without the judgments that it, or its group, alone "
-           "gave: is the collection reusable?"),
-    option("--agreement", metavar="QRELS2", file=READS, help="Compare the judgments with a second qrels file: "
-           "confusion of grades, kappa, alpha, and the order of runs."),
-    option("--groups", metavar="FILE", file=READS, help="Lines of run and group: which runs are of one team."),
-    option(numbers.POOL_DEPTH, metavar="N", help="Documents below rank N are no part of what a "
-           "run gives the pool. Default: all are."),
-    option(numbers.AT, metavar="N", help=f"Depth of judged@ and overlap@. Default: {AT}."),
-    measure_option(f"Measure of --leave-one-out and --agreement; of --to-judge ({judging.MEASURE}).", default=DEFAULT),
-    *output_options(formats_for()),
-]  # fmt: skip
-
-TAKES = {
-    "": ("groups", "pool_depth", "at"),
-    "to_judge": ("strategy", "budget", "persistence", "pool_depth", "measures", "as_qrels"),
-    "leave_one_out": ("groups", "pool_depth", "measures"),
-    "agreement": ("measures",),
-}
-
-
-@command_line("pool", "RUN... [QRELS]", OPTIONS, [MEASURES_FROM], registered("measuring"))
-def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
-    """Show what runs give a pool of judgments: how deep each is judged, what it alone found, how far runs overlap.
-
-    \b
-    gradedeval pool runs/*.run qrels.txt --groups teams.txt
-    gradedeval pool runs/*.run qrels.txt --to-judge --as-qrels -o next.qrels
-    gradedeval pool runs/*.run qrels.txt --leave-one-out -m ap
-    gradedeval pool runs/*.run qrels.txt --agreement second.qrels
-    """
-    own = {name: keywords.pop(name) for name in dict.fromkeys([*MODES, *(one for of in TAKES.values() for one in of)])}
-    mode = _mode(own)
-    alone = mode == "agreement" and len(keywords["files"]) == 1 and is_qrels(keywords["files"][0])
-    runs, qrels = ([], keywords["files"][0]) if alone else runs_and_qrels_if_any(keywords["files"], keywords)
-    if qrels is None:
-        check_without_qrels(keywords, MEASURED if mode == "to_judge" else ())
-    if own["as_qrels"]:
-        if keywords["form"] is not None:
-            raise InputError("-f", "does not apply to --as-qrels", "leave one of them out", usage=True)
-        keywords["form"] = "table"
-    destination = Destination(keywords)
-    keywords.pop("files")
-    if mode in ("leave_one_out", "agreement") and qrels is None:
-        raise InputError(_flag(mode), "needs qrels", "add QRELS", usage=True)
-    table = measure_table(measures_from)
-    chosen = parse_measures(own["measures"] or DEFAULT, table)
-    keywords |= {name: own[name] for name in ("groups", "pool_depth") if name in TAKES[mode]}
-    found: Any
-    make: Any
-    if mode == "to_judge":
-        keywords["measure"] = one_measure("-m", " ".join(own["measures"]) or judging.MEASURE, table)
-        keywords["p"] = own["persistence"] if is_given(own["persistence"]) else judging.PERSISTENCE
-        strategy, budget = own["strategy"] or judging.DEFAULT, own["budget"] or judging.BUDGET
-        found, make = to_judge(runs, qrels, strategy, budget=budget, **keywords), to_judge_document
-    elif mode == "leave_one_out":
-        found, make = leave_one_out(runs, qrels, chosen, **keywords), left_out_document
-    elif mode == "agreement":
-        found = assessor_agreement(qrels, own["agreement"], runs or None, chosen, **keywords)
-        make = assessors_document
-    else:
-        found, make = pool(runs, qrels, at=own["at"] or AT, **keywords), pool_document
-    if own["as_qrels"]:
-        write(qrels_lines(found), destination.output)
-    else:
-        destination.deliver(partial(make, found))
-
-
-def _mode(own: dict[str, Any]) -> str:
-    """What is asked for. Raises InputError (usage) for two things at once, or an option that goes with another."""
-    asked = [name for name in MODES if is_given(own[name])]
-    if len(asked) > 1:
-        what = f"cannot be combined with {_flag(asked[1])}"
-        raise InputError(_flag(asked[0]), what, "ask for one at a time", usage=True)
-    mode = asked[0] if asked else ""
-    for name, value in own.items():
-        if name not in MODES and is_given(value) and name not in TAKES[mode]:
-            takers = [_flag(other) for other, names in TAKES.items() if other and name in names]
-            hint = f"add {' or '.join(takers)}" if takers and not mode else "leave it out"
-            what = f"does not apply to {_flag(mode)}" if mode else "does not apply to the statistics"
-            raise InputError(_flag(name), what, hint, usage=True)
-    return mode
-
-
-def _flag(name: str) -> str:
-    return "-m" if name == "measures" else f"--{name.replace('_', '-')}"

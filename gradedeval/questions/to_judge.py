@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 import numpy as np
 
@@ -20,7 +20,9 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
+from gradedeval.options.definition import GAINS
 from gradedeval.options.presets import resolve_options, top_grade
+from gradedeval.options.question import Question, Setting
 from gradedeval.rankings.batch import Batch, Codes
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import named_runs, qrels_for
@@ -29,8 +31,6 @@ from gradedeval.scoring.scorer import Scorer
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    pass
 
 
 # What a judgment could change of a measure: documents chosen one after the other, each given those before it.
@@ -331,9 +331,21 @@ def choose_by_residual(
 Strategy = Literal["depth", "rbp-a", "rbp-b", "rbp-c", "residual", "pairs"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 BY_MEASURE: tuple[Strategy, ...] = ("residual", "pairs")
-BUDGET, PERSISTENCE, MEASURE = 100, 0.8, "ndcg@10"
 DEFAULT: Strategy = "rbp-c"
 """What brings the order of runs nearest to the true one in nine of ten draws of topics: tests/benchmarks/judging.py."""
+WANTED = 3
+"""How many of the runs that want a document people see."""
+
+Weighing = Annotated[Strategy, Setting("How --to-judge weighs documents: by their best rank (depth), by RBP weight as "
+    "methods A, B and C of Moffat, Webber & Zobel, by what could rise (residual), or by what could reverse the order "
+    "of pairs of runs (pairs).")]  # fmt: skip
+Budget = Annotated[int, Setting("Judgments that --to-judge asks for at most.", numbers.BUDGET, "N")]
+P = Annotated[float, Setting("Of the RBP strategies: the probability of going on from rank to rank.",
+    numbers.PERSISTENCE, "P")]  # fmt: skip
+By = Annotated["str | Measure", Setting("Measure of --to-judge.", spelled=("-m", "--measure"), measure="one",
+    section=GAINS)]  # fmt: skip
+PoolDepth = Annotated[int | None, Setting("Documents below rank N are no part of what a run gives the pool.",
+    numbers.POOL_DEPTH, "N", default_text="all are")]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -341,8 +353,8 @@ class JudgingSettings:
     """How documents are chosen: see `to_judge`. Raises InputError (usage) where a value is not allowed."""
 
     strategy: Strategy = DEFAULT
-    budget: int = BUDGET
-    p: float = PERSISTENCE
+    budget: int = 100
+    p: float = 0.8
     pool_depth: int | None = None
 
     def __post_init__(self) -> None:
@@ -366,7 +378,7 @@ class JudgingSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class ToJudge(InNotebook, document="questions.to_judge.to_judge_document"):
+class ToJudge(InNotebook):
     """What to judge, the most telling first.
 
     frame   topic, docno, weight, runs (how many have it), best_rank, wanted_by (runs and ranks, as text)
@@ -381,6 +393,30 @@ class ToJudge(InNotebook, document="questions.to_judge.to_judge_document"):
     measure: Measure
     notes: list[str] = field(default_factory=list)
 
+    def document(self, layout: Layout) -> Document:
+        """What to judge: a row for each document."""
+        frame = self.frame
+        signature = self.settings.words(self.measure)
+        if layout == "long":
+            return Document([frame_table(frame)], signature)
+        table = shown(
+            frame,
+            topic=("topic", "text"),
+            docno=("docno", "text"),
+            weight=("weight", "number"),
+            runs=("runs", "count"),
+            best_rank=("best rank", "count"),
+            wanted_by=("wanted by", "text"),
+        )
+        texts = [" ".join(one[:WANTED]) + (" …" if len(one) > WANTED else "") for one in self.wanted]
+        table = Table(table.columns, [[*row[:-1], text] for row, text in zip(table.rows, texts, strict=True)])
+        count = len(frame)
+        line = f"{count} {plural(count, 'document')} to judge, {self.left} more unjudged"
+        if self.settings.strategy in BY_MEASURE and self.left and count < self.settings.budget:
+            what = "the order of two runs by " if self.settings.strategy == "pairs" else ""
+            line += f", none of which could change {what}{self.measure.label}"
+        return Document([line, table] if count else [line], signature)
+
     def __repr__(self) -> str:
         return f"<ToJudge {len(self.frame)} documents by {self.settings.strategy}>"
 
@@ -388,12 +424,12 @@ class ToJudge(InNotebook, document="questions.to_judge.to_judge_document"):
 def to_judge(
     runs: Any,
     qrels: Any = None,
-    strategy: Strategy = DEFAULT,
+    strategy: Weighing = DEFAULT,
     *,
-    budget: int = BUDGET,
-    measure: str | Measure = MEASURE,
-    p: float = PERSISTENCE,
-    pool_depth: int | None = None,
+    budget: Budget = 100,
+    measure: By = "ndcg@10",
+    p: P = 0.8,
+    pool_depth: PoolDepth = None,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> ToJudge:
@@ -495,35 +531,20 @@ def _frame(ranked: RankedRuns, chosen: Ints, weights: Floats, best: Ints, wanted
     )
 
 
-def to_judge_document(found: ToJudge, layout: Layout) -> Document:
-    """What to judge: a row for each document."""
-    frame = found.frame
-    signature = found.settings.words(found.measure)
-    if layout == "long":
-        return Document([frame_table(frame)], signature)
-    table = shown(
-        frame,
-        topic=("topic", "text"),
-        docno=("docno", "text"),
-        weight=("weight", "number"),
-        runs=("runs", "count"),
-        best_rank=("best rank", "count"),
-        wanted_by=("wanted by", "text"),
-    )
-    texts = [" ".join(one[:WANTED]) + (" …" if len(one) > WANTED else "") for one in found.wanted]
-    table = Table(table.columns, [[*row[:-1], text] for row, text in zip(table.rows, texts, strict=True)])
-    count = len(frame)
-    line = f"{count} {plural(count, 'document')} to judge, {found.left} more unjudged"
-    if found.settings.strategy in BY_MEASURE and found.left and count < found.settings.budget:
-        what = "the order of two runs by " if found.settings.strategy == "pairs" else ""
-        line += f", none of which could change {what}{found.measure.label}"
-    return Document([line, table] if count else [line], signature)
-
-
 def qrels_lines(found: ToJudge) -> str:
     """What to judge as lines of a qrels file that lack the grade."""
     return "".join(f"{row['topic']} 0 {row['docno']}\n" for row in frame_rows(found.frame))
 
 
-FEW_RUNS, WANTED = 8, 3
-"""Runs up to which the overlap of each pair is shown, and how many of those that want a document are named."""
+TO_JUDGE = Question(
+    "pool",
+    to_judge,
+    "runs, qrels if any",
+    mode=Setting("List the unjudged documents to judge next, the most telling first.", name="to_judge", type=bool),
+    as_text=(
+        Setting("Write what --to-judge lists as lines of a qrels file that lack only the grade.", name="as_qrels",
+                type=bool),
+        qrels_lines,
+    ),
+    unjudged=("gain", "rel", "top_grade", "max_gain"),
+)  # fmt: skip

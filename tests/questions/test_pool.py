@@ -297,9 +297,9 @@ def test_each_question_has_a_table(cli: Command, tmp_path: Path) -> None:
     [
         (("--to-judge", "--budget", "0"), "--budget: 0 is too small; it must be at least 1"),
         (("--to-judge", "--leave-one-out"), "--to-judge: cannot be combined with --leave-one-out; ask for one at a"),
-        (("--budget", "3"), "--budget: does not apply to the statistics; add --to-judge"),
+        (("--budget", "3"), "--budget: needs --to-judge; add --to-judge"),
         (("--to-judge", "--groups", "x"), "--groups: does not apply to --to-judge; leave it out"),
-        (("--as-qrels",), "--as-qrels: does not apply to the statistics; add --to-judge"),
+        (("--as-qrels",), "--as-qrels: needs --to-judge; add --to-judge"),
         (("--to-judge", "--strategy", "rbp"), "--strategy: invalid value 'rbp'; did you mean 'rbp-"),
     ],
 )

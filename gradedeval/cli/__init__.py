@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "risk": ("questions.risk:risk", "Report what runs risk against a baseline."),
     "check": ("questions.check:command", "Check runs against bounds; exit code 1 if a bound fails."),
     "correlate": ("questions.correlate:correlate", "Correlate measures."),
-    "fit": ("questions.fit:command", "Fit a parameter so that a measure agrees best with another."),
+    "fit": ("questions.fit:fit", "Fit a parameter so that a measure agrees best with another."),
     "power": ("questions.power:power", "Report the discriminative power of measures."),
     "informative": (
         "questions.informative:informativeness",

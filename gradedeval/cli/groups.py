@@ -74,7 +74,7 @@ PICTURES: dict[str, tuple[str, str]] = {
     "topics": ("questions.topics:plot_command", "Draw the difference of two runs topic by topic."),
     "runs": ("questions.runs:plot_command", "Draw runs by their mean: what is known, and what is not."),
     "weights": ("questions.weights:weights", "Draw the weights of ranks."),
-    "fit": ("questions.fit:plot_command", "Draw the agreement of measures over a parameter."),
+    "fit": ("questions.fit:fit", "Draw the agreement of measures over a parameter."),
     "power": ("questions.power:power", "Draw the significance levels of all pairs of runs."),
     "correlate": ("questions.correlate:correlate", "Draw how well measures agree, as a heat map or a scatter."),
     "explain": ("questions.explain:plot_command", "Draw one topic rank by rank."),

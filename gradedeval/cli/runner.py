@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from gradedeval.cli.arguments import (
+    CLUSTER,
     Destination,
     check_without_qrels,
     is_qrels,
@@ -17,6 +18,7 @@ from gradedeval.cli.arguments import (
     one_measure,
     run_and_qrels,
     runs_and_qrels_if_any,
+    sharing,
     usage,
 )
 from gradedeval.cli.options import (
@@ -36,6 +38,7 @@ from gradedeval.cli.output import warn, write
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
 from gradedeval.formats.frames import InNotebook
+from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options.question import Question, Setting
 from gradedeval.parallel.workers import shared_by
@@ -124,7 +127,7 @@ def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str,
     """The answer to a question, after the files are read that it needs."""
     jobs = keywords.pop("jobs", None)
     read, settings = READERS[question.needs](question, dict(settings), keywords)
-    with shared_by(jobs):
+    with shared_by(None if question.needs == "matrix" else sharing(jobs)):
         found = question.function(*read, **settings)
     if question.answer is not None:
         found = question.answer(found, *read, **_for(question.answer, settings))
@@ -161,7 +164,8 @@ def _option(setting: Setting) -> Decorator:
     if setting.is_flag:
         said |= {"is_flag": True}
     else:
-        said |= {"file": READS if setting.reads else "", "multiple": setting.measure == "several"}
+        several = setting.repeats or setting.measure not in ("", "one")
+        said |= {"file": READS if setting.reads else "", "multiple": several}
     if setting.choices:
         said |= {"type": click.Choice(setting.choices)}
     return option(*flags, setting.name, **said)
@@ -223,7 +227,7 @@ def _reading(question: Question) -> list[Decorator]:
 
         return MATRIX_OPTIONS
     measuring = [MEASURES_FROM] if question.own_measures else []
-    shared = [JOBS] if question.jobs else []
+    shared = [*([JOBS] if question.jobs else []), *([CLUSTER] if question.options == "scoring" else [])]
     return [*measuring, *shared, *([] if question.needs == "file" else registered(question.options))]
 
 
@@ -254,18 +258,25 @@ def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str,
         runs, qrels = _runs_and_qrels_if_any(question, files, keywords)
     else:
         runs, qrels = (None, None) if none else run_and_qrels(files, keywords)
-    for name, setting in question.settings.items():
-        if setting.required and not settings[name]:
-            raise InputError("", f"no {setting.flags[-1].strip('-')} given", setting.required, usage=True)
-        if setting.measure == "one":
-            given_for = settings[name]
-            text = " ".join(given_for) if isinstance(given_for, tuple) else given_for
-            settings[name] = one_measure(setting.flags[-1], text, table)
-        elif setting.measure:
-            settings[name] = parse_measures(settings[name], table)
+    settings = _with_measures(question, settings, table)
     if none and given(keywords):
         raise InputError(given(keywords)[0], "applies to runs, and none are given", "add RUN... QRELS", usage=True)
     return (), settings | keywords | {"runs": runs, "qrels": qrels}
+
+
+def _with_measures(question: Question, settings: Mapping[str, Any], table: Mapping[str, Measure]) -> dict[str, Any]:
+    """The settings, with those that name measures as measures."""
+    read = dict(settings)
+    for name, setting in question.settings.items():
+        if setting.required and not read[name]:
+            raise InputError("", f"no {setting.flags[-1].strip('-')} given", setting.required, usage=True)
+        if setting.measure == "one":
+            text = " ".join(read[name]) if isinstance(read[name], tuple) else read[name]
+            read[name] = one_measure(setting.flags[-1], text, table)
+        elif setting.measure:
+            reads = parse_measures if setting.measure == "several" else setting.measure
+            read[name] = reads(read[name], table)
+    return read
 
 
 def _runs_and_qrels_if_any(
@@ -292,10 +303,21 @@ def _read_file(question: Question, settings: dict[str, Any], keywords: dict[str,
     return files, settings
 
 
+def _read_nothing(
+    question: Question, settings: dict[str, Any], keywords: dict[str, Any]
+) -> tuple[Inputs, dict[str, Any]]:
+    """Nothing: a setting says where all is found."""
+    if keywords["files"]:
+        assert question.mode is not None, question.name
+        raise InputError(question.mode.flag, "cannot be combined with runs", "leave them out", usage=True)
+    return (), _with_measures(question, settings, measure_table(keywords["measures_from"]))
+
+
 READERS = {
     "matrix": _read_matrix,
     "runs": _read_runs,
     "runs if any": _read_runs,
     "runs, qrels if any": _read_runs,
     "file": _read_file,
+    "nothing": _read_nothing,
 }

@@ -10,13 +10,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from gradedeval.options.definition import THIS_COMMAND, Commands
 from gradedeval.options.numbers import Number
 
-Needs = Literal["matrix", "runs", "runs if any", "runs, qrels if any", "file"]
+Needs = Literal["matrix", "runs", "runs if any", "runs, qrels if any", "file", "nothing"]
 """What a question reads: scores of runs × topics, or saved ones; runs and qrels; these or nothing; runs alone, too; one
 file."""
 
@@ -33,7 +32,8 @@ class Setting:
     off           the flag that turns it off, where it is on by default
     default_text  what the default is, where None does not say it
     reads         its value may name a file, which is read
-    measure       it names a measure, or several
+    repeats       it may be given several times
+    measure       it names a measure, or several; or what reads these, and the table of measures
     required      it must be given; this is the hint where it is not
     instead       it takes the place of what the question reads; this is what is wrong where both are missing
     """
@@ -46,7 +46,8 @@ class Setting:
     off: str = ""
     default_text: str | None = None
     reads: bool = False
-    measure: Literal["", "one", "several"] = ""
+    repeats: bool = False
+    measure: Literal["", "one", "several"] | Callable[[Any, Mapping[str, Any]], Any] = ""
     required: str = ""
     instead: str = ""
     name: str = ""
@@ -73,9 +74,8 @@ class Setting:
     @property
     def choices(self) -> tuple[str, ...]:
         """The words that it takes, where it takes no others."""
-        kinds = [kind for kind in get_args(self.type) or () if kind is not NoneType]
-        kind = kinds[0] if NoneType in get_args(self.type) else self.type
-        return get_args(kind) if get_origin(kind) is Literal and self.number is None else ()
+        kinds = (self.type, *get_args(self.type)) if self.number is None else ()
+        return next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), ())
 
     @property
     def text(self) -> str:

@@ -262,20 +262,20 @@ def startable(most: int) -> int:
     return len(started)
 
 
-_JOBS: ContextVar[int | None] = ContextVar("jobs", default=None)
+_SHARING: ContextVar[Workers | None] = ContextVar("sharing", default=None)
 
 
 @contextmanager
-def shared_by(jobs: int | None) -> Iterator[None]:
-    """While this lasts, in this thread, `workers` are so many."""
-    before = _JOBS.set(jobs)
+def shared_by(those: Workers | None) -> Iterator[None]:
+    """While this lasts, in this thread, these are the `workers`."""
+    before = _SHARING.set(those)
     try:
         yield
     finally:
-        _JOBS.reset(before)
+        _SHARING.reset(before)
 
 
 def workers() -> Workers:
-    """Who shares the work of a question: where a command runs so many processes as it was asked for, or as there are
-    cores, with a progress bar; in Python this process alone."""
-    return Workers.of(_JOBS.get(), with_progress) if at_prompt() else Workers()
+    """Who shares the work of a question: where a command runs those that it was asked for, or as many processes as
+    there are cores, with a progress bar; in Python this process alone."""
+    return _SHARING.get() or (Workers.of(None, with_progress) if at_prompt() else Workers())

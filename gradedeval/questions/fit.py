@@ -5,25 +5,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Unpack
 
-import click
 import numpy as np
 
 from gradedeval.analysis.pictures import GREY, LIGHT, Panel, drawn, frame_of, legend, looks, shown
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.analysis.tables import Row, Shown, frame_document, near_best, same, signature_lines
 from gradedeval.arrays import Bools, Floats
-from gradedeval.cli.arguments import Destination, measure_table, one_measure, run_and_qrels, sharing
-from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.many_runs import SCORING_OPTIONS, TABLE_OPTIONS, curve_form, write_curve
-from gradedeval.cli.options import READS, WRITES, command_line, measure_option, option
-from gradedeval.cli.output import warn
 from gradedeval.errors import InputError, check_choice, plural, shorten
 from gradedeval.formats import Column, Document, Layout
 from gradedeval.formats.frames import InNotebook, to_frame
@@ -32,10 +26,10 @@ from gradedeval.measures.notation import split, write_value
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.weighting_models import rank_weights
 from gradedeval.options import OptionKwargs, Options, numbers
-from gradedeval.options.definition import read_topics
+from gradedeval.options.definition import GAINS
 from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.workers import Workers
-from gradedeval.questions import weights
+from gradedeval.options.question import Picture, Question, Setting, question
+from gradedeval.parallel.workers import workers
 from gradedeval.questions.correlate import BY_TOPIC, KINDS, NAMES, Kind, scores_agreement
 from gradedeval.questions.weights import RANKS, static_weights
 from gradedeval.rankings.qrels import Qrels
@@ -113,12 +107,17 @@ class MeasureRange:
         return [value for value in near if self.low <= value <= self.high]
 
 
-def read_ranges(texts: Sequence[str], table: Mapping[str, Measure] | None = None) -> list[MeasureRange]:
+def read_ranges(
+    measures: str | Sequence[str] | Sequence[MeasureRange], table: Mapping[str, Measure] | None = None
+) -> list[MeasureRange]:
     """The measures with a range, several in one text separated by spaces.
 
     Raises InputError (usage) if one has no range, or two, or an end of it is not a valid value.
     """
-    words = [word for text in ([texts] if isinstance(texts, str) else texts) for word in split(text)]
+    given = [measures] if isinstance(measures, str) else measures
+    if read := [one for one in given if isinstance(one, MeasureRange)]:
+        return read
+    words = [word for text in given for word in split(str(text))]
     if not words:
         hint = "for example -m 'nerr10(phi=0.05..0.95)' or -m nerr9@1..40"
         raise InputError("", "no measure with a range", hint, usage=True)
@@ -247,6 +246,203 @@ def best_of(range_: MeasureRange, values: Values) -> Best:
     return Best(value, values[value], low, high, range_.end(value))
 
 
+# What a fit finds, and what both kinds of it are asked.
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult(InNotebook):
+    """The result of a fit.
+
+    frame      a row for each measure and kind of agreement: measure, parameter, by, value (the best), agreement, low,
+               high (the range around it with an agreement within 0.001), pairs; after a validation too: agreement_there
+               (of the same value), value_there (the best there), best_there (its agreement); step (of the values that
+               were tried over the whole range)
+    curve      measure, parameter, by, value, agreement[, agreement_there]: every value agreements_of
+    settings   how it was fitted
+    signature  what the scores depend on
+    notes      notes for the user, as on values at the end of their range
+    """
+
+    frame: pd.DataFrame
+    curve: pd.DataFrame
+    settings: str
+    signature: str
+    notes: list[str]
+
+    @property
+    def aside(self) -> str:
+        """How it was fitted."""
+        return self.settings
+
+    @property
+    def remarks(self) -> list[str]:
+        """The notes."""
+        return self.notes
+
+    def document(self, layout: Layout) -> Document:
+        """The result: of these columns, those that its frame has."""
+        parts: dict[str, Shown] = {
+            "measure": same(Column("measure")),
+            "by": same(Column("by")),
+            "parameter": same(Column("parameter")),
+            "value": {Column("best", "number"): itemgetter("value")},
+            "agreement": same(Column("agreement", "score")),
+            "divergence": {Column("KL (nats)", "score"): itemgetter("divergence")},
+            "low": {Column("within 0.001", "figures"): near_best},
+            "step": {Column("step", "number"): itemgetter("step")},
+            "covered": same(Column("covered", "score")),
+            "pairs": same(Column("pairs", "count")),
+            "agreement_there": {Column("there", "score"): itemgetter("agreement_there")},
+            "best_there": {Column("best there", "figures"): _best_there},
+        }
+        columns = {
+            column: value for name, part in parts.items() if name in self.frame for column, value in part.items()
+        }
+        return frame_document(self.frame, layout, columns, signature_lines(self.settings, self.signature))
+
+
+def _best_there(row: Row) -> str | None:
+    return None if row["best_there"] is None else f"{row['best_there']:.4f} at {row['value_there']:.6g}"
+
+
+Ranges = Annotated["str | Sequence[str] | Sequence[MeasureRange]", Setting("Measure with a range of parameter values, "
+    "such as nerr9@1..40. Repeat -m, or separate measures by spaces.", metavar="MEASURE", section=GAINS,
+    spelled=("-m", "--measure"), measure=read_ranges)]  # fmt: skip
+Precision = Annotated[float, Setting("Precision of the fitted value.", numbers.PRECISION, "X")]
+
+
+# `fit --weights`: the parameter with which the rank weights of a measure are nearest to a given distribution.
+
+
+Vector = Annotated["Floats | Sequence[float] | str | Path", Setting("Instead of runs: fit to weights of ranks, given "
+    "as lines of rank,weight, by Kullback-Leibler divergence.", metavar="FILE.csv", reads=True)]  # fmt: skip
+Ranks = Annotated[int | None, Setting("Use only the first N ranks of --weights.", RANKS, "N", default_text="all")]
+Renormalize = Annotated[bool, Setting("Also scale the measure's weights over those ranks to sum to 1.")]
+
+
+def read_vector(path: str | Path) -> Floats:
+    """The weights of ranks 1, 2, … in a file of rank,weight lines.
+
+    Raises InputError with the line of whatever is not a weight, where ranks are missing, or where all weights are 0.
+    """
+    weights = rank_weights(path)
+    if not weights.any():
+        raise InputError(str(path), "no weight above 0", "expected lines of rank,weight")
+    return weights
+
+
+def divergence(reference: Floats, weights: Floats) -> float:
+    """Kullback–Leibler divergence of weights from a reference distribution, in nats: Σ v ln(v / w), 0 where v is 0."""
+    seen = reference > 0
+    with np.errstate(divide="ignore"):
+        return float((reference[seen] * (np.log(reference[seen]) - np.log(weights[seen]))).sum())
+
+
+def fit_weights(
+    weights: Vector,
+    measures: Ranges,
+    *,
+    ranks: Ranks = None,
+    renormalize: Renormalize = False,
+    precision: Precision = 0.001,
+) -> FitResult:
+    """The parameter of each static measure whose weights are nearest to a given vector in Kullback–Leibler divergence.
+
+    weights      of ranks 1, 2, …: numbers, or a file of rank,weight lines. They are scaled to sum 1 down to `ranks`
+    measures     with a range, as in "rbp(p=0.05..0.99)"
+    ranks        how many ranks are compared; None: all of the vector
+    renormalize  scale the measure's weights to sum 1 down to `ranks` too; else they are what they are, and what a
+                 geometric distribution has below `ranks` counts against it
+    precision    of the value
+
+    The columns of `frame` are measure, parameter, value, divergence (nats), low, high (the range around it within 0.001
+    nats), depth, covered (what the measure's weights sum to down to `ranks`), renormalized, step (of the values tried
+    over the whole range); those of `curve` measure, parameter, value, divergence. Zhang et al., Information Retrieval
+    2010, section 5.2. Raises InputError if the vector is too short, a measure has no fixed rank weights, or its weights
+    sum to more than 1.
+    """
+    reference = _reference(weights, ranks)
+    depth = len(reference)
+    ranges = _static(measures, depth)
+
+    def closeness(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
+        return [
+            [[-divergence(reference, _scaled(range_.at(value), depth, renormalize))] for value in grid]
+            for range_, grid in grids
+        ]
+
+    rows, curve, notes = [], [], []
+    for range_, (values,) in zip(ranges, search(ranges, closeness, 1, precision), strict=True):
+        value, good, low, high, note = best_of(range_, values)
+        head: dict[str, Any] = {"measure": range_.text, "parameter": range_.parameter}
+        covered = float(static_weights(range_.at(value), depth).sum())
+        found = {"value": value, "divergence": -good, "low": low, "high": high}
+        scaled = {"depth": depth, "covered": covered, "renormalized": renormalize}
+        rows.append({**head, **found, **scaled, "step": range_.resolution(precision)})
+        curve += [{**head, "value": tried, "divergence": -values[tried]} for tried in sorted(values)]
+        notes += [f"{range_.text}: {note}"] if note else []
+    scaling = "the measures' scaled to 1 too" if renormalize else "the measures' as they are"
+    settings = f"{depth} ranks | the vector scaled to sum 1, {scaling} | {resolution(ranges, precision)}"
+    return FitResult(to_frame(rows), to_frame(curve), settings, "", notes)
+
+
+def _static(measures: Any, depth: int) -> list[MeasureRange]:
+    """The measures with their ranges. Raises InputError (usage) for one without fixed weights."""
+    ranges = read_ranges(measures)
+    for range_ in ranges:
+        static_weights(range_.at(range_.low), depth)
+    return ranges
+
+
+def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None) -> Floats:
+    """The vector down to a depth, scaled to sum 1."""
+    vector = read_vector(weights) if isinstance(weights, str | Path) else np.asarray(weights, np.float64)
+    depth = len(vector) if depth is None else RANKS.check(depth)
+    if depth > len(vector) or depth < 1:
+        what = f"{depth} is out of range for {len(vector)} weights"
+        raise InputError("--ranks", what, f"give 1 to {len(vector)}", usage=True)
+    if not vector[:depth].any():
+        raise InputError("--ranks", f"all weights down to rank {depth} are 0", "use more ranks", usage=True)
+    reference: Floats = vector[:depth] / vector[:depth].sum()
+    return reference
+
+
+def _scaled(measure: Measure, depth: int, renormalize: bool) -> Floats:
+    weights = static_weights(measure, depth, tried=True)
+    total = float(weights.sum())
+    if renormalize and total > 0:
+        return weights / total
+    check_total(measure, total, "--renormalize scales them")
+    return weights
+
+
+def check_total(measure: Measure, total: float, hint: str) -> None:
+    """Raise InputError (usage) where weights sum to more than 1: a divergence from them means nothing."""
+    if total > 1 + 1e-6:
+        what = f"the weights of '{measure}' sum to {total:.4g}, more than 1"
+        raise InputError("", what, hint, usage=True, kind="weights-total")
+
+
+CURVE = "curve", "Write every value tried, with its correlation."
+OF_WEIGHTS = Question(
+    "fit",
+    fit_weights,
+    "nothing",
+    mode=Setting("", name="weights"),
+    writes={"curve": CURVE},
+    picture=Picture(lambda found: fit_panels(found)),
+)
+PICTURE = Picture(
+    lambda found: fit_panels(found),
+    """Draw how well measures agree with another over their parameter: the best value, and those within 0.001 of it.
+
+    A line for each measure and kind of agreement; measures whose parameters differ are drawn below each other.
+    Azzopardi et al., ICTIR 2021, figure 5.
+    """,
+    modes=(OF_WEIGHTS,),
+)
+
+
 # `fit`: the parameter with which one measure agrees best with another.
 
 
@@ -257,18 +453,17 @@ class Collection:
     runs: dict[str, Any]
     qrels: Qrels
     options: Options
-    workers: Workers = field(default_factory=Workers)
+
+    @classmethod
+    def read(cls, runs: Any, qrels: Any, options: Options) -> Collection:
+        """Runs with their qrels read. Raises InputError where they cannot be read."""
+        named = named_runs(runs)
+        return cls(named, qrels_for(named, qrels, options), options)
 
     def scores(self, measures: Sequence[Measure], residuals: bool = False) -> Matrix:
         """The scores by some measures; `max_residual` applies only if `residuals` are asked for."""
         options = self.options if residuals else replace(self.options, residuals=None, max_residual=None)
-        return to_matrix(evaluate_runs(self.runs, self.qrels, measures, options, workers=self.workers))
-
-
-def read_collection(runs: dict[str, Any], qrels: Any, options: Options, workers: Workers | None = None) -> Collection:
-    """Runs by name with their qrels read. Raises InputError where they cannot be read."""
-    judged = qrels_for(runs, qrels, options)
-    return Collection(runs, judged, options, workers or Workers())
+        return to_matrix(evaluate_runs(self.runs, self.qrels, measures, options, workers=workers()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,38 +516,44 @@ class Target:
         return search(ranges, agreements_of, len(kinds), precision)
 
 
-@dataclass(frozen=True, eq=False)
-class FitResult(InNotebook, document="questions.fit.fit_document"):
-    """The result of a fit.
-
-    frame      a row for each measure and kind of agreement: measure, parameter, by, value (the best), agreement, low,
-               high (the range around it with an agreement within 0.001), pairs; after a validation too: agreement_there
-               (of the same value), value_there (the best there), best_there (its agreement); step (of the values that
-               were tried over the whole range)
-    curve      measure, parameter, by, value, agreement[, agreement_there]: every value agreements_of
-    settings   how it was fitted
-    signature  what the scores depend on
-    notes      notes for the user, as on values at the end of their range
-    """
-
-    frame: pd.DataFrame
-    curve: pd.DataFrame
-    settings: str
-    signature: str
-    notes: list[str]
+To = Annotated["AnyMeasure", Setting("Measure to agree with. --max-residual leaves out the (run, topic) pairs where "
+    "its residual is larger.", metavar="MEASURE", measure="one")]  # fmt: skip
+By = Annotated[Kind | Sequence[Kind], Setting("Correlation to maximize; if repeated, each is fitted separately.",
+    repeats=True, default_text="pearson and spearman")]  # fmt: skip
+OtherRuns = Annotated[Any, Setting("Evaluate the fitted values on this run. May be repeated.", metavar="RUN",
+    spelled=("--validate",), reads=True, repeats=True)]  # fmt: skip
+OtherQrels = Annotated[
+    Any, Setting("Qrels for --validate.", metavar="QRELS", spelled=("--validate-qrels",), reads=True)
+]
+OtherTopics = Annotated[Any, Setting("Evaluate the fitted values on the topics listed in FILE.", metavar="FILE",
+    spelled=("--validate-topics",), reads=True)]  # fmt: skip
 
 
+@question(
+    "fit",
+    "runs",
+    help="""Find the parameter value with which a measure agrees best with another, or has the closest weights.
+
+    The parameter to fit is given as a range: 'nerr10(phi=0.05..0.95)', nerr9@1..40, or with the step of the first grid
+    'rbp(p=0.1..0.9..0.1)'. After the whole grid, finer grids around the best value are tried.
+    """,
+    modes=(OF_WEIGHTS,),
+    writes={"curve": CURVE},
+    picture=PICTURE,
+    options="scoring",
+    own_measures=True,
+)
 def fit(
     runs: Any,
     qrels: Any,
-    measures: str | Sequence[str],
-    to: AnyMeasure,
+    measures: Ranges,
+    to: To,
     *,
-    by: Kind | Sequence[Kind] = ("pearson", "spearman"),
-    precision: float = 0.001,
-    other_runs: Any = None,
-    other_qrels: Any = None,
-    other_topics: Any = None,
+    by: By = ("pearson", "spearman"),
+    precision: Precision = 0.001,
+    other_runs: OtherRuns = None,
+    other_qrels: OtherQrels = None,
+    other_topics: OtherTopics = None,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> FitResult:
@@ -373,7 +574,7 @@ def fit(
     section 4.
     """
     options = resolve_options(like, **keywords)
-    collection = read_collection(named_runs(runs), qrels, options)
+    collection = Collection.read(runs, qrels, options)
     topics = None if other_topics is None else resolve_options(topics_from=other_topics).topics_from
     there = other(collection, other_runs, other_qrels, topics)
     (target,) = parse_measures(to)
@@ -391,7 +592,7 @@ def other(collection: Collection, runs: Any, qrels: Any, topics: frozenset[bytes
     options = collection.options
     if runs is None:
         return replace(collection, options=replace(options, topics_from=topics))
-    return read_collection(named_runs(runs), qrels, replace(options, topics_from=topics), collection.workers)
+    return Collection.read(runs, qrels, replace(options, topics_from=topics))
 
 
 def fit_ranges(
@@ -468,137 +669,6 @@ def _curve(head: dict[str, Any], values: Values, there: Values | None) -> list[d
     return rows
 
 
-def fit_document(result: FitResult, layout: Layout) -> Document:
-    """The result of `fit` or `fit_weights`: of these columns, those that its frame has."""
-    shown: dict[str, Shown] = {
-        "measure": same(Column("measure")),
-        "by": same(Column("by")),
-        "parameter": same(Column("parameter")),
-        "value": {Column("best", "number"): itemgetter("value")},
-        "agreement": same(Column("agreement", "score")),
-        "divergence": {Column("KL (nats)", "score"): itemgetter("divergence")},
-        "low": {Column("within 0.001", "figures"): near_best},
-        "step": {Column("step", "number"): itemgetter("step")},
-        "covered": same(Column("covered", "score")),
-        "pairs": same(Column("pairs", "count")),
-        "agreement_there": {Column("there", "score"): itemgetter("agreement_there")},
-        "best_there": {Column("best there", "figures"): _best_there},
-    }
-    columns = {column: value for name, part in shown.items() if name in result.frame for column, value in part.items()}
-    return frame_document(result.frame, layout, columns, signature_lines(result.settings, result.signature))
-
-
-def _best_there(row: Row) -> str | None:
-    return None if row["best_there"] is None else f"{row['best_there']:.4f} at {row['value_there']:.6g}"
-
-
-# `fit --weights`: the parameter with which the rank weights of a measure are nearest to a given distribution.
-
-
-def read_vector(path: str | Path) -> Floats:
-    """The weights of ranks 1, 2, … in a file of rank,weight lines.
-
-    Raises InputError with the line of whatever is not a weight, where ranks are missing, or where all weights are 0.
-    """
-    weights = rank_weights(path)
-    if not weights.any():
-        raise InputError(str(path), "no weight above 0", "expected lines of rank,weight")
-    return weights
-
-
-def divergence(reference: Floats, weights: Floats) -> float:
-    """Kullback–Leibler divergence of weights from a reference distribution, in nats: Σ v ln(v / w), 0 where v is 0."""
-    seen = reference > 0
-    with np.errstate(divide="ignore"):
-        return float((reference[seen] * (np.log(reference[seen]) - np.log(weights[seen]))).sum())
-
-
-def fit_weights(
-    weights: Floats | Sequence[float] | str | Path,
-    measures: str | Sequence[str] | Sequence[MeasureRange],
-    *,
-    ranks: int | None = None,
-    renormalize: bool = False,
-    precision: float = 0.001,
-) -> FitResult:
-    """The parameter of each static measure whose weights are nearest to a given vector in Kullback–Leibler divergence.
-
-    weights      of ranks 1, 2, …: numbers, or a file of rank,weight lines. They are scaled to sum 1 down to `ranks`
-    measures     with a range, as in "rbp(p=0.05..0.99)"
-    ranks        how many ranks are compared; None: all of the vector
-    renormalize  scale the measure's weights to sum 1 down to `ranks` too; else they are what they are, and what a
-                 geometric distribution has below `ranks` counts against it
-    precision    of the value
-
-    The columns of `frame` are measure, parameter, value, divergence (nats), low, high (the range around it within 0.001
-    nats), depth, covered (what the measure's weights sum to down to `ranks`), renormalized, step (of the values tried
-    over the whole range); those of `curve` measure, parameter, value, divergence. Zhang et al., Information Retrieval
-    2010, section 5.2. Raises InputError if the vector is too short, a measure has no fixed rank weights, or its weights
-    sum to more than 1.
-    """
-    reference = _reference(weights, ranks)
-    depth = len(reference)
-    ranges = _static(measures, depth)
-
-    def closeness(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
-        return [
-            [[-divergence(reference, _scaled(range_.at(value), depth, renormalize))] for value in grid]
-            for range_, grid in grids
-        ]
-
-    rows, curve, notes = [], [], []
-    for range_, (values,) in zip(ranges, search(ranges, closeness, 1, precision), strict=True):
-        value, good, low, high, note = best_of(range_, values)
-        head: dict[str, Any] = {"measure": range_.text, "parameter": range_.parameter}
-        covered = float(static_weights(range_.at(value), depth).sum())
-        found = {"value": value, "divergence": -good, "low": low, "high": high}
-        scaled = {"depth": depth, "covered": covered, "renormalized": renormalize}
-        rows.append({**head, **found, **scaled, "step": range_.resolution(precision)})
-        curve += [{**head, "value": tried, "divergence": -values[tried]} for tried in sorted(values)]
-        notes += [f"{range_.text}: {note}"] if note else []
-    scaling = "the measures' scaled to 1 too" if renormalize else "the measures' as they are"
-    settings = f"{depth} ranks | the vector scaled to sum 1, {scaling} | {resolution(ranges, precision)}"
-    return FitResult(to_frame(rows), to_frame(curve), settings, "", notes)
-
-
-def _static(measures: str | Sequence[str] | Sequence[MeasureRange], depth: int) -> list[MeasureRange]:
-    """The measures with their ranges. Raises InputError (usage) for one without fixed weights."""
-    given = [measures] if isinstance(measures, str) else measures
-    ranges = [item for item in given if isinstance(item, MeasureRange)] or read_ranges([str(item) for item in given])
-    for range_ in ranges:
-        static_weights(range_.at(range_.low), depth)
-    return ranges
-
-
-def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None) -> Floats:
-    """The vector down to a depth, scaled to sum 1."""
-    vector = read_vector(weights) if isinstance(weights, str | Path) else np.asarray(weights, np.float64)
-    depth = len(vector) if depth is None else RANKS.check(depth)
-    if depth > len(vector) or depth < 1:
-        what = f"{depth} is out of range for {len(vector)} weights"
-        raise InputError("--ranks", what, f"give 1 to {len(vector)}", usage=True)
-    if not vector[:depth].any():
-        raise InputError("--ranks", f"all weights down to rank {depth} are 0", "use more ranks", usage=True)
-    reference: Floats = vector[:depth] / vector[:depth].sum()
-    return reference
-
-
-def _scaled(measure: Measure, depth: int, renormalize: bool) -> Floats:
-    weights = static_weights(measure, depth, tried=True)
-    total = float(weights.sum())
-    if renormalize and total > 0:
-        return weights / total
-    check_total(measure, total, "--renormalize scales them")
-    return weights
-
-
-def check_total(measure: Measure, total: float, hint: str) -> None:
-    """Raise InputError (usage) where weights sum to more than 1: a divergence from them means nothing."""
-    if total > 1 + 1e-6:
-        what = f"the weights of '{measure}' sum to {total:.4g}, more than 1"
-        raise InputError("", what, hint, usage=True, kind="weights-total")
-
-
 # Agreement over a parameter: the curve of a fit, its best value, and the values that are nearly as good.
 
 
@@ -661,88 +731,3 @@ def draw_fit(ax: Axes, best: pd.DataFrame, curve: pd.DataFrame) -> None:
     ax.set_xlabel(unit if several else f"{unit} of {shown(only)}")
     ax.set_ylabel("Kullback–Leibler divergence (nats)" if goodness == "divergence" else "agreement")
     legend(ax)
-
-
-# `gradedeval fit RUN... QRELS -m 'nerr10(phi=0.05..0.95)' --to err@20`: the parameter value that agrees best.
-
-
-DEFAULT_KINDS: tuple[Kind, ...] = ("pearson", "spearman")
-OPTIONS = [
-    measure_option("Measure with a range of parameter values, such as nerr9@1..40.", default=()),
-    option("--to", metavar="MEASURE", help="Measure to agree with. --max-residual leaves out the (run, topic) pairs "
-           "where its residual is larger."),
-    option("--by", "kinds", type=click.Choice(KINDS), multiple=True, help="Correlation to maximize; if repeated, each "
-           "is fitted separately. Default: pearson and spearman."),
-    option("--weights", metavar="FILE.csv", file=READS, help="Instead of runs: fit to weights of ranks, given as lines "
-           "of rank,weight, by Kullback-Leibler divergence."),
-    option(weights.RANKS, metavar="N", help="Use only the first N ranks of --weights. Default: all."),
-    option("--renormalize", is_flag=True, help="Also scale the measure's weights over those ranks to sum to 1."),
-    option(numbers.PRECISION, default=0.001, metavar="X", help="Precision of the fitted value. Default: "
-           "0.001."),
-    option("--validate", multiple=True, metavar="RUN", file=READS, help="Evaluate the fitted values on this run. May "
-           "be repeated."),
-    option("--validate-qrels", metavar="QRELS", file=READS, help="Qrels for --validate."),
-    option("--validate-topics", metavar="FILE", file=READS, help="Evaluate the fitted values on the topics listed in "
-           "FILE."),
-]  # fmt: skip
-
-
-CURVE = option("--curve", metavar="FILE.csv", file=WRITES, help="Write every value tried, with its correlation.")
-
-
-@command_line("fit", "RUN... QRELS", OPTIONS, [CURVE], SCORING_OPTIONS, TABLE_OPTIONS)
-def command(curve: str | None, **keywords: Any) -> None:
-    """Find the parameter value with which a measure agrees best with another, or has the closest weights.
-
-    The parameter to fit is given as a range: 'nerr10(phi=0.05..0.95)', nerr9@1..40, or with the step of the first grid
-    'rbp(p=0.1..0.9..0.1)'. After the whole grid, finer grids around the best value are tried.
-    """
-    destination = Destination(keywords)
-    curve_form(curve)
-    result = fitted(keywords)
-    warn(result.notes)
-    write_curve(result.curve, curve, result.settings)
-    destination.deliver(partial(fit_document, result), result.settings)
-
-
-def fitted(keywords: dict[str, Any]) -> FitResult:
-    """The fit to RUN... QRELS, or to --weights."""
-    table = measure_table(keywords.pop("measures_from"))
-    families = read_ranges(keywords.pop("measures"), table)
-    to, kinds, precision = (keywords.pop(name) for name in ("to", "kinds", "precision"))
-    weights, ranks, renormalize = (keywords.pop(name) for name in ("weights", "ranks", "renormalize"))
-    if weights is not None:
-        if keywords["files"] or to:
-            raise InputError("--weights", "cannot be combined with runs or --to", "leave them out", usage=True)
-        return fit_weights(weights, families, ranks=ranks, renormalize=renormalize, precision=precision)
-    return _fitted_to_runs(families, one_measure("--to", to, table), kinds or DEFAULT_KINDS, precision, keywords)
-
-
-def _fitted_to_runs(
-    families: list[MeasureRange], target: Measure, kinds: tuple[Kind, ...], precision: float, keywords: dict[str, Any]
-) -> FitResult:
-    validate, validate_qrels, validate_topics = (
-        keywords.pop(name) for name in ("validate", "validate_qrels", "validate_topics")
-    )
-    runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
-    options = resolve_options(**keywords)
-    collection = read_collection(named_runs(runs), qrels, options, sharing())
-    topics = None if validate_topics is None else read_topics(validate_topics)
-    validation = other(collection, list(validate) or None, validate_qrels, topics)
-    return fit_ranges(collection, families, target, kinds, precision, validation)
-
-
-# `gradedeval plot fit RUN... QRELS -m 'nerr10(phi=0.05..0.95)' --to err@20`: agreement over a parameter.
-
-
-@command_line("fit", "RUN... QRELS", OPTIONS, PICTURE_OPTIONS, SCORING_OPTIONS)
-def plot_command(**keywords: Any) -> None:
-    """Draw how well measures agree with another over their parameter: the best value, and those within 0.001 of it.
-
-    A line for each measure and kind of agreement; measures whose parameters differ are drawn below each other.
-    Azzopardi et al., ICTIR 2021, figure 5.
-    """
-    canvas = Canvas(keywords)
-    result = fitted(keywords)
-    warn(result.notes)
-    canvas.draw(fit_panels(result), signature_lines(result.settings, result.signature))

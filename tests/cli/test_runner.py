@@ -151,7 +151,7 @@ def test_what_makes_no_sense_is_one_line(words: list[str], says: str) -> None:
     assert error.value.usage
 
 
-QUESTIONS = ("risk", "power", "correlate", "weights", "history", "informative", "pr", "pool")
+QUESTIONS = ("risk", "power", "correlate", "weights", "history", "informative", "pr", "pool", "fit")
 
 
 @pytest.mark.parametrize("name", [*QUESTIONS, *(f"plot {name}" for name in QUESTIONS if name not in ("risk", "pool"))])

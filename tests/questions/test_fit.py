@@ -310,3 +310,16 @@ def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Pat
         "3 ranks | the vector scaled to sum 1, the measures' scaled to 1 too | every step tried"
     )
     assert read_vector(tmp_path / "w.csv").tolist() == [0.5, 0.25, 0.125]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((*RUNS, QRELS, "--weights", "w.csv"), "--weights: cannot be combined with runs; leave them out"),
+        (("--weights", "w.csv", "--to", "err"), "--to: does not apply to --weights; leave it out"),
+        ((*RUNS, QRELS, "--to", "err", "--ranks", "3"), "--ranks: needs --weights; add --weights"),
+    ],
+)
+def test_what_does_not_go_with_weights_is_refused(words: tuple[str, ...], says: str, cli: Command) -> None:
+    done = cli("fit", *words, "-m", "rbp(p=0.2..0.8)")
+    assert (done.code, done.messages[-1]) == (2, says)

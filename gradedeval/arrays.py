@@ -1,17 +1,48 @@
-"""NumPy types, helpers that avoid a copy or an import, and when two scores are equal."""
+"""Modules that are imported late, NumPy types, helpers that avoid a copy, and when two scores are equal."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, TypeVar
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-Item = TypeVar("Item", bound=np.generic)
+class Late(ModuleType):
+    """A module that is imported when something in it is first asked for, so that a help page waits for none."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(import_module(self.__name__), name, value)
+
+
+def late_modules(package: str) -> Callable[[str], Late]:
+    """The `__getattr__` of a package whose modules are imported late by `from package import module`, and at once by
+    `from package.module import name`."""
+
+    def module(name: str) -> Late:
+        if name.startswith("_") or find_spec(f"{package}.{name}") is None:
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        return Late(f"{package}.{name}")
+
+    return module
+
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+else:
+    np, Floats, Ints, Bools = Late("numpy"), Any, Any, Any
+
+Item = TypeVar("Item", bound="np.generic")
 
 LARGEST = 1e300
 """Numbers below it can be added up, however many they are."""
@@ -25,7 +56,7 @@ def shared(array: NDArray[Item]) -> NDArray[Item]:
     return array
 
 
-Values = TypeVar("Values", bound=NDArray[Any])
+Values = TypeVar("Values", bound="NDArray[Any]")
 
 
 def distinct(values: Values) -> tuple[Values, NDArray[np.int64]]:

@@ -16,22 +16,18 @@ from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, WRITES, De
 from gradedeval.cli.output import asked_for, write
 from gradedeval.errors import InputError, ProblemList, tell, url_place
 from gradedeval.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
-from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import load_measures, parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import OPTIONS
 from gradedeval.options.definition import GAINS
-from gradedeval.parallel.progress import with_progress
-from gradedeval.parallel.workers import Workers
-from gradedeval.rankings.qrels import IR_DATASETS
-from gradedeval.scoring.scores import Scores
 from gradedeval.trec.file_formats import WholeFile
 from gradedeval.trec.lines import HEAD, QRELS, RUN, STRATA, looks_like, numbered_lines
-from gradedeval.trec.recognition import format_of, is_certain_run
 from gradedeval.trec.stream import Source, Stream, check_listed, extension_of, files_of, first_bytes, is_named, is_url
 
 if TYPE_CHECKING:
-    pass
+    from gradedeval.measures.definition import Measure
+    from gradedeval.parallel.workers import Workers
+    from gradedeval.scoring.scores import Scores
 
 
 # RUN... QRELS, --measures-from and -o: what the arguments name, and what they may not be.
@@ -115,6 +111,9 @@ def check_without_qrels(keywords: Mapping[str, Any], used: Collection[str] = ())
 def is_qrels(file: str) -> bool:
     """Whether the first line of a file is a judgment. Of a format that holds both runs and judgments, such as JSON, the
     last file is taken for a run."""
+    from gradedeval.rankings.qrels import IR_DATASETS
+    from gradedeval.trec.recognition import format_of, is_certain_run
+
     if file.startswith(IR_DATASETS):
         return True
     if not is_named(file):
@@ -261,6 +260,9 @@ def check_no_cluster(beside: str, why: str) -> None:
 def sharing(jobs: int | None = None) -> Workers:
     """Who shares the work of the command that runs, until it ends: the cluster that it was given, or else processes of
     this machine, so many as asked for or as it has cores. Raises InputError where a cluster cannot be used."""
+    from gradedeval.parallel.progress import with_progress
+    from gradedeval.parallel.workers import Workers
+
     context = click.get_current_context()
     address: str | None = context.meta.get(_ADDRESS)
     if address is None:

@@ -41,7 +41,6 @@ from gradedeval.formats.frames import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options.question import Question, Setting
-from gradedeval.parallel.workers import shared_by
 
 Inputs = tuple[Any, ...]
 
@@ -125,6 +124,8 @@ def _drawn(question: Question, own: Mapping[str, Any], keywords: dict[str, Any])
 
 def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str, Any]) -> Any:
     """The answer to a question, after the files are read that it needs."""
+    from gradedeval.parallel.workers import shared_by  # not for a help page
+
     jobs = keywords.pop("jobs", None)
     read, settings = READERS[question.needs](question, dict(settings), keywords)
     with shared_by(None if question.needs == "matrix" else sharing(jobs)):

@@ -1,1 +1,5 @@
 """Graded rankings and measures -> scores, residuals, means and signature."""
+
+from gradedeval.arrays import late_modules
+
+__getattr__ = late_modules(__name__)

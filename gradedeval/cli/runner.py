@@ -30,6 +30,7 @@ from gradedeval.cli.options import (
     command_line,
     given,
     is_given,
+    one_registered,
     option,
     output_options,
     registered,
@@ -226,9 +227,10 @@ def _reading(question: Question) -> list[Decorator]:
     if question.needs == "matrix":
         from gradedeval.cli.many_runs import MATRIX_OPTIONS  # others do without runs × topics
 
-        return MATRIX_OPTIONS
+        return [*map(one_registered, question.besides), *MATRIX_OPTIONS]
     measuring = [MEASURES_FROM] if question.own_measures else []
     shared = [*([JOBS] if question.jobs else []), *([CLUSTER] if question.options == "scoring" else [])]
+    shared += map(one_registered, question.besides)
     return [*measuring, *shared, *([] if question.needs == "file" else registered(question.options))]
 
 

@@ -129,7 +129,7 @@ class Question:
     as_text       a flag, and what makes text of the answer where it is given, in place of tables
     modes         questions that the same command asks by a flag, which is their `mode`, and may be a setting of theirs
     picture       what `gradedeval plot` draws of it
-    options       which options of the registry it takes, where it reads runs
+    options       which options of the registry it takes, where it reads runs, and `besides` which of them alone
     unjudged      those about judgments by which it goes without any, too
     own_measures  whether its settings name measures of --measures-from, too
     jobs          whether processes share its work
@@ -153,6 +153,7 @@ class Question:
     mode: Setting | None = None
     picture: Picture | None = None
     options: Commands = "reading"
+    besides: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
     own_measures: bool = False
     jobs: bool = False

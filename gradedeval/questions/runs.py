@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -21,13 +21,11 @@ from gradedeval.analysis.pictures import (
     summary_label,
 )
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, comparable
-from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.many_runs import MATRIX_OPTIONS, matrix_from
-from gradedeval.cli.options import command_line, option
 from gradedeval.errors import InputError, tell
 from gradedeval.formats.frames import to_frame
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import numbers
+from gradedeval.options.question import Picture, Setting, question
 from gradedeval.scoring.intervals import Scale, summary_intervals
 from gradedeval.scoring.run_scores import summarize, summarize_rises
 
@@ -42,8 +40,25 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 """Of the interval, unless told otherwise."""
 
+Level = Annotated[float, Setting("Level of the bootstrap interval.", numbers.LEVEL, "P")]
 
-def run_summaries(scores: AnyScores, level: float = LEVEL, *, allow_mismatch: bool = False) -> pd.DataFrame:
+
+@question(
+    "runs",
+    "matrix",
+    answer=lambda frame, matrix, level: (frame, matrix, level),
+    paired=lambda settings: False,
+    picture=Picture(
+        lambda found: run_panels(*found),
+        """Draw runs by their mean, the best on top: score, bootstrap interval, and stacked above the score what the
+        unjudged documents and what lies beyond the end of the run could add.
+
+        Several measures are drawn below each other.
+        """,
+        signature=lambda found: found[1].signature,
+    ),
+)
+def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bool = False) -> pd.DataFrame:
     """What is known of each run by each measure, over the topics on which it is scored.
 
     Returns a frame with the columns measure, run, score, low, high (the interval, by the studentized bootstrap),
@@ -121,9 +136,11 @@ def plot_runs(scores: AnyScores, measure: Any = None, *, level: float = LEVEL, a
     return ax
 
 
-def run_panel(frame: pd.DataFrame, level: float) -> Panel:
-    """The picture of one measure."""
-    return Panel(partial(draw_runs, frame=frame, level=level), 0.45 + max(3, len(frame)) * 0.125)
+def run_panels(summaries: pd.DataFrame, matrix: Matrix, level: float) -> list[Panel]:
+    """A picture for each measure."""
+    frames = [frame for _, frame in summaries.groupby("measure", sort=False)]
+    tell(note for frame in frames for note in run_notes(frame))
+    return [Panel(partial(draw_runs, frame=frame, level=level), 0.45 + max(3, len(frame)) * 0.125) for frame in frames]
 
 
 def run_notes(frame: pd.DataFrame) -> list[str]:
@@ -175,27 +192,3 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float) -> None:
     lower = LOWER if frame["sign"].iloc[0] < 0 else ""
     ax.set_xlabel(summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist()) + lower)
     legend(ax)
-
-
-# `gradedeval plot runs RUN... QRELS`: what is known of each run, and what is not.
-
-
-OPTIONS = [
-    option(numbers.LEVEL, default=LEVEL, metavar="P", help=f"Level of the bootstrap interval. Default: "
-           f"{LEVEL}."),
-]  # fmt: skip
-
-
-@command_line("runs", "RUN... QRELS", OPTIONS, MATRIX_OPTIONS, PICTURE_OPTIONS)
-def plot_command(level: float, **keywords: Any) -> None:
-    """Draw runs by their mean, the best on top: score, bootstrap interval, and stacked above the score what the
-    unjudged documents and what lies beyond the end of the run could add.
-
-    Several measures are drawn below each other.
-    """
-    canvas = Canvas(keywords)
-    matrix, _ = matrix_from(keywords, paired=False)
-    summaries = run_summaries(matrix, level)
-    frames = [frame for _, frame in summaries.groupby("measure", sort=False)]
-    tell(note for frame in frames for note in run_notes(frame))
-    canvas.draw([run_panel(frame, level) for frame in frames], matrix.signature)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -27,12 +27,10 @@ from gradedeval.analysis.pictures import (
 )
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, with_baseline
 from gradedeval.arrays import TOLERANCE, Bools, Floats
-from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.many_runs import MATRIX_OPTIONS, matrix_from
-from gradedeval.cli.options import command_line, one_registered
 from gradedeval.errors import InputError, in_python, plural, tell
 from gradedeval.formats.frames import joined, to_frame
-from gradedeval.questions.compare import BASELINE, unseen_in
+from gradedeval.options.question import Picture, Setting, question
+from gradedeval.questions.compare import unseen_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,9 +40,27 @@ if TYPE_CHECKING:
 # Two runs topic by topic: by how much they differ, and whether judging could reverse their order.
 
 
-def topic_differences(
-    scores: AnyScores, baseline: AnyScores | None = None, *, allow_mismatch: bool = False
-) -> pd.DataFrame:
+Baseline = Annotated["AnyScores | None", Setting("Compare every run with this one: one of RUN, another file, or saved "
+    "scores.", metavar="RUN|SCORES.csv", default_text="the first", reads=True)]  # fmt: skip
+
+
+@question(
+    "topics",
+    "matrix",
+    files="RUN RUN QRELS",
+    answer=lambda frame, matrix: (frame, matrix),
+    picture=Picture(
+        lambda found: topic_panels(*found),
+        """Draw the difference of two runs on each topic, the second less the first, the largest gain first.
+
+        A thin line says what judging could make of each difference. Topics whose order it could reverse are grey.
+        Several measures are drawn below each other.
+        """,
+        signature=lambda found: found[1].signature,
+    ),
+    besides=("unseen",),
+)
+def topic_differences(scores: AnyScores, baseline: Baseline = None, *, allow_mismatch: bool = False) -> pd.DataFrame:
     """How two runs differ on each topic that both are scored on, by each measure, the largest gain first.
 
     scores          what `gradedeval.evaluate` returns, with residuals="total" to get `settled`; or saved scores
@@ -134,6 +150,13 @@ def plot_topics(
     return ax
 
 
+def topic_panels(differences: pd.DataFrame, matrix: Matrix) -> list[Panel]:
+    """A picture for each measure."""
+    frames = [frame for _, frame in differences.groupby("measure", sort=False)]
+    tell(note for frame in frames for note in topic_notes(frame, matrix))
+    return [Panel(partial(draw_topics, frame=frame), 1.9) for frame in frames]
+
+
 def topic_notes(frame: pd.DataFrame, matrix: Matrix | None = None) -> list[str]:
     """What is not drawn of a measure because it is not known; and what is assumed of the scores it was made from."""
     measure = frame["measure"].iloc[0]
@@ -201,21 +224,3 @@ def _name_topics(ax: Axes, names: list[str]) -> None:
         ax.tick_params(axis="x", labelrotation=90)
     count = f"{len(names)} {plural(len(names), 'topic')}"
     ax.set_xlabel("topic" if few else f"{count}, by difference")
-
-
-# `gradedeval plot topics RUN RUN QRELS`: two runs topic by topic.
-
-
-@command_line("topics", "RUN RUN QRELS", [BASELINE, one_registered("unseen")], MATRIX_OPTIONS, PICTURE_OPTIONS)
-def plot_command(baseline: str | None, **keywords: Any) -> None:
-    """Draw the difference of two runs on each topic, the second less the first, the largest gain first.
-
-    A thin line says what judging could make of each difference. Topics whose order it could reverse are grey.
-    Several measures are drawn below each other.
-    """
-    canvas = Canvas(keywords)
-    matrix, name = matrix_from(keywords, baseline)
-    differences = topic_differences(matrix, name)
-    frames = [frame for _, frame in differences.groupby("measure", sort=False)]
-    tell(note for frame in frames for note in topic_notes(frame, matrix))
-    canvas.draw([Panel(partial(draw_topics, frame=frame), 1.9) for frame in frames], matrix.signature)

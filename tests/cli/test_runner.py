@@ -151,10 +151,11 @@ def test_what_makes_no_sense_is_one_line(words: list[str], says: str) -> None:
     assert error.value.usage
 
 
-QUESTIONS = ("risk", "power", "correlate", "weights", "history", "informative", "pr", "pool", "fit")
+PRINTED = ("risk", "power", "correlate", "weights", "history", "informative", "pr", "pool", "fit")
+DRAWN = ("runs", "topics", *(name for name in PRINTED if name not in ("risk", "pool")))
 
 
-@pytest.mark.parametrize("name", [*QUESTIONS, *(f"plot {name}" for name in QUESTIONS if name not in ("risk", "pool"))])
+@pytest.mark.parametrize("name", [*PRINTED, *(f"plot {name}" for name in DRAWN)])
 def test_defaults_stand_in_signatures_alone(name: str) -> None:
     own = [param for param in LEAVES[name].params if isinstance(param, click.Option) and not param.is_flag]
     # Those that a picture has of itself are not of a question.

@@ -115,7 +115,7 @@ def plot() -> None:
 
 
 VERBS: dict[str, tuple[str, str]] = {
-    "observe": ("clicks.observation:observe_command", "Estimate how likely users are to look at each rank."),
+    "observe": ("clicks.observation:observe", "Estimate how likely users are to look at each rank."),
     "fit": ("clicks.observation:fit_command", "Find the weights of ranks that are nearest to what users look at."),
     "measures": ("clicks.click_measures:measures_command", "Report what clicks say of each list that was shown."),
     "correlate": (

@@ -41,7 +41,7 @@ from gradedeval.formats import formats_for
 from gradedeval.formats.frames import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options.question import Question, Setting
+from gradedeval.options.question import Question, Setting, settings_of
 
 Inputs = tuple[Any, ...]
 
@@ -230,8 +230,15 @@ def _reading(question: Question) -> list[Decorator]:
         return [*map(one_registered, question.besides), *MATRIX_OPTIONS]
     measuring = [MEASURES_FROM] if question.own_measures else []
     shared = [*([JOBS] if question.jobs else []), *([CLUSTER] if question.options == "scoring" else [])]
+    if question.reads is not None:
+        shared += reading_options(question.reads)
     shared += map(one_registered, question.besides)
-    return [*measuring, *shared, *([] if question.needs == "file" else registered(question.options))]
+    return [*measuring, *shared, *([] if question.needs in ("file", *LOGS) else registered(question.options))]
+
+
+def reading_options(reads: Callable[..., Any]) -> list[Decorator]:
+    """The options of what reads a file, by its signature."""
+    return [*map(_option, settings_of(reads).values())]
 
 
 def _read_matrix(
@@ -316,6 +323,26 @@ def _read_nothing(
     return (), _with_measures(question, settings, measure_table(keywords["measures_from"]))
 
 
+LOGS = {
+    "log": (1, 1, "a click log"),
+    "log and qrels": (2, 2, "a click log and qrels"),
+    "log, qrels if any": (1, 2, "a click log, and perhaps qrels"),
+}
+"""How many files a question about a click log takes, at least and at most, and what messages call them."""
+
+
+def _read_log(question: Question, settings: dict[str, Any], keywords: dict[str, Any]) -> tuple[Inputs, dict[str, Any]]:
+    """A click log."""
+    assert question.reads is not None
+    files, (least, most, wanted) = keywords["files"], LOGS[question.needs]
+    if not least <= len(files) <= most:
+        counted = f"{len(files)} files, " if files and most == 1 else ""
+        raise InputError("", f"{counted}expected {wanted}", usage(), usage=True)
+    own = {setting.flag: keywords[name] for name, setting in question.reading.items()}
+    reading = _for(question.reads, settings) | _said(question.reading, own)
+    return (question.reads(files[0], **reading),), settings
+
+
 READERS = {
     "matrix": _read_matrix,
     "runs": _read_runs,
@@ -323,4 +350,5 @@ READERS = {
     "runs, qrels if any": _read_runs,
     "file": _read_file,
     "nothing": _read_nothing,
+    **dict.fromkeys(LOGS, _read_log),
 }

@@ -10,19 +10,20 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-import click
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints, distinct
 from gradedeval.cli.arguments import usage
-from gradedeval.cli.options import one_registered, option
+from gradedeval.cli.options import one_registered
+from gradedeval.cli.runner import reading_options
 from gradedeval.errors import InputError, ProblemList, check_choice, did_you_mean, plural, shorten
-from gradedeval.formats.frames import to_frame
+from gradedeval.formats.frames import InNotebook, to_frame
 from gradedeval.options import OPTIONS, numbers
 from gradedeval.options.definition import READING, allowed_growth
 from gradedeval.options.presets import resolve_options
+from gradedeval.options.question import Setting
 from gradedeval.rankings.objects import refuse, table
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
@@ -191,6 +192,17 @@ class ClickLog:
     def write(self, file: IO[bytes]) -> None:
         """Write the log as text to a file that is open in binary mode. Raises InputError as `lines`."""
         file.writelines(map(encode, self.lines()))
+
+
+class FromLog(InNotebook):
+    """What was found in a click log; `settings` say how."""
+
+    settings: str
+
+    @property
+    def aside(self) -> str:
+        """How it was found."""
+        return self.settings
 
 
 def collapse(keys: Sequence[Ints], count: Ints) -> tuple[list[Ints], Ints]:
@@ -445,18 +457,28 @@ def frame_blocks(frame: Any, wanted: Collection[str], problems: ProblemList) -> 
 # A click log is read: lines become counts of configurations and patterns of clicks.
 
 
-CLICKS_AS, LAST_RANK, MOST_SESSIONS = ("rank", "docno"), 1_000_000, 10**12
+LAST_RANK, MOST_SESSIONS = 1_000_000, 10**12
 ROWS = 1 << 21  # that are kept before identical ones are added up
+
+
+ClicksAs = Annotated[Literal["rank", "docno"], Setting("What the column clicks holds: ranks from 1, or docnos of the "
+    "shown list.", section=READING)]  # fmt: skip
+Depth = Annotated[int | None, Setting("Cut the shown lists to N documents, and ignore clicks below.", numbers.DEPTH,
+    metavar="N", section=READING)]  # fmt: skip
+Idle = Annotated[float | str | None, Setting("Unite lines of one user, topic and list that follow within TIME, such as "
+    "60m, 1h or 90s, by the column time.", metavar="TIME", section=READING,
+    default_text="each line is a session")]  # fmt: skip
+Lenient = Annotated[bool, Setting("Skip bad lines of the log; a message counts them.", section=READING)]
 
 
 def read_log(
     source: Any,
     *,
-    clicks_as: str = "rank",
-    depth: int | None = None,
-    idle: float | str | None = None,
+    clicks_as: ClicksAs = "rank",
+    depth: Depth = None,
+    idle: Idle = None,
     columns: str | Sequence[str] = (),
-    lenient: bool = False,
+    lenient: Lenient = False,
     max_growth: float | str | None = None,
 ) -> ClickLog:
     """A click log, of which a line or a row is a session: one user's one query.
@@ -474,7 +496,7 @@ def read_log(
     A second click on a rank counts once. Chapelle et al., CIKM 2009, section 6.1. Raises InputError with the lines that
     are bad, where there is none, or a column is missing.
     """
-    check_choice(clicks_as, CLICKS_AS, "--clicks-as")
+    check_choice(clicks_as, ("rank", "docno"), "--clicks-as")
     depth = numbers.DEPTH.check_or_none(depth)
     kept = [columns] if isinstance(columns, str) else list(columns)
     if isinstance(source, ClickLog):
@@ -745,18 +767,10 @@ def _count(word: bytes) -> int:
     return int(number)
 
 
-# LOG and its options: how a click log is read.
+# LOG at a prompt: see `read_log`.
 
 
-LOG_OPTIONS = [
-    option("--clicks-as", section=READING, type=click.Choice(CLICKS_AS), default="rank", help="What the column clicks "
-           "holds: ranks from 1, or docnos of the shown list. Default: rank."),
-    option(numbers.DEPTH, section=READING, metavar="N", help="Cut the shown lists to N documents, "
-           "and ignore clicks below."),
-    option("--idle", section=READING, metavar="TIME", help="Unite lines of one user, topic and list that follow within "
-           "TIME, such as 60m, 1h or 90s, by the column time. Default: each line is a session."),
-    option("--lenient", section=READING, is_flag=True, help="Skip bad lines of the log; a message counts them."),
-]  # fmt: skip
+LOG_OPTIONS = reading_options(read_log)
 
 
 def one_file(files: Sequence[str]) -> str:
@@ -770,7 +784,7 @@ def one_file(files: Sequence[str]) -> str:
 def log_from(file: str, keywords: dict[str, Any], columns: Sequence[str] = ()) -> ClickLog:
     """The log, read as its options say, which are taken out of the others."""
     taken = {name: keywords.pop(name) for name in ("clicks_as", "depth", "idle", "lenient")}
-    return read_log(file, columns=columns, **taken)
+    return read_log(file, columns=columns, **taken | {"clicks_as": taken["clicks_as"] or "rank"})
 
 
 # QRELS beside a click log, and the options that say how they are read.

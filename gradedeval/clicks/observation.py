@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import click
 import numpy as np
@@ -31,10 +31,12 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.cli.arguments import Destination, measure_table
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.cli.options import MEASURES_FROM, READS, command_line, measure_option, option, output_options
+from gradedeval.cli.runner import reading_options
 from gradedeval.clicks.log import (
     LAST_RANK,
     LOG_OPTIONS,
     ClickLog,
+    FromLog,
     collapse,
     log_from,
     one_file,
@@ -50,6 +52,7 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import numbers
 from gradedeval.options.numbers import Number
+from gradedeval.options.question import Setting, question
 from gradedeval.questions.fit import FitResult, MeasureRange, check_total, divergence, fit_weights, read_ranges
 from gradedeval.questions.weights import FEW, RANKS_DRAWN, static_weights
 
@@ -58,9 +61,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-GAPS = ("mean", "pooled")
-CLICKLESS = ("count", "drop")
-PER = ("query", "user")
 MU, PAGE, RANKS = 5, 10, 50
 LOG_RANKS = Number("--ranks", whole=True, minimum=1, maximum=LAST_RANK)
 PAST_THE_LAST_PAGE = 1e-8
@@ -79,8 +79,20 @@ class Pages(NamedTuple):
     share: Floats
 
 
+Mu = Annotated[float, Setting("Weight of all users' gaps in those of one user, in clicks (Dirichlet smoothing).",
+    numbers.MU, metavar="X")]  # fmt: skip
+Page = Annotated[int, Setting("Ranks on a page of results; 0: no pages.", numbers.PAGE, metavar="N")]
+Ranks = Annotated[int | None, Setting("Weigh ranks 1 to N.", LOG_RANKS, metavar="N", default_text="as many as the "
+    f"longest list, or {RANKS} where the log shows none")]  # fmt: skip
+Gaps = Annotated[Literal["mean", "pooled"], Setting("Whether a user's sessions count alike (mean), or all of the "
+    "user's clicks (pooled).")]  # fmt: skip
+Clickless = Annotated[Literal["count", "drop"], Setting("What sessions without a click do.",
+    default_text="count; their user looked at rank 1")]  # fmt: skip
+Per = Annotated[Literal["query", "user"] | None, Setting("A model for each query or user, instead of one of all.")]
+
+
 @dataclass(frozen=True, eq=False)
-class Observation:
+class Observation(FromLog):
     """How likely users are to look at each rank.
 
     frame      rank, weight, observed: the weights sum to 1 over the ranks, `observed` is the probability that they are
@@ -102,16 +114,60 @@ class Observation:
         """The weight of rank 1, 2, …"""
         return np.asarray(self.frame["weight"].to_numpy(), dtype=np.float64)
 
+    def document(self, layout: Layout) -> Document:
+        """Of all users the weights alone for programs, so that measures read them, with the gaps and the pages beside
+        them in JSON."""
+        whole, *_ = names = list(self.frame.columns)
+        weights = [Column("rank", "count"), Column("weight", "score", 6), Column("observed", "score", 6)]
+        if whole != "rank":
+            return frame_document(self.frame, layout, same(Column(whole), *weights), self.settings)
+        pages = (
+            [] if self.pages is None else [list(row) for row in zip(*map(np.ndarray.tolist, self.pages), strict=True)]
+        )
+        if layout == "long":
+            named = [dict(zip(("last_clicks", "reached", "share"), row, strict=True)) for row in pages]
+            head: dict[str, Any] = {"gaps": self.gaps.tolist(), "pages": named}
+            return Document([frame_table(self.frame[["rank", "weight"]])], self.settings, head=head)
+        gaps = [[gap, share] for gap, share in enumerate(self.gaps.tolist(), 1)]
+        blocks: list[Table | str] = [
+            Table(weights, frame_table(self.frame[names]).rows),
+            Table([Column("gap", "count"), Column("P(gap >= it)", "score", 6)], gaps),
+        ]
+        if pages:
+            columns = [
+                *(Column(name, "count") for name in ("page", "last clicks", "reached")),
+                Column("go on", "score", 6),
+            ]
+            blocks.append(Table(columns, [[page, *row] for page, row in enumerate(pages, 1)]))
+        return Document(blocks, self.settings)
 
+
+@question(
+    "observe",
+    "log",
+    files="LOG",
+    reads=read_log,
+    form="csv",
+    digits="6",
+    help="""Estimate how likely users are to look at each rank, from gaps between clicks, last clicks and ends of pages.
+
+    The CSV of ranks and weights is what `wp(file=...)` and `fit --weights` read. Zhang et al., Information Retrieval
+    2010. It describes attention and estimates no parameter of a measure: `gradedeval clicks models` does.
+
+    \b
+    gradedeval clicks observe log.tsv -o weights.csv
+    gradedeval clicks observe log.tsv --per user -f table
+    """,
+)
 def observe(
     log: Any,
     *,
-    mu: float = MU,
-    page: int = PAGE,
-    ranks: int | None = None,
-    gaps: Literal["mean", "pooled"] = "mean",
-    clickless: Literal["count", "drop"] = "count",
-    per: Literal["query", "user"] | None = None,
+    mu: Mu = MU,
+    page: Page = PAGE,
+    ranks: Ranks = None,
+    gaps: Gaps = "mean",
+    clickless: Clickless = "count",
+    per: Per = None,
 ) -> Observation:
     """The observation model of a click log: how likely users are to look at each rank.
 
@@ -130,10 +186,10 @@ def observe(
     """
     log = read_log(log)
     mu, page, ranks = numbers.MU.check(mu), numbers.PAGE.check(page), LOG_RANKS.check_or_none(ranks)
-    check_choice(gaps, GAPS, "--gaps")
-    check_choice(clickless, CLICKLESS, "--clickless")
+    check_choice(gaps, ("mean", "pooled"), "--gaps")
+    check_choice(clickless, ("count", "drop"), "--clickless")
     if per is not None:
-        check_choice(per, PER, "--per")
+        check_choice(per, ("query", "user"), "--per")
     if not (log.clicks[log.pattern] > 0).any():
         raise InputError(log.place, "no click in any session", "nothing can be observed without clicks")
     depth = ranks or int(log.lengths.max(initial=0)) or RANKS
@@ -319,40 +375,6 @@ def _settings(log: ClickLog, mu: float, page: int, gaps: str, clickless: str, de
         f"sum 1 over {depth} {plural(depth, 'rank')}",
     ]
     return " | ".join(parts)
-
-
-def observation_document(found: Observation, layout: Layout) -> Document:
-    """The result of `clicks observe`: of all users the weights alone for programs, so that measures read them, with
-    the gaps and the pages beside them in JSON."""
-    whole, *_ = names = list(found.frame.columns)
-    if whole != "rank":
-        keys = same(
-            Column(whole), Column("rank", "count"), Column("weight", "score", 6), Column("observed", "score", 6)
-        )
-        return frame_document(found.frame, layout, keys, found.settings)
-    pages = (
-        []
-        if found.pages is None
-        else [list(row) for row in zip(*(column.tolist() for column in found.pages), strict=True)]
-    )
-    if layout == "long":
-        head: dict[str, Any] = {
-            "gaps": found.gaps.tolist(),
-            "pages": [dict(zip(("last_clicks", "reached", "share"), row, strict=True)) for row in pages],
-        }
-        return Document([frame_table(found.frame[["rank", "weight"]])], found.settings, head=head)
-    shown = [Column("rank", "count"), Column("weight", "score", 6), Column("observed", "score", 6)]
-    gaps = [[gap, share] for gap, share in enumerate(found.gaps.tolist(), 1)]
-    blocks: list[Table | str] = [
-        Table(shown, frame_table(found.frame[names]).rows),
-        Table([Column("gap", "count"), Column("P(gap >= it)", "score", 6)], gaps),
-    ]
-    if pages:
-        columns = [Column("page", "count"), *(Column(name, "count") for name in ("last clicks", "reached"))]
-        blocks.append(
-            Table([*columns, Column("go on", "score", 6)], [[page, *row] for page, row in enumerate(pages, 1)])
-        )
-    return Document(blocks, found.settings)
 
 
 # Which weights of ranks are nearest to what users look at: those of measures with a parameter, and given ones.
@@ -590,49 +612,10 @@ def draw_observation(ax: Axes, frame: pd.DataFrame, divergences: dict[str, float
     legend(ax, handles=handles)
 
 
-# `gradedeval clicks observe LOG`: how likely users are to look at each rank.
-
-
-OBSERVATION_OPTIONS = [
-    option(numbers.MU, default=MU, metavar="X", help="Weight of all users' gaps in those of one user, in "
-           f"clicks (Dirichlet smoothing). Default: {MU}."),
-    option(numbers.PAGE, default=PAGE, metavar="N", help="Ranks on a page of results; 0: no pages. "
-           f"Default: {PAGE}."),
-    option(LOG_RANKS, metavar="N", help="Weigh ranks 1 to N. Default: as many as the longest list, or "
-           f"{RANKS} where the log shows none."),
-    option("--gaps", type=click.Choice(GAPS), default="mean", help="Whether a user's sessions count alike (mean), or "
-           "all of the user's clicks (pooled). Default: mean."),
-    option("--clickless", type=click.Choice(CLICKLESS), default="count", help="What sessions without a click do. "
-           "Default: count; their user looked at rank 1."),
-]  # fmt: skip
-
-OBSERVE_OPTIONS = [
-    *OBSERVATION_OPTIONS,
-    option("--per", type=click.Choice(PER), help="A model for each query or user, instead of one of all."),
-    *output_options(formats_for(), "csv", digits="6"),
-]  # fmt: skip
-
-
-@command_line("observe", "LOG", OBSERVE_OPTIONS, LOG_OPTIONS)
-def observe_command(files: tuple[str, ...], **keywords: Any) -> None:
-    """Estimate how likely users are to look at each rank, from gaps between clicks, last clicks and ends of pages.
-
-    The CSV of ranks and weights is what `wp(file=...)` and `fit --weights` read. Zhang et al., Information Retrieval
-    2010. It describes attention and estimates no parameter of a measure: `gradedeval clicks models` does.
-
-    \b
-    gradedeval clicks observe log.tsv -o weights.csv
-    gradedeval clicks observe log.tsv --per user -f table
-    """
-    log = one_file(files)
-    destination = Destination(keywords, "csv")
-    observation = observe(log_from(log, keywords), **keywords)
-    destination.deliver(partial(observation_document, observation), observation.settings)
-
-
 # `gradedeval clicks fit LOG`: the weights of ranks that are nearest to what users look at.
 
 
+OBSERVING = reading_options(observe)[:-1]  # but --per
 FIT_OPTIONS = [
     measure_option("Measure with a range of parameter values, or without one. Default: geometric, Poisson, Zipf and "
                    "log-harmonic weights.", default=()),
@@ -642,11 +625,12 @@ FIT_OPTIONS = [
            "measure, as `gradedeval weights` writes."),
     option(numbers.PRECISION, default=PRECISION, metavar="X", help="Precision of the fitted values. Default: "
            f"{PRECISION}."),
-    *OBSERVATION_OPTIONS,
 ]  # fmt: skip
 
 
-@command_line("fit", "LOG", FIT_OPTIONS, [MEASURES_FROM], LOG_OPTIONS, output_options(formats_for(), digits="4"))
+@command_line(
+    "fit", "LOG", FIT_OPTIONS, OBSERVING, [MEASURES_FROM], LOG_OPTIONS, output_options(formats_for(), digits="4")
+)
 def fit_command(**keywords: Any) -> None:
     """Find the weights of ranks that are nearest to what users look at, by Kullback-Leibler divergence.
 
@@ -678,7 +662,8 @@ def fits_of(
 ) -> Fits:
     """What the options ask for."""
     log, table = one_file(files), measure_table(measures_from)
-    observation = observe(log_from(log, keywords), **keywords)
+    read = log_from(log, keywords)
+    observation = observe(read, **{name: value for name, value in keywords.items() if value is not None})
     default = [] if weights else [families(observation)]
     return fit_observation(observation, measures or default, table, scale, weights, precision)
 
@@ -686,7 +671,7 @@ def fits_of(
 # `gradedeval plot observation LOG`: what users look at, and the weights of ranks that are nearest to it.
 
 
-@command_line("observation", "LOG", FIT_OPTIONS, PICTURE_OPTIONS, [MEASURES_FROM], LOG_OPTIONS)
+@command_line("observation", "LOG", FIT_OPTIONS, OBSERVING, PICTURE_OPTIONS, [MEASURES_FROM], LOG_OPTIONS)
 def plot_command(**keywords: Any) -> None:
     """Draw what the users of a click log look at, as `gradedeval clicks observe` estimates it, and the weights of
     measures that are nearest to it, as `gradedeval clicks fit` finds them.

@@ -10,14 +10,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from gradedeval.options.definition import THIS_COMMAND, Commands
 from gradedeval.options.numbers import Number
 
-Needs = Literal["matrix", "runs", "runs if any", "runs, qrels if any", "file", "nothing"]
+Needs = Literal["matrix", "runs", "runs if any", "runs, qrels if any", "file", "nothing", "log", "log and qrels",
+    "log, qrels if any"]  # fmt: skip
 """What a question reads: scores of runs × topics, or saved ones; runs and qrels; these or nothing; runs alone, too; one
-file."""
+file; a click log, with or without qrels."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,6 +131,7 @@ class Question:
     as_text       a flag, and what makes text of the answer where it is given, in place of tables
     modes         questions that the same command asks by a flag, which is their `mode`, and may be a setting of theirs
     picture       what `gradedeval plot` draws of it
+    reads         reads its first file, where that is a click log, by the settings in its signature
     options       which options of the registry it takes, where it reads runs, and `besides` which of them alone
     unjudged      those about judgments by which it goes without any, too
     own_measures  whether its settings name measures of --measures-from, too
@@ -137,6 +140,7 @@ class Question:
     digits        those of tables, where they may be chosen
     settings      name -> setting, in the order of the signature
     views         those of `shows`
+    reading       those of `reads`
     """
 
     name: str
@@ -152,6 +156,7 @@ class Question:
     modes: tuple[Question, ...] = ()
     mode: Setting | None = None
     picture: Picture | None = None
+    reads: Callable[..., Any] | None = None
     options: Commands = "reading"
     besides: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
@@ -161,17 +166,20 @@ class Question:
     digits: str = ""
     settings: Mapping[str, Setting] = field(init=False)
     views: Mapping[str, Setting] = field(init=False)
+    reading: Mapping[str, Setting] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", settings_of(self.function))
         if self.mode is not None:
             object.__setattr__(self, "mode", self.settings.get(self.mode.name, self.mode))
         object.__setattr__(self, "views", {} if self.shows is None else settings_of(self.shows))
+        object.__setattr__(self, "reading", {} if self.reads is None else settings_of(self.reads))
 
 
+@cache
 def settings_of(function: Callable[..., Any]) -> dict[str, Setting]:
     """The settings in a signature, by name: parameters whose type is an alias with a `Setting`. In its annotations the
-    plain types take their places, which `help` and notebooks show."""
+    plain types take their places, which `help` and notebooks show: so they are found once."""
     found, known = {}, function.__globals__
     for name, parameter in inspect.signature(function).parameters.items():
         kind = known.get(parameter.annotation)

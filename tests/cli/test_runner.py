@@ -95,7 +95,7 @@ def test_the_function_stays_a_function_with_plain_types() -> None:
     assert count("x").found == {"path": "x", "lines": 3, "order": "up", "marked": True, "word": None}
     said = inspect.signature(count)
     assert (said.parameters["lines"].annotation, said.parameters["word"].annotation) == (int, "NotHere | None")
-    assert settings_of(count) == {}  # they have been taken
+    assert settings_of(count) is ASKED.settings  # found once, as plain types have taken their places
 
 
 @pytest.fixture(autouse=True)
@@ -167,3 +167,25 @@ def test_the_docstring_of_a_question_is_that_of_its_function() -> None:
     assert "Returns a frame" in str(gradedeval.risk.__doc__)
     assert inspect.signature(gradedeval.power).parameters["draws"].annotation is int
     assert Path(str(inspect.getsourcefile(gradedeval.power))).name == "power.py"
+
+
+Strict = Annotated[Literal["yes", "no"], Setting("Whether to look closely.", section="Reading and ranking")]
+
+
+def opened(source: str, *, strict: Strict = "no", lines: int = 0) -> dict[str, Any]:
+    return {"source": source, "strict": strict, "of": lines}
+
+
+@question("seen", "log", files="LOG", reads=opened)
+def seen(log: dict[str, Any], *, lines: Lines = 3) -> Counted:
+    return Counted({**log, "lines": lines})
+
+
+def test_what_reads_a_log_has_settings_of_its_own_and_those_of_the_question_that_it_names() -> None:
+    command = command_of(seen.question)  # type: ignore[attr-defined]
+    for words, found in (((), "a,no,3,3"), (("--strict", "yes", "--lines", "5"), "a,yes,5,5")):
+        done = RUNNER.invoke(command, ["a", *words, "-f", "csv"], obj=words, catch_exceptions=False)
+        assert done.stdout.splitlines() == ["source,strict,of,lines,wide", f"{found},False"]
+    for files, problem in (([], "expected a click log"), (["a", "b"], "2 files, expected a click log")):
+        with pytest.raises(InputError, match=f"^{problem}; usage: "):
+            command.main(files, standalone_mode=False, obj=())

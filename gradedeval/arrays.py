@@ -33,9 +33,10 @@ def late_modules(package: str) -> Callable[[str], Late]:
 
 
 if TYPE_CHECKING:
-    import numpy as np
+    import numpy
     from numpy.typing import NDArray
 
+    np = numpy
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]

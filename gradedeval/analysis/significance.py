@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError, check_choice, plural
 from gradedeval.formats.frames import to_frame
-from gradedeval.options import numbers
+from gradedeval.options import Correction, Test, numbers
 from gradedeval.options.numbers import MOST_DRAWS
 from gradedeval.parallel.progress import progress
 from gradedeval.scoring.intervals import centered, chunks, samples, standard_error, student_t, studentized_test
@@ -299,8 +299,6 @@ def posterior(differences: Floats, rope: float, alpha: float) -> dict[str, Float
     return {name: np.where(blank, np.nan, values) for name, values in found.items()}
 
 
-Test = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign", "tukey-hsd", "anova", "bayes"]
-Correction = Literal["holm", "bonferroni", "bh", "none"]
 TESTS: tuple[str, ...] = get_args(Test)
 NOT_BY_PAIR = {
     "tukey-hsd": "already corrects for all pairs",

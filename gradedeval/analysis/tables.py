@@ -6,12 +6,13 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.formats import Column, Document, Kind, Layout, Table
 from gradedeval.formats.frames import frame_rows, frame_table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.analysis.score_matrix import Matrix
 
 
 # Correlations, fits and power -> tables: which columns people see, and how the numbers were made.

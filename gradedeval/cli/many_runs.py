@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, reduce
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from gradedeval.analysis.score_matrix import Baseline, Matrix, add_baseline, check_origins, join_matrices, to_matrix
-from gradedeval.analysis.significance import ROPE, Correction, Test, TestSettings
+from gradedeval.analysis import score_matrix
 from gradedeval.analysis.tables import curve_document
 from gradedeval.cli.arguments import (
     CLUSTER,
@@ -40,10 +39,13 @@ from gradedeval.errors import InputError, tell
 from gradedeval.formats import FORMATS, formats_for, render
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import Options, numbers
+from gradedeval.options import Correction, Options, Test, numbers
 from gradedeval.options.presets import resolve_options
-from gradedeval.scoring.evaluate import evaluate_runs, named_runs
-from gradedeval.scoring.scores import Scores
+from gradedeval.scoring import evaluate
+
+if TYPE_CHECKING:
+    from gradedeval.analysis.score_matrix import Matrix
+    from gradedeval.scoring.scores import Scores
 
 SCORING_OPTIONS: list[Decorator] = [MEASURES_FROM, CLUSTER, *registered("scoring")]
 FROM_SCORES: Decorator = option("--from-scores", multiple=True, metavar="FILE", file=READS, help="Read scores saved "
@@ -70,9 +72,9 @@ TEST_OPTIONS: list[Decorator] = [
     option("--correction", type=click.Choice(get_args(Correction)), help="Correction for multiple comparisons, over "
            "the pairs of each measure. Default: holm."),
     option(numbers.ROPE, metavar="D", help="Of --test bayes: means that differ by no more than D are "
-           f"practically equal. Default: {ROPE}."),
+           "practically equal. Default: 0.01."),
     ALPHA,
-    *draw_options(TestSettings.draws, "Number of permutations, or of bootstrap samples."),
+    *draw_options(10_000, "Number of permutations, or of bootstrap samples."),
 ]  # fmt: skip
 """How differences are tested: the fields of `TestSettings`."""
 
@@ -95,14 +97,14 @@ def scores_with_baseline(
     standardized: Callable[[Scores], Scores] | None = None,
 ) -> tuple[Matrix, str | None]:
     """The scores of RUN... QRELS and of the baseline, and the baseline's name."""
-    compared = Baseline.read(baseline, files[:-1])
+    compared = score_matrix.Baseline.read(baseline, files[:-1])
     if standardized and compared.saved is not None:
         what = "saved scores cannot be standardized together with the runs"
         raise InputError("--baseline", what, "give the baseline as a run", usage=True)
     another = [compared.path] if compared.path is not None else []
     runs, qrels = run_and_qrels((*files[:-1], *another, *files[-1:]))
-    scores = evaluate_runs(named_runs(runs), qrels, measures, options, workers=sharing())
-    return add_baseline(to_matrix(standardized(scores) if standardized else scores), compared)
+    scores = evaluate.evaluate_runs(evaluate.named_runs(runs), qrels, measures, options, workers=sharing())
+    return score_matrix.add_baseline(score_matrix.to_matrix(standardized(scores) if standardized else scores), compared)
 
 
 def matrix_from(
@@ -132,22 +134,23 @@ def matrix_from(
 
 def tell_of(matrix: Matrix, allow_mismatch: bool, paired: bool) -> None:
     """Tell what was assumed of the scores; raise InputError (usage) where they may not be compared."""
-    mismatches = check_origins(matrix.runs, matrix.measures, matrix.origin, allow_mismatch)
+    mismatches = score_matrix.check_origins(matrix.runs, matrix.measures, matrix.origin, allow_mismatch)
     tell([*matrix.notes, *mismatches, *matrix.reading_notes(), *(matrix.omission_notes() if paired else [])])
 
 
 def _from_saved(
     measures: tuple[str, ...], from_scores: tuple[str, ...], baseline: str | None
 ) -> tuple[Matrix, str | None]:
-    matrix = reduce(join_matrices, map(to_matrix, from_scores))
+    matrix = reduce(score_matrix.join_matrices, map(score_matrix.to_matrix, from_scores))
     if measures:
         chosen = [measure.label for measure in parse_measures(measures)]
         matrix = replace(matrix.select(measures=chosen), measures=chosen)
-    compared = Baseline(name=baseline) if baseline in matrix.runs else Baseline.read(baseline, ())
+    named, read = score_matrix.Baseline, score_matrix.Baseline.read
+    compared = named(name=baseline) if baseline in matrix.runs else read(baseline, ())
     if compared.path is not None:
         what = f"'{baseline}' is a run, and there are no qrels to score it with"
         raise InputError("--baseline", what, "name a run among the saved scores, or give its scores", usage=True)
-    return add_baseline(matrix, compared)
+    return score_matrix.add_baseline(matrix, compared)
 
 
 def curve_form(target: str | None) -> str:

@@ -37,10 +37,11 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import warn, write
 from gradedeval.errors import InputError
-from gradedeval.formats import formats_for
+from gradedeval.formats import FORMATS, formats_for
 from gradedeval.formats.frames import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
+from gradedeval.options import OPTIONS
 from gradedeval.options.question import Question, Setting, settings_of
 
 Inputs = tuple[Any, ...]
@@ -84,8 +85,10 @@ def _command(question: Question, groups: list[list[Decorator]], help: str, run: 
 
 def _print(question: Question, keywords: dict[str, Any]) -> None:
     """Answer what was asked, and write it where it is to go."""
-    asked, views = _mode(question, question.modes), question.views
-    own = _own(_settings(question, question.modes, views), keywords)
+    asked = _mode(question, question.modes)
+    own = _own(_settings(question, question.modes, question.views), keywords)
+    settings, views = _said(asked.settings, own), _said(asked.views, own)
+    asked.check(**_for(asked.check, settings))
     text = asked.as_text if asked.as_text is not None and own[asked.as_text[0].flag] else None
     if text is not None:
         if keywords["form"] is not None:
@@ -94,12 +97,13 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
     destination = Destination(keywords, question.form)
     targets = {name: keywords.pop(name) for name in question.writes}
     seconds = [_second(attribute, targets[name]) for name, (attribute, _) in asked.writes.items()]
-    found = _answer(asked, _said(asked.settings, own), keywords)
+    layout = {"layout": FORMATS[destination.form].layout}
+    found = _answer(asked, {**settings, **asked.asking(**_for(asked.asking, keywords | views | layout))}, keywords)
     for one in seconds:
         one(found)
     if text is not None:
         return write(text[1](found), destination.output)
-    destination.deliver(partial(found.document, **_said(views, own)), found.aside)
+    destination.deliver(partial(found.document, **views), found.aside)
 
 
 def _second(attribute: str, target: str | None) -> Callable[[Any], None]:
@@ -139,8 +143,10 @@ def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str,
 
 
 def _for(function: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that a function takes."""
+    """The settings that a function takes: all of them, where it takes any."""
     wanted = inspect.signature(function).parameters
+    if any(one.kind is one.VAR_KEYWORD for one in wanted.values()):
+        return dict(settings)
     return {name: value for name, value in settings.items() if name in wanted}
 
 
@@ -203,11 +209,12 @@ def _mode(question: Question, modes: tuple[Question, ...]) -> Question:
     if others:
         raise InputError(asked, f"cannot be combined with {others[0]}", "ask for one at a time", usage=True)
     chosen = flags.get(asked, question)
+    why = chosen.mode.why if chosen.mode is not None else ""
     for flag in [flag for one in everything for flag in _owned(one)]:
         if flag in typed and flag not in _owned(chosen):
             takers = " or ".join(taker for taker, mode in flags.items() if flag in _owned(mode))
             what, hint = (
-                (f"does not apply to {asked}", "leave it out") if asked else (f"needs {takers}", f"add {takers}")
+                (f"does not apply to {asked}{why}", "leave it out") if asked else (f"needs {takers}", f"add {takers}")
             )
             raise InputError(flag, what, hint, usage=True)
     return chosen
@@ -216,7 +223,9 @@ def _mode(question: Question, modes: tuple[Question, ...]) -> Question:
 def _owned(question: Question) -> list[str]:
     """The flags of what a question takes."""
     texts = [question.as_text[0].flag] if question.as_text is not None else []
-    return [*texts, *(setting.flag for setting in question.settings.values()), *(f"--{one}" for one in question.writes)]
+    settings = [setting.flag for setting in (*question.settings.values(), *question.views.values())]
+    besides = [OPTIONS[name].flag for name in question.besides]
+    return [*texts, *settings, *besides, *(f"--{one}" for one in question.writes)]
 
 
 # What is read

@@ -46,6 +46,8 @@ Negative = Literal["judged", "unjudged"]
 Duplicates = Literal["error", "first", "last", "refuse"]
 Residuals = Literal["total", "split", "difference"]
 Depth = Literal["cutoff", "full"]
+Test = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign", "tukey-hsd", "anova", "bayes"]
+Correction = Literal["holm", "bonferroni", "bh", "none"]
 
 
 @dataclass(frozen=True)

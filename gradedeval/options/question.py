@@ -37,6 +37,7 @@ class Setting:
     repeats       it may be given several times
     measure       it names a measure, or several; or what reads these, and the table of measures
     required      it must be given; this is the hint where it is not
+    why           of a mode: what is said of it where an option does not apply to it
     instead       it takes the place of what the question reads; this is what is wrong where both are missing
     """
 
@@ -51,6 +52,7 @@ class Setting:
     repeats: bool = False
     measure: Literal["", "one", "several"] | Callable[[Any, Mapping[str, Any]], Any] = ""
     required: str = ""
+    why: str = ""
     instead: str = ""
     name: str = ""
     type: Any = None
@@ -125,6 +127,8 @@ class Question:
     needs         what it reads, and `files` what the arguments are called
     help          its page
     answer        where the function gives a frame alone: makes of this, what was read and settings what shows itself
+    check         by its settings, raises InputError for some that go ill together, before anything is read
+    asking        by what its answer is shown as, settings of the function that follow: `layout` is that of the format
     paired        by its settings, whether all runs are compared on the same topics, so that the others are told
     shows         the `document` of its answer, where this is asked something alone, by settings in its signature
     writes        flag -> attribute of the answer and what `--flag FILE.csv` says: a second result, for programs
@@ -149,6 +153,8 @@ class Question:
     files: str = "RUN... QRELS"
     help: str = ""
     answer: Callable[..., Any] | None = None
+    check: Callable[..., Any] = lambda: None
+    asking: Callable[..., Mapping[str, Any]] = lambda: {}
     paired: Callable[[Mapping[str, Any]], bool] = lambda settings: True
     shows: Callable[..., Any] | None = None
     writes: Mapping[str, tuple[str, str]] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from gradedeval.analysis import significance
 from gradedeval.analysis.difference_bounds import drop_is_settled, unseen_notes
 from gradedeval.analysis.flips import Reread
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, topic_differences, with_baseline
-from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, Test, TestSettings, p_value
+from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, TestSettings, p_value
 from gradedeval.arrays import TOLERANCE, Bools, Floats
 from gradedeval.cli.arguments import as_time, check_history, measure_table, run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, scores_with_baseline, tell_of
@@ -38,7 +38,7 @@ from gradedeval.errors import InputError, Note, plural, tell, visible
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
 from gradedeval.formats.frames import to_frame
 from gradedeval.measures.parse import each_once
-from gradedeval.options import numbers
+from gradedeval.options import Test, numbers
 from gradedeval.options.definition import OUTPUT
 from gradedeval.questions.history import lines_of
 from gradedeval.questions.limits import COMPARED, KINDS, Bound, find_settings, read_bound_specs, resolve_bounds

@@ -3,65 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import click
-import numpy as np
-from click.core import ParameterSource
-
-from gradedeval.analysis import significance
-from gradedeval.analysis.difference_bounds import (
-    IF_JUDGED,
-    Differences,
-    depends_on_unseen,
-    difference_bounds,
-    never_falls,
-    settled,
-    unseen_notes,
-)
-from gradedeval.analysis.flips import Reread, flip_columns
-from gradedeval.analysis.reversals import Reversals
-from gradedeval.analysis.score_matrix import (
-    AnyScores,
-    Matrix,
-    Paired,
-    comparable,
-    run_pairs,
-    shared_topics,
-    topic_differences,
-    with_baseline,
-)
-from gradedeval.analysis.significance import (
-    NOT_BY_PAIR,
-    Correction,
-    Test,
-    Tested,
-    TestSettings,
-    agreed,
-    anova,
-    p_value,
-    posterior,
-    tukey,
-    tukey_hsd,
-    with_interval,
-)
+from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
 from gradedeval.analysis.tables import Row, Shown, frame_document, ratio, readings, same, signature_lines
-from gradedeval.arrays import TOLERANCE, Floats, Ints
-from gradedeval.cli.arguments import Destination
-from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, TEST_OPTIONS, matrix_from
-from gradedeval.cli.options import READS, command_line, one_registered, option
+from gradedeval.arrays import TOLERANCE, Floats, Ints, np
 from gradedeval.errors import InputError, Note, at_prompt, in_python, plural, tell, visible
-from gradedeval.formats import FORMATS, Column, Document, Layout, Table
-from gradedeval.formats.frames import distinct, frame_table, joined, to_frame
-from gradedeval.scoring.run_scores import of_mean, summarize
-from gradedeval.scoring.scores import Scores
+from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import InNotebook, distinct, frame_table, joined, to_frame
+from gradedeval.options.question import Question, Setting, question
+from gradedeval.questions.shared import Alpha, Correction, Draws, Rope, Seed, Test
+from gradedeval.scoring import run_scores
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.analysis.flips import Reread
+    from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
+    from gradedeval.analysis.significance import Tested, TestSettings
+    from gradedeval.scoring.scores import Scores
+
+
+Baseline = Annotated["AnyScores | None", Setting("Compare every run with this one: one of RUN, another file, or saved "
+    "scores.", metavar="RUN|SCORES.csv", default_text="compare all pairs", reads=True)]  # fmt: skip
 
 
 # What has to be said of the p values and intervals of comparisons: what an interval is, and where there is nothing to
@@ -140,28 +108,340 @@ def unseen_in(frame: pd.DataFrame, matrix: Matrix, column: str = "conclusive") -
     could reverse an order."""
     known = frame["measure"][frame[column].notna()].unique().tolist()
     notations = [(name, matrix.notations[matrix.measure_index(name)]) for name in known]
-    return unseen_notes(notations, matrix.scores.options if matrix.scores else None)
+    return difference_bounds.unseen_notes(notations, matrix.scores.options if matrix.scores else None)
 
 
 def later_topics(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
     """That further judgments may bring in other topics."""
     chosen = matrix.scores.options.topics_judged_later if matrix.scores else ""
-    return [f"{IF_JUDGED}: orders are of the {chosen}"] if chosen and frame["conclusive"].notna().any() else []
+    return (
+        [f"{difference_bounds.IF_JUDGED}: orders are of the {chosen}"]
+        if chosen and frame["conclusive"].notna().any()
+        else []
+    )
+
+
+# What judging could do to the order of two runs where no number of documents of the run behind is known to reverse it.
+
+
+Prospect = Literal["same order", "could be reversed", "could be tied", "unknown"]
+
+
+Pair = tuple[str, str, str]
+"""A measure, a run and its baseline."""
+
+
+def reversible_pairs(frame: pd.DataFrame, matrix: Matrix) -> frozenset[Pair]:
+    """The pairs of a comparison whose order some judgments reverse, of those whose bounds allow it and of which no
+    number of documents is known that does it: where bounds are reached, or such judgments have been found."""
+
+    from gradedeval.analysis.reversals import Reversals
+
+    asked = frame[frame["conclusive"].eq(False) & frame["flip"].isna()]
+    reread = flips.Reread.of(matrix.scores) if len(asked) else None
+    found: set[Pair] = set()
+    for name in asked["measure"].unique().tolist() if reread is not None else ():
+        assert reread is not None
+        paired = score_matrix.shared_topics(matrix, name)
+        exact, reversals = difference_bounds.Differences(reread, paired).are_exact, Reversals(reread, paired)
+        columns = ("run", "baseline", "difference", "lowest", "highest")
+        for run, baseline, *ends in zip(
+            *(asked[asked["measure"] == name][one].tolist() for one in columns), strict=True
+        ):
+            difference, lowest, highest = (np.nan if one is None else one for one in ends)
+            sides = [(run, baseline, highest)] if difference <= 0 else []
+            sides += [(baseline, run, -lowest)] if difference >= 0 else []
+            if any(past > TOLERANCE and (exact or reversals.reverses(behind, ahead)) for behind, ahead, past in sides):
+                found.add((name, run, baseline))
+    return frozenset(found)
+
+
+def prospect(row: Row, reversible: frozenset[Pair]) -> Prospect:
+    """What judging could do to the order of a pair, a row of a comparison without `flip`.
+
+    reversible  the pairs whose order some judgments reverse
+    """
+    if row["conclusive"]:
+        return "same order"
+    lowest, highest, difference = (
+        np.nan if row[name] is None else row[name] for name in ("lowest", "highest", "difference")
+    )
+    past = -lowest if difference > 0 else highest if difference < 0 else max(-lowest, highest)
+    if np.isnan(past):
+        return "unknown"
+    if past <= TOLERANCE:
+        return "could be tied"
+    return "could be reversed" if (row["measure"], row["run"], row["baseline"]) in reversible else "unknown"
+
+
+# Comparisons and risks -> tables: which columns people see, and how the numbers were made.
+
+
+Judging = Annotated[
+    bool, Setting("Say of each pair whether more judging could reverse its order, in a table of its own.")
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(InNotebook):
+    """Runs compared pair by pair: the frame of `compare`, the scores that it is of, and how they were tested."""
+
+    frame: pd.DataFrame
+    scores: Matrix
+    tested: TestSettings
+
+    @property
+    def aside(self) -> str:
+        """What differences are from, how they were tested, and what the interval is."""
+        frame, alpha = self.frame, self.tested.alpha
+        tests, measures = tests_of(frame, self.scores, self.tested), list(dict.fromkeys(frame["measure"]))
+        mark = f"* probability ≥ {1 - alpha:.10g}" if self.tested.test == "bayes" else f"* p ≤ {alpha:g}"
+        interval, *counted = interval_words(frame, self.tested)
+        against = [] if len(distinct(frame, "baseline")) > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
+        return "\n".join([" | ".join([*against, *tests, mark, interval, *readings(self.scores, measures)]), *counted])
+
+    def document(self, layout: Layout, *, judging: Judging = False) -> Document:
+        """A row for each pair and measure; with anova the analysis of variance too.
+
+        judging  whether people see what more judging could do to the order of each pair, as they do with --unseen
+        """
+        frame, matrix, pairs = self.frame, self.scores, len(self.frame) // self.frame["measure"].nunique()
+        title = f"p ({self.tested.correction_applied})" if self.tested.corrects(pairs) else "p"
+        against = [Column("baseline")] if len(distinct(frame, "baseline")) > 1 else []
+        shown: Shown = {
+            **same(Column("measure"), Column("run"), *against),
+            Column("mean", "score"): whole(matrix, "mean"),
+            Column("baseline mean", "score"): whole(matrix, "baseline_mean"),
+            Column("difference", "signed"): whole(matrix, "difference", "+"),
+            Column("%", "percent"): itemgetter("relative"),
+            Column(interval_title(self.tested, pairs), "figures"): partial(_interval, alpha=self.tested.alpha),
+            WON: _won,
+            Column("effect", "signed", digits=2): itemgetter("effect"),
+            **_verdict(self.tested, title),
+        }
+        under = signature_lines(self.aside, matrix.signature)
+        document = frame_document(frame, layout, shown, under, signed=True)
+        unseen = None if matrix.scores is None else matrix.scores.options.unseen
+        if layout == "wide" and (judging or unseen is not None):
+            words = [said] if (said := judging_words(frame, matrix)) else []
+            document = replace(document, blocks=[*document.blocks, judging_table(frame, matrix), *words])
+        if self.tested.test != "anova":
+            return document
+        variances = frame_document(significance.anova(matrix), layout, ANOVA, "").table
+        if layout == "long":
+            rows = [dict(zip(variances.names, row, strict=True)) for row in variances.rows]
+            return replace(document, head={"anova": rows})
+        return replace(document, blocks=[*document.blocks, variances])
+
+
+def judging_words(frame: pd.DataFrame, matrix: Matrix) -> str:
+    """What is meant by documents that would reverse an order, where some would."""
+    reversing = list(dict.fromkeys(frame["measure"][frame["flip"].notna()]))
+    kept = [
+        measure
+        for measure in reversing
+        if difference_bounds.depends_on_unseen(matrix.notations[matrix.measure_index(measure)])
+    ]
+    what = "the documents that would reverse an order are of the run behind, given the top grade"
+    said = f"{difference_bounds.IF_JUDGED}: {what}"
+    of = f"; of {', '.join(kept)} with R and the ideal ranking as judged" if kept else ""
+    return f"{said}{of}" if reversing else ""
+
+
+def whole(matrix: Matrix, name: str, sign: str = "") -> Callable[[Row], Any]:
+    """What a column shows: the totals of counts are whole numbers."""
+
+    def shown(row: Row) -> Any:
+        value, reading = row[name], matrix.reading(matrix.measure_index(row["measure"]))
+        counted = reading.summary == "total" and value is not None and float(value).is_integer()
+        return f"{value:{sign}.0f}" if counted else value
+
+    return shown
+
+
+def _interval(row: Row, alpha: float) -> str | None:
+    """Of a ratio of geometric means, or of a difference; an end of no difference is open where the test rejects it."""
+    if row["low"] is None:
+        return None
+    number, equal = (ratio, 1) if row["tested"] == "ratio" else ("{:+.4f}".format, 0)
+    rejected = row.get("p", 1) <= alpha
+    low, high = (
+        f"{sign}{number(equal).lstrip('+')}" if rejected and row[end] == equal else number(row[end])
+        for end, sign in (("low", ">"), ("high", "<"))
+    )
+    return f"{low} to {high}"
+
+
+def _won(row: Row) -> str:
+    """Only ties where neither score is better."""
+    won, tied, lost = (row[name] for name in ("wins", "ties", "losses"))
+    return f"–/{tied}/–" if won is None else f"{won}/{tied}/{lost}"
+
+
+def judging_table(frame: pd.DataFrame, matrix: Matrix) -> Table:
+    """Whether more judging could reverse the order of each pair: how low and how high its difference could come."""
+    shown: Shown = {
+        **same(Column("measure"), Column("run"), Column("baseline")),
+        Column("difference", "signed"): whole(matrix, "difference", "+"),
+        Column("lowest", "signed"): whole(matrix, "lowest", "+"),
+        Column("highest", "signed"): whole(matrix, "highest", "+"),
+        Column(difference_bounds.IF_JUDGED): partial(if_fully_judged, reversible=reversible_pairs(frame, matrix)),
+    }
+    (table,) = frame_document(frame, "wide", shown, "").blocks
+    assert isinstance(table, Table)
+    return table
+
+
+def if_fully_judged(row: Row, reversible: frozenset[Pair] = frozenset()) -> str:
+    """Whether judging could reverse the order of two runs, and what it takes.
+
+    reversible  the pairs whose order some judgments reverse
+    """
+    if row["flip"] is None:
+        return prospect(row, reversible)
+    are = "doc is" if row["flip"] == row["unjudged"] == 1 else "docs are" if row["flip"] > 1 else "docs is"
+    return f"reverses if {row['flip']:,} of {row['unjudged']:,} unjudged {are} relevant"
+
+
+ANOVA: Shown = {
+    **same(Column("measure"), Column("source")),
+    Column("sum of squares", "score"): itemgetter("squares"),
+    **same(Column("df", "count")),
+    Column("mean square", "number"): itemgetter("mean_square"),
+    Column("F", "score", digits=2): itemgetter("f"),
+    Column("p", "figures"): lambda row: None if row["p"] is None else significance.p_value(row["p"]),
+}
+"""The analysis of variance for people."""
+
+
+WON = Column("won/tied/lost", "figures")
+
+
+def _verdict(settings: TestSettings, title: str) -> Shown:
+    """p, or the posterior probabilities, with an asterisk where they reach the level."""
+    alpha = settings.alpha
+    if settings.test != "bayes":
+
+        def starred(row: Row) -> str | None:
+            p = row["p_corrected"]
+            return None if p is None else significance.p_value(p) + ("*" if p <= alpha else " ")
+
+        return {Column(title, "figures"): starred}
+
+    def probability(name: str) -> Callable[[Row], str | None]:
+        return lambda row: None if row[name] is None else f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")
+
+    return {Column(f"P({name})", "figures"): probability(name) for name in ("better", "equivalent", "worse")}
+
+
+# `compare -q`: topics × runs of each measure, with the median, best and worst of all runs.
+
+
+ACROSS = ("median", "best", "worst")
+
+
+def topic_table(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch: bool = False) -> pd.DataFrame:
+    """The scores of runs by topic, as in the appendices of TREC, with what all runs reach on each.
+
+    scores          what `gradedeval.evaluate` returns, or saved scores
+    allow_mismatch  take saved scores of different qrels or options all the same, with a warning
+
+    Returns a frame with a row for each measure, topic and run: measure, topic, run, score, median, best, worst. Where
+    lower is better the best is the lowest; the topic `all` has the means (or totals, or geometric means) of each
+    column.
+    """
+    matrix = score_matrix.comparable(scores, allow_mismatch)
+    frames = []
+    for column, name in enumerate(matrix.measures):
+        paired, reading = matrix.paired(name), matrix.reading(column)
+        by_topic = paired.score  # runs × topics
+        best, worst = (by_topic.max(0), by_topic.min(0)) if reading.sign > 0 else (by_topic.min(0), by_topic.max(0))
+        rows = np.vstack([by_topic, np.median(by_topic, axis=0), best, worst])
+        whole = np.column_stack([rows, [float(run_scores.summarize(row, reading.summary)) for row in rows]])
+        topics = [*paired.topics, "all"]
+        frames.append(
+            to_frame(
+                {
+                    "measure": name,
+                    "topic": np.repeat(topics, len(matrix.runs)),
+                    "run": np.tile(matrix.runs, len(topics)),
+                    "score": whole[: len(matrix.runs)].T.ravel(),
+                    **{
+                        part: np.repeat(whole[len(matrix.runs) + at], len(matrix.runs))
+                        for at, part in enumerate(ACROSS)
+                    },
+                }
+            )
+        )
+    return joined(frames)
+
+
+@dataclass(frozen=True, eq=False)
+class TopicTable(InNotebook):
+    """The scores of runs by topic: the frame of `topic_table`, and the scores that it is of."""
+
+    frame: pd.DataFrame
+    scores: Matrix
+
+    def document(self, layout: Layout) -> Document:
+        """A table of topics × runs for each measure."""
+        matrix = self.scores
+        if layout == "long":
+            return Document([frame_table(self.frame)], matrix.signature)
+        blocks: list[Table | str] = []
+        for name in matrix.measures:
+            own = self.frame[self.frame["measure"] == name]
+            scores = own["score"].to_numpy().reshape(-1, len(matrix.runs)).tolist()
+            across = own[list(ACROSS)].to_numpy()[:: len(matrix.runs)].tolist()
+            topics = own["topic"].tolist()[:: len(matrix.runs)]
+            columns = [Column(name), *(Column(title, "score") for title in (*matrix.runs, *ACROSS))]
+            rows = [[topic, *row, *more] for topic, row, more in zip(topics, scores, across, strict=True)]
+            blocks.append(Table(columns, rows))
+        return Document(blocks, matrix.signature)
+
+
+def _by_topic(scores: Matrix, baseline: Baseline = None) -> TopicTable:
+    """`topic_table` of runs and of the baseline, which is among them."""
+    return TopicTable(topic_table(scores), scores)
+
+
+BY_TOPIC = Question("compare", _by_topic, "matrix", mode=Setting("Print the scores of all runs on each topic, with "
+    "median, best and worst, in place of comparisons.", spelled=("-q", "--by-topic"), name="by_topic",
+    type=bool, why=", which tests nothing"))  # fmt: skip
 
 
 # `compare`: pairs of runs by every measure: means, differences, significance, and whether judging could reverse it.
 
 
+@question(
+    "compare",
+    "matrix",
+    help="""Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals,
+    p-values.
+
+    With --judging a second table says what becomes of the order of two runs if all their documents are judged, each
+    alike for both: it stays the same, or so many unjudged documents of the lower run would reverse it, or that is not
+    known.
+    """,
+    check=lambda baseline, **tested: significance.TestSettings(**tested),
+    asking=lambda layout, judging, unseen: {"judging": layout == "long" or judging or unseen is not None},
+    answer=lambda frame, scores, baseline, judging, **tested: Comparison(
+        frame, scores, significance.TestSettings(**tested)
+    ),
+    shows=Comparison.document,
+    modes=(BY_TOPIC,),
+    besides=("unseen",),
+)
 def compare(
     scores: AnyScores,
-    baseline: AnyScores | None = None,
+    baseline: Baseline = None,
     *,
     test: Test = "randomization",
-    correction: Correction | None = None,
-    draws: int = 10_000,
-    alpha: float = 0.05,
-    seed: int = 0,
-    rope: float | None = None,
+    correction: Correction = None,
+    draws: Draws = 10_000,
+    alpha: Alpha = 0.05,
+    seed: Seed = 0,
+    rope: Rope = None,
     judging: bool = True,
     allow_mismatch: bool = False,
 ) -> pd.DataFrame:
@@ -195,20 +475,20 @@ def compare(
     An interval leaves out 0 where p is no more than alpha; `.attrs["interval"]` says what it is of. Where all topics
     differ alike bootstrap, t, anova and bayes have neither p nor interval, which is told too.
     """
-    settings = TestSettings(test, correction, draws, alpha, seed, rope)
-    matrix, name = with_baseline(scores, baseline, allow_mismatch)
+    settings = significance.TestSettings(test, correction, draws, alpha, seed, rope)
+    matrix, name = score_matrix.with_baseline(scores, baseline, allow_mismatch)
     if len(matrix.runs) < 2:
         raise InputError("", "compare needs at least two runs", "add a run or --baseline", usage=True)
-    first, second = run_pairs(len(matrix.runs), [] if name is None else [matrix.run_index(name)])
+    first, second = score_matrix.run_pairs(len(matrix.runs), [] if name is None else [matrix.run_index(name)])
     return _compared(matrix, first, second, settings, judging)
 
 
 def _compared(matrix: Matrix, first: Ints, second: Ints, settings: TestSettings, judging: bool) -> pd.DataFrame:
     """The frame of `compare`, of these pairs of runs; its notes are told."""
-    measures = [shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
-    reread = Reread.of(matrix.scores) if judging else None
+    measures = [score_matrix.shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
+    reread = flips.Reread.of(matrix.scores) if judging else None
     frame = joined([to_frame(_columns(paired, first, second, settings, reread)) for paired in measures])
-    frame = frame.assign(**flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
+    frame = frame.assign(**flips.flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
     frame["tested"] = frame.pop("tested")  # the last column
     counts = ("wins", "losses", "flip", "unjudged", "flip_rank")
     frame = frame.astype({"conclusive": "boolean", **dict.fromkeys(counts, "Int64")})
@@ -245,11 +525,11 @@ def significance_matrix(matrix: Matrix, baselines: Sequence[str], settings: Test
 
     Raises InputError as `compare` does. The test is none that gives no p.
     """
-    first, second = run_pairs(len(matrix.runs), [matrix.run_index(name) for name in baselines])
-    measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
+    first, second = score_matrix.run_pairs(len(matrix.runs), [matrix.run_index(name) for name in baselines])
+    measures = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
     names, frames = np.array(matrix.runs, dtype=object), []
     for paired in measures:
-        p = _p_values(paired, topic_differences(paired.values, first, second), settings)
+        p = _p_values(paired, score_matrix.topic_differences(paired.values, first, second), settings)
         own = {"measure": paired.measure, "run": names[second], "baseline": names[first], "topics": len(paired.topics)}
         frames.append(to_frame({**own, **p}))
     tell([*matrix.omission_notes(), *unattainable_notes(measures, len(first), settings)])
@@ -260,8 +540,8 @@ def _columns(
     paired: Paired, first: Ints, second: Ints, settings: TestSettings, reread: Reread | None
 ) -> dict[str, Any]:
     summary, summaries = paired.reading.summary, paired.summaries
-    differences = topic_differences(paired.values, first, second)
-    difference = summarize(differences, summary)
+    differences = score_matrix.topic_differences(paired.values, first, second)
+    difference = run_scores.summarize(differences, summary)
     if summary == "geometric":
         difference = np.where(differences.any(1), summaries[second] - summaries[first], 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -276,7 +556,7 @@ def _columns(
         "baseline_mean": summaries[first],
         "difference": difference,
         "relative": relative,
-        **paired.wins(topic_differences(paired.score, first, second)),
+        **paired.wins(score_matrix.topic_differences(paired.score, first, second)),
         "effect": significance.effect_size(differences),
         **_inference(paired, differences, settings),
         **_settled(paired, difference, first, second, reread),
@@ -292,30 +572,30 @@ def _inference(paired: Paired, differences: Floats, settings: TestSettings) -> d
         p, low, high = _tested(paired, differences, settings)
         corrected = significance.correct_p_values(p, settings.correction_applied)
         found = {"low": low, "high": high, "p": p, "p_corrected": corrected}
-    ends = {end: of_mean(found[end], len(paired.topics), paired.reading.summary) for end in ("low", "high")}
+    ends = {end: run_scores.of_mean(found[end], len(paired.topics), paired.reading.summary) for end in ("low", "high")}
     return {**found, **ends}
 
 
 def _tested(paired: Paired, differences: Floats, settings: TestSettings) -> Tested:
     """p of each pair and the interval of its mean difference of values."""
     test, draws, seed, alpha = settings.test, settings.draws, settings.seed, settings.alpha
-    if test not in NOT_BY_PAIR:
-        return with_interval(differences, test, draws, seed, alpha)
+    if test not in significance.NOT_BY_PAIR:
+        return significance.with_interval(differences, test, draws, seed, alpha)
     difference = differences.mean(1)
     p, margin = _of_all(paired, difference, settings)
-    return agreed(p, difference - margin, difference + margin, differences, alpha)
+    return significance.agreed(p, difference - margin, difference + margin, differences, alpha)
 
 
 def _of_all(paired: Paired, difference: Floats, settings: TestSettings) -> tuple[Floats, float]:
     """p of each pair by a test of all pairs together, and how far their intervals reach to both sides."""
     if settings.test == "anova":
-        return tukey(paired.values, difference, settings.alpha)
-    return tukey_hsd(paired.values, difference, settings.draws, settings.seed, settings.alpha)
+        return significance.tukey(paired.values, difference, settings.alpha)
+    return significance.tukey_hsd(paired.values, difference, settings.draws, settings.seed, settings.alpha)
 
 
 def _p_values(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
     """p of each pair, and p corrected for all of them."""
-    if settings.test in NOT_BY_PAIR:
+    if settings.test in significance.NOT_BY_PAIR:
         p = _of_all(paired, differences.mean(1), settings)[0]
     else:
         p = significance.p_values(differences, settings.test, settings.draws, settings.seed)
@@ -325,7 +605,7 @@ def _p_values(paired: Paired, differences: Floats, settings: TestSettings) -> di
 def _posterior(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
     """The rope of totals is for the total, that of a geometric mean a difference of logarithms."""
     rope = settings.rope_applied / (len(paired.topics) if paired.reading.summary == "total" else 1)
-    found = posterior(differences, rope, settings.alpha)
+    found = significance.posterior(differences, rope, settings.alpha)
     if paired.reading.better == "lower":
         found |= {"better": found["worse"], "worse": found["better"]}
     if paired.reading.better == "neither":
@@ -337,323 +617,7 @@ def _settled(
     paired: Paired, difference: Floats, first: Ints, second: Ints, reread: Reread | None
 ) -> dict[str, Floats | list[bool | None]]:
     """How low and how high the differences could come, and whether their order is conclusive."""
-    lowest, highest = difference_bounds(paired, first, second, reread)
-    residuals, rises = paired.residuals, never_falls(paired.measure, reread)
-    conclusive = settled(difference, (residuals[first], residuals[second]), (lowest, highest), rises)
+    lowest, highest = difference_bounds.difference_bounds(paired, first, second, reread)
+    residuals, rises = paired.residuals, difference_bounds.never_falls(paired.measure, reread)
+    conclusive = difference_bounds.settled(difference, (residuals[first], residuals[second]), (lowest, highest), rises)
     return {"lowest": lowest, "highest": highest, "conclusive": conclusive}
-
-
-# What judging could do to the order of two runs where no number of documents of the run behind is known to reverse it.
-
-
-Prospect = Literal["same order", "could be reversed", "could be tied", "unknown"]
-
-
-Pair = tuple[str, str, str]
-"""A measure, a run and its baseline."""
-
-
-def reversible_pairs(frame: pd.DataFrame, matrix: Matrix) -> frozenset[Pair]:
-    """The pairs of a comparison whose order some judgments reverse, of those whose bounds allow it and of which no
-    number of documents is known that does it: where bounds are reached, or such judgments have been found."""
-    asked = frame[frame["conclusive"].eq(False) & frame["flip"].isna()]
-    reread = Reread.of(matrix.scores) if len(asked) else None
-    found: set[Pair] = set()
-    for name in asked["measure"].unique().tolist() if reread is not None else ():
-        assert reread is not None
-        paired = shared_topics(matrix, name)
-        exact, reversals = Differences(reread, paired).are_exact, Reversals(reread, paired)
-        columns = ("run", "baseline", "difference", "lowest", "highest")
-        for run, baseline, *ends in zip(
-            *(asked[asked["measure"] == name][one].tolist() for one in columns), strict=True
-        ):
-            difference, lowest, highest = (np.nan if one is None else one for one in ends)
-            sides = [(run, baseline, highest)] if difference <= 0 else []
-            sides += [(baseline, run, -lowest)] if difference >= 0 else []
-            if any(past > TOLERANCE and (exact or reversals.reverses(behind, ahead)) for behind, ahead, past in sides):
-                found.add((name, run, baseline))
-    return frozenset(found)
-
-
-def prospect(row: Row, reversible: frozenset[Pair]) -> Prospect:
-    """What judging could do to the order of a pair, a row of a comparison without `flip`.
-
-    reversible  the pairs whose order some judgments reverse
-    """
-    if row["conclusive"]:
-        return "same order"
-    lowest, highest, difference = (
-        np.nan if row[name] is None else row[name] for name in ("lowest", "highest", "difference")
-    )
-    past = -lowest if difference > 0 else highest if difference < 0 else max(-lowest, highest)
-    if np.isnan(past):
-        return "unknown"
-    if past <= TOLERANCE:
-        return "could be tied"
-    return "could be reversed" if (row["measure"], row["run"], row["baseline"]) in reversible else "unknown"
-
-
-# Comparisons and risks -> tables: which columns people see, and how the numbers were made.
-
-
-def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings) -> str:
-    """What differences are from, how they were tested, and what the interval is."""
-    measures = list(dict.fromkeys(frame["measure"]))
-    tests, alpha = tests_of(frame, matrix, test_settings), test_settings.alpha
-    mark = f"* probability ≥ {1 - alpha:.10g}" if test_settings.test == "bayes" else f"* p ≤ {alpha:g}"
-    interval, *counted = interval_words(frame, test_settings)
-    against = [] if len(distinct(frame, "baseline")) > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
-    return "\n".join([" | ".join([*against, *tests, mark, interval, *readings(matrix, measures)]), *counted])
-
-
-def judging_words(frame: pd.DataFrame, matrix: Matrix) -> str:
-    """What is meant by documents that would reverse an order, where some would."""
-    reversing = list(dict.fromkeys(frame["measure"][frame["flip"].notna()]))
-    kept = [measure for measure in reversing if depends_on_unseen(matrix.notations[matrix.measure_index(measure)])]
-    said = f"{IF_JUDGED}: the documents that would reverse an order are of the run behind, given the top grade"
-    of = f"; of {', '.join(kept)} with R and the ideal ranking as judged" if kept else ""
-    return f"{said}{of}" if reversing else ""
-
-
-def whole(matrix: Matrix, name: str, sign: str = "") -> Callable[[Row], Any]:
-    """What a column shows: the totals of counts are whole numbers."""
-
-    def shown(row: Row) -> Any:
-        value, reading = row[name], matrix.reading(matrix.measure_index(row["measure"]))
-        counted = reading.summary == "total" and value is not None and float(value).is_integer()
-        return f"{value:{sign}.0f}" if counted else value
-
-    return shown
-
-
-def comparison_document(
-    frame: pd.DataFrame,
-    matrix: Matrix,
-    test_settings: TestSettings,
-    settings: str,
-    layout: Layout,
-    judging: bool = False,
-) -> Document:
-    """The result of `compare`; with anova the analysis of variance too.
-
-    judging  whether people see what more judging could do to the order of each pair
-    """
-    pairs = len(frame) // frame["measure"].nunique()
-    title = f"p ({test_settings.correction_applied})" if test_settings.corrects(pairs) else "p"
-    against = [Column("baseline")] if len(distinct(frame, "baseline")) > 1 else []
-    shown: Shown = {
-        **same(Column("measure"), Column("run"), *against),
-        Column("mean", "score"): whole(matrix, "mean"),
-        Column("baseline mean", "score"): whole(matrix, "baseline_mean"),
-        Column("difference", "signed"): whole(matrix, "difference", "+"),
-        Column("%", "percent"): itemgetter("relative"),
-        Column(interval_title(test_settings, pairs), "figures"): partial(_interval, alpha=test_settings.alpha),
-        WON: _won,
-        Column("effect", "signed", digits=2): itemgetter("effect"),
-        **_verdict(test_settings, title),
-    }
-    document = frame_document(frame, layout, shown, signature_lines(settings, matrix.signature), signed=True)
-    if judging and layout == "wide":
-        words = [said] if (said := judging_words(frame, matrix)) else []
-        document = replace(document, blocks=[*document.blocks, judging_table(frame, matrix), *words])
-    if test_settings.test != "anova":
-        return document
-    variances = frame_document(anova(matrix), layout, ANOVA, "").table
-    if layout == "long":
-        return replace(
-            document, head={"anova": [dict(zip(variances.names, row, strict=True)) for row in variances.rows]}
-        )
-    return replace(document, blocks=[*document.blocks, variances])
-
-
-def _interval(row: Row, alpha: float) -> str | None:
-    """Of a ratio of geometric means, or of a difference; an end of no difference is open where the test rejects it."""
-    if row["low"] is None:
-        return None
-    number, equal = (ratio, 1) if row["tested"] == "ratio" else ("{:+.4f}".format, 0)
-    rejected = row.get("p", 1) <= alpha
-    low, high = (
-        f"{sign}{number(equal).lstrip('+')}" if rejected and row[end] == equal else number(row[end])
-        for end, sign in (("low", ">"), ("high", "<"))
-    )
-    return f"{low} to {high}"
-
-
-def _won(row: Row) -> str:
-    """Only ties where neither score is better."""
-    won, tied, lost = (row[name] for name in ("wins", "ties", "losses"))
-    return f"–/{tied}/–" if won is None else f"{won}/{tied}/{lost}"
-
-
-def judging_table(frame: pd.DataFrame, matrix: Matrix) -> Table:
-    """Whether more judging could reverse the order of each pair: how low and how high its difference could come."""
-    shown: Shown = {
-        **same(Column("measure"), Column("run"), Column("baseline")),
-        Column("difference", "signed"): whole(matrix, "difference", "+"),
-        Column("lowest", "signed"): whole(matrix, "lowest", "+"),
-        Column("highest", "signed"): whole(matrix, "highest", "+"),
-        Column(IF_JUDGED): partial(if_fully_judged, reversible=reversible_pairs(frame, matrix)),
-    }
-    (table,) = frame_document(frame, "wide", shown, "").blocks
-    assert isinstance(table, Table)
-    return table
-
-
-def if_fully_judged(row: Row, reversible: frozenset[Pair] = frozenset()) -> str:
-    """Whether judging could reverse the order of two runs, and what it takes.
-
-    reversible  the pairs whose order some judgments reverse
-    """
-    if row["flip"] is None:
-        return prospect(row, reversible)
-    are = "doc is" if row["flip"] == row["unjudged"] == 1 else "docs are" if row["flip"] > 1 else "docs is"
-    return f"reverses if {row['flip']:,} of {row['unjudged']:,} unjudged {are} relevant"
-
-
-ANOVA: Shown = {
-    **same(Column("measure"), Column("source")),
-    Column("sum of squares", "score"): itemgetter("squares"),
-    **same(Column("df", "count")),
-    Column("mean square", "number"): itemgetter("mean_square"),
-    Column("F", "score", digits=2): itemgetter("f"),
-    Column("p", "figures"): lambda row: None if row["p"] is None else p_value(row["p"]),
-}
-"""The analysis of variance for people."""
-
-
-WON = Column("won/tied/lost", "figures")
-
-
-def _verdict(settings: TestSettings, title: str) -> Shown:
-    """p, or the posterior probabilities, with an asterisk where they reach the level."""
-    alpha = settings.alpha
-    if settings.test != "bayes":
-
-        def starred(row: Row) -> str | None:
-            p = row["p_corrected"]
-            return None if p is None else p_value(p) + ("*" if p <= alpha else " ")
-
-        return {Column(title, "figures"): starred}
-
-    def probability(name: str) -> Callable[[Row], str | None]:
-        return lambda row: None if row[name] is None else f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")
-
-    return {Column(f"P({name})", "figures"): probability(name) for name in ("better", "equivalent", "worse")}
-
-
-# `compare -q`: topics × runs of each measure, with the median, best and worst of all runs.
-
-
-ACROSS = ("median", "best", "worst")
-
-
-def topic_table(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch: bool = False) -> pd.DataFrame:
-    """The scores of runs by topic, as in the appendices of TREC, with what all runs reach on each.
-
-    scores          what `gradedeval.evaluate` returns, or saved scores
-    allow_mismatch  take saved scores of different qrels or options all the same, with a warning
-
-    Returns a frame with a row for each measure, topic and run: measure, topic, run, score, median, best, worst. Where
-    lower is better the best is the lowest; the topic `all` has the means (or totals, or geometric means) of each
-    column.
-    """
-    matrix = comparable(scores, allow_mismatch)
-    frames = []
-    for column, name in enumerate(matrix.measures):
-        paired, reading = matrix.paired(name), matrix.reading(column)
-        by_topic = paired.score  # runs × topics
-        best, worst = (by_topic.max(0), by_topic.min(0)) if reading.sign > 0 else (by_topic.min(0), by_topic.max(0))
-        rows = np.vstack([by_topic, np.median(by_topic, axis=0), best, worst])
-        whole = np.column_stack([rows, [float(summarize(row, reading.summary)) for row in rows]])
-        topics = [*paired.topics, "all"]
-        frames.append(
-            to_frame(
-                {
-                    "measure": name,
-                    "topic": np.repeat(topics, len(matrix.runs)),
-                    "run": np.tile(matrix.runs, len(topics)),
-                    "score": whole[: len(matrix.runs)].T.ravel(),
-                    **{
-                        part: np.repeat(whole[len(matrix.runs) + at], len(matrix.runs))
-                        for at, part in enumerate(ACROSS)
-                    },
-                }
-            )
-        )
-    return joined(frames)
-
-
-def topic_table_document(frame: pd.DataFrame, matrix: Matrix, layout: Layout) -> Document:
-    """The scores of runs by topic: a table of topics × runs for each measure."""
-    if layout == "long":
-        return Document([frame_table(frame)], matrix.signature)
-    blocks: list[Table | str] = []
-    for name in matrix.measures:
-        own = frame[frame["measure"] == name]
-        scores = own["score"].to_numpy().reshape(-1, len(matrix.runs)).tolist()
-        across = own[list(ACROSS)].to_numpy()[:: len(matrix.runs)].tolist()
-        topics = own["topic"].tolist()[:: len(matrix.runs)]
-        columns = [Column(name), *(Column(title, "score") for title in (*matrix.runs, *ACROSS))]
-        blocks.append(
-            Table(columns, [[topic, *row, *more] for topic, row, more in zip(topics, scores, across, strict=True)])
-        )
-    return Document(blocks, matrix.signature)
-
-
-# `gradedeval compare RUN... QRELS`: which runs are better, and which differences are significant.
-
-
-BASELINE = option("--baseline", metavar="RUN|SCORES.csv", file=READS, help="Compare every run with this one: one of "
-    "RUN, another file, or saved scores. Default: compare all pairs.")  # fmt: skip
-OPTIONS = [
-    option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, best and "
-           "worst, in place of comparisons."),
-    BASELINE,
-    option("--judging", is_flag=True, help="Say of each pair whether more judging could reverse its order, in a table "
-           "of its own."),
-    *TEST_OPTIONS,
-    one_registered("unseen"),
-]  # fmt: skip
-
-
-@command_line("compare", "RUN... QRELS", OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
-def command(
-    by_topic: bool,
-    baseline: str | None,
-    judging: bool,
-    test: Test,
-    correction: Correction | None,
-    draws: int,
-    alpha: float,
-    seed: int,
-    rope: float | None,
-    **keywords: Any,
-) -> None:
-    """Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals, p-values.
-
-    With --judging a second table says what becomes of the order of two runs if all their documents are judged, each
-    alike for both: it stays the same, or so many unjudged documents of the lower run would reverse it, or that is not
-    known.
-    """
-    if by_topic:
-        _check_by_topic()
-    judging = judging or keywords["unseen"] is not None
-    test_settings = TestSettings(test, correction, draws, alpha, seed, rope)
-    destination = Destination(keywords)
-    matrix, name = matrix_from(keywords, baseline)
-    if by_topic:
-        destination.deliver(partial(topic_table_document, topic_table(matrix), matrix))
-        return
-    told = judging or FORMATS[destination.form].layout == "long"
-    frame = compare(matrix, name, **asdict(test_settings), judging=told)
-    settings = comparison_settings(frame, matrix, test_settings)
-    make = partial(comparison_document, frame, matrix, test_settings, settings, judging=judging)
-    destination.deliver(make, settings)
-
-
-def _check_by_topic() -> None:
-    """Raise InputError (usage) for an option of tests where nothing is tested."""
-    context = click.get_current_context()
-    for name in ("test", "correction", "rope", "alpha", "draws", "seed", "judging", "unseen"):
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise InputError(f"--{name}", "does not apply to -q, which tests nothing", "leave it out", usage=True)

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradedeval.analysis.score_matrix import to_matrix
-from gradedeval.analysis.significance import Correction, Test, TestSettings
+from gradedeval.analysis.significance import TestSettings
 from gradedeval.errors import InputError, check_choice, did_you_mean, shorten, visible
 from gradedeval.formats import FORMATS, Mark, formats_for
 from gradedeval.formats.frames import frame_rows
-from gradedeval.options import numbers
+from gradedeval.options import Correction, Test, numbers
 from gradedeval.questions.compare import significance_matrix, tests_of
 from gradedeval.scoring.score_tables import Style, render
 from gradedeval.scoring.scores import Scores

@@ -14,7 +14,7 @@ import click
 
 from gradedeval import __version__
 from gradedeval.analysis.score_matrix import Baseline
-from gradedeval.analysis.significance import Correction, Test, TestSettings, p_value
+from gradedeval.analysis.significance import TestSettings, p_value
 from gradedeval.arrays import TOLERANCE
 from gradedeval.cli.arguments import run_and_qrels, sharing
 from gradedeval.cli.many_runs import SCORING_OPTIONS, TEST_OPTIONS, prepared
@@ -25,7 +25,7 @@ from gradedeval.formats import Column, Table
 from gradedeval.formats.frames import frame_rows
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import OptionKwargs, numbers
+from gradedeval.options import Correction, OptionKwargs, Test, numbers
 from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
 from gradedeval.questions.compare import Pair, Prospect, prospect

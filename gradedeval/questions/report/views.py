@@ -24,10 +24,9 @@ from gradedeval.options import OPTIONS, Options, numbers
 from gradedeval.parallel.workers import Workers
 from gradedeval.questions.compare import (
     ACROSS,
+    Comparison,
     Pair,
     compare,
-    comparison_document,
-    comparison_settings,
     reversible_pairs,
     topic_table,
 )
@@ -167,9 +166,9 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings) -> Compa
         if error.usage:
             raise
         return Compared(notes=[f"nothing is compared: {error.at_prompt}"])
-    settings = comparison_settings(frame, matrix, test).replace("\n", " | ")
-    blocks = comparison_document(frame, matrix, test, settings, "wide").blocks
-    table = next(block for block in blocks if isinstance(block, Table))
+    comparison = Comparison(frame, matrix, test)
+    table = next(block for block in comparison.document("wide").blocks if isinstance(block, Table))
+    settings = comparison.aside.replace("\n", " | ")
     return Compared(frame_rows(frame), table, settings, notes, reversible_pairs(frame, matrix))
 
 

@@ -82,7 +82,7 @@ PICTURES: dict[str, tuple[str, str]] = {
         "clicks.observation:plot_command",
         "Draw what users look at, from a click log, with the nearest weights.",
     ),
-    "clicks": ("clicks.click_measures:plot_command", "Draw what users clicked on lists against a measure."),
+    "clicks": ("clicks.click_measures:correlate", "Draw what users clicked on lists against a measure."),
     "history": ("questions.history:read_history", "Draw how scores went, evaluation by evaluation."),
 }
 
@@ -117,9 +117,9 @@ def plot() -> None:
 VERBS: dict[str, tuple[str, str]] = {
     "observe": ("clicks.observation:observe", "Estimate how likely users are to look at each rank."),
     "fit": ("clicks.observation:fit_command", "Find the weights of ranks that are nearest to what users look at."),
-    "measures": ("clicks.click_measures:measures_command", "Report what clicks say of each list that was shown."),
+    "measures": ("clicks.click_measures:measures", "Report what clicks say of each list that was shown."),
     "correlate": (
-        "clicks.click_measures:correlate_command",
+        "clicks.click_measures:correlate",
         "Correlate measures of lists with what users clicked on them.",
     ),
     "gains": ("clicks.learned_gains:gains_command", "Learn what grades are worth to users."),

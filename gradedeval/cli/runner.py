@@ -67,7 +67,8 @@ def picture_of(question: Question) -> click.Command:
     from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas  # a command that prints draws nothing
 
     assert question.picture is not None, question.name
-    known = _settings(question, question.picture.modes, question.picture.settings)
+    own = _settings(question, question.picture.modes, question.picture.settings)
+    known = {flag: setting for flag, setting in own.items() if setting.name not in question.picture.without}
 
     def run(**keywords: Any) -> None:
         canvas = Canvas(keywords)
@@ -341,15 +342,35 @@ LOGS = {
 
 
 def _read_log(question: Question, settings: dict[str, Any], keywords: dict[str, Any]) -> tuple[Inputs, dict[str, Any]]:
-    """A click log."""
+    """A click log, and the qrels beside it; their name alone where the function takes options that say how to read
+    them."""
     assert question.reads is not None
     files, (least, most, wanted) = keywords["files"], LOGS[question.needs]
     if not least <= len(files) <= most:
         counted = f"{len(files)} files, " if files and most == 1 else ""
         raise InputError("", f"{counted}expected {wanted}", usage(), usage=True)
+    settings = _with_measures(question, settings, measure_table(keywords.pop("measures_from", ())))
     own = {setting.flag: keywords[name] for name, setting in question.reading.items()}
     reading = _for(question.reads, settings) | _said(question.reading, own)
-    return (question.reads(files[0], **reading),), settings
+    settings |= {name: reading.pop(name) for name in question.passes}
+    options = {name: keywords[name] for name in question.besides}
+    if any(one.kind is one.VAR_KEYWORD for one in inspect.signature(question.function).parameters.values()):
+        return (question.reads(files[0], **reading), *files[1:]), settings | options
+    qrels = [_qrels(files[1:], options)] if most > 1 else []
+    return (question.reads(files[0], **reading), *qrels), settings
+
+
+def _qrels(files: tuple[str, ...], options: Mapping[str, Any]) -> Any:
+    """The judgments of a file, if there is one. Raises InputError (usage) for an option without a file."""
+    from gradedeval.options.presets import resolve_options
+    from gradedeval.scoring.evaluate import qrels_for  # not for a help page
+
+    if files:
+        return qrels_for({}, files[0], resolve_options(**options))
+    for name, value in options.items():
+        if value is not None:
+            raise OPTIONS[name].error("says how QRELS are read", "add them")
+    return None
 
 
 READERS = {

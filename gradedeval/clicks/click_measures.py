@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from operator import attrgetter
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
-import click
 import numpy as np
 
 from gradedeval.analysis.pictures import (
@@ -27,20 +27,19 @@ from gradedeval.analysis.pictures import (
 )
 from gradedeval.analysis.ranked_runs import rank_runs
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.cli.arguments import Destination, measure_table, usage
-from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, one_registered, option, output_options
 from gradedeval.clicks.click_models import NO_LIST
-from gradedeval.clicks.log import LOG_OPTIONS, QRELS_OPTIONS, ClickLog, log_from, qrels_from, read_log
+from gradedeval.clicks.log import READ_BY, ClickLog, ClicksAs, Depth, FromLog, Idle, Lenient, read_log
 from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, tell
-from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import distinct, frame_rows, frame_table, group_numbers, joined, to_frame
 from gradedeval.measures.cascade_models import useful
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OF_RUNS, OF_SCORES, OptionKwargs, Options, numbers, refuse_options
+from gradedeval.options.definition import GAINS
 from gradedeval.options.presets import resolve_options
+from gradedeval.options.question import Picture, Setting, question
 from gradedeval.questions.weights import static_weights
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader
@@ -52,8 +51,6 @@ from gradedeval.trec.lines import encode
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    pass
     from matplotlib.axes import Axes
 
 
@@ -116,9 +113,53 @@ CLICK_MEASURES = {
 
 SS_REL: float = 2
 """The lowest grade that search success counts, of 0 to 4: fair and bad are not."""
+SsRel = Annotated[float, Setting("Lowest grade that search success counts.", numbers.SS_REL, "GRADE")]
 
 
-def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: float = SS_REL) -> pd.DataFrame:
+@dataclass(frozen=True, eq=False)
+class ClickMeasures(FromLog):
+    """The frame of `measures`, and what they are of."""
+
+    frame: pd.DataFrame
+    settings: str
+
+    def document(self, layout: Layout) -> Document:
+        """A row for each list; for people they are numbered within their topic."""
+        frame = self.frame
+        if layout == "long":
+            return Document([frame_table(frame)], self.settings)
+        names = [name for name in CLICK_MEASURES if name in frame]
+        counts = [Column(name, "count") for name in ("list", "sessions")]
+        numbers = (frame.groupby(group_numbers(frame, "topic"), sort=False).cumcount() + 1).tolist()
+        rows = [
+            [row["topic"], number, row["sessions"], *(row[name] for name in names)]
+            for number, row in zip(numbers, frame_rows(frame), strict=True)
+        ]
+        return Document(
+            [Table([Column("topic"), *counts, *(Column(name, "score") for name in names)], rows)], self.settings
+        )
+
+
+@question(
+    "measures",
+    "log, qrels if any",
+    files="LOG [QRELS]",
+    reads=read_log,
+    besides=READ_BY,
+    answer=lambda frame, *read: ClickMeasures(frame, frame.attrs["settings"]),
+    digits="4",
+    help="""Report the click measures of each list that was shown for a topic, averaged over its sessions.
+
+    \b
+    qctr    clicks                      maxrr   1 / the first clicked rank
+    uctr    whether there is a click    meanrr  mean of 1 / clicked ranks
+    ss      whether a click is on a     minrr   1 / the last clicked rank
+            relevant document           plc     clicks / the last clicked rank
+
+    Each is 0 in a session without a click; ss needs QRELS. Chapelle et al., CIKM 2009, section 6.2.
+    """,
+)
+def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: SsRel = SS_REL) -> pd.DataFrame:
     """The click measures of each configuration of a log, which is a topic and the list shown for it.
 
     log     as for `read_log`, with the lists
@@ -243,25 +284,6 @@ def _successes(log: ClickLog, relevant: Bools) -> Floats:
     return np.asarray(hits > 0, dtype=np.float64)
 
 
-def click_measures_document(frame: pd.DataFrame, layout: Layout) -> Document:
-    """The result of `clicks measures`; for people lists are numbered within their topic."""
-    if layout == "long":
-        return Document([frame_table(frame)], frame.attrs["settings"])
-    names = [name for name in CLICK_MEASURES if name in frame]
-    columns = [
-        Column("topic"),
-        Column("list", "count"),
-        Column("sessions", "count"),
-        *(Column(n, "score") for n in names),
-    ]
-    numbers = (frame.groupby(group_numbers(frame, "topic"), sort=False).cumcount() + 1).tolist()
-    rows = [
-        [row["topic"], number, row["sessions"], *(row[name] for name in names)]
-        for number, row in zip(numbers, frame_rows(frame), strict=True)
-    ]
-    return Document([Table(columns, rows)], frame.attrs["settings"])
-
-
 # The correlation of click measures (Chapelle et al., CIKM 2009, section 6.2), over lists and over pairs of engines.
 
 
@@ -304,15 +326,91 @@ def paired_correlation(topics: Sequence[str], x: Floats, y: Floats, pairs: int, 
     return weighted_correlation(dx, dy, np.ones(pairs))
 
 
+# Click measures of lists against a measure: a point for each list, as large as its sessions.
+
+
+COLUMNS_DRAWN = ("measure", "clicks", "correlation")
+SOURCE = "what gradedeval.clicks.correlate returns"
+CLICKS: Literal["meanrr"] = "meanrr"
+LEAST, MOST = 4.0, 40.0
+"""Areas of points, in square points: of a list with hardly a session, and of that with most."""
+ClickMeasure = Annotated[Literal["qctr", "uctr", "maxrr", "meanrr", "minrr", "ss", "plc"], Setting("Which is drawn.",
+    spelled=("--click-measure",))]  # fmt: skip
+
+
+def plot_clicks(correlations: Any, measure: Any = None, clicks: str = CLICKS, *, ax: Axes | None = None) -> Axes:
+    """A click measure of lists against a measure of them: a point for each list, its area by its sessions, and the
+    correlation in the legend.
+
+    correlations  what `gradedeval.clicks.correlate` returns; where it is split, each part has its color
+    measure       which measure, where there are several
+    clicks        which click measure
+    ax            matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` (usage) for anything else, and where it is not said which measure.
+    """
+    frame = frame_of(correlations, COLUMNS_DRAWN, "clicks", SOURCE)
+    if getattr(correlations, "lists", None) is None:
+        raise InputError("plot.clicks", "there are no lists to draw", f"give {SOURCE} without pairs", usage=True)
+    own = of_measure(frame, measure, "clicks")
+    known = list(dict.fromkeys(own["clicks"]))
+    if clicks not in known:
+        hint = did_you_mean(clicks, known) or f"choose from {shorten(known)}"
+        raise InputError("plot.clicks", f"no click measure '{clicks}'", hint, usage=True)
+    return drawn(partial(draw_clicks, frame=own[own["clicks"] == clicks], lists=correlations.lists), ax)
+
+
+def click_panels(correlations: Any, clicks: ClickMeasure = CLICKS) -> list[Panel]:
+    """A picture for each measure."""
+    frame = correlations.frame[correlations.frame["clicks"] == clicks]
+    measures = dict.fromkeys(frame["measure"])
+    return [
+        Panel(partial(draw_clicks, frame=frame[frame["measure"] == name], lists=correlations.lists), 2.4)
+        for name in measures
+    ]
+
+
+def draw_clicks(ax: Axes, frame: pd.DataFrame, lists: pd.DataFrame) -> None:
+    """Draw the lists by the measure and the click measure of a frame, a row of which is the correlation of a part."""
+    measure, name = (str(frame[column].iloc[0]) for column in ("measure", "clicks"))
+    most = float(lists["sessions"].max())
+    for number, (row, look) in enumerate(zip(frame.to_dict("records"), looks(len(frame)), strict=True)):
+        part = lists[lists["by"] == row["by"]] if "by" in lists else lists
+        color = look["color"] if number < MANY else GREY
+        area = LEAST + (MOST - LEAST) * part["sessions"].to_numpy(dtype=float) / most
+        ax.scatter(part[measure], part[name], s=area, facecolors="none", edgecolors=color, linewidths=0.6,
+                   label=_label(row))  # fmt: skip
+    ax.grid(color=LIGHT, linewidth=0.4)
+    ax.set_xlabel(f"{shown(measure)}, by topic and list{LOWER if lower(measure) else ''}")
+    ax.set_ylabel(f"{name} of clicks, mean over sessions")
+    legend(ax)
+
+
+def _label(row: Mapping[Any, Any]) -> str:
+    """The part of the log and its correlation; nothing correlates where one side is the same everywhere."""
+    value = row["correlation"]
+    told = "—" if value is None or value != value else f"{value:.3f}"
+    return f"{shown(str(row['by']))}: {told}" if "by" in row else f"correlation {told}"
+
+
 # How well measures of lists agree with what users clicked on them.
 
 
-UNJUDGED = ("drop", "keep")
 DECILE = "decile"
+Wanted = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Measure to correlate, such as err or 'ap(rel=3)'. "
+    "Repeat -m, or separate measures by spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"),
+    measure="several")]  # fmt: skip
+By = Annotated[str | None, Setting("Correlate each part of the log alone: by a column of it, or by 'decile', topics in "
+    "ten parts by their number of sessions.", metavar="COLUMN")]  # fmt: skip
+Unjudged = Annotated[Literal["drop", "keep"], Setting("Lists with a document that is not judged: leave them out, or "
+    "keep them.")]  # fmt: skip
+Pairs = Annotated[int | None, Setting("Correlate the differences of N pairs of simulated engines instead, each of "
+    "which shows a list of each topic that has several. Chapelle et al. draw 1000.", numbers.PAIRS, "N")]  # fmt: skip
+Seed = Annotated[int, Setting("Seed of these pairs.", numbers.SEED, "N")]
 
 
 @dataclass(frozen=True, eq=False)
-class ClickCorrelations:
+class ClickCorrelations(FromLog):
     """The correlation of measures with click measures.
 
     frame     a row for each measure and click measure, and each part of the log where it is split: by (the value of the
@@ -330,17 +428,70 @@ class ClickCorrelations:
     settings: str
     notes: list[str]
 
+    def document(self, layout: Layout) -> Document:
+        """A row for each correlation, for people with a column for each click measure."""
+        if layout == "long":
+            return Document([frame_table(self.frame)], self.settings)
+        split = "by" in self.frame
+        lines: dict[tuple[Any, ...], list[Any]] = {}
+        for row in frame_rows(self.frame):
+            head = (row["by"], row["measure"], row["configurations"], row["sessions"]) if split else (row["measure"],)
+            lines.setdefault(head, []).append("—" if row["correlation"] is None else row["correlation"])
+        heads = [Column("by"), Column("measure"), Column("lists", "count"), Column("sessions", "count")]
+        columns = [*(heads if split else heads[1:2]), *(Column(name, "score", 3) for name in CLICK_MEASURES)]
+        return Document([Table(columns, [[*head, *cells] for head, cells in lines.items()])], self.settings)
 
+
+def read_parts(
+    source: Any,
+    *,
+    by: str | None = None,
+    clicks_as: ClicksAs = "rank",
+    depth: Depth = None,
+    idle: Idle = None,
+    lenient: Lenient = False,
+) -> ClickLog:
+    """A log as `read_log` gives it, with the column by which it is split, if it is by one."""
+    columns = [] if by in (None, DECILE) else [by]
+    return read_log(source, clicks_as=clicks_as, depth=depth, idle=idle, columns=columns, lenient=lenient)
+
+
+@question(
+    "correlate",
+    "log and qrels",
+    files="LOG QRELS",
+    reads=read_parts,
+    passes=("depth",),
+    besides=("gain", "top_grade", "negative", "fill", *READ_BY),
+    own_measures=True,
+    digits="3",
+    help="""Correlate measures of lists with what users clicked on them, over all lists, weighted by sessions.
+
+    Chapelle et al., CIKM 2009, section 6: tables 2 to 5 and figure 4, and with --pairs algorithm 3 and table 6.
+
+    \b
+    gradedeval clicks correlate log.tsv qrels.txt -m 'err ap(rel=2)' --depth 10
+    gradedeval clicks correlate log.tsv qrels.txt -m 'err dcg' --by decile
+    gradedeval clicks correlate log.tsv qrels.txt -m 'err dcg' --pairs 1000
+    """,
+    picture=Picture(
+        click_panels,
+        """Draw what users clicked on lists against a measure of these lists, a point for each list, as large as its
+        sessions, with the correlation that `gradedeval clicks correlate` prints.""",
+        signature=attrgetter("settings"),
+        without=("pairs", "seed"),
+    ),
+)
 def correlate(
     log: Any,
     qrels: Any,
-    measures: AnyMeasure | Sequence[AnyMeasure] = DEFAULT,
+    measures: Wanted = DEFAULT,
     *,
-    by: str | None = None,
-    ss_rel: float = SS_REL,
-    unjudged: Literal["drop", "keep"] = "drop",
-    pairs: int | None = None,
-    seed: int = 0,
+    by: By = None,
+    ss_rel: SsRel = SS_REL,
+    unjudged: Unjudged = "drop",
+    pairs: Pairs = None,
+    seed: Seed = 0,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> ClickCorrelations:
@@ -362,14 +513,13 @@ def correlate(
     Chapelle et al., CIKM 2009, section 6.2, tables 2 to 5 and figure 4; with `pairs` algorithm 3 and table 6. Raises
     InputError as `read_log` and `evaluate` do, and where no configuration is left.
     """
-    columns = [by] if by is not None and by != DECILE else []
     refuse_options(keywords, (*OF_RUNS, *OF_SCORES), "click logs")
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err ndcg@10'", usage=True)
     judged = qrels_for({}, qrels, options)
     settings = Settings(by, ss_rel, unjudged, pairs, seed)
-    return _correlated(read_log(log, columns=columns), judged, chosen, options, settings)
+    return _correlated(read_parts(log, by=by), judged, chosen, options, settings)
 
 
 @dataclass(frozen=True)
@@ -383,7 +533,7 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_choice(self.unjudged, UNJUDGED, "--unjudged")
+        check_choice(self.unjudged, ("drop", "keep"), "--unjudged")
         numbers.SS_REL.check_field(self, "ss_rel")
         numbers.SEED.check_field(self, "seed")
         numbers.PAIRS.check_field(self, "pairs")
@@ -528,20 +678,6 @@ def _said(settings: Settings, lists: pd.DataFrame) -> str:
     return " | ".join(parts)
 
 
-def click_correlations_document(found: ClickCorrelations, layout: Layout) -> Document:
-    """The result of `clicks correlate`, for people with a column for each click measure."""
-    if layout == "long":
-        return Document([frame_table(found.frame)], found.settings)
-    split = "by" in found.frame
-    lines: dict[tuple[Any, ...], list[Any]] = {}
-    for row in frame_rows(found.frame):
-        head = (row["by"], row["measure"], row["configurations"], row["sessions"]) if split else (row["measure"],)
-        lines.setdefault(head, []).append("—" if row["correlation"] is None else row["correlation"])
-    heads = [Column("by"), Column("measure"), Column("lists", "count"), Column("sessions", "count")]
-    columns = [*(heads if split else heads[1:2]), *(Column(name, "score", 3) for name in CLICK_MEASURES)]
-    return Document([Table(columns, [[*head, *cells] for head, cells in lines.items()])], found.settings)
-
-
 # Lists as grades by rank, and what gains or utilities make of them.
 
 
@@ -628,165 +764,3 @@ def scored_by(measure: Measure, ranks: int) -> Scored:
     except InputError as error:
         hint = "name err, cascade, or a sum of gains with fixed weights such as rbp or dcg"
         raise error.replace(hint=hint) from None
-
-
-# Click measures of lists against a measure: a point for each list, as large as its sessions.
-
-
-COLUMNS_DRAWN = ("measure", "clicks", "correlation")
-SOURCE = "what gradedeval.clicks.correlate returns"
-CLICKS = "meanrr"
-LEAST, MOST = 4.0, 40.0
-"""Areas of points, in square points: of a list with hardly a session, and of that with most."""
-
-
-def plot_clicks(correlations: Any, measure: Any = None, clicks: str = CLICKS, *, ax: Axes | None = None) -> Axes:
-    """A click measure of lists against a measure of them: a point for each list, its area by its sessions, and the
-    correlation in the legend.
-
-    correlations  what `gradedeval.clicks.correlate` returns; where it is split, each part has its color
-    measure       which measure, where there are several
-    clicks        which click measure
-    ax            matplotlib axes to draw on; None: the current ones
-
-    Returns the axes. Raises `gradedeval.InputError` (usage) for anything else, and where it is not said which measure.
-    """
-    frame = frame_of(correlations, COLUMNS_DRAWN, "clicks", SOURCE)
-    if getattr(correlations, "lists", None) is None:
-        raise InputError("plot.clicks", "there are no lists to draw", f"give {SOURCE} without pairs", usage=True)
-    own = of_measure(frame, measure, "clicks")
-    known = list(dict.fromkeys(own["clicks"]))
-    if clicks not in known:
-        hint = did_you_mean(clicks, known) or f"choose from {shorten(known)}"
-        raise InputError("plot.clicks", f"no click measure '{clicks}'", hint, usage=True)
-    return drawn(partial(draw_clicks, frame=own[own["clicks"] == clicks], lists=correlations.lists), ax)
-
-
-def click_panels(correlations: Any, clicks: str) -> list[Panel]:
-    """A picture for each measure."""
-    frame = correlations.frame[correlations.frame["clicks"] == clicks]
-    measures = dict.fromkeys(frame["measure"])
-    return [
-        Panel(partial(draw_clicks, frame=frame[frame["measure"] == name], lists=correlations.lists), 2.4)
-        for name in measures
-    ]
-
-
-def draw_clicks(ax: Axes, frame: pd.DataFrame, lists: pd.DataFrame) -> None:
-    """Draw the lists by the measure and the click measure of a frame, a row of which is the correlation of a part."""
-    measure, name = (str(frame[column].iloc[0]) for column in ("measure", "clicks"))
-    most = float(lists["sessions"].max())
-    for number, (row, look) in enumerate(zip(frame.to_dict("records"), looks(len(frame)), strict=True)):
-        part = lists[lists["by"] == row["by"]] if "by" in lists else lists
-        color = look["color"] if number < MANY else GREY
-        area = LEAST + (MOST - LEAST) * part["sessions"].to_numpy(dtype=float) / most
-        ax.scatter(part[measure], part[name], s=area, facecolors="none", edgecolors=color, linewidths=0.6,
-                   label=_label(row))  # fmt: skip
-    ax.grid(color=LIGHT, linewidth=0.4)
-    ax.set_xlabel(f"{shown(measure)}, by topic and list{LOWER if lower(measure) else ''}")
-    ax.set_ylabel(f"{name} of clicks, mean over sessions")
-    legend(ax)
-
-
-def _label(row: Mapping[Any, Any]) -> str:
-    """The part of the log and its correlation; nothing correlates where one side is the same everywhere."""
-    value = row["correlation"]
-    told = "—" if value is None or value != value else f"{value:.3f}"
-    return f"{shown(str(row['by']))}: {told}" if "by" in row else f"correlation {told}"
-
-
-# `gradedeval clicks measures LOG [QRELS]`: what clicks say of each list.
-
-
-SS_REL_OPTION = option(numbers.SS_REL, default=SS_REL, metavar="GRADE", help="Lowest grade that search success "
-                       f"counts. Default: {SS_REL}.")  # fmt: skip
-MEASURES_OPTIONS = [SS_REL_OPTION, *output_options(formats_for(), digits="4")]
-
-
-@command_line("measures", "LOG [QRELS]", MEASURES_OPTIONS, LOG_OPTIONS, QRELS_OPTIONS)
-def measures_command(files: tuple[str, ...], ss_rel: float, **keywords: Any) -> None:
-    """Report the click measures of each list that was shown for a topic, averaged over its sessions.
-
-    \b
-    qctr    clicks                      maxrr   1 / the first clicked rank
-    uctr    whether there is a click    meanrr  mean of 1 / clicked ranks
-    ss      whether a click is on a     minrr   1 / the last clicked rank
-            relevant document           plc     clicks / the last clicked rank
-
-    Each is 0 in a session without a click; ss needs QRELS. Chapelle et al., CIKM 2009, section 6.2.
-    """
-    if not 1 <= len(files) <= 2:
-        raise InputError("", "expected a click log, and perhaps qrels", usage(), usage=True)
-    destination = Destination(keywords)
-    qrels = qrels_from(files[1:], keywords)
-    frame = measures(log_from(files[0], keywords), qrels, ss_rel=ss_rel)
-    destination.deliver(partial(click_measures_document, frame), frame.attrs["settings"])
-
-
-# `gradedeval clicks correlate LOG QRELS -m A -m B`: how well measures agree with clicks.
-
-
-CORRELATE_OPTIONS = [
-    measure_option("Measure to correlate, such as err or 'ap(rel=3)'."),
-    option("--by", metavar="COLUMN", help="Correlate each part of the log alone: by a column of it, or by 'decile', "
-           "topics in ten parts by their number of sessions."),
-    SS_REL_OPTION,
-    option("--unjudged", type=click.Choice(UNJUDGED), default="drop", help="Lists with a document that is not judged: "
-           "leave them out, or keep them. Default: drop."),
-]  # fmt: skip
-
-PAIR_OPTIONS = [
-    option(numbers.PAIRS, metavar="N", help="Correlate the differences of N pairs of simulated engines instead, "
-           "each of which shows a list of each topic that has several. Chapelle et al. draw 1000."),
-    option(numbers.SEED, default=0, metavar="N", help="Seed of these pairs. Default: 0."),
-    *output_options(formats_for(), digits="3"),
-]  # fmt: skip
-
-GAIN_OPTIONS = [one_registered(name) for name in ("gain", "top_grade", "negative", "fill")]
-READING_OPTIONS = [MEASURES_FROM, *GAIN_OPTIONS, *LOG_OPTIONS, *QRELS_OPTIONS]
-
-
-@command_line("correlate", "LOG QRELS", CORRELATE_OPTIONS, PAIR_OPTIONS, READING_OPTIONS)
-def correlate_command(**keywords: Any) -> None:
-    """Correlate measures of lists with what users clicked on them, over all lists, weighted by sessions.
-
-    Chapelle et al., CIKM 2009, section 6: tables 2 to 5 and figure 4, and with --pairs algorithm 3 and table 6.
-
-    \b
-    gradedeval clicks correlate log.tsv qrels.txt -m 'err ap(rel=2)' --depth 10
-    gradedeval clicks correlate log.tsv qrels.txt -m 'err dcg' --by decile
-    gradedeval clicks correlate log.tsv qrels.txt -m 'err dcg' --pairs 1000
-    """
-    destination = Destination(keywords)
-    found = correlations_of(**keywords)
-    destination.deliver(partial(click_correlations_document, found), found.settings)
-
-
-def correlations_of(
-    files: tuple[str, ...], measures: tuple[str, ...], measures_from: tuple[str, ...], **keywords: Any
-) -> ClickCorrelations:
-    """What the options ask for."""
-    if len(files) != 2:
-        raise InputError("", "expected a click log and qrels", usage(), usage=True)
-    chosen = parse_measures(measures or DEFAULT, measure_table(measures_from))
-    own = ("by", "ss_rel", "unjudged", "pairs", "seed")
-    settings = Settings(**{name: keywords.pop(name) for name in own if name in keywords})
-    depth, keywords["depth"] = keywords["depth"], None  # of the lists that count
-    log = log_from(files[0], keywords, [settings.by] if settings.by not in (None, DECILE) else [])
-    return correlate(log, files[1], chosen, **asdict(settings), depth=depth, **keywords)
-
-
-# `gradedeval plot clicks LOG QRELS -m MEASURE`: a click measure of lists against a measure.
-
-
-CLICK_MEASURE = option("--click-measure", "clicks", type=click.Choice([*CLICK_MEASURES]), default=CLICKS, help="Which "
-                       f"is drawn. Default: {CLICKS}.")  # fmt: skip
-
-
-@command_line("clicks", "LOG QRELS", [CLICK_MEASURE], CORRELATE_OPTIONS, PICTURE_OPTIONS, READING_OPTIONS)
-def plot_command(clicks: str, **keywords: Any) -> None:
-    """Draw what users clicked on lists against a measure of these lists, a point for each list, as large as its
-    sessions, with the correlation that `gradedeval clicks correlate` prints."""
-    canvas = Canvas(keywords)
-    found = correlations_of(**keywords)
-    canvas.draw(click_panels(found, clicks), found.settings)

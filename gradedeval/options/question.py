@@ -103,6 +103,7 @@ class Picture:
     help       its page
     signature  answer -> what stands below it
     asking     settings of the picture alone -> those of the question that follow from them
+    without    settings of the question that it does not take
     modes      other questions whose pictures the same command draws by a flag, which is their `mode`
     settings   name -> setting, of the signatures of both
     """
@@ -111,6 +112,7 @@ class Picture:
     help: str = ""
     signature: Callable[[Any], str] = lines_under
     asking: Callable[..., Mapping[str, Any]] = lambda: {}
+    without: tuple[str, ...] = ()
     modes: tuple[Question, ...] = ()
     settings: Mapping[str, Setting] = field(init=False)
 
@@ -136,6 +138,7 @@ class Question:
     modes         questions that the same command asks by a flag, which is their `mode`, and may be a setting of theirs
     picture       what `gradedeval plot` draws of it
     reads         reads its first file, where that is a click log, by the settings in its signature
+    passes        those of them that the function takes in its place
     options       which options of the registry it takes, where it reads runs, and `besides` which of them alone
     unjudged      those about judgments by which it goes without any, too
     own_measures  whether its settings name measures of --measures-from, too
@@ -163,6 +166,7 @@ class Question:
     mode: Setting | None = None
     picture: Picture | None = None
     reads: Callable[..., Any] | None = None
+    passes: tuple[str, ...] = ()
     options: Commands = "reading"
     besides: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()

@@ -85,14 +85,14 @@ def named(content: bytes, place: str = "run") -> Source:
     return Source(file)
 
 
-def awkward(draw: random.Random) -> tuple[bytes, bytes]:
-    """A run and qrels of a few topics, with some of what files hold at times."""
+def awkward(draw: random.Random, most: int = 40) -> tuple[bytes, bytes]:
+    """A run and qrels of a few topics, with some of what files hold at times; `most`: documents of a topic."""
     topics = draw.sample(["1", "2", "t3", "2019-1", "économie-8", "a" * 20, "a" * 19 + "b", "51"], draw.randint(1, 6))
     docnos = [draw.choice(["d", "doc-", "clueweb09-en0003-55-", "x" * 40]) + str(at) for at in range(60)] + ["#", "é"]
     lines = []
     tidy = draw.random() < 0.5
     for topic in topics:
-        for at, docno in enumerate(draw.sample(docnos, draw.randint(1, 40)), 1):
+        for at, docno in enumerate(draw.sample(docnos, draw.randint(1, most)), 1):
             score = draw.choice(
                 [f"{draw.uniform(-3, 3):.1f}", repr(draw.random()), f"{20 - at}", f"{draw.random():.2e}"]
             )
@@ -113,7 +113,7 @@ def awkward(draw: random.Random) -> tuple[bytes, bytes]:
     judgments = [
         f"{topic} 0 {docno} {draw.choice(['-2', '0', '0', '1', '2', '3'])}\n"
         for topic in [*topics[1:], "only-judged"]
-        for docno in draw.sample([*docnos, "late"], draw.randint(1, 40))
+        for docno in draw.sample([*docnos, "late"], draw.randint(1, most))
     ]
     return text.encode(), "".join(judgments).encode()
 

@@ -363,7 +363,9 @@ def fit_weights(
     """
     reference = _reference(weights, ranks)
     depth = len(reference)
-    ranges = _static(measures, depth)
+    ranges = read_ranges(measures)
+    for range_ in ranges:
+        static_weights(range_.at(range_.low), depth)  # which refuses measures without fixed weights
 
     def closeness(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
         return [
@@ -384,14 +386,6 @@ def fit_weights(
     scaling = "the measures' scaled to 1 too" if renormalize else "the measures' as they are"
     settings = f"{depth} ranks | the vector scaled to sum 1, {scaling} | {resolution(ranges, precision)}"
     return FitResult(to_frame(rows), to_frame(curve), settings, "", notes)
-
-
-def _static(measures: Any, depth: int) -> list[MeasureRange]:
-    """The measures with their ranges. Raises InputError (usage) for one without fixed weights."""
-    ranges = read_ranges(measures)
-    for range_ in ranges:
-        static_weights(range_.at(range_.low), depth)
-    return ranges
 
 
 def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None) -> Floats:
@@ -501,9 +495,9 @@ class Target:
 
     def _agreement(self, kind: Kind, matrix: Matrix, column: int) -> float:
         readings = self.matrix.reading(0), matrix.reading(column)
-        return scores_agreement(kind, self.matrix.score[:, :, 0], matrix.score[:, :, column], self.included, readings)[
-            0
-        ]
+        truth, judged = self.matrix.score[:, :, 0], matrix.score[:, :, column]
+        agreement, _ = scores_agreement(kind, truth, judged, self.included, readings)
+        return agreement
 
     def search(self, ranges: Sequence[MeasureRange], kinds: Sequence[Kind], precision: float) -> list[list[Values]]:
         """For each measure and kind of agreement, the values tried and how well they agree."""
@@ -631,7 +625,7 @@ def fit_ranges(
             }
             if second is not None and values_there is not None:
                 row |= _validation(range_, kind, best(values), values_there, second)
-            rows.append({**row, "step": range_.resolution(precision)})
+            rows.append(row)
             notes += [f"{range_.text} by {kind}: {note}"] if note else []
             curve += _curve(head, values, values_there)
     signature = here.matrix.signature + (f"\nvalidated on {second.matrix.signature}" if second else "")

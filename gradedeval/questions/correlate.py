@@ -9,24 +9,23 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-import numpy as np
-
-from gradedeval.analysis.pictures import GREY, LIGHT, LOWER, Panel, drawn, frame_of, legend, looks, lower, shown
-from gradedeval.analysis.score_matrix import AnyScores, Matrix, comparable
-from gradedeval.analysis.significance import scipy_stats
+from gradedeval.analysis import pictures, score_matrix, significance
 from gradedeval.analysis.tables import signature_lines
-from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close
+from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close, np
 from gradedeval.errors import InputError, check_choice, plural
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, to_frame
 from gradedeval.measures.definition import Reading
 from gradedeval.options.question import Picture, Question, Setting, question
-from gradedeval.scoring.run_scores import tested
-from gradedeval.scoring.scores import Scores
+from gradedeval.scoring import run_scores
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from gradedeval.analysis.pictures import Panel
+    from gradedeval.analysis.score_matrix import AnyScores, Matrix
+    from gradedeval.scoring.scores import Scores
 
 
 Kind = Literal["pearson", "spearman", "tau", "weighted-tau", "tau-ap"]
@@ -141,7 +140,7 @@ def correlate(
     """
     for kind, flag in ((above, "--above"), (below, "--below")):
         check_choice(kind, KINDS, flag)
-    matrix = comparable(scores, allow_mismatch)
+    matrix = score_matrix.comparable(scores, allow_mismatch)
     if len(matrix.measures) < 2:
         raise InputError("", "correlate needs at least two measures", "add another -m", usage=True)
     if len(matrix.runs) < 2 and not {above, below} <= set(BY_TOPIC):
@@ -183,7 +182,7 @@ def agreement(kind: Kind, truth: Floats, scores: Floats) -> float:
         return float("nan")
     if kind == "tau-ap":
         return tau_ap(truth, scores)
-    stats = scipy_stats()
+    stats = significance.scipy_stats()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scipy warns of nearly constant lists, and gives the value all the same
         if kind == "weighted-tau":
@@ -240,7 +239,7 @@ def _order(scores: Floats, reading: Reading) -> Floats:
     depend on the order of topics."""
     if not np.isfinite(scores).all():
         return np.full(len(scores), np.inf)
-    values = reading.sign * tested(scores, reading.summary)
+    values = reading.sign * run_scores.tested(scores, reading.summary)
     return merge_close(np.array([math.fsum(row) / len(row) for row in values.tolist()]), TOLERANCE)
 
 
@@ -259,13 +258,15 @@ def plot_correlate(agreement: Any, *, ax: Axes | None = None) -> Axes:
     Returns the axes. Raises `gradedeval.InputError` as `gradedeval.correlate` does, and (usage) for another frame.
     """
     is_frame = hasattr(agreement, "columns") and "agreement" in agreement.columns
-    frame = frame_of(agreement if is_frame else correlate(agreement), COLUMNS, "correlate", "that of correlate")
-    return drawn(partial(draw_agreement, frame=frame), ax)
+    frame = pictures.frame_of(
+        agreement if is_frame else correlate(agreement), COLUMNS, "correlate", "that of correlate"
+    )
+    return pictures.drawn(partial(draw_agreement, frame=frame), ax)
 
 
 def agreement_panel(frame: pd.DataFrame) -> Panel:
     """The heat map, as high as wide."""
-    return Panel(partial(draw_agreement, frame=frame), 0.9 + 0.36 * max(4, frame["measure"].nunique()))
+    return pictures.Panel(partial(draw_agreement, frame=frame), 0.9 + 0.36 * max(4, frame["measure"].nunique()))
 
 
 def draw_agreement(ax: Axes, frame: pd.DataFrame) -> None:
@@ -284,7 +285,7 @@ def draw_agreement(ax: Axes, frame: pd.DataFrame) -> None:
         size = "medium" if len(names) <= 8 else "x-small"
         color = "white" if depth > 0.6 else "black"
         ax.text(column, row, text, ha="center", va="center", color=color, fontsize=size)
-    labels = [shown(name) for name in names]
+    labels = [pictures.shown(name) for name in names]
     ax.set_xticks(range(len(names)), labels, rotation=90 if max(map(len, labels)) * len(names) > 36 else 0)
     ax.set_yticks(range(len(names)), labels)
     ax.tick_params(length=0)
@@ -293,7 +294,7 @@ def draw_agreement(ax: Axes, frame: pd.DataFrame) -> None:
     said = NAMES.get(kinds[0], kinds[0])
     if len(kinds) > 1:
         said = f"above the diagonal: {said}\nbelow: {NAMES.get(kinds[1], kinds[1])}"
-    falling = [shown(name) for name in names if lower(name)]
+    falling = [pictures.shown(name) for name in names if pictures.lower(name)]
     turned = f"\nof {', '.join(falling)} the lower score is the better one" if falling else ""
     ax.set_xlabel(f"{said}{turned}")
     ax.set_ylabel("measure")
@@ -309,13 +310,13 @@ def scatter(scores: AnyScores, x: Any = None, y: Any = None, *, ax: Axes | None 
     Returns the axes. Raises `gradedeval.InputError` (usage) where there are not two measures, or nothing that both
     score.
     """
-    matrix = comparable(scores)
-    return drawn(partial(draw_scatter, matrix=matrix, columns=_two(matrix, x, y)), ax)
+    matrix = score_matrix.comparable(scores)
+    return pictures.drawn(partial(draw_scatter, matrix=matrix, columns=_two(matrix, x, y)), ax)
 
 
 def scatter_panel(matrix: Matrix) -> Panel:
     """The scatter of the only two measures."""
-    return Panel(partial(draw_scatter, matrix=matrix, columns=_two(matrix, None, None)), 3.0)
+    return pictures.Panel(partial(draw_scatter, matrix=matrix, columns=_two(matrix, None, None)), 3.0)
 
 
 def _two(matrix: Matrix, x: Any, y: Any) -> tuple[int, int]:
@@ -338,17 +339,18 @@ def draw_scatter(ax: Axes, matrix: Matrix, columns: tuple[int, int]) -> None:
     """Draw the points, those of each run in its color where there are few."""
     points = _points(matrix, columns)
     few = len(matrix.runs) <= 7
-    for row, (run, look) in enumerate(zip(matrix.runs, looks(len(matrix.runs)), strict=True)):
+    for row, (run, look) in enumerate(zip(matrix.runs, pictures.looks(len(matrix.runs)), strict=True)):
         x, y = matrix.score[row, points[row]][:, columns].T
-        color = look["color"] if few else GREY
+        color = look["color"] if few else pictures.GREY
         ax.scatter(x, y, s=7, marker="osD^vP*"[row % 7] if few else "o", facecolors="none", edgecolors=color,
-                   linewidths=0.6, label=shown(run) if few else None)  # fmt: skip
-    ax.grid(color=LIGHT, linewidth=0.4)
+                   linewidths=0.6, label=pictures.shown(run) if few else None)  # fmt: skip
+    ax.grid(color=pictures.LIGHT, linewidth=0.4)
+    lower = [pictures.LOWER if matrix.reading(one).sign < 0 else "" for one in columns]
     x, y = (
-        f"{shown(matrix.measures[one])}, by run and topic{LOWER if matrix.reading(one).sign < 0 else ''}"
-        for one in columns
+        f"{pictures.shown(matrix.measures[one])}, by run and topic{less}"
+        for one, less in zip(columns, lower, strict=True)
     )
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     if few:
-        legend(ax)
+        pictures.legend(ax)

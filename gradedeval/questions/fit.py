@@ -12,12 +12,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Unpack
 
-import numpy as np
-
-from gradedeval.analysis.pictures import GREY, LIGHT, Panel, drawn, frame_of, legend, looks, shown
-from gradedeval.analysis.score_matrix import Matrix, to_matrix
+from gradedeval.analysis import pictures, score_matrix
 from gradedeval.analysis.tables import Row, Shown, frame_document, near_best, same, signature_lines
-from gradedeval.arrays import Bools, Floats
+from gradedeval.arrays import Bools, Floats, np
 from gradedeval.errors import InputError, check_choice, plural, shorten
 from gradedeval.formats import Column, Document, Layout
 from gradedeval.formats.frames import InNotebook, to_frame
@@ -32,14 +29,16 @@ from gradedeval.options.question import Picture, Question, Setting, question
 from gradedeval.parallel.workers import workers
 from gradedeval.questions.correlate import BY_TOPIC, KINDS, NAMES, Kind, scores_agreement
 from gradedeval.questions.weights import RANKS, static_weights
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import evaluate_runs, named_runs, qrels_for
-from gradedeval.scoring.intervals import chunks
-from gradedeval.scoring.scores import with_defaults
+from gradedeval.scoring import evaluate, intervals
+from gradedeval.scoring import scores as scored
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from gradedeval.analysis.pictures import Panel
+    from gradedeval.analysis.score_matrix import Matrix
+    from gradedeval.rankings.qrels import Qrels
 
 
 # Measures with an open parameter, as in `nerr10(phi=0.05..0.95)` or `nerr9@1..40`: the search for its best value.
@@ -451,13 +450,15 @@ class Collection:
     @classmethod
     def read(cls, runs: Any, qrels: Any, options: Options) -> Collection:
         """Runs with their qrels read. Raises InputError where they cannot be read."""
-        named = named_runs(runs)
-        return cls(named, qrels_for(named, qrels, options), options)
+        named = evaluate.named_runs(runs)
+        return cls(named, evaluate.qrels_for(named, qrels, options), options)
 
     def scores(self, measures: Sequence[Measure], residuals: bool = False) -> Matrix:
         """The scores by some measures; `max_residual` applies only if `residuals` are asked for."""
         options = self.options if residuals else replace(self.options, residuals=None, max_residual=None)
-        return to_matrix(evaluate_runs(self.runs, self.qrels, measures, options, workers=workers()))
+        return score_matrix.to_matrix(
+            evaluate.evaluate_runs(self.runs, self.qrels, measures, options, workers=workers())
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -484,10 +485,10 @@ class Target:
         """For each measure its agreement of each kind."""
         by_name: dict[str, list[float]] = {}
         labels: dict[Measure, str] = {}  # two notations may mean the same measure as applied
-        applied = [with_defaults(measure, self.collection.options) for measure in measures]
+        applied = [scored.with_defaults(measure, self.collection.options) for measure in measures]
         for measure in applied:
             labels.setdefault(measure, measure.label)
-        for some in chunks(len(measures), self.included.size):
+        for some in intervals.chunks(len(measures), self.included.size):
             matrix = self.collection.scores(measures[some])
             for column, name in enumerate(matrix.measures):
                 by_name[name] = [self._agreement(kind, matrix, column) for kind in kinds]
@@ -681,15 +682,15 @@ def plot_fit(result: Any, measure: Any = None, *, ax: Axes | None = None) -> Axe
     Returns the axes. Raises `gradedeval.InputError` (usage) for anything else, and for measures whose parameters
     differ, unless one is named.
     """
-    best, curve = (frame_of(result, (*NEEDED, *more), "fit", SOURCE, part) for part, more in PARTS.items())
+    best, curve = (pictures.frame_of(result, (*NEEDED, *more), "fit", SOURCE, part) for part, more in PARTS.items())
     if measure is not None:
         best, curve = (frame[frame["measure"] == str(measure)] for frame in (best, curve))
-        frame_of(curve, NEEDED, "fit", f"one of {shorten(dict.fromkeys(result.frame['measure']))}")
+        pictures.frame_of(curve, NEEDED, "fit", f"one of {shorten(dict.fromkeys(result.frame['measure']))}")
     parameters = list(dict.fromkeys(curve["parameter"]))
     if len(parameters) > 1:
         what = f"the measures differ in their parameters ({shorten(parameters)})"
         raise InputError("plot.fit", what, f"name one, as in measure='{curve['measure'].iloc[0]}'", usage=True)
-    return drawn(partial(draw_fit, best=best, curve=curve), ax)
+    return pictures.drawn(partial(draw_fit, best=best, curve=curve), ax)
 
 
 PARTS: dict[str, tuple[str, ...]] = {"frame": ("low", "high"), "curve": ()}
@@ -700,7 +701,7 @@ def fit_panels(result: Any) -> list[Panel]:
     """A picture for each parameter."""
     names = dict.fromkeys(result.curve["parameter"])
     parts = [[frame[frame["parameter"] == name] for frame in (result.frame, result.curve)] for name in names]
-    return [Panel(partial(draw_fit, best=best, curve=curve), 2.1) for best, curve in parts]
+    return [pictures.Panel(partial(draw_fit, best=best, curve=curve), 2.1) for best, curve in parts]
 
 
 def draw_fit(ax: Axes, best: pd.DataFrame, curve: pd.DataFrame) -> None:
@@ -709,19 +710,19 @@ def draw_fit(ax: Axes, best: pd.DataFrame, curve: pd.DataFrame) -> None:
     curve = curve.assign(by=curve.get("by", ""))
     keys = list(dict.fromkeys(zip(curve["measure"], curve["by"], strict=True)))
     several = len({measure for measure, _ in keys}) > 1
-    for (measure, by), look in zip(keys, looks(len(keys)), strict=True):
+    for (measure, by), look in zip(keys, pictures.looks(len(keys)), strict=True):
         own, kind = curve[(curve["measure"] == measure) & (curve["by"] == by)], NAMES.get(by, "divergence")
-        name = f"{shown(measure)}, {kind}" if several and by else shown(measure) if several else kind
+        name = f"{pictures.shown(measure)}, {kind}" if several and by else pictures.shown(measure) if several else kind
         ax.plot(own["value"], own[goodness], label=name, **look)
         row = best[(best["measure"] == measure) & (best.get("by", by) == by)]
         near = own[own["value"].between(row["low"].iloc[0], row["high"].iloc[0])]
         ax.plot(near["value"], near[goodness], color=look["color"], linewidth=4, alpha=0.3, solid_capstyle="butt")
         ax.plot(row["value"], row[goodness], "o", color=look["color"], markersize=4)
-    ax.plot([], [], color=GREY, linewidth=4, alpha=0.4, label=f"within {NEARLY:g} of the best")
-    ax.grid(color=LIGHT, linewidth=0.4)
+    ax.plot([], [], color=pictures.GREY, linewidth=4, alpha=0.4, label=f"within {NEARLY:g} of the best")
+    ax.grid(color=pictures.LIGHT, linewidth=0.4)
     only = keys[0][0]
     parameter = str(curve["parameter"].iloc[0])
     unit = "k (ranks)" if parameter == "k" else parameter
-    ax.set_xlabel(unit if several else f"{unit} of {shown(only)}")
+    ax.set_xlabel(unit if several else f"{unit} of {pictures.shown(only)}")
     ax.set_ylabel("Kullback–Leibler divergence (nats)" if goodness == "divergence" else "agreement")
-    legend(ax)
+    pictures.legend(ax)

@@ -12,26 +12,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-
-from gradedeval.analysis.pictures import (
-    BLACK,
-    LIGHT,
-    LOWER,
-    MANY,
-    Panel,
-    drawn,
-    frame_of,
-    grey_notes,
-    inches_of,
-    legend,
-    looks,
-    lower,
-    of_measure,
-    shown,
-)
-from gradedeval.analysis.score_matrix import Matrix, to_matrix
-from gradedeval.arrays import LARGEST
+from gradedeval.analysis import pictures, score_matrix
+from gradedeval.arrays import LARGEST, np
 from gradedeval.cli.arguments import as_time
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, tell, visible
 from gradedeval.formats import Column, Document, Layout, Table, json_text
@@ -41,9 +23,8 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.options import numbers
 from gradedeval.options.definition import allowed_growth
 from gradedeval.options.question import Picture, Setting, question
-from gradedeval.scoring.run_scores import summarize
-from gradedeval.scoring.scores import Scores
-from gradedeval.scoring.signature import Signature, without_interval
+from gradedeval.scoring import run_scores
+from gradedeval.scoring import signature as signatures
 from gradedeval.trec.documents import TOO_DEEP, TOO_LONG, read_json
 from gradedeval.trec.lines import decode, numbered_lines
 from gradedeval.trec.stream import Source, Stream, is_named
@@ -52,6 +33,10 @@ from gradedeval.trec.written import append_lines
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from gradedeval.analysis.pictures import Panel
+    from gradedeval.analysis.score_matrix import Matrix
+    from gradedeval.scoring.scores import Scores
 
 
 VERSION, KEY, LEVEL = 1, "gradedeval_history", 0.95
@@ -156,7 +141,7 @@ def append_scores(
     label: str = "",
 ) -> list[str]:
     """As `append_history`; without a time it is that of each run's file. Returns notes for the user."""
-    append_lines(path, lines_of(to_matrix(scores), scores.measures, files, as_time(time), label))
+    append_lines(path, lines_of(score_matrix.to_matrix(scores), scores.measures, files, as_time(time), label))
     level = scores.options.interval
     if level is None or level == LEVEL:
         return []
@@ -179,7 +164,7 @@ def lines_of(
     """
     from gradedeval.scoring.intervals import Scale, summary_intervals  # few evaluations need it
 
-    signature = without_interval(matrix.signature)
+    signature = signatures.without_interval(matrix.signature)
     rows = [row for row, run in enumerate(matrix.runs) if passed is None or run in passed]
     cells = [(matrix.score[row], matrix.included[row]) for row in rows]
     intervals = summary_intervals(cells, list(map(Scale.of, measures)), 1 - LEVEL)
@@ -189,7 +174,9 @@ def lines_of(
         for column, (measure, low, high) in enumerate(zip(measures, lows.tolist(), highs.tolist(), strict=True)):
             kept = matrix.included[row, :, column]
             score = (
-                float(summarize(matrix.score[row, kept, column], measure.reading.summary)) if kept.any() else math.nan
+                float(run_scores.summarize(matrix.score[row, kept, column], measure.reading.summary))
+                if kept.any()
+                else math.nan
             )
             numbers = {"score": score, "low": low, "high": high}
             found[measure.label] = {
@@ -365,7 +352,7 @@ def _fault(entry: dict[str, Any]) -> tuple[str, str] | None:
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any], measure: str) -> str:
     """What two evaluations do not share, though the means depend on it, in words; nothing where they may be
     compared."""
-    first, second = Signature.read(before["signature"]), Signature.read(after["signature"])
+    first, second = signatures.Signature.read(before["signature"]), signatures.Signature.read(after["signature"])
     counts = [str(entry["scores"][measure].get("topics")) for entry in (after, before)]
     differences: dict[str, tuple[str | None, str | None]] = {}
     if first is not None and second is not None:
@@ -405,20 +392,20 @@ def plot_history(history: Any, measure: Any = None, *, ax: Axes | None = None) -
     Returns the axes; of more than 7 runs the first 7 are in color, with a warning. Raises `gradedeval.InputError`
     (usage) for another frame, and where it is not said which measure.
     """
-    frame = of_measure(
-        frame_of(history, COLUMNS_DRAWN, "history", "what gradedeval.read_history returns"), measure, "history"
+    frame = pictures.of_measure(
+        pictures.frame_of(history, COLUMNS_DRAWN, "history", "what gradedeval.read_history returns"), measure, "history"
     )
-    ax = drawn(partial(draw_course, frame=frame), ax)
-    tell(grey_notes(frame))
+    ax = pictures.drawn(partial(draw_course, frame=frame), ax)
+    tell(pictures.grey_notes(frame))
     return ax
 
 
 def course_panels(frame: pd.DataFrame, last: int | None = None) -> list[Panel]:
     """A picture for each measure, of all evaluations or the last ones of each run."""
-    tell(grey_notes(frame))
+    tell(pictures.grey_notes(frame))
     if last is not None:
         frame = frame.groupby(group_numbers(frame, "run", "measure"), sort=False).tail(last)
-    return [Panel(partial(draw_course, frame=own), 1.9) for _, own in frame.groupby("measure", sort=False)]
+    return [pictures.Panel(partial(draw_course, frame=own), 1.9) for _, own in frame.groupby("measure", sort=False)]
 
 
 def draw_course(ax: Axes, frame: pd.DataFrame) -> None:
@@ -429,11 +416,11 @@ def draw_course(ax: Axes, frame: pd.DataFrame) -> None:
     places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     frame = frame.assign(place=[places[key] for key in keys])
     runs = list(groups(frame, "run").items())
-    for number, ((run, own), look) in enumerate(zip(runs, looks(len(runs)), strict=True)):
+    for number, ((run, own), look) in enumerate(zip(runs, pictures.looks(len(runs)), strict=True)):
         segment = own["changed"].fillna("").ne("").cumsum()
         marker: dict[str, Any] = {"marker": "osD^vP*"[number % 7]}
         for part, (_, stretch) in enumerate(own.groupby(segment, sort=False)):
-            name = shown(str(run)) if part == 0 and number < MANY else None
+            name = pictures.shown(str(run)) if part == 0 and number < pictures.MANY else None
             ax.plot(stretch["place"], stretch["score"], label=name, **look, **marker)
             ax.fill_between(stretch["place"], stretch["low"].astype(float), stretch["high"].astype(float),
                             color=look["color"], alpha=0.15, linewidth=0)  # fmt: skip
@@ -443,12 +430,12 @@ def draw_course(ax: Axes, frame: pd.DataFrame) -> None:
     changes = [place for place, (kind, before) in enumerate(zip(kinds[1:], kinds, strict=False), 1) if kind != before]
     for number, place in enumerate(changes):
         name = None if number else "qrels or options differ"
-        ax.axvline(place - 0.5, color=BLACK, linewidth=0.7, linestyle=":", label=name)
+        ax.axvline(place - 0.5, color=pictures.BLACK, linewidth=0.7, linestyle=":", label=name)
     _name_evaluations(ax, list(places))
-    ax.grid(axis="y", color=LIGHT, linewidth=0.4)
+    ax.grid(axis="y", color=pictures.LIGHT, linewidth=0.4)
     measure = str(frame["measure"].iloc[0])
-    ax.set_ylabel(f"{shown(measure)}, 95% interval{LOWER if lower(measure) else ''}")
-    legend(ax)
+    ax.set_ylabel(f"{pictures.shown(measure)}, 95% interval{pictures.LOWER if pictures.lower(measure) else ''}")
+    pictures.legend(ax)
 
 
 def _kinds(frame: pd.DataFrame) -> list[int]:
@@ -465,7 +452,7 @@ def _kinds(frame: pd.DataFrame) -> list[int]:
 def _comparable(one: tuple[str, float], other: tuple[str, float], measure: str) -> bool:
     """Whether means may be compared, each by its signature and over so many topics."""
     (text, topics), (other_text, other_topics) = one, other
-    mine, theirs = Signature.read(text), Signature.read(other_text)
+    mine, theirs = signatures.Signature.read(text), signatures.Signature.read(other_text)
     if mine is None or theirs is None:
         return text == other_text and topics == other_topics
     return topics == other_topics and not mine.differences_of_means(theirs, measure)
@@ -473,10 +460,10 @@ def _comparable(one: tuple[str, float], other: tuple[str, float], measure: str) 
 
 def _name_evaluations(ax: Axes, keys: list[tuple[str, int, str, int]]) -> None:
     """The labels of evaluations, or their dates, as many as there is room for."""
-    names = [shown(label, 16) if label else time[:10] for time, _, label, _ in keys]
-    step = max(1, int(np.ceil(len(names) / (inches_of(ax)[0] * 9))))
+    names = [pictures.shown(label, 16) if label else time[:10] for time, _, label, _ in keys]
+    step = max(1, int(np.ceil(len(names) / (pictures.inches_of(ax)[0] * 9))))
     ax.set_xticks(range(0, len(names), step), names[::step])
-    if max(map(len, names)) * len(names[::step]) > inches_of(ax)[0] * 14:
+    if max(map(len, names)) * len(names[::step]) > pictures.inches_of(ax)[0] * 14:
         ax.tick_params(axis="x", labelrotation=90)
     ax.set_xlim(-0.5, len(names) - 0.5)
     ax.set_xlabel("evaluation, in the order of time")

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Unpack
 
-import numpy as np
-
-from gradedeval.analysis.pictures import BLACK, COLORS, GREY, LIGHT, Panel, drawn, frame_of, legend, looks, shown
-from gradedeval.arrays import Floats, Ints, distinct
+from gradedeval.analysis import pictures
+from gradedeval.arrays import Floats, Ints, distinct, np
 from gradedeval.errors import InputError, did_you_mean, plural, shorten, tell
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, joined, to_frame
@@ -33,18 +31,19 @@ from gradedeval.questions.maximum_entropy import (
     most_random,
 )
 from gradedeval.questions.weights import only, settled_batches
-from gradedeval.rankings.batch import Batch
-from gradedeval.scoring.doubts import doubts_of, not_too_many
-from gradedeval.scoring.evaluate import named_runs, qrels_for
-from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.signature import signature
-from gradedeval.scoring.tasks import grade_run
+from gradedeval.scoring import doubts, evaluate, tasks
+from gradedeval.scoring import scorer as scorers
+from gradedeval.scoring import signature as signatures
 from gradedeval.trec.lines import decode
 from gradedeval.trec.stream import Source, is_file
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from gradedeval.analysis.pictures import Panel
+    from gradedeval.rankings.batch import Batch
+    from gradedeval.scoring.scorer import Scorer
 
 
 # Precision over recall of a list, and of the chances of grades at its ranks; how far they are from each other.
@@ -218,10 +217,10 @@ class Solver:
     def of_run(self, run: tuple[str, Any]) -> RunCurves:
         """The distances and curves of a run, by name and source. Raises InputError where it cannot be read."""
         name, source = run
-        graded = grade_run(source, replace(self.scorer.grader, last_rank=None), Workers())
+        graded = tasks.grade_run(source, replace(self.scorer.grader, last_rank=None), Workers())
         precision = np.zeros((len(self.measures), len(self.curves), 2, len(LEVELS)))
         scored = len(graded.topics), graded.missing
-        notes = not_too_many([*graded.notes, *doubts_of(graded, self.scorer)])
+        notes = doubts.not_too_many([*graded.notes, *doubts.doubts_of(graded, self.scorer)])
         found = RunCurves(name, [], [], [], [], precision, scored, graded.format, notes)
         for batch in settled_batches(graded):
             self._add(found, batch)
@@ -386,13 +385,13 @@ def informativeness(
     `evaluate` does, where no list is left, and (usage) for a measure whose expectation is not known.
     """
     options = resolve_options(like, **keywords)
-    named, chosen, sparse = named_runs(runs, qrels), parse_measures(measures), Sparse(min_ranks, min_found)
+    named, chosen, sparse = evaluate.named_runs(runs, qrels), parse_measures(measures), Sparse(min_ranks, min_found)
     _check(chosen, options)
-    judged = qrels_for(named, qrels, options)
-    scorer = Scorer(judged, chosen, options, workers().limits)
+    judged = evaluate.qrels_for(named, qrels, options)
+    scorer = scorers.Scorer(judged, chosen, options, workers().limits)
     solver, solved = _solved(named, scorer, sparse, judged.place)
     counts = [run.scored for run in solved]
-    under = signature(judged, options, scorer.measures, counts, [run.format for run in solved])
+    under = signatures.signature(judged, options, scorer.measures, counts, [run.format for run in solved])
     notes = tell([*scorer.notes, *(note for run in solved for note in run.notes), *_notes(solver, solved)])
     settings = f"{under} | lists with {sparse}, or more"
     return Informativeness(_frame(solver, solved), _curve_frame(solver, solved), settings, notes)
@@ -533,17 +532,17 @@ def plot_informative(result: Any, curve: str | None = None, *, ax: Axes | None =
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, or a curve that is not in it.
     """
-    frame = frame_of(result, COLUMNS, "informative", "what gradedeval.informativeness returns", "curves")
+    frame = pictures.frame_of(result, COLUMNS, "informative", "what gradedeval.informativeness returns", "curves")
     known = list(dict.fromkeys(frame["curve"]))
     if curve is not None and curve not in known:
         hint = did_you_mean(curve, known) or f"choose from {shorten(known)}"
         raise InputError("plot.informative", f"no curve '{curve}'", hint, usage=True)
-    return drawn(partial(draw_inferred, frame=frame[frame["curve"] == (curve or known[0])]), ax)
+    return pictures.drawn(partial(draw_inferred, frame=frame[frame["curve"] == (curve or known[0])]), ax)
 
 
 def inferred_panels(curves: pd.DataFrame) -> list[Panel]:
     """A picture for each kind of curve."""
-    return [Panel(partial(draw_inferred, frame=own), 1.9) for _, own in curves.groupby("curve", sort=False)]
+    return [pictures.Panel(partial(draw_inferred, frame=own), 1.9) for _, own in curves.groupby("curve", sort=False)]
 
 
 def draw_inferred(ax: Axes, frame: pd.DataFrame) -> None:
@@ -551,18 +550,20 @@ def draw_inferred(ax: Axes, frame: pd.DataFrame) -> None:
     by_measure = dict(list(frame.groupby("measure", sort=False)))
     counts = by_measure.pop(COUNTS, None)
     widest = max([*by_measure.values(), *([] if counts is None else [counts])], key=lambda own: own["lists"].iloc[0])
-    ax.plot(widest["recall"], widest["actual"], color=BLACK, linewidth=1.6, label="actual", zorder=3)
+    ax.plot(widest["recall"], widest["actual"], color=pictures.BLACK, linewidth=1.6, label="actual", zorder=3)
     # Black is the actual curve alone.
-    styles = [look for look in looks(len(COLORS) - 1 + len(by_measure)) if look["color"] != BLACK]
+    styles = [
+        look for look in pictures.looks(len(pictures.COLORS) - 1 + len(by_measure)) if look["color"] != pictures.BLACK
+    ]
     for (measure, own), look in zip(by_measure.items(), styles, strict=False):
-        ax.plot(own["recall"], own["inferred"], label=shown(str(measure)), **look)
+        ax.plot(own["recall"], own["inferred"], label=pictures.shown(str(measure)), **look)
     if counts is not None:
-        ax.plot(counts["recall"], counts["inferred"], color=GREY, linestyle=":", label=COUNTS)
+        ax.plot(counts["recall"], counts["inferred"], color=pictures.GREY, linestyle=":", label=COUNTS)
     ax.set_xlim(0, 1)
     ax.set_ylim(0, None)
-    ax.grid(color=LIGHT, linewidth=0.4)
+    ax.grid(color=pictures.LIGHT, linewidth=0.4)
     name, lists = str(frame["curve"].iloc[0]), int(frame["lists"].max())
     kind = "graded precision" if name == GRADED else f"precision, grade ≥ {name.removeprefix('rel=')}"
     ax.set_xlabel("recall (share of what is relevant in the list)")
     ax.set_ylabel(f"{kind} ({lists} {plural(lists, 'list')})")
-    legend(ax)
+    pictures.legend(ax)

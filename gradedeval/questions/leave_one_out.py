@@ -7,11 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-import numpy as np
-
-from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, check_maskable, rank_runs
+from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import GROUP, shown
-from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close, np
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, tell
 from gradedeval.formats import Column, Document, Kind, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, frame_rows, frame_table, to_frame
@@ -25,15 +23,17 @@ from gradedeval.parallel.progress import progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.questions.correlate import agreement
 from gradedeval.questions.to_judge import PoolDepth
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.topics import no_common_topics
-from gradedeval.scoring.evaluate import evaluate_runs, named_runs, qrels_for
-from gradedeval.scoring.run_scores import summarize
-from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.signature import signature
+from gradedeval.rankings import topics as topic_names
+from gradedeval.scoring import evaluate, run_scores
+from gradedeval.scoring import scorer as scorers
+from gradedeval.scoring import signature as signatures
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns
+    from gradedeval.rankings.qrels import Qrels
+    from gradedeval.scoring.scorer import Scorer
 
 
 # Orders of runs: the rank of each, and how far two orders agree.
@@ -44,7 +44,7 @@ def summaries(scores: Floats, measure: Measure) -> Floats:
 
     scores  runs × topics, nan where a topic does not count
     """
-    return np.array([float(summarize(row[~np.isnan(row)], measure.reading.summary)) for row in scores])
+    return np.array([float(run_scores.summarize(row[~np.isnan(row)], measure.reading.summary)) for row in scores])
 
 
 def standing(values: Floats, measure: Measure) -> Ints:
@@ -221,16 +221,16 @@ def leave_one_out(
     2007. Returns `LeftOut`: `.frame`, `.orders`. Raises `gradedeval.InputError` as `evaluate` does, and for fewer than
     two runs.
     """
-    options, named, chosen = resolve_options(like, **keywords), named_runs(runs), parse_measures(measures)
+    options, named, chosen = resolve_options(like, **keywords), evaluate.named_runs(runs), parse_measures(measures)
     pool_depth = numbers.POOL_DEPTH.check_or_none(pool_depth)
     if len(named) < 2:
         what = f"{len(named)} {plural(len(named), 'run')} given"
         raise InputError("--leave-one-out", what, "the order of runs needs two or more", usage=True)
     group_of, group_notes = read_groups(groups, list(named))
-    judged = qrels_for(named, qrels, options)
-    scorer = Scorer(judged, chosen, replace(options, residuals=None))
-    check_maskable(scorer, options, "--leave-one-out")
-    ranked = rank_runs(named, scorer.grader, scorer=scorer)  # files are read once: judgments are masked
+    judged = evaluate.qrels_for(named, qrels, options)
+    scorer = scorers.Scorer(judged, chosen, replace(options, residuals=None))
+    ranked_runs.check_maskable(scorer, options, "--leave-one-out")
+    ranked = ranked_runs.rank_runs(named, scorer.grader, scorer=scorer)  # files are read once: judgments are masked
     given, by = group_counts(ranked, group_of, pool_depth)
     full = ranked.scores(scorer)[0]
     rows = []
@@ -244,7 +244,7 @@ def leave_one_out(
     frame = to_frame(sorted(rows, key=lambda row: (by_measure[row["measure"]], order[row["run"]])))
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     said = tell([*scorer.notes, *ranked.notes, *group_notes])
-    text = str(signature(judged, scorer.options, scorer.measures, counts))
+    text = str(signatures.signature(judged, scorer.options, scorer.measures, counts))
     return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, text, said)
 
 
@@ -395,15 +395,15 @@ def assessor_agreement(
     `evaluate` does, and where no document is judged in both.
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
-    named = {} if runs is None else named_runs(runs)
+    named = {} if runs is None else evaluate.named_runs(runs)
     if options.subtopics or options.strata:
         flag = "--subtopics" if options.subtopics else "--strata"
         raise InputError(flag, "--agreement compares one grade of a document", "leave it out", usage=True)
-    first, second = (qrels_for(named, one, options) for one in (qrels, other))
+    first, second = (evaluate.qrels_for(named, one, options) for one in (qrels, other))
     pairs, topics = _both(first, second)
     if not pairs:
         if not topics:
-            raise no_common_topics(second.place, second.topics, first.place, first.topics)
+            raise topic_names.no_common_topics(second.place, second.topics, first.place, first.topics)
         raise InputError(second.place, f"judges no document that {first.place} judges", "are they of one collection?")
     scale = np.union1d(first.labels, second.labels)
     codes = np.searchsorted(scale, np.array(pairs, dtype=np.float64))
@@ -491,7 +491,9 @@ def _orders_by_either(
         notes.append(f"{left_out} {plural(left_out, 'topic')} left out of the order of runs: not in both qrels")
     chosen = shared if options.topics_from is None else shared & options.topics_from
     options = replace(options, topics_from=chosen)
-    mine, theirs = (evaluate_runs(runs, one, measures, options, workers=Workers.here()) for one in (first, second))
+    mine, theirs = (
+        evaluate.evaluate_runs(runs, one, measures, options, workers=Workers.here()) for one in (first, second)
+    )
     for column, measure in enumerate(mine.measures):
         before, after = (
             np.array([run.summary("score", column, measure.reading.summary) for run in scores.runs])

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
-
-from gradedeval.analysis.ranked_runs import check_by_rank
-from gradedeval.arrays import Bools, Floats
+from gradedeval.analysis import ranked_runs
+from gradedeval.arrays import Bools, Floats, np
 from gradedeval.errors import InputError
 from gradedeval.measures.cascade_models import useful
 from gradedeval.measures.cumulated_gain import divisor
@@ -202,7 +200,7 @@ KNOWN: dict[str, Maker] = {
 
 def check_expected(measure: Measure) -> None:
     """Raise InputError (usage) for a measure whose expectation is not known."""
-    check_by_rank(measure)
+    ranked_runs.check_by_rank(measure)
     if measure.name in KNOWN and not measure.by_intent:
         return
     try:

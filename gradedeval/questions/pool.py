@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-import numpy as np
-
-from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
+from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import GROUP, shown
-from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.errors import tell
 from gradedeval.formats import Column, Document, Kind, Layout, Table
 from gradedeval.formats.frames import InNotebook, frame_rows, joined, to_frame
@@ -25,13 +23,15 @@ from gradedeval.questions.leave_one_out import (
     read_groups,
 )
 from gradedeval.questions.to_judge import TO_JUDGE, PoolDepth
-from gradedeval.rankings.grade import Grader
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import named_runs, qrels_for
-from gradedeval.scoring.signature import signature
+from gradedeval.rankings import grade
+from gradedeval.rankings import qrels as judgments
+from gradedeval.scoring import evaluate
+from gradedeval.scoring import signature as signatures
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns
 
 
 # What runs give the pool: how deep each is judged, what it alone found, how far runs overlap, grades by topic.
@@ -161,12 +161,14 @@ def pool(
     from the grade `rel` on, 1 by default. Returns `Pool`: `.runs`, `.groups`, `.topics`, `.overlap`, `.depths`. Raises
     `gradedeval.InputError` as `evaluate` does, and where groups name an unknown run.
     """
-    options, named = resolve_options(like, **keywords), named_runs(runs)
+    options, named = resolve_options(like, **keywords), evaluate.named_runs(runs)
     options.check_unscored("pool")
     at, pool_depth = numbers.AT.check(at), numbers.POOL_DEPTH.check_or_none(pool_depth)
     group_of, notes = read_groups(groups, list(named))
-    judged = Qrels.none() if qrels is None else qrels_for(named, qrels, options)
-    found = pool_statistics(rank_runs(named, Grader(judged, options)), group_of, options, at, pool_depth)
+    judged = judgments.Qrels.none() if qrels is None else evaluate.qrels_for(named, qrels, options)
+    found = pool_statistics(
+        ranked_runs.rank_runs(named, grade.Grader(judged, options)), group_of, options, at, pool_depth
+    )
     return replace(found, notes=tell([*found.notes, *notes]))
 
 
@@ -188,7 +190,7 @@ def pool_statistics(
         _overlap(ranked, shares),
         _depths(ranked),
         at,
-        "" if not judged.topics else str(signature(judged, options, [], counts)),
+        "" if not judged.topics else str(signatures.signature(judged, options, [], counts)),
         [*judged._notes_for(options), *ranked.notes],
     )
 

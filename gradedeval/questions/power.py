@@ -11,24 +11,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-
-from gradedeval.analysis.pictures import (
-    GREY,
-    LIGHT,
-    Panel,
-    check_numbers,
-    drawn,
-    frame_of,
-    legend,
-    looks,
-    shown,
-    whole_numbers,
-)
-from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, run_pairs, shared_topics, topic_differences
-from gradedeval.analysis.significance import TwoWay, scipy_stats, studentized
+from gradedeval.analysis import pictures, score_matrix, significance
 from gradedeval.analysis.tables import Row, Shown, frame_document, level, ratio, same, scales, signature_lines
-from gradedeval.arrays import TOLERANCE
+from gradedeval.arrays import TOLERANCE, np
 from gradedeval.errors import InputError
 from gradedeval.formats import Column, Document, Layout
 from gradedeval.formats.frames import InNotebook, joined, to_frame
@@ -36,12 +21,14 @@ from gradedeval.options import numbers
 from gradedeval.options.definition import PLANNING
 from gradedeval.options.numbers import MOST_DRAWS
 from gradedeval.options.question import Picture, Question, Setting, question
-from gradedeval.scoring.run_scores import of_mean
-from gradedeval.scoring.scores import Scores
+from gradedeval.scoring import run_scores
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from gradedeval.analysis.score_matrix import Matrix, Paired
+    from gradedeval.scoring.scores import Scores
 
 
 Alpha = Annotated[float, Setting("Significance level.", numbers.ALPHA, metavar="P")]
@@ -84,14 +71,14 @@ class Aim:
         the best and the worst in the middle, where it is hardest. With df (1, n − 1) it is the paired t test."""
         if variance == 0:
             return 1.0
-        stats = scipy_stats()
+        stats = significance.scipy_stats()
         critical = stats.f.isf(self.alpha, *df)
         noncentral = topics * self.difference**2 / (2 * variance)
         return 1.0 if noncentral > CERTAIN else float(stats.ncf.sf(critical, *df, noncentral))
 
     def width(self, topics: int, variance: float) -> float:
         """The expected width of the t interval, at level 1 − alpha, of the difference of two means."""
-        t = float(scipy_stats().t.isf(self.alpha / 2, topics - 1))
+        t = float(significance.scipy_stats().t.isf(self.alpha / 2, topics - 1))
         # A sample deviation is on average that of the population times √(2 / (n−1)) · Γ(n/2) / Γ((n−1)/2).
         ratio = math.exp(math.lgamma(topics / 2) - math.lgamma((topics - 1) / 2))
         return 4 * t * ratio * math.sqrt(variance / (topics * (topics - 1)))
@@ -133,11 +120,11 @@ def plan_topics(
     if variance is not None:
         variance = numbers.VARIANCE.check(variance)
         return to_frame(_rows(aim, systems or 2, variance, variance, None, None))
-    matrix = comparable(scores, allow_mismatch)  # type: ignore[arg-type]  # there are scores
+    matrix = score_matrix.comparable(scores, allow_mismatch)  # type: ignore[arg-type]  # there are scores
     if len(matrix.runs) < 2:
         raise InputError("", "a plan needs at least two runs", "add a run, or give --variance", usage=True)
     rows = []
-    for paired in (shared_topics(matrix, name) for name in matrix.comparable_measures()):
+    for paired in (score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()):
         rows += _rows(aim, systems or len(matrix.runs), *_variances(paired), paired.measure, len(paired.topics))
     return to_frame(rows)
 
@@ -148,7 +135,7 @@ def _variances(paired: Paired) -> tuple[float, float]:
     if (paired.values == paired.values[0]).all():
         what = "the runs do not differ, so there is no variance to plan with"
         raise InputError(f"measure '{paired.measure}'", what, "give other runs, or --variance", usage=True)
-    return float(TwoWay.of(paired.values).mean_squares[2]), float(paired.values.var(1, ddof=1).mean())
+    return float(significance.TwoWay.of(paired.values).mean_squares[2]), float(paired.values.var(1, ddof=1).mean())
 
 
 def _rows(
@@ -280,7 +267,7 @@ def _needed(row: Row) -> Any:
     writes={"curve": ("curve", "Write the achieved significance level of every pair, from the highest to the lowest.")},
     modes=(PLAN,),
     picture=Picture(
-        lambda found: [Panel(partial(draw_levels, curve=found.curve, level="level", alpha=found.alpha), 2.1)],
+        lambda found: [pictures.Panel(partial(draw_levels, curve=found.curve, level="level", alpha=found.alpha), 2.1)],
         """Draw the achieved significance levels of all pairs of runs, from the highest to the lowest, a line for each
         measure: the nearer to the axes, the more it tells apart.
 
@@ -317,13 +304,13 @@ def power(
         if 1 / alpha > MOST_DRAWS:
             hint = f"use an --alpha of {1 / MOST_DRAWS:g} or more"
         raise InputError("--draws", what, hint, usage=True)
-    matrix = comparable(scores, allow_mismatch)
+    matrix = score_matrix.comparable(scores, allow_mismatch)
     best = numbers.BEST.check_or_none(best)
     if len(matrix.runs) < 2:
         raise InputError("", "power needs at least two runs", "add a run", usage=True)
     rows, curves = [], []
     for measure in matrix.comparable_measures():
-        paired = shared_topics(matrix, measure)
+        paired = score_matrix.shared_topics(matrix, measure)
         paired = matrix.select(runs=_best(paired, best)).paired(measure)
         curve = to_frame(_levels(paired, draws, alpha, seed))
         curves.append(curve)
@@ -341,9 +328,9 @@ def _best(paired: Paired, best: int | None) -> Sequence[str]:
 
 
 def _levels(paired: Paired, draws: int, alpha: float, seed: int) -> dict[str, Any]:
-    first, second = run_pairs(len(paired.runs))
-    differences = topic_differences(paired.values, first, second)
-    level, needed = studentized(differences, draws, seed, alpha)
+    first, second = score_matrix.run_pairs(len(paired.runs))
+    differences = score_matrix.topic_differences(paired.values, first, second)
+    level, needed = significance.studentized(differences, draws, seed, alpha)
     topics, summary = len(paired.topics), paired.reading.summary
     order = np.argsort(-level, kind="stable")
     names = np.array(paired.runs, dtype=object)
@@ -352,9 +339,9 @@ def _levels(paired: Paired, draws: int, alpha: float, seed: int) -> dict[str, An
         "pair": np.arange(1, len(order) + 1),
         "run": names[second[order]],
         "other": names[first[order]],
-        "difference": of_mean(differences.mean(1), topics, summary)[order],
+        "difference": run_scores.of_mean(differences.mean(1), topics, summary)[order],
         "level": level[order],
-        "needed": of_mean(needed, topics, summary)[order],
+        "needed": run_scores.of_mean(needed, topics, summary)[order],
         "tested": paired.tested,
     }
 
@@ -383,27 +370,27 @@ def plot_power(result: Any, *, alpha: float = 0.05, ax: Axes | None = None) -> A
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for an alpha that is not a level.
     """
     alpha = numbers.ALPHA.check(alpha)
-    curve = frame_of(result, ["measure"], "power", SOURCE, "curve")
+    curve = pictures.frame_of(result, ["measure"], "power", SOURCE, "curve")
     level = next((name for name in ("level", "p") if name in curve.columns), None)
     if level is None:
         raise InputError("plot.power", "the frame has no levels and no p values", f"give {SOURCE}", usage=True)
-    check_numbers(curve, [level], "power", SOURCE)
-    return drawn(partial(draw_levels, curve=curve, level=level, alpha=alpha), ax)
+    pictures.check_numbers(curve, [level], "power", SOURCE)
+    return pictures.drawn(partial(draw_levels, curve=curve, level=level, alpha=alpha), ax)
 
 
 def draw_levels(ax: Axes, curve: pd.DataFrame, level: str, alpha: float) -> None:
     """Draw the levels of each measure in descending order."""
     groups = list(curve.groupby("measure", sort=False))
     most = max(len(own) for _, own in groups)
-    for number, ((measure, own), look) in enumerate(zip(groups, looks(len(groups)), strict=True)):
+    for number, ((measure, own), look) in enumerate(zip(groups, pictures.looks(len(groups)), strict=True)):
         levels = np.sort(own[level].dropna().to_numpy(dtype=float))[::-1]
         marker: dict[str, Any] = {"marker": "osD^vP*"[number % 7]} if most <= 30 else {}
-        ax.plot(np.arange(1, len(levels) + 1), levels, label=shown(str(measure)), **look, **marker)
-    ax.axhline(alpha, color=GREY, linewidth=0.7, linestyle="--", label=f"α = {alpha:g}")
+        ax.plot(np.arange(1, len(levels) + 1), levels, label=pictures.shown(str(measure)), **look, **marker)
+    ax.axhline(alpha, color=pictures.GREY, linewidth=0.7, linestyle="--", label=f"α = {alpha:g}")
     ax.set_ylim(0, None)
     ax.set_xlim(0.5, most + 0.5)
-    ax.grid(color=LIGHT, linewidth=0.4)
+    ax.grid(color=pictures.LIGHT, linewidth=0.4)
     ax.set_xlabel("pair of runs, by level" if most > 1 else "pair of runs")
     ax.set_ylabel("achieved significance level" if level == "level" else "p")
-    whole_numbers(ax)
-    legend(ax)
+    pictures.whole_numbers(ax)
+    pictures.legend(ax)

@@ -7,21 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
-import numpy as np
-
-from gradedeval.analysis.pictures import (
-    LIGHT,
-    MANY,
-    Panel,
-    drawn,
-    frame_of,
-    grey_notes,
-    legend,
-    looks,
-    of_measure,
-    shown,
-)
-from gradedeval.arrays import TOLERANCE, Floats
+from gradedeval.analysis import pictures
+from gradedeval.arrays import TOLERANCE, Floats, np
 from gradedeval.errors import InputError, plural, shorten, tell
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, frame_table, group_numbers, joined, to_frame
@@ -35,16 +22,17 @@ from gradedeval.options.presets import resolve_options
 from gradedeval.options.question import Picture, Setting, question
 from gradedeval.parallel.workers import workers
 from gradedeval.questions.weights import settled_batches
-from gradedeval.scoring.doubts import doubts_of, few_topics, not_too_many
-from gradedeval.scoring.evaluate import named_runs, qrels_for
-from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.signature import signature
-from gradedeval.scoring.tasks import grade_run
+from gradedeval.scoring import doubts, evaluate, tasks
+from gradedeval.scoring import scorer as scorers
+from gradedeval.scoring import signature as signatures
 from gradedeval.trec.lines import decode
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from gradedeval.analysis.pictures import Panel
+    from gradedeval.scoring.scorer import Scorer
 
 
 Of = Annotated["AnyMeasure", Setting("The measure whose thresholds the graded curve has, such as 'gap(g=1:1:2)' or "
@@ -136,14 +124,14 @@ def precision_recall(
     """
     options = resolve_options(like, **keywords)
     (chosen,) = parse_measures(measure)
-    named = named_runs(runs)
+    named = evaluate.named_runs(runs)
     _check(chosen, options)
     points = numbers.POINTS.check(points)
-    judged = qrels_for(named, qrels, options)
-    graded = Scorer(judged, [chosen], options)
-    scorer = Scorer(judged, [*graded.measures, *(_binary(graded) if binary else [])], options, workers().limits)
+    judged = evaluate.qrels_for(named, qrels, options)
+    graded = scorers.Scorer(judged, [chosen], options)
+    scorer = scorers.Scorer(judged, [*graded.measures, *(_binary(graded) if binary else [])], options, workers().limits)
     frames, counts, formats, notes = _curves(named, graded, scorer, points)
-    under = signature(judged, options, scorer.measures, counts, formats)
+    under = signatures.signature(judged, options, scorer.measures, counts, formats)
     return PrecisionRecall(joined(frames), points, f"{under} | interpolated at {points} levels of recall", tell(notes))
 
 
@@ -156,7 +144,7 @@ def _curves(
     barren: dict[str, set[bytes]] = {}
     share = workers()
     for name, source in share.progress(list(runs.items())):
-        run = grade_run(source, scorer.grader, share.silent())
+        run = tasks.grade_run(source, scorer.grader, share.silent())
         curves: list[list[tuple[Floats, Floats]]] = [[] for _ in scorer.measures]
         for batch in settled_batches(run):
             gains_of = scorer.gains_cache(batch)
@@ -171,9 +159,9 @@ def _curves(
             frames.append(to_frame({**head, "recall": recall, "precision": precision, "topics": len(own)}))
         counts.append((len(run.topics), run.missing))
         formats.append(run.format)
-        notes += not_too_many([*run.notes, *doubts_of(run, graded)])
+        notes += doubts.not_too_many([*run.notes, *doubts.doubts_of(run, graded)])
     count = len(scorer.measures)
-    notes += [*few_topics(max(count for count, _ in counts)), *_barren_notes(barren)]
+    notes += [*doubts.few_topics(max(count for count, _ in counts)), *_barren_notes(barren)]
     return [frame for column in range(count) for frame in frames[column::count]], counts, formats, notes
 
 
@@ -254,41 +242,41 @@ def plot_pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, or a measure that is not in it.
     """
-    frame = frame_of(curves, COLUMNS, "pr", "what gradedeval.precision_recall returns")
-    frame = frame if measure is None else of_measure(frame, measure, "pr")
-    ax = drawn(partial(draw_curves, frame=frame), ax)
-    tell(grey_notes(frame))
+    frame = pictures.frame_of(curves, COLUMNS, "pr", "what gradedeval.precision_recall returns")
+    frame = frame if measure is None else pictures.of_measure(frame, measure, "pr")
+    ax = pictures.drawn(partial(draw_curves, frame=frame), ax)
+    tell(pictures.grey_notes(frame))
     return ax
 
 
 def curve_panels(frame: pd.DataFrame) -> list[Panel]:
     """One picture; where it would hold too many lines, one for each measure."""
-    tell(grey_notes(frame))
+    tell(pictures.grey_notes(frame))
     if len(distinct(frame, "measure", "run")) <= TOGETHER:
-        return [Panel(partial(draw_curves, frame=frame), 2.1)]
+        return [pictures.Panel(partial(draw_curves, frame=frame), 2.1)]
     groups = frame.groupby("measure", sort=False)
-    return [Panel(partial(draw_curves, frame=own, top=frame["precision"].max()), 2.0) for _, own in groups]
+    return [pictures.Panel(partial(draw_curves, frame=own, top=frame["precision"].max()), 2.0) for _, own in groups]
 
 
 def draw_curves(ax: Axes, frame: pd.DataFrame, top: float | None = None) -> None:
     """Draw all curves of a frame, up to the precision `top`."""
     runs, measures = (list(dict.fromkeys(frame[name])) for name in ("run", "measure"))
     rel_of = dict(zip(frame["measure"], frame["rel"], strict=True))
-    look_of, dash_of = dict(zip(runs, looks(len(runs)), strict=True)), _dashes(rel_of)
+    look_of, dash_of = dict(zip(runs, pictures.looks(len(runs)), strict=True)), _dashes(rel_of)
     few = frame["recall"].nunique() <= POINTS
     for measure, run in dict.fromkeys(zip(frame["measure"], frame["run"], strict=True)):
         own = frame[(frame["measure"] == measure) & (frame["run"] == run)]
         marker: dict[str, Any] = (
             {"marker": "o", "markersize": 2.5} if few and (np.isnan(rel_of[measure]) or len(measures) == 1) else {}
         )
-        marker = marker if run in list(look_of)[:MANY] else {}
+        marker = marker if run in list(look_of)[: pictures.MANY] else {}
         # Between two levels precision is that of the next one.
         steps: dict[str, Any] = {} if few else {"drawstyle": "steps-pre"}
         look = {**look_of[run], **dash_of[measure], **marker, **steps}
         ax.plot(own["recall"], own["precision"], label=f"{run} {measure}", clip_on=False, **look)
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1.05 * (top or frame["precision"].max()) or 1)
-    ax.grid(color=LIGHT, linewidth=0.4)
+    ax.grid(color=pictures.LIGHT, linewidth=0.4)
     topics = int(frame["topics"].max())
     only = f", {_named(measures[0], rel_of)}" if len(measures) == 1 else ""
     ax.set_xlabel("recall (share of what is relevant)")
@@ -298,7 +286,7 @@ def draw_curves(ax: Axes, frame: pd.DataFrame, top: float | None = None) -> None
 
 def _named(measure: str, rel_of: Mapping[str, float]) -> str:
     """What a curve is called: a binary one after its threshold."""
-    return shown(measure) if np.isnan(rel_of[measure]) else f"grade ≥ {rel_of[measure]:g}"
+    return pictures.shown(measure) if np.isnan(rel_of[measure]) else f"grade ≥ {rel_of[measure]:g}"
 
 
 def _dashes(rel_of: Mapping[str, float]) -> dict[str, dict[str, Any]]:
@@ -314,10 +302,10 @@ def _explain_lines(ax: Axes, look_of: Mapping[str, Any], dash_of: Mapping[str, A
     """A legend with the colors of runs and the dashes of curves."""
     from matplotlib.lines import Line2D
 
-    named = list(look_of)[:MANY]
-    handles = [Line2D([], [], label=shown(run), **look_of[run]) for run in named]
+    named = list(look_of)[: pictures.MANY]
+    handles = [Line2D([], [], label=pictures.shown(run), **look_of[run]) for run in named]
     if rest := len(look_of) - len(named):
-        handles.append(Line2D([], [], label=f"{rest} other {plural(rest, 'run')}", color=LIGHT))
+        handles.append(Line2D([], [], label=f"{rest} other {plural(rest, 'run')}", color=pictures.LIGHT))
     if len(dash_of) > 1:
         handles += [Line2D([], [], label=name, color="#444444", **dash) for name, dash in dash_of.items()]
-    legend(ax, handles=handles)
+    pictures.legend(ax, handles=handles)

@@ -7,22 +7,21 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-
-from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, shared_topics, with_baseline
-from gradedeval.analysis.significance import effect_size
+from gradedeval.analysis import score_matrix, significance
 from gradedeval.analysis.tables import Row, Shown, frame_document, readings, same, scales, signature_lines
-from gradedeval.arrays import TOLERANCE, Floats
+from gradedeval.arrays import TOLERANCE, Floats, np
 from gradedeval.errors import InputError, shorten, tell, visible
 from gradedeval.formats import Column, Document, Layout
 from gradedeval.formats.frames import InNotebook, distinct, joined, to_frame
 from gradedeval.options import numbers
 from gradedeval.options.question import Setting, question
 from gradedeval.questions.compare import WON, whole
-from gradedeval.scoring.run_scores import of_mean
+from gradedeval.scoring import run_scores
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
 
 
 Baseline = Annotated["AnyScores | None", Setting("Compare every run with this one: one of RUN, another file, or saved "
@@ -102,11 +101,11 @@ def risk(
     an invalid alpha, and where no measure is left, and InputError for a measure with a single topic.
     """
     alpha = numbers.LOSS_ALPHA.check(alpha)
-    matrix, baseline = with_baseline(scores, baseline, allow_mismatch)
+    matrix, baseline = score_matrix.with_baseline(scores, baseline, allow_mismatch)
     if len(matrix.runs) < 2:
         raise InputError("", "risk needs at least two runs", "add a run or --baseline", usage=True)
     of = None if baseline is None else matrix.run_index(baseline)
-    measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
+    measures = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
     usable = [paired for paired in measures if paired.reading.better != "neither"]
     if not usable:
         what = f"by {shorten([paired.measure for paired in measures])} neither run is better"
@@ -134,12 +133,14 @@ def _columns(paired: Paired, baseline: int | None, alpha: float) -> dict[str, An
         "baseline": MEAN_OF_RUNS if baseline is None else paired.runs[baseline],
         "topics": topics,
         "mean": summaries,
-        "baseline_mean": of_mean(base.mean(), topics, reading.summary) if baseline is None else summaries[baseline],
+        "baseline_mean": run_scores.of_mean(base.mean(), topics, reading.summary)
+        if baseline is None
+        else summaries[baseline],
         "wins": (differences > 0).sum(1),
         "ties": (differences == 0).sum(1),
         "losses": (differences < 0).sum(1),
         "u_risk": weighted.mean(1),
-        "t_risk": effect_size(weighted) * math.sqrt(topics),
+        "t_risk": significance.effect_size(weighted) * math.sqrt(topics),
         "z_risk": z_risk,
         "geo_risk": geo_risk,
     }

@@ -5,33 +5,22 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-
-from gradedeval.analysis.pictures import (
-    BLACK,
-    BLUE,
-    LIGHT,
-    LOWER,
-    SKY,
-    Panel,
-    drawn,
-    legend,
-    of_measure,
-    shown,
-    summary_label,
-)
-from gradedeval.analysis.score_matrix import AnyScores, Matrix, comparable
+from gradedeval.analysis import pictures, score_matrix
+from gradedeval.arrays import np
 from gradedeval.errors import InputError, tell
 from gradedeval.formats.frames import to_frame
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import numbers
 from gradedeval.options.question import Picture, Setting, question
-from gradedeval.scoring.intervals import Scale, summary_intervals
-from gradedeval.scoring.run_scores import summarize, summarize_rises
+from gradedeval.scoring import intervals, run_scores
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from gradedeval.analysis.pictures import Panel
+    from gradedeval.analysis.score_matrix import AnyScores, Matrix
+    from gradedeval.scoring.intervals import Scale
 
 
 # Runs by their summaries: score, interval, and how far judging could raise it.
@@ -67,10 +56,10 @@ def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bo
     −1 where less is). What is not known is nan. Raises InputError (usage) unless the level is between 0 and 1.
     """
     level = numbers.LEVEL.check(level)
-    matrix = comparable(scores, allow_mismatch)
+    matrix = score_matrix.comparable(scores, allow_mismatch)
     scales = [_scale(matrix, column) for column in range(len(matrix.measures))]
     cells = [(matrix.score[row], matrix.included[row]) for row in range(len(matrix.runs))]
-    intervals = summary_intervals(cells, scales, 1 - level)
+    limits = intervals.summary_intervals(cells, scales, 1 - level)
     rows = []
     for column, name in enumerate(matrix.measures):
         reading = matrix.reading(column)
@@ -78,15 +67,15 @@ def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bo
             kept = matrix.included[row, :, column]
             score = matrix.score[row, kept, column]
             unjudged, residual = (
-                float(summarize_rises(score, part[row, kept, column], reading.summary))
+                float(run_scores.summarize_rises(score, part[row, kept, column], reading.summary))
                 for part in (matrix.unjudged, matrix.residual)
             )
-            _, low, high = intervals[row, column].tolist()
+            _, low, high = limits[row, column].tolist()
             rows.append(
                 {
                     "measure": name,
                     "run": run,
-                    "score": float(summarize(score, reading.summary)),
+                    "score": float(run_scores.summarize(score, reading.summary)),
                     "low": low,
                     "high": high,
                     "unjudged": unjudged,
@@ -105,12 +94,12 @@ def _scale(matrix: Matrix, column: int) -> Scale:
     name, summary = matrix.measures[column], matrix.reading(column).summary
     if matrix.scores is not None:
         scored = {} if matrix.scores.transformations else {one.label: one for one in matrix.scores.measures}
-        return Scale.of(scored[name]) if name in scored else Scale(summary)
+        return intervals.Scale.of(scored[name]) if name in scored else intervals.Scale(summary)
     try:
         (measure,) = parse_measures(name)
     except (InputError, ValueError):
-        return Scale(summary)
-    return Scale.of(measure)
+        return intervals.Scale(summary)
+    return intervals.Scale.of(measure)
 
 
 # Runs by their mean: what is known, what the unjudged documents could add, and what lies beyond.
@@ -129,9 +118,9 @@ def plot_runs(scores: AnyScores, measure: Any = None, *, level: float = LEVEL, a
     Returns the axes. What is not known is not drawn, with a warning. Raises `gradedeval.InputError` (usage) where it is
     not said which measure, and where no run has a score.
     """
-    frame = of_measure(run_summaries(scores, level), measure, "runs")
+    frame = pictures.of_measure(run_summaries(scores, level), measure, "runs")
     notes = run_notes(frame)
-    ax = drawn(partial(draw_runs, frame=frame, level=level), ax)
+    ax = pictures.drawn(partial(draw_runs, frame=frame, level=level), ax)
     tell(notes)
     return ax
 
@@ -140,7 +129,10 @@ def run_panels(summaries: pd.DataFrame, matrix: Matrix, level: float) -> list[Pa
     """A picture for each measure."""
     frames = [frame for _, frame in summaries.groupby("measure", sort=False)]
     tell(note for frame in frames for note in run_notes(frame))
-    return [Panel(partial(draw_runs, frame=frame, level=level), 0.45 + max(3, len(frame)) * 0.125) for frame in frames]
+    return [
+        pictures.Panel(partial(draw_runs, frame=frame, level=level), 0.45 + max(3, len(frame)) * 0.125)
+        for frame in frames
+    ]
 
 
 def run_notes(frame: pd.DataFrame) -> list[str]:
@@ -168,27 +160,40 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float) -> None:
     # A residual that comes from the bounds is blank here, and all of it is of the run's unjudged documents.
     unjudged = np.where(np.isnan(unjudged), frame["residual"].to_numpy(dtype=float), unjudged)
     ax.use_sticky_edges = False  # a bar that ends in the air is not cut off
-    ax.barh(place, score, color=BLUE, height=0.7, label="score")
+    ax.barh(place, score, color=pictures.BLUE, height=0.7, label="score")
     left = score
-    for part, color, hatch, name in ((unjudged, SKY, "", "unjudged"), (beyond, "white", "//////", "beyond the run")):
+    for part, color, hatch, name in (
+        (unjudged, pictures.SKY, "", "unjudged"),
+        (beyond, "white", "//////", "beyond the run"),
+    ):
         width = np.where(np.isfinite(part), part, 0.0)
         if width.any():
             ax.barh(
-                place, width, left=left, height=0.7, color=color, hatch=hatch, edgecolor=BLUE, linewidth=0.4, label=name
+                place,
+                width,
+                left=left,
+                height=0.7,
+                color=color,
+                hatch=hatch,
+                edgecolor=pictures.BLUE,
+                linewidth=0.4,
+                label=name,
             )
         left = left + width
     ends = np.abs(frame[["low", "high"]].to_numpy(dtype=float).T - score)
     finite = np.isfinite(ends).all(0)
     if finite.any():
-        ax.errorbar(score[finite], place[finite], xerr=ends[:, finite], fmt="none", ecolor=BLACK, elinewidth=0.8,
-                    capsize=1.5, label=f"{100 * level:g}% interval")  # fmt: skip
-    ax.set_yticks(place, [shown(run) for run in frame["run"]])
+        ax.errorbar(score[finite], place[finite], xerr=ends[:, finite], fmt="none", ecolor=pictures.BLACK,
+                    elinewidth=0.8, capsize=1.5, label=f"{100 * level:g}% interval")  # fmt: skip
+    ax.set_yticks(place, [pictures.shown(run) for run in frame["run"]])
     ax.set_ylim(len(frame) - 0.4, -0.6)
     if ax.dataLim.x0 >= 0:
         ax.set_xlim(0, None)
-    ax.axvline(0, color=BLACK, linewidth=0.6)
-    ax.grid(axis="x", color=LIGHT, linewidth=0.4)
+    ax.axvline(0, color=pictures.BLACK, linewidth=0.6)
+    ax.grid(axis="x", color=pictures.LIGHT, linewidth=0.4)
     ax.set_ylabel("run")
-    lower = LOWER if frame["sign"].iloc[0] < 0 else ""
-    ax.set_xlabel(summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist()) + lower)
-    legend(ax)
+    lower = pictures.LOWER if frame["sign"].iloc[0] < 0 else ""
+    ax.set_xlabel(
+        pictures.summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist()) + lower
+    )
+    pictures.legend(ax)

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
-import numpy as np
-
-from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, check_maskable, lifted, rank_runs
+from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import shown
-from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import InputError, check_choice, plural, tell
 from gradedeval.formats import Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, to_frame
@@ -23,14 +21,17 @@ from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
 from gradedeval.options.definition import GAINS
 from gradedeval.options.presets import resolve_options, top_grade
 from gradedeval.options.question import Question, Setting
-from gradedeval.rankings.batch import Batch, Codes
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import named_runs, qrels_for
-from gradedeval.scoring.run_scores import tested
-from gradedeval.scoring.scorer import Scorer
+from gradedeval.rankings import batch as batches
+from gradedeval.rankings import qrels as judgments
+from gradedeval.scoring import evaluate, run_scores
+from gradedeval.scoring import scorer as scorers
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.analysis.ranked_runs import RankedRuns
+    from gradedeval.rankings.batch import Batch, Codes
+    from gradedeval.scoring.scorer import Scorer
 
 
 # What a judgment could change of a measure: documents chosen one after the other, each given those before it.
@@ -109,7 +110,7 @@ class Board:
         of_bounds = np.isnan(by_unjudged) & ~np.isnan(residual)
         most = np.where(of_bounds, self._most(), score + residual)
         self.judged_means, self.most = (
-            np.nansum(tested(values, self.summary), axis=1) / self.topics_of_run for values in (score, most)
+            np.nansum(run_scores.tested(values, self.summary), axis=1) / self.topics_of_run for values in (score, most)
         )
         self.begin()
 
@@ -126,7 +127,7 @@ class Board:
         self.gains = [topic.judged for topic in self.topics]
         ceiling = self.measure.definition.ceiling
         self.scores = [
-            tested(np.minimum(scores_of(self.measure, gains), ceiling), self.summary) for gains in self.gains
+            run_scores.tested(np.minimum(scores_of(self.measure, gains), ceiling), self.summary) for gains in self.gains
         ]
         self.weight: Floats = np.where(self.open, 0.0, -1.0)
         for number, topic in enumerate(self.topics):
@@ -150,7 +151,7 @@ class Board:
         mine = topic.entry[self.candidate[topic.entry] == number]
         runs, ranks = self.run[mine], self.rank[mine]
         self.as_judged, self.open[number], self.weight[number] = False, False, -1.0
-        after = tested(lifted(self.measure, gains, topic.best, runs, ranks), self.summary)
+        after = run_scores.tested(ranked_runs.lifted(self.measure, gains, topic.best, runs, ranks), self.summary)
         self.means[runs] += (after - self.scores[at][runs]) / self.topics_of_run[runs]
         self.scores[at][runs] = after
         gain = gains.gain.copy()
@@ -173,7 +174,9 @@ class Board:
         which = np.flatnonzero(wanted[topic.row])
         entry = topic.entry[which]
         runs = self.run[entry]
-        after = tested(lifted(self.measure, self.gains[at], topic.best, runs, self.rank[entry]), self.summary)
+        after = run_scores.tested(
+            ranked_runs.lifted(self.measure, self.gains[at], topic.best, runs, self.rank[entry]), self.summary
+        )
         self.rise[entry] = np.maximum(after - self.scores[at][runs], 0) / self.topics_of_run[runs]
         rises = np.zeros((len(topic.member), len(self.means)))
         rises[topic.row[which], runs] = self.rise[entry]
@@ -251,7 +254,7 @@ def _rankings(ranked: RankedRuns, topic: int, name: bytes, last: int | None) -> 
     for row, run in enumerate(ranked.runs):
         some = ranked.code[run.of_topic(topic)[:width]]
         codes[row, : len(some)] = some
-    return Batch([name] * len(counts), codes, counts, pool)
+    return batches.Batch([name] * len(counts), codes, counts, pool)
 
 
 # What a judgment tells by the ranks of a document: the best of them, or by rank-biased precision.
@@ -453,13 +456,15 @@ def to_judge(
     `ToJudge`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does, for `judged_only`, and where `residual` or
     `pairs` go by a measure without residual.
     """
-    options, named, by = resolve_options(like, **keywords), named_runs(runs), parse_measures(measure)[0]
+    options, named, by = resolve_options(like, **keywords), evaluate.named_runs(runs), parse_measures(measure)[0]
     settings = JudgingSettings(strategy, budget, p, pool_depth)
     scorer = _scorer(named, qrels, by, options, strategy)
-    ranked = rank_runs(named, scorer.grader)
+    ranked = ranked_runs.rank_runs(named, scorer.grader)
     best = ranked.best_rank
     # What the qrels list is not asked for again, not even where its grade counts as unjudged.
-    candidates = np.flatnonzero((ranked.code >= len(scorer.qrels.labels)) & (best <= (settings.pool_depth or NOWHERE)))
+    candidates = np.flatnonzero(
+        (ranked.code >= len(scorer.qrels.labels)) & (best <= (settings.pool_depth or ranked_runs.NOWHERE))
+    )
     chosen, weights = choose(ranked, scorer, candidates, settings)
     notes = tell(ranked.notes if qrels is None else [*scorer.notes, *ranked.notes])
     wanted = _wanted(ranked, chosen)
@@ -478,12 +483,12 @@ def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Opti
         what = f"does not apply to --strategy {strategy}, which goes by no measure"
         raise OPTIONS["fill"].error(what, "leave it out")
     if qrels is None:
-        judged = Qrels.none((0.0, top_grade(options, 1.0)))
+        judged = judgments.Qrels.none((0.0, top_grade(options, 1.0)))
         options = replace(options, topics="run")
     else:
-        judged = qrels_for(runs, qrels, options)
-    scorer = Scorer(judged, [measure], replace(options, residuals="total"))
-    check_maskable(scorer, options, "--to-judge")
+        judged = evaluate.qrels_for(runs, qrels, options)
+    scorer = scorers.Scorer(judged, [measure], replace(options, residuals="total"))
+    ranked_runs.check_maskable(scorer, options, "--to-judge")
     return scorer
 
 

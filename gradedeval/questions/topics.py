@@ -5,28 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-
-from gradedeval.analysis.difference_bounds import never_falls, settled, topic_bounds
-from gradedeval.analysis.flips import Reread
-from gradedeval.analysis.pictures import (
-    BLACK,
-    BLUE,
-    DARK,
-    LIGHT,
-    LOWER,
-    PALE,
-    VERMILION,
-    Panel,
-    drawn,
-    frame_of,
-    inches_of,
-    legend,
-    of_measure,
-    shown,
-)
-from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, with_baseline
-from gradedeval.arrays import TOLERANCE, Bools, Floats
+from gradedeval.analysis import difference_bounds, flips, pictures, score_matrix
+from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, in_python, plural, tell
 from gradedeval.formats.frames import joined, to_frame
 from gradedeval.options.question import Picture, Setting, question
@@ -35,6 +15,10 @@ from gradedeval.questions.compare import unseen_in
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from gradedeval.analysis.flips import Reread
+    from gradedeval.analysis.pictures import Panel
+    from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
 
 
 # Two runs topic by topic: by how much they differ, and whether judging could reverse their order.
@@ -74,12 +58,12 @@ def topic_differences(scores: AnyScores, baseline: Baseline = None, *, allow_mis
     is). `.attrs["if_fully_judged"]` is what low, high and settled assume. Raises InputError (usage) unless there are
     two runs.
     """
-    matrix, name = with_baseline(scores, baseline, allow_mismatch)
+    matrix, name = score_matrix.with_baseline(scores, baseline, allow_mismatch)
     if len(matrix.runs) != 2:
         what = f"{len(matrix.runs)} {plural(len(matrix.runs), 'run')} given, and two are compared topic by topic"
         raise InputError("", what, "add a run" if len(matrix.runs) < 2 else "choose two", usage=True)
     first = matrix.run_index(name) if name is not None else 0
-    reread = Reread.of(matrix.scores)
+    reread = flips.Reread.of(matrix.scores)
     frames = [_by_topic(matrix.paired(measure), first, reread) for measure in matrix.comparable_measures()]
     frame = joined(frames)
     frame.attrs = {"if_fully_judged": in_python("; ".join(unseen_in(frame, matrix, "settled")))}
@@ -92,8 +76,8 @@ def _by_topic(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame
     old, new = paired.residual[[first, 1 - first]]
     difference = after - before
     difference[np.abs(difference) <= TOLERANCE] = 0
-    lowest, highest = topic_bounds(paired, np.array([first]), np.array([1 - first]), reread)[:, 0]
-    rises = never_falls(paired.measure, reread)
+    lowest, highest = difference_bounds.topic_bounds(paired, np.array([first]), np.array([1 - first]), reread)[:, 0]
+    rises = difference_bounds.never_falls(paired.measure, reread)
     low, high = (difference - old, difference + new) if rises else (np.nan, np.nan)
     low, high = np.where(np.isnan(lowest), low, lowest), np.where(np.isnan(highest), high, highest)
     columns = {
@@ -108,7 +92,7 @@ def _by_topic(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame
         "residual": new,
         "low": np.minimum(low, difference),  # but for the last bits they are
         "high": np.maximum(high, difference),
-        "settled": settled(difference, (old, new), (lowest, highest), rises),
+        "settled": difference_bounds.settled(difference, (old, new), (lowest, highest), rises),
         "sign": paired.reading.sign,
     }
     order = np.argsort(-paired.reading.sign * difference, kind="stable")
@@ -142,10 +126,12 @@ def plot_topics(
     """
     matrix, frame = None, scores if hasattr(scores, "columns") and "difference" in scores.columns else None
     if frame is None:
-        matrix, name = with_baseline(scores, baseline, False)
+        matrix, name = score_matrix.with_baseline(scores, baseline, False)
         frame = topic_differences(matrix, name)
-    frame = of_measure(frame_of(frame, COLUMNS, "topics", "that of gradedeval.topic_differences"), measure, "topics")
-    ax = drawn(partial(draw_topics, frame=frame), ax)
+    frame = pictures.of_measure(
+        pictures.frame_of(frame, COLUMNS, "topics", "that of gradedeval.topic_differences"), measure, "topics"
+    )
+    ax = pictures.drawn(partial(draw_topics, frame=frame), ax)
     tell(topic_notes(frame, matrix))
     return ax
 
@@ -154,7 +140,7 @@ def topic_panels(differences: pd.DataFrame, matrix: Matrix) -> list[Panel]:
     """A picture for each measure."""
     frames = [frame for _, frame in differences.groupby("measure", sort=False)]
     tell(note for frame in frames for note in topic_notes(frame, matrix))
-    return [Panel(partial(draw_topics, frame=frame), 1.9) for frame in frames]
+    return [pictures.Panel(partial(draw_topics, frame=frame), 1.9) for frame in frames]
 
 
 def topic_notes(frame: pd.DataFrame, matrix: Matrix | None = None) -> list[str]:
@@ -172,11 +158,11 @@ def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
     better = frame["sign"].to_numpy() * difference
     open_ = frame["settled"].eq(False).fillna(False).to_numpy(dtype=bool)
     place = np.arange(len(frame))
-    before, after = shown(frame["baseline"].iloc[0]), shown(frame["run"].iloc[0])
+    before, after = pictures.shown(frame["baseline"].iloc[0]), pictures.shown(frame["run"].iloc[0])
     kinds = (
-        (~open_ & (better > 0), BLUE, f"{after} better"),
-        (~open_ & (better < 0), VERMILION, f"{before} better"),
-        (open_, PALE, "judging could reverse it"),
+        (~open_ & (better > 0), pictures.BLUE, f"{after} better"),
+        (~open_ & (better < 0), pictures.VERMILION, f"{before} better"),
+        (open_, pictures.PALE, "judging could reverse it"),
     )
     handles: list[Any] = []
     tied = ~open_ & (better == 0)
@@ -187,22 +173,30 @@ def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
             handles.append(_draw(ax, chosen, difference, width=0.8, color=color, label=label))
     if tied.any():
         size = 2 if len(frame) <= MANY else 1
-        marks: dict[str, Any] = {"marker": "d", "linestyle": "", "markersize": size, "color": BLACK, "clip_on": False}
+        marks: dict[str, Any] = {
+            "marker": "d",
+            "linestyle": "",
+            "markersize": size,
+            "color": pictures.BLACK,
+            "clip_on": False,
+        }
         handles += ax.plot(place[tied], difference[tied], label=f"tied: {tied.sum()}", **marks)
     known = np.isfinite(low) & np.isfinite(high) & (high > low)
     if known.any():
         alpha = 0.7 if len(frame) > MANY else 1
         label = "range if all were judged"
-        handles.append(_draw(ax, known, high, low, width=0.25, color=DARK, label=label, alpha=alpha))
+        handles.append(_draw(ax, known, high, low, width=0.25, color=pictures.DARK, label=label, alpha=alpha))
     elif tied.all():
         ax.set_ylim(-1, 1)
-    ax.axhline(0, color=BLACK, linewidth=0.6)
-    ax.grid(axis="y", color=LIGHT, linewidth=0.4)
+    ax.axhline(0, color=pictures.BLACK, linewidth=0.6)
+    ax.grid(axis="y", color=pictures.LIGHT, linewidth=0.4)
     room = max(0.7, (8 - len(frame)) / 2)
     ax.set_xlim(-room, len(frame) - 1 + room)
     _name_topics(ax, frame["topic"].tolist())
-    ax.set_ylabel(f"difference in {shown(frame['measure'].iloc[0])}{LOWER if frame['sign'].iloc[0] < 0 else ''}")
-    legend(ax, handles=handles)
+    ax.set_ylabel(
+        f"difference in {pictures.shown(frame['measure'].iloc[0])}{pictures.LOWER if frame['sign'].iloc[0] < 0 else ''}"
+    )
+    pictures.legend(ax, handles=handles)
 
 
 def _draw(ax: Axes, chosen: Bools, ends: Floats, begins: Floats | None = None, *, width: float, **look: Any) -> Any:
@@ -217,9 +211,9 @@ def _draw(ax: Axes, chosen: Bools, ends: Floats, begins: Floats | None = None, *
 
 def _name_topics(ax: Axes, names: list[str]) -> None:
     """The names of topics below their bars, where there is room for them."""
-    inches, _ = inches_of(ax)
+    inches, _ = pictures.inches_of(ax)
     few = len(names) <= inches * NAMED
-    ax.set_xticks(range(len(names)) if few else [], [shown(name, 16) for name in names] if few else [])
+    ax.set_xticks(range(len(names)) if few else [], [pictures.shown(name, 16) for name in names] if few else [])
     if few and max(map(len, names)) * len(names) > inches * 12:
         ax.tick_params(axis="x", labelrotation=90)
     count = f"{len(names)} {plural(len(names), 'topic')}"

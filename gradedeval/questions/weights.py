@@ -7,22 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Unpack, cast, get_args
 
-import numpy as np
-
 from gradedeval import __version__
-from gradedeval.analysis.pictures import (
-    LIGHT,
-    Panel,
-    check_numbers,
-    drawn,
-    frame_of,
-    legend,
-    looks,
-    shown,
-    whole_numbers,
-)
-from gradedeval.analysis.ranked_runs import check_by_rank
-from gradedeval.arrays import TOLERANCE, Bools, Floats
+from gradedeval.analysis import pictures, ranked_runs
+from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, check_choice, plural, shorten, tell
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, to_frame
@@ -38,18 +25,21 @@ from gradedeval.options.presets import resolve_options
 from gradedeval.options.question import Picture, Setting, question
 from gradedeval.parallel.progress import Progress, no_progress, progress
 from gradedeval.parallel.workers import Limits, workers
-from gradedeval.rankings.batch import Batch
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import named_runs, qrels_for
-from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.scores import with_defaults
-from gradedeval.scoring.signature import signature
-from gradedeval.scoring.tasks import GradedRun, grade_run
+from gradedeval.rankings import batch as batches
+from gradedeval.scoring import evaluate, scores, tasks
+from gradedeval.scoring import scorer as scorers
+from gradedeval.scoring import signature as signatures
 from gradedeval.trec.lines import decode
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from gradedeval.analysis.pictures import Panel
+    from gradedeval.rankings.batch import Batch
+    from gradedeval.rankings.qrels import Qrels
+    from gradedeval.scoring.scorer import Scorer
+    from gradedeval.scoring.tasks import GradedRun
 
 
 # Background weights: the mean weight that a measure such as ap or bpref gives each rank over a set of runs.
@@ -114,16 +104,16 @@ def background(
     if options.ties == "average":
         raise OPTIONS["ties"].error("weights in a ranking need one order", "choose an order")
     for measure in measures:
-        check_by_rank(measure)
+        ranked_runs.check_by_rank(measure)
     share = workers()
-    scorer = Scorer(qrels, measures, options, share.limits)
+    scorer = scorers.Scorer(qrels, measures, options, share.limits)
     grader = replace(scorer.grader, last_rank=None)
     summed = _Sums(scorer, depth)
     counts: list[tuple[int, int]] = []
     formats: list[str] = []
     notes, topics = list(scorer.notes), set()
     for _, source in share.progress(list(runs.items())):
-        run = grade_run(source, grader, share.silent())
+        run = tasks.grade_run(source, grader, share.silent())
         for batch in settled_batches(run):
             summed.add(batch)
         counts.append((len(run.topics), run.missing))
@@ -183,10 +173,9 @@ def share_past(inside: float, whole: float) -> float:
 
 def settled_batches(run: GradedRun[Batch]) -> Iterator[Batch]:
     """The topics of a run that count, each once."""
-    batches = run.batches
-    last = {topic: number for number, batch in enumerate(batches) for topic in batch.topics}
+    last = {topic: number for number, batch in enumerate(run.batches) for topic in batch.topics}
     counted = set(run.topics)
-    for number, batch in enumerate(batches):
+    for number, batch in enumerate(run.batches):
         rows = [row for row, topic in enumerate(batch.topics) if last[topic] == number and topic in counted]
         if rows:
             yield only(batch, rows)
@@ -195,7 +184,8 @@ def settled_batches(run: GradedRun[Batch]) -> Iterator[Batch]:
 def only(batch: Batch, rows: Sequence[int]) -> Batch:
     """Some topics of a batch."""
     topics = [batch.topics[row] for row in rows]
-    return Batch(topics, batch.codes[rows], batch.retrieved[rows], batch.pool.select(np.array(rows, dtype=np.int64)))
+    pool = batch.pool.select(np.array(rows, dtype=np.int64))
+    return batches.Batch(topics, batch.codes[rows], batch.retrieved[rows], pool)
 
 
 def _to_depth(batch: Batch, depth: int, cells: int) -> Iterator[Batch]:
@@ -239,7 +229,7 @@ def static_weights(measure: Measure, depth: int, show: Progress = no_progress, t
     """
     if depth > DEEPEST + 1:  # one more than is asked for tells whether users go on from the last
         RANKS.check(depth)
-    check_by_rank(measure)
+    ranked_runs.check_by_rank(measure)
     if measure.types:
         what = "its weights depend on the types of the documents"
         raise InputError(f"'{measure}'", what, "give it a file without types", usage=True)
@@ -449,7 +439,7 @@ def ranks_drawn(*, ranks: RanksDrawn = None, log: Log = False) -> dict[str, Any]
 
 def weight_panels(weights: Weights, *, log: Log = False) -> list[Panel]:
     """The picture of some weights."""
-    return [Panel(partial(draw_weights, frame=weights.frame, quantity=weights.quantity, log=log), 2.1)]
+    return [pictures.Panel(partial(draw_weights, frame=weights.frame, quantity=weights.quantity, log=log), 2.1)]
 
 
 @question(
@@ -508,7 +498,7 @@ def weights(
     Zhang et al., Information Retrieval 2010, section 3. Raises InputError also where a measure has no weights.
     """
     options = resolve_options(like, **keywords)
-    named = None if runs is None else named_runs(runs)
+    named = None if runs is None else evaluate.named_runs(runs)
     chosen = parse_measures(measures)
     ranks = RANKS.check(ranks)
     check_choice(normalize, NORMALIZE, "--normalize")
@@ -537,7 +527,7 @@ def _weights(
     normalize: str,
 ) -> Weights:
     """The weights of ranks down to a depth; the signature lacks what was made of them."""
-    chosen = list(dict.fromkeys(with_defaults(measure, options) for measure in measures))
+    chosen = list(dict.fromkeys(scores.with_defaults(measure, options) for measure in measures))
     for measure in chosen:
         if measure.prior is not None:
             raise InputError(f"'{measure}'", "a mean over intents has no weights", "use the measure inside", usage=True)
@@ -547,11 +537,11 @@ def _weights(
     notes = _cost_notes(list(columns), options)
     settings = [f"gradedeval {__version__}"]
     if implied and runs is not None:
-        judged = qrels_for(runs, qrels, options)
+        judged = evaluate.qrels_for(runs, qrels, options)
         found = background(runs, judged, implied, options, depth)
         columns |= dict(zip(implied, zip(found.weights.T, found.shares.tolist(), strict=True), strict=True))
         notes += found.notes
-        count, under = len(found.counts), signature(judged, options, implied, found.counts, found.formats)
+        count, under = len(found.counts), signatures.signature(judged, options, implied, found.counts, found.formats)
         settings = [str(under), f"{count} {plural(count, 'run')}"]
     elif runs is not None:
         notes.append("the runs are not read: the weights of these measures are the same for all")
@@ -633,14 +623,14 @@ def plot_weights(weights: Any, *, log: bool = False, ranks: int | None = None, a
     and where nothing is left to draw.
     """
     ranks = numbers.RANKS.check_or_none(ranks)
-    frame = frame_of(weights, ["rank"], "weights", SOURCE)
+    frame = pictures.frame_of(weights, ["rank"], "weights", SOURCE)
     if len(frame.columns) == 1:
         raise InputError("plot.weights", "the frame has no column but rank", f"give {SOURCE}", usage=True)
-    check_numbers(frame, frame.columns, "weights", SOURCE)
+    pictures.check_numbers(frame, frame.columns, "weights", SOURCE)
     quantity = getattr(weights, "quantity", "W")
     ranks = ranks or (None if log else RANKS_DRAWN)
     frame = frame if ranks is None else frame[frame["rank"] <= ranks]
-    return drawn(partial(draw_weights, frame=frame, quantity=quantity, log=log), ax)
+    return pictures.drawn(partial(draw_weights, frame=frame, quantity=quantity, log=log), ax)
 
 
 def draw_weights(ax: Axes, frame: pd.DataFrame, quantity: str, log: bool) -> None:
@@ -650,10 +640,10 @@ def draw_weights(ax: Axes, frame: pd.DataFrame, quantity: str, log: bool) -> Non
     values = frame[names].to_numpy(dtype=float)
     if log and not (values > 0).any():
         raise InputError("--log", "no weight is above 0", "leave it out", usage=True)
-    for column, (name, look) in enumerate(zip(names, looks(len(names)), strict=True)):
+    for column, (name, look) in enumerate(zip(names, pictures.looks(len(names)), strict=True)):
         own = np.where(values[:, column] > 0, values[:, column], np.nan) if log else values[:, column]
         marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if np.isfinite(own).sum() <= FEW else {}
-        ax.plot(rank, own, label=shown(name), **look, **marker)
+        ax.plot(rank, own, label=pictures.shown(name), **look, **marker)
     if log:
         ax.set_xscale("log")
         ax.set_yscale("log")
@@ -664,8 +654,8 @@ def draw_weights(ax: Axes, frame: pd.DataFrame, quantity: str, log: bool) -> Non
     else:
         ax.set_ylim(min(0.0, float(values.min(where=np.isfinite(values), initial=0))), None)
         ax.set_xlim(0.5, rank.max() + 0.5)
-        whole_numbers(ax)
-    ax.grid(color=LIGHT, linewidth=0.4)
+        pictures.whole_numbers(ax)
+    ax.grid(color=pictures.LIGHT, linewidth=0.4)
     ax.set_xlabel("rank i (documents)")
     ax.set_ylabel(LABELS[quantity])
-    legend(ax)
+    pictures.legend(ax)

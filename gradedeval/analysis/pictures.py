@@ -17,7 +17,6 @@ from gradedeval.formats.frames import distinct
 from gradedeval.measures.parse import canonical, parse_measures
 from gradedeval.options import numbers
 from gradedeval.trec.stream import extension_of
-from gradedeval.trec.written import write_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -285,6 +284,9 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str], signature: str = 
     The file is there completely or not at all. Raises InputError (usage) for another extension, and for what is neither
     axes nor a figure; InputError where the file cannot be written.
     """
+
+    from gradedeval.trec.written import write_file
+
     form = extension(path)
     whole: Any = getattr(picture, "figure", picture)
     if not hasattr(whole, "savefig"):

@@ -122,7 +122,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "clicks.click_measures:correlate",
         "Correlate measures of lists with what users clicked on them.",
     ),
-    "gains": ("clicks.learned_gains:gains_command", "Learn what grades are worth to users."),
+    "gains": ("clicks.learned_gains:gains", "Learn what grades are worth to users."),
     "models": ("clicks.click_models:models_command", "Fit click models, and report how well they predict."),
     "simulate": ("clicks.simulation:simulate_command", "Draw a click log of users whose behaviour is known."),
 }

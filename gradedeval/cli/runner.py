@@ -355,9 +355,10 @@ def _read_log(question: Question, settings: dict[str, Any], keywords: dict[str, 
     settings |= {name: reading.pop(name) for name in question.passes}
     options = {name: keywords[name] for name in question.besides}
     if any(one.kind is one.VAR_KEYWORD for one in inspect.signature(question.function).parameters.values()):
-        return (question.reads(files[0], **reading), *files[1:]), settings | options
-    qrels = [_qrels(files[1:], options)] if most > 1 else []
-    return (question.reads(files[0], **reading), *qrels), settings
+        settings |= {"qrels": files[1], **options}
+    elif most > 1:
+        settings["qrels"] = _qrels(files[1:], options)
+    return (question.reads(files[0], **reading),), settings
 
 
 def _qrels(files: tuple[str, ...], options: Mapping[str, Any]) -> Any:

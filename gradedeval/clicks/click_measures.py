@@ -100,7 +100,8 @@ def batch_of(log: ClickLog, qrels: Qrels) -> Batch:
     return Batch(topics, codes, log.lengths, qrels._pool_of(topics))
 
 
-CLICK_MEASURES = {
+ClickMeasure = Literal["qctr", "uctr", "maxrr", "meanrr", "minrr", "ss", "plc"]
+CLICK_MEASURES: dict[str, str] = {
     "qctr": "clicks",
     "uctr": "whether there is a click",
     "maxrr": "1 / the first clicked rank",
@@ -146,7 +147,7 @@ class ClickMeasures(FromLog):
     files="LOG [QRELS]",
     reads=read_log,
     besides=READ_BY,
-    answer=lambda frame, *read: ClickMeasures(frame, frame.attrs["settings"]),
+    answer=lambda frame, log: ClickMeasures(frame, frame.attrs["settings"]),
     digits="4",
     help="""Report the click measures of each list that was shown for a topic, averaged over its sessions.
 
@@ -331,11 +332,10 @@ def paired_correlation(topics: Sequence[str], x: Floats, y: Floats, pairs: int, 
 
 COLUMNS_DRAWN = ("measure", "clicks", "correlation")
 SOURCE = "what gradedeval.clicks.correlate returns"
-CLICKS: Literal["meanrr"] = "meanrr"
+CLICKS: ClickMeasure = "meanrr"
 LEAST, MOST = 4.0, 40.0
 """Areas of points, in square points: of a list with hardly a session, and of that with most."""
-ClickMeasure = Annotated[Literal["qctr", "uctr", "maxrr", "meanrr", "minrr", "ss", "plc"], Setting("Which is drawn.",
-    spelled=("--click-measure",))]  # fmt: skip
+Drawn = Annotated[ClickMeasure, Setting("Which is drawn.", spelled=("--click-measure",))]
 
 
 def plot_clicks(correlations: Any, measure: Any = None, clicks: str = CLICKS, *, ax: Axes | None = None) -> Axes:
@@ -360,7 +360,7 @@ def plot_clicks(correlations: Any, measure: Any = None, clicks: str = CLICKS, *,
     return drawn(partial(draw_clicks, frame=own[own["clicks"] == clicks], lists=correlations.lists), ax)
 
 
-def click_panels(correlations: Any, clicks: ClickMeasure = CLICKS) -> list[Panel]:
+def click_panels(correlations: Any, clicks: Drawn = CLICKS) -> list[Panel]:
     """A picture for each measure."""
     frame = correlations.frame[correlations.frame["clicks"] == clicks]
     measures = dict.fromkeys(frame["measure"])

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-import click
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.cli.arguments import Destination, measure_table, one_measure, usage
-from gradedeval.cli.options import MEASURES_FROM, command_line, option, output_options
 from gradedeval.clicks.click_measures import (
-    CLICK_MEASURES,
+    CLICKS,
     SS_REL,
+    ClickMeasure,
     GradedLists,
     Scored,
     empty_log,
@@ -26,10 +23,20 @@ from gradedeval.clicks.click_measures import (
     weighted_correlation,
 )
 from gradedeval.clicks.click_models import ITERATIONS, UNJUDGED, fitted_model, grades_of, items_of, listed
-from gradedeval.clicks.log import LOG_OPTIONS, QRELS_OPTIONS, ClickLog, log_from, qrels_from, read_log, small_table_of
+from gradedeval.clicks.log import (
+    READ_BY,
+    ClickLog,
+    ClicksAs,
+    Depth,
+    FromLog,
+    Idle,
+    Lenient,
+    read_log,
+    small_table_of,
+)
 from gradedeval.clicks.model_kinds import Chosen, Prior, read_models
 from gradedeval.errors import InputError, check_choice, plural, shorten, tell
-from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import frame_table, to_frame
 from gradedeval.measures.applied import gain_table
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -37,6 +44,7 @@ from gradedeval.measures.gains import Grades, thresholds
 from gradedeval.measures.notation import write_value
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import numbers
+from gradedeval.options.question import Setting, question
 from gradedeval.rankings.qrels import Qrels
 
 if TYPE_CHECKING:
@@ -150,7 +158,7 @@ def isotonic(values: Floats, weight: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Learned:
+class Learned(FromLog):
     """What was learned from users.
 
     what      "gain" of grades, "phi" of ranks, or "g" of grades: gains, a utility, or shares of users by threshold
@@ -176,6 +184,20 @@ class Learned:
         at = [int(one) if float(one).is_integer() else one for one in self.at]
         return to_frame({"rank" if self.what == "phi" else "grade": at, self.what: self.values})
 
+    def document(self, layout: Layout) -> Document:
+        """A row for each grade or rank."""
+        if layout == "long":
+            return Document([frame_table(self.frame)], self.settings)
+        columns = [Column("rank" if self.what == "phi" else "grade", "figures"), Column(self.what, "score")]
+        rows: list[list[object]] = [[f"{at:g}", float(value)] for at, value in zip(self.at, self.values, strict=True)]
+        if self.seen is not None:
+            columns.append(Column("seen", "count"))
+            rows = [[*row, seen] for row, seen in zip(rows, self.seen.tolist(), strict=True)]
+        said = [f"{self.score[0]} {self.score[1]:.4f}"] if self.score else []
+        if self.what == "g":
+            said.append(f"gap(g={write_value(tuple(round(float(value), 4) for value in self.values))})")
+        return Document([Table(columns, rows), *said], self.settings)
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -192,22 +214,6 @@ class Shape:
 
     def __post_init__(self) -> None:
         numbers.TOP_GAIN.check_field(self, "top")
-
-
-def learned_document(learned: Learned, layout: Layout) -> Document:
-    """The result of `clicks gains`."""
-    if layout == "long":
-        return Document([frame_table(learned.frame)], learned.settings)
-    columns = [Column("rank" if learned.what == "phi" else "grade", "figures"), Column(learned.what, "score")]
-    rows: list[list[object]] = [[f"{at:g}", float(value)] for at, value in zip(learned.at, learned.values, strict=True)]
-    if learned.seen is not None:
-        columns.append(Column("seen", "count"))
-        for row, seen in zip(rows, learned.seen.tolist(), strict=True):
-            row.append(seen)
-    said = [f"{learned.score[0]} {learned.score[1]:.4f}"] if learned.score else []
-    if learned.what == "g":
-        said.append(f"gap(g={write_value(tuple(round(float(value), 4) for value in learned.values))})")
-    return Document([Table(columns, rows), *said], learned.settings)
 
 
 # Side-by-side preferences: of two lists for a topic, which one users want.
@@ -559,10 +565,8 @@ def thresholds_from_clicks(log: ClickLog, qrels: Qrels, of: Literal["steps", "sh
 
 
 Source = Literal["model", "correlation", "preferences"]
-SOURCES = ("model", "correlation", "preferences")
 Target = Literal["gain", "utility", "gap"]
-TARGETS = ("gain", "utility", "gap")
-CLICK_MEASURE, MEASURE = "meanrr", "err"
+MEASURE = "err"
 
 
 @dataclass(frozen=True)
@@ -576,15 +580,15 @@ class Lesson:
     target: Target = "gain"
     model: str | None = None
     by_document: bool = False
-    click_measure: str = CLICK_MEASURE
+    click_measure: str = CLICKS
     prior: float = 1.0
     iterations: int = ITERATIONS
     share: bool = False
     ss_rel: float = SS_REL
 
     def __post_init__(self) -> None:
-        check_choice(self.learn_from, SOURCES, "--from")
-        check_choice(self.target, TARGETS, "--for")
+        check_choice(self.learn_from, get_args(Source), "--from")
+        check_choice(self.target, get_args(Target), "--for")
         if self.target == "utility" and self.learn_from != "correlation":
             what = f"cannot be learned from {self.learn_from}"
             raise InputError("--for utility", what, "add --from correlation", usage=True)
@@ -626,16 +630,86 @@ def check_applied(what: str, applied: bool, given: Mapping[str, bool]) -> None:
         raise InputError(flag, f"applies to {what}", "leave it out", usage=True)
 
 
+def read_evidence(
+    source: Any,
+    *,
+    learn_from: Source = "model",
+    clicks_as: ClicksAs = "rank",
+    depth: Depth = None,
+    idle: Idle = None,
+    lenient: Lenient = False,
+) -> Any:
+    """What gains are learned from: a click log, or a file of preferences, to which the options of a log do not
+    apply."""
+    if learn_from != "preferences":
+        return read_log(source, clicks_as=clicks_as, depth=depth, idle=idle, lenient=lenient)
+    given = {"clicks_as": clicks_as != "rank", "depth": depth is not None, "idle": idle is not None, "lenient": lenient}
+    check_applied("click logs", False, given)
+    return source
+
+
+From = Annotated[Source, Setting("Learn the relevance of a grade by a click model; what makes a measure correlate best "
+    "with a click measure; or, where LOG is a file of topic, list_a, list_b and sign, what makes it agree with these "
+    "preferences.", spelled=("--from",))]  # fmt: skip
+For = Annotated[Target, Setting("Learn gains, for --gain @FILE; the utility of ranks, for cascade(utility=FILE), from "
+    "correlation; or thresholds for gap(g=...), from click rates.", spelled=("--for",))]  # fmt: skip
+Model = Annotated[str | None, Setting("Click model of --from model.", metavar="MODEL", default_text="that of the users "
+    "of the measure, cm for err and cascade, reader for rbp, pbm for other sums of gains")]  # fmt: skip
+ByDocument = Annotated[bool, Setting("Of --from model: a relevance of each document, and the mean over those of a "
+    "grade; the prior pulls it to 0.5. Default: documents of a grade share it.")]  # fmt: skip
+Counted = Annotated[float, Setting("Of --from model: clicks and skips counted beside those of the log.", numbers.PRIOR,
+    "X", default_text="1")]  # fmt: skip
+Iterations = Annotated[int, Setting("Of --from model: iterations of EM.", numbers.ITERATIONS, "N")]
+Against = Annotated[ClickMeasure, Setting("Of --from correlation.")]
+Success = Annotated[float, Setting("Lowest grade of a click that is a success, of ss.", numbers.SS_REL, "GRADE")]
+Of = Annotated["AnyMeasure", Setting("Measure that the gains are for: err, cascade, or a sum of gains such as "
+    "rbp(p=0.8). With --for utility its gains say R.", metavar="MEASURE", spelled=("-m", "--measure"),
+    measure="one")]  # fmt: skip
+Free = Annotated[bool, Setting("Gains may fall with the grade, and a utility may rise with the rank.")]
+Zero = Annotated[bool, Setting("Grade 0 gains 0.")]
+Top = Annotated[float, Setting("The largest gain, where only ratios are known.", numbers.TOP_GAIN, "X",
+    default_text="1")]  # fmt: skip
+Share = Annotated[bool, Setting("Of --for gap: shares of the clicked documents, not steps between click rates.")]
+
+
+@question(
+    "gains",
+    "log and qrels",
+    files="LOG QRELS",
+    reads=read_evidence,
+    besides=READ_BY,
+    own_measures=True,
+    digits="4",
+    help="""Learn from clicks, or from preferences, what grades are worth to users.
+
+    The CSV is what `--gain @FILE`, or `cascade(utility=FILE)`, reads.
+
+    \b
+    gradedeval clicks gains log.tsv qrels.txt -o gains.csv
+    gradedeval run.txt qrels.txt -m err@20 --gain @gains.csv
+    gradedeval clicks gains log.tsv qrels.txt --from correlation
+    gradedeval clicks gains pairs.tsv qrels.txt --from preferences
+    gradedeval clicks gains log.tsv qrels.txt --for gap
+    """,
+)
 def gains(
     source: Any,
     qrels: Any,
-    measure: AnyMeasure = MEASURE,
+    measure: Of = MEASURE,
     *,
-    free: bool = False,
-    zero: bool = False,
-    top_gain: float = 1.0,
+    learn_from: From = "model",
+    target: For = "gain",
+    model: Model = None,
+    by_document: ByDocument = False,
+    prior: Counted = 1.0,
+    iterations: Iterations = ITERATIONS,
+    click_measure: Against = CLICKS,
+    ss_rel: Success = SS_REL,
+    free: Free = False,
+    zero: Zero = False,
+    top_gain: Top = 1.0,
+    share: Share = False,
     depth: int | None = None,
-    **lesson: Any,
 ) -> Learned:
     """Learn what grades are worth to users.
 
@@ -660,17 +734,17 @@ def gains(
 
     Returns `Learned`: `.values`, `.frame`, `.score`. Raises InputError where something is wrong, or cannot be learned.
     """
-    wanted, judged = parse_measures(measure), qrels if isinstance(qrels, Qrels) else Qrels(qrels)
-    if len(wanted) != 1:
-        raise InputError("-m", f"{len(wanted)} measures", "name one, such as err", usage=True)
-    learned = learn(source, judged, wanted[0], Shape(free, zero, top_gain), Lesson(**lesson), depth)
+    lesson = Lesson(learn_from, target, model, by_document, click_measure, prior, iterations, share, ss_rel)
+    learned = learn(source, qrels, measure, Shape(free, zero, top_gain), lesson, depth)
     return replace(learned, notes=tell(learned.notes))
 
 
-def learn(
-    source: Any, qrels: Qrels, measure: Measure, shape: Shape, lesson: Lesson, depth: int | None = None
-) -> Learned:
-    """What `gains` returns, of judgments and a measure that are read. Raises InputError as it does."""
+def learn(source: Any, qrels: Any, wanted: AnyMeasure, shape: Shape, lesson: Lesson, depth: int | None) -> Learned:
+    """What `gains` returns. Raises InputError as it does."""
+    measures, qrels = parse_measures(wanted), qrels if isinstance(qrels, Qrels) else Qrels(qrels)
+    if len(measures) != 1:
+        raise InputError("-m", f"{len(measures)} measures", "name one, such as err", usage=True)
+    measure = measures[0]
     compared = lesson.target != "gap" and lesson.learn_from != "model"
     of_measure = lesson.target != "gap" and (compared or lesson.model is None)
     check_applied("gains without --model", of_measure, {"measure": str(measure) != MEASURE})
@@ -692,77 +766,3 @@ def learn(
         raise InputError("--model", f"{len(chosen)} click models", "name one, such as dbn", usage=True)
     prior = (lesson.prior, lesson.prior)
     return from_model(log, qrels, chosen[0], prior, lesson.iterations, shape, lesson.by_document)
-
-
-# `gradedeval clicks gains LOG QRELS`: what grades are worth to users.
-
-
-OPTIONS = [
-    option("--from", "learn_from", type=click.Choice(SOURCES), default="model", help="Learn the relevance of a grade "
-           "by a click model; what makes a measure correlate best with a click measure; or, where LOG is a file of "
-           "topic, list_a, list_b and sign, what makes it agree with these preferences. Default: model."),
-    option("--for", "target", type=click.Choice(TARGETS), default="gain", help="Learn gains, for --gain @FILE; the "
-           "utility of ranks, for cascade(utility=FILE), from correlation; or thresholds for gap(g=...), from click "
-           "rates. Default: gain."),
-    option("--model", metavar="MODEL", help="Click model of --from model. Default: that of the users of the measure, "
-           "cm for err and cascade, reader for rbp, pbm for other sums of gains."),
-    option("--by-document", is_flag=True, help="Of --from model: a relevance of each document, and the mean over those "
-           "of a grade; the prior pulls it to 0.5. Default: documents of a grade share it."),
-    option(numbers.PRIOR, default=1.0, metavar="X", help="Of --from model: clicks and skips counted beside "
-           "those of the log. Default: 1."),
-    option(numbers.ITERATIONS, default=ITERATIONS, metavar="N", help="Of --from model: iterations "
-           f"of EM. Default: {ITERATIONS}."),
-    option("--click-measure", type=click.Choice(CLICK_MEASURES), default=CLICK_MEASURE, help="Of --from correlation. "
-           f"Default: {CLICK_MEASURE}."),
-    option(numbers.SS_REL, default=SS_REL, metavar="GRADE", help="Lowest grade of a click that is a success, "
-           f"of ss. Default: {SS_REL}."),
-    option("-m", "--measure", default=MEASURE, metavar="MEASURE", help="Measure that the gains are for: err, cascade, "
-           "or a sum of gains such as rbp(p=0.8). With --for utility its gains say R. "
-           f"Default: {MEASURE}."),
-    option("--free", is_flag=True, help="Gains may fall with the grade, and a utility may rise with the rank."),
-    option("--zero", is_flag=True, help="Grade 0 gains 0."),
-    option(numbers.TOP_GAIN, default=1.0, metavar="X", help="The largest gain, where only ratios are known. "
-           "Default: 1."),
-    option("--share", is_flag=True, help="Of --for gap: shares of the clicked documents, not steps between click "
-           "rates."),
-    *output_options(formats_for(), digits="4"),
-]  # fmt: skip
-
-
-@command_line("gains", "LOG QRELS", OPTIONS, [MEASURES_FROM], LOG_OPTIONS, QRELS_OPTIONS)
-def gains_command(
-    files: tuple[str, ...],
-    learn_from: Any,
-    measure: str,
-    measures_from: tuple[str, ...],
-    free: bool,
-    zero: bool,
-    top_gain: float,
-    **keywords: Any,
-) -> None:
-    """Learn from clicks, or from preferences, what grades are worth to users.
-
-    The CSV is what `--gain @FILE`, or `cascade(utility=FILE)`, reads.
-
-    \b
-    gradedeval clicks gains log.tsv qrels.txt -o gains.csv
-    gradedeval run.txt qrels.txt -m err@20 --gain @gains.csv
-    gradedeval clicks gains log.tsv qrels.txt --from correlation
-    gradedeval clicks gains pairs.tsv qrels.txt --from preferences
-    gradedeval clicks gains log.tsv qrels.txt --for gap
-    """
-    if len(files) != 2:
-        raise InputError("", "expected a click log and qrels", usage(), usage=True)
-    destination = Destination(keywords)
-    qrels = qrels_from(files[1:], keywords)
-    assert qrels is not None  # of two files
-    wanted = one_measure("-m", measure, measure_table(measures_from))
-    if learn_from == "preferences":
-        source: Any = files[0]
-        names = ("clicks_as", "depth", "idle", "lenient")
-        check_applied("click logs", False, {name: keywords.pop(name) not in (None, False, "rank") for name in names})
-    else:
-        source = log_from(files[0], keywords)
-    keywords |= {"learn_from": learn_from, "free": free, "zero": zero, "top_gain": top_gain}
-    learned = gains(source, qrels, wanted, **keywords)
-    destination.deliver(partial(learned_document, learned), learned.settings)

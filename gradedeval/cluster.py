@@ -13,19 +13,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
+from gradedeval.arrays import keep_freed_memory
 from gradedeval.errors import InputError, tell
 from gradedeval.measures.definition import AnyMeasure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OptionKwargs, lists_options
 from gradedeval.options.numbers import Number
 from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.executors import keep_freed_memory
 from gradedeval.parallel.workers import FAR, Workers
-from gradedeval.scoring import tasks
+from gradedeval.scoring import sharing
 from gradedeval.scoring.evaluate import named_runs, scorer_of, scores_of
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import Scores
-from gradedeval.scoring.tasks import Collector, Result, RunResult, Task, tasks_of
+from gradedeval.scoring.sharing import Collector, Result, Task, tasks_of
+from gradedeval.scoring.tasks import RunResult
 
 __all__ = ["Plan", "merge", "plan", "work"]
 
@@ -86,7 +87,7 @@ def work(scorer: Scorer, task: Task) -> Result:
     """The result of a task of a plan, which depends on nothing else: what is wrong with a run is part of it. One thread
     does it, in any process. It keeps the memory that it frees for what it reads next."""
     keep_freed_memory()
-    return replace(tasks.work(scorer, task), plan=task.plan)
+    return replace(sharing.work(scorer, task), plan=task.plan)
 
 
 def merge(plan: Plan, results: Iterable[Result], *, keep_going: bool = False) -> Scores:

@@ -24,7 +24,8 @@ from gradedeval.scoring.run_scores import summarize, summarize_rises, tested
 from gradedeval.scoring.scores import ALL, Scores
 from gradedeval.scoring.signature import Signature
 from gradedeval.trec.documents import Rows, json_rows
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, duplicate, encode, settle_duplicates, whole_lines
+from gradedeval.trec.line_reader import duplicate, settle_duplicates, whole_lines
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
 from gradedeval.trec.small_tables import headed_table
 from gradedeval.trec.stream import Source, Stream, first_bytes, is_named, is_url, same_file
 

@@ -20,8 +20,7 @@ from gradedeval.measures.parse import load_measures, parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import OPTIONS
 from gradedeval.options.definition import GAINS
-from gradedeval.trec.file_formats import WholeFile
-from gradedeval.trec.lines import HEAD, QRELS, RUN, STRATA, looks_like, numbered_lines
+from gradedeval.trec.lines import QRELS, RUN, STRATA, WholeFile
 from gradedeval.trec.stream import Source, Stream, check_listed, extension_of, files_of, first_bytes, is_named, is_url
 
 if TYPE_CHECKING:
@@ -112,12 +111,15 @@ def is_qrels(file: str) -> bool:
     """Whether the first line of a file is a judgment. Of a format that holds both runs and judgments, such as JSON, the
     last file is taken for a run."""
     from gradedeval.rankings.qrels import IR_DATASETS
-    from gradedeval.trec.recognition import format_of, is_certain_run
+    from gradedeval.trec.blocks import format_of, is_certain_run
+    from gradedeval.trec.line_reader import looks_like
 
     if file.startswith(IR_DATASETS):
         return True
     if not is_named(file):
         return False
+    from gradedeval.trec.line_reader import looks_like  # the main job has qrels
+
     head = first_bytes(Source(file))
     if looks_like(head, RUN) or is_certain_run(Source(file)):
         return False
@@ -137,6 +139,8 @@ def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
 
     Raises InputError where the list is empty or names missing files, with the first ten lines.
     """
+    from gradedeval.trec.line_reader import HEAD, numbered_lines  # few lists
+
     with closing(Stream(Source(list_of_runs))) as stream:
         problems = ProblemList(stream.place)
         listed: list[str] = []

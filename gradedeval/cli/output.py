@@ -13,7 +13,6 @@ import click
 from gradedeval.errors import InputError, visible
 from gradedeval.formats.tables import as_bytes
 from gradedeval.trec.stream import is_url
-from gradedeval.trec.urls import check_url
 
 # Output: results to standard output or to a file, completely or not at all; messages to stderr.
 
@@ -46,6 +45,8 @@ def write_bytes(content: bytes, target: str | None = None) -> None:
 def check_target(target: str) -> None:
     """Raise InputError where a file cannot be written: its folder is not there, or it is a URL that is not allowed."""
     if is_url(target):
+        from gradedeval.trec.remote import check_url  # few outputs are one
+
         check_url(target)
     elif not os.path.exists(os.path.dirname(target) or "."):
         raise InputError(target, f"cannot be written ({os.strerror(errno.ENOENT)})", "nothing was written")

@@ -28,7 +28,8 @@ from gradedeval.rankings.objects import refuse, table
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.trec.documents import read_json
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, Pieces, check_text, decimal, decode, encode, whole_lines
+from gradedeval.trec.line_reader import Pieces, check_text, whole_lines
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
 from gradedeval.trec.small_tables import SmallTable, TableRow, headed_table
 from gradedeval.trec.stream import Source, Stream, is_file
 

@@ -28,9 +28,9 @@ from gradedeval.options import Options, numbers
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.grade import no_common_topics
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, TopicResults, run_of_lines
-from gradedeval.rankings.topics import no_common_topics
 from gradedeval.scoring.doubts import (
     RANGE,
     TIED,
@@ -47,17 +47,8 @@ from gradedeval.scoring.score_tables import FORMATS, render
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import ALL, Scores, with_defaults
 from gradedeval.scoring.tasks import grade_run, map_lists
-from gradedeval.trec.lines import (
-    PREFERENCES,
-    QRELS,
-    about_number,
-    decimal,
-    decode,
-    document,
-    duplicate,
-    expected_lines,
-    records,
-)
+from gradedeval.trec.line_reader import about_number, document, duplicate, expected_lines, records
+from gradedeval.trec.lines import PREFERENCES, QRELS, decimal, decode
 from gradedeval.trec.small_tables import small_table
 from gradedeval.trec.stream import Source, Stream
 

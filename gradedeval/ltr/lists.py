@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Bools, Floats, Ints, distinct
+from gradedeval.arrays import Bools, Floats, Ints, distinct, raise_malloc_threshold
 from gradedeval.errors import InputError, shown
 from gradedeval.measures.applied import gain_table, scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -18,7 +18,6 @@ from gradedeval.measures.on_arrays import check_finite, check_measure, gains_of,
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options.numbers import Number
-from gradedeval.parallel.executors import raise_malloc_threshold
 from gradedeval.scoring.evaluate_arrays import topic_sizes, topics_of
 
 CELLS = 1 << 17

@@ -23,9 +23,9 @@ from gradedeval.arrays import Floats, Ints, distinct, shared
 from gradedeval.errors import InputError
 from gradedeval.measures.applied import gain_table, run_measure
 from gradedeval.measures.cascade_models import expected_utility
-from gradedeval.measures.cumulated_gain import divisor, q
+from gradedeval.measures.cumulated_gain import q
 from gradedeval.measures.definition import Bounds, Measure, Rule
-from gradedeval.measures.gains import Gains, Grades, row_sums, safe_divide, thresholds
+from gradedeval.measures.gains import Gains, Grades, divisor, row_sums, safe_divide, thresholds
 from gradedeval.measures.precision import interpolated as interpolated_precision
 from gradedeval.measures.tied import mean_gains, tied_sums
 

@@ -6,9 +6,8 @@ import numpy as np
 
 from gradedeval.arrays import Floats, distinct
 from gradedeval.errors import InputError
-from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import UP_TO_1, Bounds, Check, Lines, RankingWeights, RankSum, measure, of_file
-from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
+from gradedeval.measures.gains import Gains, divisor, row_sums, safe_divide, with_remainder
 
 # The best case past the last column is summed until at most this probability is left, or over this many ranks.
 NEGLIGIBLE, DEEPEST = 1e-13, 1_000_000

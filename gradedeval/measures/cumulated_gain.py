@@ -14,12 +14,7 @@ from gradedeval.measures.definition import (
     measure,
     needs_cutoff,
 )
-from gradedeval.measures.gains import Gains, number_to_be_found, row_sums, safe_divide, with_remainder
-
-
-def divisor(rank: Floats, log: float | None = None) -> Floats:
-    """What a gain is divided by at each rank: log2(i+1), or with a base b: 1 down to rank b, then log_b(i)."""
-    return np.log2(rank + 1) if log is None else np.maximum(np.log(rank) / np.log(log), 1)
+from gradedeval.measures.gains import Gains, divisor, number_to_be_found, row_sums, safe_divide, with_remainder
 
 
 def discounted(g: Gains, log: float | None = None) -> Floats:

@@ -29,7 +29,6 @@ from gradedeval.measures.notation import (
     read_value,
     write_value,
 )
-from gradedeval.trec.lines import numbered_lines
 from gradedeval.trec.stream import Source, Stream, is_url
 
 # The parameters in a measure's parentheses: which there are, and what they may be.
@@ -201,6 +200,8 @@ def of_file(read: Callable[[str, Lines], Content]) -> Callable[[str], Content]:
 
 
 def _lines(name: str) -> Lines:
+    from gradedeval.trec.line_reader import numbered_lines  # few measures have a file
+
     with closing(Stream(Source(name))) as stream:
         return tuple(numbered_lines(stream))
 

@@ -10,9 +10,8 @@ import numpy as np
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError
 from gradedeval.measures.cascade_models import DEEPEST, NEGLIGIBLE, expected_utility
-from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import BELOW_1, SHARE, UP_TO_1, Arguments, Check, measure
-from gradedeval.measures.gains import Gains, row_sums, safe_divide
+from gradedeval.measures.gains import Gains, divisor, row_sums, safe_divide
 from gradedeval.measures.notation import PRIOR, UNIFORM, is_prior
 
 # A batch by intent, for topics that mean several things, and the relevant documents of a topic.

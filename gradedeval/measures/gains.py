@@ -472,3 +472,8 @@ def safe_divide(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient: Any = part / whole
     return quotient if whole.all() else np.where((whole == 0) & (part == 0), 0.0, quotient)
+
+
+def divisor(rank: Floats, log: float | None = None) -> Floats:
+    """What a gain is divided by at each rank: log2(i+1), or with a base b: 1 down to rank b, then log_b(i)."""
+    return np.log2(rank + 1) if log is None else np.maximum(np.log(rank) / np.log(log), 1)

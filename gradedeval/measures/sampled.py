@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gains import Gains, Sample, row_sums, safe_divide
+from gradedeval.measures.gains import Gains, Sample, divisor, row_sums, safe_divide
 
 # trec_eval's guard against a sample without a document above.
 EPSILON = 0.00001

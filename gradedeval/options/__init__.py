@@ -32,8 +32,7 @@ from gradedeval.options.definition import (
     read_topics,
     read_unseen,
 )
-from gradedeval.trec.decompression import growth_up_to
-from gradedeval.trec.file_formats import formats_of
+from gradedeval.trec.lines import formats_of, growth_up_to
 
 Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval", "ntcireval"]
 Ties = Literal["docno-desc", "docno-asc", "file", "rank", "best", "worst", "average"]

@@ -18,9 +18,7 @@ from gradedeval.measures.gains import read_scheme
 from gradedeval.measures.notation import plain_value, read_value
 from gradedeval.options import numbers
 from gradedeval.options.numbers import Number
-from gradedeval.trec.decompression import growth_up_to
-from gradedeval.trec.file_formats import format_name
-from gradedeval.trec.lines import check_text, decimal, decode, encode, whole_lines
+from gradedeval.trec.lines import decimal, decode, encode, growth_up_to
 from gradedeval.trec.stream import Source, Stream
 
 Commands = Literal["none", "eval", "scoring", "measuring", "reading", "all"]
@@ -337,6 +335,8 @@ def read_topics(topics: Any) -> Any:
     Raises InputError where a file cannot be read or has none.
     """
     if isinstance(topics, str | os.PathLike):
+        from gradedeval.trec.line_reader import check_text, whole_lines  # few choose topics
+
         named = set[bytes]()
         with closing(Stream(Source(topics))) as stream:
             for number, text in whole_lines(stream):
@@ -352,7 +352,11 @@ def read_topics(topics: Any) -> Any:
 
 def read_format(value: Any, holds: str) -> Any:
     """The format of a run or of qrels in one spelling; anything but text as it is."""
-    return format_name(value, holds) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    from gradedeval.trec.file_formats import format_name  # most files say what they are
+
+    return format_name(value, holds)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from gradedeval.errors import InputError, reason, tell
+from gradedeval.parallel import cores
 from gradedeval.parallel.executors import (
     SAFE_PATH,
     SENT,
     Submit,
     check_script,
-    cores,
     different,
     environment,
     guard_fault,

@@ -16,6 +16,7 @@ from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from gradedeval.arrays import keep_freed_memory
 from gradedeval.errors import InputError, shorten
 
 if TYPE_CHECKING:
@@ -72,38 +73,6 @@ def guard_fault(place: str, method: str) -> InputError | None:
     return fault if process.exitcode == AGAIN else None
 
 
-# Freed memory that is kept for what is read next, and not given back to the system.
-
-
-LARGEST = 31 << 20
-"""Just below the most that glibc lets the threshold grow to."""
-
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-"""glibc: what mallopt sets; from malloc.h."""
-
-
-def raise_malloc_threshold() -> None:
-    """Make the C library keep freed memory for what is read next.
-
-    It returns what is above a threshold to the system, which hands it out again page by page: a third of the time of
-    many small runs, and of qrels. glibc raises that threshold to the largest array that was ever freed, up to 32 MiB.
-    """
-    import numpy as np
-
-    np.empty(LARGEST, dtype=np.uint8)
-
-
-def keep_freed_memory() -> None:
-    """The same where a setting of the process forbids it to grow, as MALLOC_TRIM_THRESHOLD_ of dask's workers does:
-    every array that is freed would go back to the system, and its work take four times as long."""
-    import ctypes
-
-    with suppress(OSError, AttributeError, TypeError):  # another C library
-        library = ctypes.CDLL(None)
-        library.mallopt(M_TRIM_THRESHOLD, 1 << 30)
-        library.mallopt(M_MMAP_THRESHOLD, 1 << 30)
-
-
 # Python's own process that clears what others of its processes have left: it does so without a word.
 
 
@@ -157,19 +126,10 @@ class Reply(Enum):
     UNKNOWN = "it has not had the work yet"
 
 
-class CannotShare(Exception):
-    """No processes can be started here."""
-
-
 class Submit(Protocol):
     """Hands the task of a number over to a worker; `with_work`, because that one did not know the work."""
 
     def __call__(self, number: int, with_work: bool = False) -> Future[Any]: ...
-
-
-def cores() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def can_fork() -> bool:
@@ -178,11 +138,6 @@ def can_fork() -> bool:
 
     alone = threading.active_count() == 1 and threading.current_thread() is threading.main_thread()
     return sys.platform == "linux" and alone
-
-
-def is_client(executor: Any) -> bool:
-    """Whether this is a client of dask."""
-    return "distributed" in sys.modules and isinstance(executor, sys.modules["distributed"].Client)
 
 
 def completed(submit: Submit, numbers: Iterable[int], at_once: int) -> Generator[tuple[int, Future[Any]], None, None]:
@@ -218,17 +173,6 @@ def _submitted(submit: Submit, number: int, with_work: bool = False) -> Future[A
         future: Future[Any] = Future()
         future.set_exception(error)
         return future
-
-
-def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:
-    """The results of 0, 1, 2, …, each as soon as all before it are there."""
-    waiting: dict[int, Result] = {}
-    turn = 0
-    for number, result in results:
-        waiting[number] = result
-        while turn in waiting:
-            yield waiting.pop(turn)
-            turn += 1
 
 
 # Processes that are forked
@@ -455,3 +399,7 @@ def different(ours: dict[str, str], theirs: dict[str, str], who: str, place: str
     here, there = (shorten(f"{name} {one[name]}" for name in names) for one in (ours, theirs))
     what = f"{here} here and {there} on {who}"
     return InputError(place, what, "install the same versions in both places") if names else None
+
+
+class CannotShare(Exception):
+    """No processes can be started here."""

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradedeval.errors import InputError, at_prompt
-from gradedeval.parallel.executors import (
-    CannotShare,
-    Submit,
-    can_fork,
-    check_takes_tasks,
-    completed,
-    cores,
-    forked,
-    guard_fault,
-    in_order,
-    is_client,
-    lent,
-    spawned,
-    start_method,
-)
+from gradedeval.parallel import cores
 from gradedeval.parallel.progress import Progress, no_progress, with_progress
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from gradedeval.parallel.executors import Submit
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -109,7 +98,7 @@ class Workers:
     @classmethod
     def of(cls, jobs: int | None = None, progress: Progress = no_progress, executor: Any = None) -> Workers:
         """So many as asked for, or as the executor or this machine has."""
-        if is_client(executor):
+        if executor is not None and is_client(executor):
             from gradedeval.parallel.clusters import threads_of  # few evaluations have one
 
             threads = threads_of(executor)  # which checks it, also where the number is given
@@ -125,7 +114,11 @@ class Workers:
     @property
     def far(self) -> bool:
         """Whether those who work inherit nothing of this process, as forked ones would."""
-        return self.executor is not None or (self.count > 1 and not can_fork())
+        if self.executor is not None or self.count == 1:
+            return self.executor is not None
+        from gradedeval.parallel.executors import can_fork
+
+        return not can_fork()
 
     def silent(self) -> Workers:
         """The same without a progress bar."""
@@ -191,6 +184,8 @@ class Workers:
         if count < 2 and self.executor is None:
             yield from enumerate(map(work, tasks))
             return
+        from gradedeval.parallel.executors import CannotShare  # a small run is worked on here
+
         try:
             yield from self._from_workers(work, tasks, once, unwanted, count)
         except CannotShare:  # before anything was done
@@ -205,6 +200,8 @@ class Workers:
         count: int,
     ) -> Generator[tuple[int, Result | _Raised], None, None]:
         from concurrent.futures import BrokenExecutor
+
+        from gradedeval.parallel.executors import check_takes_tasks, completed, guard_fault
 
         left, at_once = list(range(len(tasks))), max(2 * count + 1, self.limits.waiting)
         while left:
@@ -229,6 +226,8 @@ class Workers:
     @property
     def _start_method(self) -> str:
         """How the processes are started that share the work; empty where that is not known here."""
+        from gradedeval.parallel.executors import can_fork, start_method
+
         if self.executor is not None:
             return start_method(self.executor)
         return "fork" if can_fork() else "spawn"
@@ -236,6 +235,8 @@ class Workers:
     def _submit(
         self, work: Callable[[Task], Result], tasks: Sequence[Task], count: int
     ) -> AbstractContextManager[Submit]:
+        from gradedeval.parallel.executors import can_fork, forked, lent, spawned
+
         if is_client(self.executor):
             from gradedeval.parallel.clusters import scattered
 
@@ -279,3 +280,19 @@ def workers() -> Workers:
     """Who shares the work of a question: where a command runs those that it was asked for, or as many processes as
     there are cores, with a progress bar; in Python this process alone."""
     return _SHARING.get() or (Workers.of(None, with_progress) if at_prompt() else Workers())
+
+
+def is_client(executor: Any) -> bool:
+    """Whether this is a client of dask."""
+    return "distributed" in sys.modules and isinstance(executor, sys.modules["distributed"].Client)
+
+
+def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:
+    """The results of 0, 1, 2, …, each as soon as all before it are there."""
+    waiting: dict[int, Result] = {}
+    turn = 0
+    for number, result in results:
+        waiting[number] = result
+        while turn in waiting:
+            yield waiting.pop(turn)
+            turn += 1

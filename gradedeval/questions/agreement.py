@@ -24,9 +24,8 @@ from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Workers
 from gradedeval.questions.explain import DEFAULT
 from gradedeval.rankings.batch import by_width, positions_of, ranks
-from gradedeval.rankings.grade import Grader
+from gradedeval.rankings.grade import Grader, no_common_topics
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.topics import no_common_topics
 from gradedeval.scoring.evaluate import evaluate_runs, named_runs
 
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ from gradedeval.questions.agreement import (
     reproduction_document,
 )
 from gradedeval.questions.explain import BEYOND, DEFAULT, DOCUMENT
-from gradedeval.rankings.topics import no_common_topics
+from gradedeval.rankings.grade import no_common_topics
 from gradedeval.scoring.doubts import few_topics
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_scores import summarize

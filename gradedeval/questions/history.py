@@ -26,7 +26,8 @@ from gradedeval.options.question import Picture, Setting, question
 from gradedeval.scoring import run_scores
 from gradedeval.scoring import signature as signatures
 from gradedeval.trec.documents import TOO_DEEP, TOO_LONG, read_json
-from gradedeval.trec.lines import decode, numbered_lines
+from gradedeval.trec.line_reader import numbered_lines
+from gradedeval.trec.lines import decode
 from gradedeval.trec.stream import Source, Stream, is_named
 from gradedeval.trec.written import append_lines
 

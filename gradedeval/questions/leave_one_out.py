@@ -23,7 +23,7 @@ from gradedeval.parallel.progress import progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.questions.correlate import agreement
 from gradedeval.questions.to_judge import PoolDepth
-from gradedeval.rankings import topics as topic_names
+from gradedeval.rankings import grade
 from gradedeval.scoring import evaluate, run_scores
 from gradedeval.scoring import scorer as scorers
 from gradedeval.scoring import signature as signatures
@@ -403,7 +403,7 @@ def assessor_agreement(
     pairs, topics = _both(first, second)
     if not pairs:
         if not topics:
-            raise topic_names.no_common_topics(second.place, second.topics, first.place, first.topics)
+            raise grade.no_common_topics(second.place, second.topics, first.place, first.topics)
         raise InputError(second.place, f"judges no document that {first.place} judges", "are they of one collection?")
     scale = np.union1d(first.labels, second.labels)
     codes = np.searchsorted(scale, np.array(pairs, dtype=np.float64))

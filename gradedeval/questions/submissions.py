@@ -17,25 +17,14 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, plural, visible
 from gradedeval.options import Options
 from gradedeval.options.definition import Labels
-from gradedeval.rankings.frames import check_labels, grade_of
+from gradedeval.rankings.objects import check_labels, grade_of
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import read_run, score_of
-from gradedeval.trec import lines
+from gradedeval.trec import line_reader
+from gradedeval.trec.blocks import format_of
 from gradedeval.trec.documents import read_document
-from gradedeval.trec.file_formats import WholeFile
-from gradedeval.trec.lines import (
-    QRELS,
-    RUN,
-    LineLayout,
-    decimal,
-    decode,
-    document,
-    duplicate,
-    encode,
-    looks_like,
-    whole_lines,
-)
-from gradedeval.trec.recognition import format_of
+from gradedeval.trec.line_reader import document, duplicate, looks_like, whole_lines
+from gradedeval.trec.lines import QRELS, RUN, LineLayout, WholeFile, decimal, decode, encode
 from gradedeval.trec.stream import Source, Stream
 
 Weight = Literal["error", "warning"]
@@ -146,7 +135,7 @@ def read_submission(name: str, path: str, wanted: str | None = None) -> Submissi
 
     _read(path, run, wanted, "give qrels with --qrels; a run has lines of", add)
     if not run.topics and not run.defects:
-        run.error("empty", "no documents", lines.expected_lines(RUN))
+        run.error("empty", "no documents", line_reader.expected_lines(RUN))
     return run
 
 
@@ -157,14 +146,14 @@ def _add_lines(run: Submission, layout: LineLayout, stream: Stream) -> None:
     ranks: dict[bytes, float] = {}
     at_topic, at_docno = map(layout.columns.index, ("topic", "docno"))
     at_type, at_rank, at_score, at_tag = map(layout.position, ("type", "rank", "score", "tag"))
-    for number, fields in lines.records(stream, layout, run, tolerant=True):
+    for number, fields in line_reader.records(stream, layout, run, tolerant=True):
         topic, docno = fields[at_topic], fields[at_docno]
         rank = b"" if at_rank is None else fields[at_rank]
         stated = ranks[rank] if rank in ranks else ranks.setdefault(rank, decimal(rank))
         score = -stated if at_score is None else score_of(fields[at_score])
         if score != score:
             what, token = ("rank", rank) if at_score is None else ("score", fields[at_score])
-            run.error(what, *lines.about_number(what, token, number), line=number)
+            run.error(what, *line_reader.about_number(what, token, number), line=number)
             continue
         if at_type is not None and layout is RUN:
             columns.setdefault(fields[at_type], number)
@@ -236,7 +225,7 @@ def read_judgments(path: str, wanted: str | None = None, labels: Mapping[bytes, 
 
     form = _read(path, qrels, wanted, "qrels have lines of", add)
     if not qrels.grades and not qrels.defects:
-        qrels.error("empty", "no judgments", lines.expected_lines(QRELS))
+        qrels.error("empty", "no judgments", line_reader.expected_lines(QRELS))
     elif qrels.grades and max(max(grades.values()) for grades in qrels.grades.values()) <= 0:
         qrels.warn("grade", "no grade above 0", "is the grade in the fourth column?" if form is QRELS else "")
     return qrels
@@ -247,7 +236,7 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
     words: dict[bytes, int] = {}
     bad: list[tuple[int, bytes]] = []
     at_topic, at_docno, at_grade = map(layout.columns.index, ("topic", "docno", "grade"))
-    for number, fields in lines.records(stream, layout, qrels, tolerant=True):
+    for number, fields in line_reader.records(stream, layout, qrels, tolerant=True):
         topic, docno, token = fields[at_topic], fields[at_docno], fields[at_grade]
         grade = grade_of(token, labels)
         words.setdefault(token, number)
@@ -270,7 +259,7 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
         _add_error(qrels, error)
         return
     for number, token in bad:
-        qrels.error("grade", *lines.about_number("grade", token, number), line=number)
+        qrels.error("grade", *line_reader.about_number("grade", token, number), line=number)
 
 
 def _add_judged(qrels: Judgments, path: str, wanted: str | None, labels: Mapping[bytes, float] | None) -> None:
@@ -296,14 +285,14 @@ def _read(
     try:
         with closing(Stream(Source(path))) as stream:
             form = format_of(stream, holds, wanted)
-            file.format, head = form.format, stream.peek(lines.HEAD)
+            file.format, head = form.format, stream.peek(line_reader.HEAD)
             for note in form.notes:
                 file.warn("format", note)
             if form is trec and looks_like(head, others) and not looks_like(head, trec):
                 file.error("format", f"looks like {other} ({others.width} fields per line)", f"{hint} {trec.words}")
                 return trec
             if isinstance(form, LineLayout) and next(whole_lines(stream), None) is None:
-                file.error("empty", "is empty", lines.expected_lines(trec))
+                file.error("empty", "is empty", line_reader.expected_lines(trec))
             elif isinstance(form, LineLayout) and form.by_rank:
                 file.warn("rank", "has no scores", "its documents are ordered by rank")
             add(form, stream)

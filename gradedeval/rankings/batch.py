@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import gt, lt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, distinct, ranges
+from gradedeval.errors import Note
 from gradedeval.options import Options
 
 Codes = NDArray[Any]
@@ -693,3 +695,89 @@ def _settle_ties(
         settled += sorted(range(begin, begin + size), key=docnos.__getitem__, reverse=descending)
         begin += size
     order[at] = order[at[settled]]
+
+
+# How a run is listed: whether its scores rise with the ranks that it states, as distances do.
+
+
+TOPICS, DOCUMENTS = 8, 8
+"""Topics of a block, and documents of each, whose ranks are looked at: to read all would take its time."""
+
+
+LEAST = 3
+"""Documents of a topic that tell its order from chance."""
+
+
+ROWS = 512
+"""Documents that are looked at where they are not read in blocks."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Listing:
+    """What a look at some topics of a run says of its order.
+
+    looked    the topics looked at whose ranks count up
+    rising    those of them in which the scores rise with the rank
+    in_order  whether documents are listed by rank
+    """
+
+    looked: int = 0
+    rising: int = 0
+    in_order: bool = True
+
+    def __add__(self, other: Listing) -> Listing:
+        return Listing(self.looked + other.looked, self.rising + other.rising, self.in_order and other.in_order)
+
+    def notes(self, place: str, options: Options) -> list[Note]:
+        """What is said of a run whose scores rise with the rank, unless the user has chosen the order."""
+        if 2 * self.rising <= self.looked or "order" in options.given:
+            return []
+        what = f"{place}: scores rise with the rank, as distances do, so the document ranked last comes first"
+        rank = "--order rank or --order file" if self.in_order else "--order rank"
+        hint = f"use {rank}, or negate the scores; --order score if they are right"
+        return [Note(what, hint, kind="rising-scores")]
+
+
+NOT_LOOKED = Listing()
+
+
+def listing_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterable[float]) -> Listing:
+    """A look at some documents, as listed: their topics, the ranks that they state, and their scores."""
+    by_topic: dict[Any, list[tuple[float, float]]] = {}
+    for topic, rank, score in zip(topics, stated, scores, strict=True):
+        try:
+            by_topic.setdefault(topic, []).append((float(rank), score))
+        except (TypeError, ValueError):
+            return NOT_LOOKED  # ranks are words, which order nothing
+    looked, rising, in_order = 0, 0, True
+    for documents in by_topic.values():
+        ranks = [rank for rank, _ in documents]
+        if len(set(ranks)) < len(ranks) or len(ranks) < LEAST:
+            continue
+        looked += 1
+        if not all(map(lt, ranks, ranks[1:])):
+            in_order = False
+            documents.sort()
+        values = [score for _, score in documents]
+        rising += sum(map(gt, values[1:], values)) > 2 * sum(map(lt, values[1:], values))
+    return Listing(looked, rising, in_order)
+
+
+def sample(size: Ints) -> Ints:
+    """The first documents of some topics, as positions.
+
+    size  stretches of documents of one topic: how many
+    """
+    start = np.cumsum(size) - size
+    several = np.flatnonzero(size > 1)
+    if not len(several):
+        return np.arange(min(ROWS, int(size.sum())))  # topics take turns
+    if (most := min(TOPICS, len(several))) > 1:
+        several = several[np.arange(most) * (len(several) - 1) // (most - 1)]
+    within = np.arange(DOCUMENTS)
+    positions: Ints = (start[several][:, None] + within)[within < size[several][:, None]]
+    return positions
+
+
+LAST_RANK = 2**53 - 1
+"""The largest rank that a float tells from the next."""

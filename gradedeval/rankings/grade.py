@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, islice, repeat
-from typing import Any, Generic, Protocol, TypeVar
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.errors import InputError, Note, plural, shorten
 from gradedeval.options import Options
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits, Workers
-from gradedeval.rankings.batch import Batch, Documents, by_width, coalesce, count_unjudged, judged_codes, to_batch
+from gradedeval.rankings.batch import (
+    LAST_RANK,
+    NOT_LOOKED,
+    Batch,
+    Documents,
+    Listing,
+    by_width,
+    coalesce,
+    count_unjudged,
+    judged_codes,
+    listing_of,
+    sample,
+    to_batch,
+)
 from gradedeval.rankings.docno_index import TopicBuckets, TopicCodes, duplicate_candidates, hash_join, surely_distinct
-from gradedeval.rankings.frames import LAST_RANK, NONE, held
-from gradedeval.rankings.objects import NOT_LOOKED, Listing, listing_of, listing_of_frame, sample
-from gradedeval.rankings.qrels import Qrels, Text, id_columns, numeric_column
-from gradedeval.rankings.run import Run, TopicResults
-from gradedeval.trec.file_formats import SCORE, find_column
-from gradedeval.trec.lines import LineLayout, NeedsLineReader, decode, encode
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.trec.blocks import Block, blocks
+from gradedeval.trec.lines import LineLayout, NeedsLineReader, decode
 from gradedeval.trec.stream import Segment, Stream
 from gradedeval.trec.tokenizer import Bytes, Lines, Words, words_at
-from gradedeval.trec.topic_blocks import Block, Stretch, blocks, segments
+
+if TYPE_CHECKING:
+    from gradedeval.trec.topic_blocks import Stretch
 
 Made = TypeVar("Made")
 Other = TypeVar("Other")
@@ -123,88 +136,6 @@ class Grader:
             if (unjudged_too or topic in self.qrels._row) and (chosen is None or topic in chosen)
         ]
         return documents if len(rows) == len(documents.topics) else documents.select(np.array(rows, dtype=np.int64))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ListedTopics:
-    """Topics of a run in lists; one that the run lacks has no documents."""
-
-    run: Run
-    topics: list[bytes]
-
-    def grade(self, grader: Grader) -> PartResult[Batch]:
-        return PartResult(list(grader.batches(self.documents(grader))), self.topics, tag=self.run.tag)
-
-    def documents(self, grader: Grader) -> Documents:
-        """The documents of these topics as columns, with the codes of their grades."""
-        if self.run.listed is not None:
-            listed = self.run.listed.select(self.topics)
-            return self._joined(grader, listed.docnos, listed.values)
-        rankings = [self.run.topics.get(topic) or TopicResults() for topic in self.topics]
-        types = sorted({kind for ranking in rankings for kind in ranking.types})
-        kind_of = {kind: number for number, kind in enumerate(types)}
-        joined = self._joined(
-            grader,
-            [ranking.docnos for ranking in rankings],
-            _concatenated([ranking.scores for ranking in rankings]),
-            _concatenated([ranking.ranks for ranking in rankings]),
-        )
-        if not types:
-            return joined
-        kind = np.array([kind_of[kind] for ranking in rankings for kind in ranking.types], np.int64)
-        return replace(joined, types=types, kind=kind)
-
-    def _joined(
-        self, grader: Grader, docnos: list[list[Any]], scores: Floats, stated: Floats | None = None
-    ) -> Documents:
-        """The documents with the codes of their grades, their scores, and the ranks that the run states."""
-        options = grader.options
-        by_score = options.order != "file"
-        every: list[Any] = []  # few runs have ties that matter
-
-        def docno(position: int) -> bytes:
-            if not every:
-                every.extend(chain.from_iterable(docnos))
-            name = every[position]
-            return encode(name) if isinstance(name, str) else name
-
-        return Documents(
-            self.topics,
-            np.array([len(own) for own in docnos], dtype=np.int64),
-            self._codes(grader, docnos),
-            scores if by_score else None,
-            stated if by_score and options.ties == "rank" else None,
-            docno,
-        )
-
-    def _codes(self, grader: Grader, docnos: list[list[Any]]) -> NDArray[Any]:
-        """documents: the codes of their grades. Those of a run that lists the same as the one before, as where a model
-        ranks the same candidates anew, are not looked up again."""
-        qrels, unjudged = grader.qrels, len(grader.qrels.labels)
-        (topics, before), codes = qrels._last
-        if before == docnos and topics == self.topics:
-            return codes
-        # The qrels become a dict when they are first asked for, which takes time and memory.
-        kinds = {type(own[0]) for own in docnos if own}
-        known: Any = {kind: qrels._text_codes if issubclass(kind, str) else qrels.codes for kind in kinds}
-        none: dict[Any, int] = {}
-        otherwise = repeat(unjudged)
-        graded = chain.from_iterable(
-            map(known[type(own[0])].get(topic, none).get, own, otherwise)
-            for topic, own in zip(self.topics, docnos, strict=True)
-            if own
-        )
-        # Bytes are the quickest way from many small numbers to an array.
-        small = np.min_scalar_type(unjudged + 1)
-        codes = np.frombuffer(bytes(graded), np.uint8) if unjudged < 255 else np.fromiter(graded, small)
-        if sum(map(len, docnos)) <= grader.limits.cells:
-            # Where each run lists others, to keep them would cost more than it gains: all are kept of the second alike.
-            qrels._last = (self.topics, docnos if before[:1] == docnos[:1] else docnos[:1]), codes
-        return codes
-
-
-def _concatenated(columns: list[Any]) -> Floats:
-    return np.concatenate([NONE, *columns], dtype=np.float64)
 
 
 # A block of a run -> its documents as columns, those of a topic together, with the codes of their grades.
@@ -550,6 +481,8 @@ class RunFile:
         """All of a file on disk in parts that processes can share."""
         if self.file is None:
             return []
+        from gradedeval.trec.topic_blocks import segments  # few files are so large
+
         limits = self.grader.limits
         cut = segments(self.file, workers.count, limits.segment, FIRST * limits.block, self.layout)
         return [SegmentPart(segment, self.layout, self.is_large) for segment in cut]
@@ -561,44 +494,99 @@ class RunFile:
             count = BLOCKS
 
 
-# A run in a DataFrame whose text Arrow holds: it goes the way of a file's block.
+@dataclass
+class Chosen:
+    """The topics that count, how many of them the run lacks, and what to tell the user."""
+
+    topics: list[bytes]
+    missing: int = 0
+    notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ArrowRun:
-    """A run as columns; the one part of itself. It has scores where they order the documents."""
+def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options: Options) -> Chosen:
+    """Settle which topics count of a run that has the topics `present`: without qrels, its own. Raises InputError where
+    it shares none with the qrels, or none is listed."""
+    wanted = options.topics_from
+    known, of = (qrels.topics, qrels.place) if qrels.topics else (present, place)
+    judged = [topic for topic in known if wanted is None or topic in wanted]
+    if known and not judged:
+        raise InputError("--topics-from", f"no topic of {of} is listed", f"its topics are {_names(known)}")
+    if not present:
+        raise InputError(place, "is empty", "expected one document per line")
+    if not qrels.topics:
+        return Chosen(judged)
+    listed = set(present)
+    both = [topic for topic in judged if topic in listed]
+    if not both:
+        raise no_common_topics(place, present, qrels.place, judged)
+    missing = [topic for topic in judged if topic not in listed] if len(both) < len(judged) else []
+    others = present if len(both) < len(listed) else ()
+    extra = [topic for topic in others if topic not in qrels._row and (wanted is None or topic in wanted)]
+    chosen = Chosen(both)
+    fate, hint = "left out", ""
+    if options.topics == "qrels":
+        chosen = Chosen(judged, len(missing))
+        fate, hint = "they count as empty", "use --topics both to leave them out"
+    elif options.topics == "run":
+        chosen = Chosen(both + extra)
+    elif options.topics == "relevant":
+        chosen = _relevant(both, place, qrels)
+    if missing:
+        of = f"{len(missing)} of {len(judged)} judged {plural(len(judged), 'topic')}"
+        what = f"{place}: {of} not in the run ({_names(missing)}); {fate}"
+        chosen.notes.append(Note(what, hint, kind="missing-topics"))
+    unknown = sorted((wanted or frozenset()) - listed - set(judged))
+    if unknown:
+        count = f"{len(unknown)} {plural(len(unknown), 'topic')}"
+        chosen.notes.append(f"--topics-from: {count} in neither {place} nor {qrels.place} ({_names(unknown)})")
+    if extra:
+        fate = "they count, with nothing relevant" if options.topics == "run" else "ignored"
+        what = f"{place}: {len(extra)} {plural(len(extra), 'topic')} not judged ({_names(extra)})"
+        chosen.notes.append(Note(what, fate, kind="unjudged-topics"))
+    return chosen
 
-    topic: Text
-    docno: Text
-    score: Floats | None
-    listing: Listing
 
-    def grade(self, grader: Grader) -> PartResult[Batch]:
-        """Raises NeedsLineReader where repeated documents are an error."""
-        unjudged, topics, (names, size) = len(grader.qrels.labels), TopicCodes(grader.limits), self.topic.stretches()
-        rows = Rows(
-            topics.names,
-            topics.numbers(names),
-            size,
-            np.full(len(self.docno.start), unjudged, dtype=np.min_scalar_type(unjudged + 1)),
-            self.docno.hashes(),
-            self.docno.start,
-            self.docno.length,
-            self.score,
-            None,
-            lambda start, length: self.docno.buffer[start : start + length].tobytes(),
-            buffer=self.docno.buffer,
-            listing=self.listing,
-        )
-        return grade_whole_topics(rows, topics, grader)
+def no_common_topics(run: str, topics: Collection[bytes], other: str, others: Collection[bytes]) -> InputError:
+    """The error of a run that has none of the topics of the qrels (or of other runs); it names some of each."""
+    what = f"shares no topics with {other} ({_names(topics, 2)} vs {_names(others, 2)})"
+    return InputError(run, what, "are they from the same collection?", kind="no-common-topics")
 
 
-def arrow_run(source: Any, options: Options) -> ArrowRun | None:
-    """The columns of a run in a DataFrame; None of any other, and where ranks order it."""
-    if (ids := id_columns(source, "run")) is None or find_column(source.columns, SCORE) is None:
-        return None
+def _relevant(both: list[bytes], place: str, qrels: Qrels) -> Chosen:
+    """Those of the topics in both files that have a relevant document, as gdeval counts them."""
+    positive = qrels._pool_of(both).of_topics(qrels.labels > 0)
+    topics = [topic for topic, count in zip(both, positive.tolist(), strict=True) if count]
+    if not topics:
+        raise InputError(qrels.place, "no topic has a relevant document", "use --topics both to score them all 0")
+    left_out = len(both) - len(topics)
+    said = f"{place}: {left_out} {plural(left_out, 'topic')} without relevant documents; left out"
+    return Chosen(topics, notes=[said] if left_out else [])
+
+
+def _names(topics: Collection[bytes], most: int = 5) -> str:
+    return shorten([decode(topic) for topic in topics], most)
+
+
+def check_layout(place: str, layout: LineLayout, options: Options, types: bool = False) -> None:
+    """Raise InputError where the lines of a run lack what its options need, such as ranks for `--ties rank`."""
+    if types and "type" not in layout.columns:
+        raise InputError(place, "has no types of documents", "costs need a column of them", usage=True)
     if options.order == "file":
-        return ArrowRun(*ids, None, NOT_LOOKED)
-    by_rank = options.ties == "rank" or options.order == "rank"
-    score = None if by_rank else numeric_column(held(source, SCORE, "run"))
-    return None if score is None else ArrowRun(*ids, score, listing_of_frame(source))
+        return
+    if "rank" in (options.ties, options.order) and "rank" not in layout.columns:
+        flag = "--order rank" if options.order == "rank" else "--ties rank"
+        raise InputError(place, "has no ranks", f"{flag} needs a column of them", usage=True)
+    if "score" not in layout.columns and not layout.by_rank:
+        hint = "--order file keeps the order of its lines"
+        raise InputError(place, "has neither scores nor ranks", hint, usage=True)
+
+
+def by_rank_note(place: str) -> str:
+    """The note about a run without scores."""
+    return f"{place}: has no scores; its documents are ordered by rank"
+
+
+def dropped_notes(place: str, dropped: int, options: Options) -> list[str]:
+    """The note about documents that were dropped as duplicates, if there are any."""
+    what = f"{place}: dropped {dropped} duplicate {plural(dropped, 'document')}; kept the {options.duplicates} of each"
+    return [what] if dropped else []

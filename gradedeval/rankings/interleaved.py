@@ -17,9 +17,10 @@ from gradedeval.parallel.workers import Limits, Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.docno_index import TopicCodes
 from gradedeval.rankings.grade import Grader, PartResult, Rows, grade_as_listed, settle_repeated
+from gradedeval.trec.blocks import Block, blocks
 from gradedeval.trec.lines import LineLayout
 from gradedeval.trec.stream import Segment, Stream, temporary_file_errors
-from gradedeval.trec.topic_blocks import Block, Stretch, blocks, segments
+from gradedeval.trec.topic_blocks import Stretch, segments
 
 KEPT = 1 << 32
 """Bytes of a file far away that are fetched to be read a second time; what is larger is read where it is."""

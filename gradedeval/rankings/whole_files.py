@@ -6,18 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gradedeval.errors import InputError
-from gradedeval.rankings.frames import GradeOfWord, grade, ident, inner, lines_of, number
-from gradedeval.rankings.objects import readable
+from gradedeval.rankings.objects import GradeOfWord, grade, ident, inner, lines_of, number, readable
 from gradedeval.trec.documents import read_document
 from gradedeval.trec.file_formats import DOCNO, RANK, SCORE, TOPIC, TableColumns, find_column, find_grades
-from gradedeval.trec.lines import Skipped
+from gradedeval.trec.line_reader import Skipped
 from gradedeval.trec.stream import Stream
 
 
 def read_whole(
     format: str, stream: Stream, what: str, lenient: bool, labels: GradeOfWord, notes: list[str]
 ) -> tuple[str, Any]:
-    """The format of a file, and its content, as `frames` reads it.
+    """The format of a file, and its content, as `objects` reads it.
 
     what    "run" or "qrels"
     labels  words that stand for grades

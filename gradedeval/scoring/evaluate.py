@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gradedeval.errors import InputError, redacted, shorten, tell
@@ -16,15 +15,13 @@ from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OPTIONS, OptionKwargs, Options, lists_options, numbers
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
-from gradedeval.rankings.objects import check_no_columns, is_ids, is_row, rows_or_several
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.doubts import check_files_swapped, check_values_swapped, few_topics_of, not_too_many, united
-from gradedeval.scoring.intents import check_intents
+from gradedeval.scoring.doubts import few_topics_of, not_too_many, united
 from gradedeval.scoring.run_scores import RunScores
 from gradedeval.scoring.scorer import Scorer, relevance_notes, scorer_for
 from gradedeval.scoring.scores import Scores
-from gradedeval.scoring.tasks import RunResult, score_runs
-from gradedeval.trec.decompression import growth_up_to
+from gradedeval.scoring.tasks import RunResult, score_in_turn, size_of
+from gradedeval.trec.lines import growth_up_to
 from gradedeval.trec.stream import files_of, is_file, is_path, is_url, without_suffix
 
 if TYPE_CHECKING:
@@ -41,12 +38,19 @@ def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
 
     qrels  a path that is left out of a folder or pattern
     """
-    if isinstance(run, Mapping) and not _is_ranking(run):
-        check_no_columns(run, "run")
-        return {str(name): single for name, single in run.items()}
-    if isinstance(run, Iterator) and not is_file(run):
-        run = rows_or_several(run)
-    several = list(run) if isinstance(run, list | tuple) and not (run and is_row(run[0])) else [run]
+    if isinstance(run, list | tuple) and all(map(is_path, run)):
+        several = list(run)
+    elif is_path(run):
+        several = [run]
+    else:
+        from gradedeval.rankings.objects import check_no_columns, is_ranking, is_row, rows_or_several
+
+        if isinstance(run, Mapping) and not is_ranking(run):
+            check_no_columns(run, "run")
+            return {str(name): single for name, single in run.items()}
+        if isinstance(run, Iterator) and not is_file(run):
+            run = rows_or_several(run)
+        several = list(run) if isinstance(run, list | tuple) and not (run and is_row(run[0])) else [run]
     if not several:
         raise InputError("", "no run given", "give at least one", usage=True)
     judged = [os.fsdecode(qrels)] if is_path(qrels) else []
@@ -72,18 +76,6 @@ def _file_name(run: Any) -> str:
     """The name of an open file's path, or of a run of ranx."""
     name = getattr(run, "name", "") if hasattr(run, "read") or hasattr(run, "to_dict") else ""
     return without_suffix(os.path.basename(name)) if isinstance(name, str) else ""
-
-
-def _is_ranking(run: Mapping[Any, Any]) -> bool:
-    """Whether a dict is one run (topic -> docno -> score, or topic -> docnos) and not several by name."""
-    for inner in run.values():
-        if is_ids(inner):
-            return not any(map(is_row, islice(inner, 1)))
-        if not isinstance(inner, Mapping):
-            return False
-        for value in inner.values():
-            return not isinstance(value, Mapping) and not is_ids(value)
-    return True
 
 
 def file_names(paths: list[str]) -> list[str]:
@@ -210,11 +202,24 @@ def evaluate_runs(
     workers = workers or Workers()
     scorer, listed = scorer_of(runs, qrels, measures, options, workers), list(runs.items())
     done: dict[int, RunResult] = {}
-    for number, result in workers.progress(score_runs(listed, scorer, workers, by_topic), len(listed)):
+    score = score_in_turn
+    if _are_shared(listed, workers):
+        from gradedeval.scoring.sharing import score_runs as score  # small runs are scored here
+    for number, result in workers.progress(score(listed, scorer, workers, by_topic), len(listed)):
         done[number] = result
         if result.error and not keep_going and all(before in done for before in range(number)):
             raise result.error
     return scores_of(listed, done, scorer, by_tag=by_tag, keep_going=keep_going)
+
+
+def _are_shared(runs: Sequence[tuple[str, Any]], workers: Workers) -> bool:
+    """Whether others than this process are given the runs: where these are small, the start of processes would take
+    longer than it saves."""
+    if workers.executor is not None or workers.count == 1:
+        return workers.executor is not None
+    sizes = [None if is_path(source) and is_url(source) else size_of(source) for _, source in runs]
+    most = workers.limits.large_file if len(runs) == 1 else workers.limits.small_runs
+    return None in sizes or sum(filter(None, sizes)) > most
 
 
 def scorer_of(
@@ -222,7 +227,10 @@ def scorer_of(
 ) -> Scorer:
     """What scores the runs: the qrels are read. Raises InputError as `evaluate` does."""
     measures = list(measures)
-    check_intents(measures, options.subtopics or isinstance(qrels, Qrels))
+    if any(measure.by_intent for measure in measures):
+        from gradedeval.scoring.intents import check_intents  # few measures are
+
+        check_intents(measures, options.subtopics or isinstance(qrels, Qrels))
     return scorer_for(qrels_for(runs, qrels, options, workers.count), measures, options, workers.limits)
 
 
@@ -301,9 +309,14 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
                 jobs=jobs,
             )
         except InputError:
+            from gradedeval.rankings.run import check_files_swapped  # most qrels are right
+
             check_files_swapped(first, qrels)
             raise
-        check_values_swapped(first, judged, options)
+        if judged.could_be_run:
+            from gradedeval.rankings.run import check_values_swapped  # most are files of TREC
+
+            check_values_swapped(first, judged, options)
         return judged
 
 

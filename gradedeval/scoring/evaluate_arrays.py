@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
@@ -16,14 +17,17 @@ from gradedeval.measures.on_arrays import TIED, TIES, check_finite, check_measur
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OPTIONS, OptionKwargs
 from gradedeval.options.presets import resolve_options
-from gradedeval.rankings.batch import Documents
-from gradedeval.rankings.frames import ident
-from gradedeval.rankings.qrels import ArrayQrels
-from gradedeval.rankings.topics import choose_topics
+from gradedeval.rankings.batch import Documents, GradeCounts, ranks
+from gradedeval.rankings.docno_index import Index
+from gradedeval.rankings.grade import choose_topics
+from gradedeval.rankings.judgments import JudgmentColumns
+from gradedeval.rankings.objects import ident
+from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.doubts import few_topics_of, ties_notes
 from gradedeval.scoring.scorer import Scorer, relevance_notes
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.tasks import GradedRun
+from gradedeval.trec.tokenizer import text_hashes
 
 
 def evaluate_arrays(
@@ -149,3 +153,33 @@ def _tied(counts: Ints, codes: NDArray[Any], scores: Floats) -> bool:
     topic, scores, codes = topic[order], scores[order], codes[order]
     same = (topic[1:] == topic[:-1]) & (scores[1:] == scores[:-1])
     return bool((same & (codes[1:] != codes[:-1])).any())
+
+
+# Judgments in arrays, topic after topic: documents have positions and no docnos.
+
+
+class ArrayQrels(Qrels):
+    """Qrels of documents that are called by their positions within a topic, from 1.
+
+    topics  ids
+    counts  topics: how many documents, judged or not
+    labels  the distinct grades, ascending
+    codes   documents: index into labels; their number where it is not judged
+    """
+
+    def __init__(self, topics: list[bytes], counts: Ints, labels: Floats, codes: NDArray[Any]) -> None:
+        topic = np.repeat(np.arange(len(topics)), counts)
+        judged = codes < len(labels)
+        graded = GradeCounts.of(topic[judged], codes[judged], len(topics), len(labels))
+        kept = np.flatnonzero(graded.size)  # a topic without a judgment is not judged
+        self._start("grades")
+        self.labels, self.counts = labels, graded.select(kept)
+        self.topics = [topics[row] for row in kept.tolist()]
+        self._columns = np.searchsorted(kept, topic[judged]), ranks(counts)[judged] + 1, codes[judged]
+
+    @cached_property
+    def _judged(self) -> JudgmentColumns:
+        topic, position, codes = self._columns
+        buffer, start, length, hashed = text_hashes([b"%d" % number for number in position.tolist()])
+        index = Index(buffer, start, length, topic.astype(np.int32), hashed, len(self.topics))
+        return JudgmentColumns(self.topics, self.labels, codes, index)

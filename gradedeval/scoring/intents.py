@@ -12,8 +12,8 @@ from gradedeval.errors import InputError, plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains, GainTable, Grades
 from gradedeval.measures.notation import UNIFORM
+from gradedeval.rankings.other_qrels import NO_INTENT
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.supplements import NO_INTENT
 from gradedeval.trec.lines import decode, encode
 
 if TYPE_CHECKING:

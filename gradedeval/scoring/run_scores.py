@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -101,3 +101,29 @@ class RunScores:
         """Whether all of some topics score 0, as far as they count."""
         row_of = {topic: row for row, topic in enumerate(self.topics)}
         return not self.score[[row_of[topic] for topic in topics if topic in row_of], column].any()
+
+
+# What is left of a run's scores where nobody asks for topics: of ten thousand runs far away little has to travel.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunSummary(RunScores):
+    """A run's scores without those of topics.
+
+    summaries  "score", or a part of the residual, or a bound -> the summary by each measure
+    counts     how many topics each measure's is over
+    zero       the measures by which the topics without anything relevant all score 0
+    """
+
+    summaries: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    counts: Sequence[int] = ()
+    zero: frozenset[int] = frozenset()
+
+    def summary(self, part: str, column: int, summary: Summary) -> float:
+        return self.summaries[part][column]
+
+    def count(self, column: int) -> int:
+        return self.counts[column]
+
+    def is_zero(self, topics: Sequence[str], column: int) -> bool:
+        return column in self.zero

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,10 +25,12 @@ from gradedeval.rankings.batch import Batch, condensed, count_unjudged
 from gradedeval.rankings.grade import Grader, PartResult, RunPart
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.doubts import with_ties
-from gradedeval.scoring.intents import ByIntent, check_intents
 from gradedeval.scoring.run_scores import RunScores
 from gradedeval.scoring.scores import with_defaults
 from gradedeval.trec.lines import decode, encode
+
+if TYPE_CHECKING:
+    from gradedeval.scoring.intents import ByIntent
 
 # A batch of grade codes -> the gains that each measure sees.
 
@@ -346,15 +348,16 @@ class Scorer:
         self.measures = each_once(with_defaults(measure, options) for measure in measures)
         self.grades = Grades(qrels.labels, top_grade(options, float(qrels.labels[-1])), options.max_gain)
         self.tables = tables_of(self.measures, qrels, options)
-        check_intents(self.measures, qrels.subtopics is not None)
-        _check_ties(self.measures, options)
-        self.by_intent = {
-            replace(measure, cutoff=None, judged_only=False): ByIntent(
-                qrels, measure, grades_of(measure, qrels, options), gain_table
-            )
-            for measure in self.measures
-            if measure.by_intent
-        }
+        self.by_intent: dict[Measure, ByIntent] = {}
+        if intents := [measure for measure in self.measures if measure.by_intent]:
+            from gradedeval.scoring.intents import ByIntent, check_intents  # few measures are
+
+            check_intents(intents, qrels.subtopics is not None)
+        if options.ties == "average":
+            _check_ties(self.measures)
+        for measure in intents:
+            grades, key = grades_of(measure, qrels, options), replace(measure, cutoff=None, judged_only=False)
+            self.by_intent[key] = ByIntent(qrels, measure, grades, gain_table)
         types = options.costs is not None or any(measure.types for measure in self.measures)
         limits = limits or workers.LIMITS
         graded, self.fill_notes = qrels, list[str]()
@@ -366,7 +369,7 @@ class Scorer:
     def _fill_in(self, fill: Fill) -> Qrels:
         """The qrels with codes of documents that nobody judged; the tables of measures that take them have their
         gains."""
-        from gradedeval.rankings.filled import filled  # few evaluations fill in
+        from gradedeval.rankings.other_qrels import filled  # few evaluations fill in
 
         graded, gains, self.fill_notes = filled(self.qrels, fill)
         takes = [one.definition.takes_fill and not (one.by_intent or one.judged_only) for one in self.measures]
@@ -567,10 +570,10 @@ class Scorer:
         return inside, np.minimum(run_measure(measure, both), definition.ceiling)
 
 
-def _check_ties(measures: Sequence[Measure], options: Options) -> None:
-    """Raise InputError (usage) where scores are to be averaged over ties, and a measure has no closed form of that."""
+def _check_ties(measures: Sequence[Measure]) -> None:
+    """Raise InputError (usage) where a measure has no closed form of its average over ties."""
     for measure in measures:
-        if options.ties == "average" and not measure.definition.over_ties:
+        if not measure.definition.over_ties:
             known = [name for name, other in MEASURES.items() if other.definition.over_ties]
             what = f"{measure.name} has no average over ties"
             hint = f"{len(known)} measures have one, such as {shorten(known)}; see `gradedeval measures NAME`"

@@ -20,7 +20,6 @@ from gradedeval.options import OPTIONS, Options
 from gradedeval.options.definition import name_and_value
 from gradedeval.options.presets import top_grade
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.intents import prior_of
 from gradedeval.trec.stream import Source, is_named
 
 _NAMES = "names "
@@ -181,7 +180,8 @@ def signature(
     most = f"{'up to ' if min(missing) < max(missing) else ''}{max(missing)} missing"
     intents = "" if qrels.subtopics is None else f", intents {_range([*map(len, qrels.subtopics.names.values())])}"
     strata = "" if qrels.strata is None else f", {len(qrels.strata.names)} strata"
-    priors = dict.fromkeys(prior for measure in measures if (prior := prior_of(measure)) != UNIFORM)
+    priors = dict.fromkeys(_prior(measure) for measure in measures if measure.by_intent)
+    priors.pop(UNIFORM, None)
     files = dict.fromkeys(file for measure in measures for file in measure.files if is_named(file))
     parts = [
         f"gradedeval {__version__}",
@@ -205,6 +205,12 @@ def _formats(holds: str, formats: Iterable[str]) -> list[str]:
     """The formats of files that are not plain TREC."""
     others = [name for name in dict.fromkeys(formats) if name not in ("", "trec")]
     return [f"{holds} format {', '.join(others)}"] if others else []
+
+
+def _prior(measure: Measure) -> str:
+    from gradedeval.scoring.intents import prior_of  # few measures are by intent
+
+    return prior_of(measure)
 
 
 def _range(values: Sequence[float] | Floats) -> str:

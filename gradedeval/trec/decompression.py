@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib import import_module
 from io import BytesIO
 from typing import Any
 
 from gradedeval.errors import InputError
+from gradedeval.trec.lines import _MOST_GROWTH
 
 SLICE = 1 << 16
 """Compressed bytes that are worked on at once."""
@@ -28,22 +27,6 @@ PIECE = 1 << 20
 
 AHEAD = 16
 """Pieces that may be decompressed before the reader takes them."""
-
-MOST_GROWTH = 1000.0
-"""How many times its own size a compressed stream may unpack to, unless the user allows more. Runs and qrels grow by
-a few to a hundred times."""
-
-_MOST_GROWTH: ContextVar[float] = ContextVar("most growth", default=MOST_GROWTH)
-
-
-@contextmanager
-def growth_up_to(most: float | None) -> Iterator[None]:
-    """Streams that are opened within this block may grow so many times; None: as many as outside."""
-    token = _MOST_GROWTH.set(_MOST_GROWTH.get() if most is None else most)
-    try:
-        yield
-    finally:
-        _MOST_GROWTH.reset(token)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 from gradedeval.errors import InputError, ProblemList
 from gradedeval.trec.decompression import check_growth
 from gradedeval.trec.file_formats import DOCNO, TOPIC, TableColumns, check_distinct, find_column
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, LONGEST, Skipped, decode, numbered_lines
+from gradedeval.trec.line_reader import Skipped, numbered_lines
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, LONGEST, decode
 from gradedeval.trec.stream import Stream
 
 # Parquet and Arrow files: of their columns only those that are asked for.

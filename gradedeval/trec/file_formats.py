@@ -1,4 +1,4 @@
-"""The formats that runs and qrels may have, by name, as `--run-format` and `--qrels-format` take them."""
+"""What columns of tables are called, in DataFrames, headed files and records, and in the values of --run-format."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gradedeval.errors import FLAG_VALUES, InputError, did_you_mean
+from gradedeval.errors import InputError, did_you_mean
+from gradedeval.trec.lines import FORMATS, HEADER, IGNORED, formats_of
 
 # What columns are called: one table for DataFrames, headed files, records and the values of --run-format.
 
@@ -115,47 +116,6 @@ def no_column(names: Iterable[Any], known: tuple[str, ...], place: str) -> Input
     near = next((hint for name in others if (hint := did_you_mean(name, known))), f"known names: {', '.join(known)}")
     among = f" among {', '.join(names)}" if names else ": the table has no columns"
     return InputError(place, f"no column '{known[0]}'{among}", near)
-
-
-BOTH = ("run", "qrels")
-
-FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
-    "trec": (BOTH, "`topic Q0 docno rank score tag`, or `topic iteration docno grade`"),
-    "msmarco": (("run",), "`qid pid rank`, with a score behind or without: then the rank orders"),
-    "beir": (BOTH, "tabs, and the header `query-id corpus-id score`"),
-    "ntcir": (("qrels",), "`topic docno L2`"),
-    "letor": (("qrels",), "`label qid:… features # docid`, as of LETOR and SVMlight"),
-    "tsv": (BOTH, "tabs, and a header that names columns in any order"),
-    "csv": (BOTH, "commas, and a header that names columns in any order"),
-    "headed": (BOTH, "spaces, and a header that names columns in any order"),
-    "json": (BOTH, "topic → docno → number, or records"),
-    "jsonl": (BOTH, "a record in each line"),
-    "parquet": (BOTH, "columns by name; `pip install 'gradedeval[parquet]'`"),
-    "arrow": (BOTH, "Arrow files and streams, Feather; `pip install 'gradedeval[parquet]'`"),
-}
-"""Name of a format -> what may have it, and what it looks like."""
-
-HEADER = "+header"
-"""What follows a format whose first line is a header that says nothing."""
-
-IGNORED = "-"
-"""A column that nothing looks at, in the value of --run-format."""
-
-
-def formats_of(holds: str) -> list[str]:
-    """The names of the formats that a run or qrels may have."""
-    return [name for name, (of, _) in FORMATS.items() if holds in of]
-
-
-FLAG_VALUES.update((f"--{holds}-format", tuple(formats_of(holds))) for holds in BOTH)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class WholeFile:
-    """A file that is read whole, by a library: JSON, Parquet and the like."""
-
-    format: str
-    notes: tuple[str, ...] = ()
 
 
 def format_name(value: str, holds: str) -> str:

@@ -12,13 +12,9 @@ from gradedeval.errors import InputError
 from gradedeval.trec.file_formats import (
     COLUMNS,
     DOCNO,
-    FORMATS,
-    HEADER,
-    IGNORED,
     RANK,
     SCORE,
     TOPIC,
-    WholeFile,
     check_distinct,
     check_no_score,
     check_one_grade,
@@ -27,19 +23,22 @@ from gradedeval.trec.file_formats import (
     no_column,
     plain,
 )
+from gradedeval.trec.line_reader import check_mark, too_long
 from gradedeval.trec.lines import (
     BYTE_ORDER_MARKS,
+    FORMATS,
+    HEADER,
+    IGNORED,
     LONGEST,
     MSMARCO,
     MSMARCO_RANKS,
     NTCIR,
     QRELS,
     LineLayout,
-    check_mark,
+    WholeFile,
     decimal,
     decode,
     encode,
-    too_long,
 )
 from gradedeval.trec.stream import Stream
 

@@ -15,17 +15,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from gradedeval.errors import InputError, ProblemList, plural
-from gradedeval.trec.lines import (
-    BYTE_ORDER_MARKS,
-    Pieces,
-    csv_rows,
-    decimal,
-    decode,
-    duplicate,
-    encode,
-    settle_duplicates,
-    whole_lines,
-)
+from gradedeval.trec.line_reader import Pieces, csv_rows, duplicate, settle_duplicates, whole_lines
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
 from gradedeval.trec.stream import Source, Stream
 
 SPACE = " \t\r"

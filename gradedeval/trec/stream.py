@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import BytesIO
 from stat import S_ISREG
-from typing import IO, Any, Protocol, TypeGuard
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeGuard
 
 from gradedeval.errors import InputError, reason, url_place
-from gradedeval.trec.decompression import BackgroundDecompressor, packing_of
-from gradedeval.trec.urls import check_url, storage_of
+
+if TYPE_CHECKING:
+    from gradedeval.trec.decompression import BackgroundDecompressor
 
 # A source as a stream of decompressed bytes that can be read again.
 
@@ -128,6 +129,9 @@ def _found(path: str) -> os.stat_result:
 
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4")
+
+PACKED, ZST_FRAME = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"), b"\x2a\x4d\x18"
+"""How compressed files begin, and from the second byte on the frame with which a zst file may begin."""
 
 
 def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
@@ -477,8 +481,12 @@ class Stream:
         self._rewind()
         with file_errors(self.place):
             self._ahead = head = self._read(8)
-            packing = packing_of(head, self.place)
-        self._decompressor = BackgroundDecompressor(packing, self._read, self.place) if packing else None
+        self._decompressor = None
+        if head.startswith(PACKED) or head[1:4] == ZST_FRAME:
+            from gradedeval.trec.decompression import BackgroundDecompressor, packing_of
+
+            if packing := packing_of(head, self.place):
+                self._decompressor = BackgroundDecompressor(packing, self._read, self.place)
 
     def _rewind(self) -> None:
         if self._decompressor is not None:
@@ -644,7 +652,7 @@ def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
     Raises InputError where a folder holds no file, or none matches, and for a URL that is not allowed.
     """
     if is_url(word):
-        from gradedeval.trec.remote import is_pattern, matching  # few evaluations read a URL
+        from gradedeval.trec.remote import check_url, is_pattern, matching  # few evaluations read a URL
 
         check_url(word)
         if not is_pattern(word):
@@ -672,6 +680,8 @@ def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
 def check_listed(word: str, source: str) -> None:
     """Raise InputError where a line of a list that came from a URL, `source`, names a file here, or one of another
     protocol, host or bucket: whoever wrote the list would choose what is read with the rights of this user."""
+    from gradedeval.trec.remote import storage_of  # few evaluations read a URL
+
     there = storage_of(source)
     if not is_url(word):
         what = "is not a URL"

@@ -1,28 +1,21 @@
-"""A stream in blocks of whole topics, and a file in segments for several processes."""
+"""Where topics begin in a file: its segments for several processes, and the last topic of a block."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
-from gradedeval.trec.lines import LONGEST, RUN, LineLayout, NeedsLineReader, last_newline, long_line
-from gradedeval.trec.stream import Segment, Stream
+from gradedeval.trec.lines import LONGEST, RUN, LineLayout, NeedsLineReader, last_newline
+from gradedeval.trec.stream import Segment
 from gradedeval.trec.tokenizer import (
     HASH,
     NEWLINE,
-    PAD,
     SPACE,
     Bytes,
-    Lines,
     equal,
-    is_sparse,
-    lines_of,
-    padded,
-    separate,
     words_at,
 )
 
@@ -31,62 +24,6 @@ LOOK, MOST = 1 << 16, 1 << 22
 
 LARGEST = 1 << 28
 """Bytes of a stretch at most: more would not make the requests at its ends any fewer, to speak of."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Block:
-    """Whole topics: `buffer[begin:end]`, which ends with a newline; `offset` is where it begins in the stream."""
-
-    buffer: Bytes
-    begin: int
-    end: int
-    offset: int
-    layout: LineLayout = RUN
-
-    @property
-    def lines(self) -> Lines:
-        """The lines of the block, without a header. Raises NeedsLineReader as `lines_of`."""
-        begin = min(self.begin + max(0, self.layout.skip - self.offset), self.end)
-        return lines_of(self.buffer, begin, self.end, self.layout)
-
-
-def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLayout = RUN) -> Iterator[Block]:
-    """The stream in blocks of about `size` bytes that begin with a topic; larger where a single topic is larger.
-
-    offset  bytes of the source before the stream
-    layout  of its lines
-
-    A topic may occur in several blocks, if its lines are not together, or if most of the bytes between them are blanks
-    and comments: of these no more is held than of lines. Raises NeedsLineReader as `separate`, and for a line that is
-    too long.
-    """
-    part = stream.file if isinstance(stream, Stream) else stream
-    whole = part.end - part.at + 1 if part is not None else 0  # plus a newline that may be missing
-    capacity, filled = max(size, whole if whole <= 2 * size else 0), 0
-    buffer = padded(capacity)
-    while True:
-        count = stream.read_into(memoryview(buffer)[PAD + filled : PAD + capacity])  # type: ignore[arg-type]
-        separate(buffer[PAD + filled : PAD + filled + count], layout)
-        filled += count
-        text = memoryview(buffer)[PAD : PAD + filled]  # type: ignore[arg-type]
-        if long_line(text, 0, filled) is not None:
-            raise NeedsLineReader
-        if filled < capacity:
-            break
-        cut = _last_topic(buffer, PAD, PAD + filled) - PAD
-        if not cut and is_sparse(buffer[PAD : PAD + filled]):
-            cut = last_newline(text, 0, filled) + 1
-        carried = filled - cut
-        capacity = max(size, 2 * carried)
-        following = padded(capacity)
-        following[PAD : PAD + carried] = buffer[PAD + cut : PAD + filled]
-        if cut:
-            yield Block(buffer, PAD, PAD + cut, offset, layout)
-        buffer, filled, offset = following, carried, offset + cut
-    if filled and buffer[PAD + filled - 1] != NEWLINE:
-        buffer[PAD + filled] = NEWLINE
-        filled += 1
-    yield Block(buffer, PAD, PAD + filled, offset, layout)
 
 
 NEAR = 1 << 17
@@ -115,7 +52,7 @@ def _plain_stretch(text: bytes, is_whole: bool) -> int | None:
     return at + 1 if text.count(mark, at) == text.count(b"\n", at, -1) else None
 
 
-def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
+def last_topic(buffer: Bytes, begin: int, end: int) -> int:
     """Where the lines of the last topic begin: after the last complete line of another topic."""
     size, words, view = 1 << 16, words_at(buffer), memoryview(buffer)  # type: ignore[arg-type]
     while True:

@@ -15,10 +15,10 @@ import pytest
 import gradedeval
 from gradedeval.errors import InputError
 from gradedeval.options import Options
-from gradedeval.parallel import workers
+from gradedeval.parallel import executors, workers
 from gradedeval.parallel.workers import Limits, Workers
-from gradedeval.rankings import grade, qrels
-from gradedeval.scoring import tasks
+from gradedeval.rankings import grade, judgments
+from gradedeval.scoring import sharing
 from gradedeval.scoring.evaluate import evaluate_runs, file_names
 from gradedeval.trec import remote
 from gradedeval.trec.lines import NeedsLineReader
@@ -104,7 +104,7 @@ def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...
     found["a pipe"] = cli("-", *words, stdin=content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grade, "blocks", refused)
-        patch.setattr(qrels, "read_judgments", refused)
+        patch.setattr(judgments, "read_judgments", refused)
         found["line by line"] = cli(run_file, *words)
     places = {"gz": str(packed), "a pipe": "<stdin>", "a URL, in ranges": url, "a URL, three processes": url}
     return {
@@ -334,7 +334,7 @@ def test_a_run_on_which_a_process_dies_is_scored_by_another_which_may_die_too(
     always: bool, folder: Path, cli: Command, shared_out: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = cli("runs/[0-5].run", "qrels.txt", *LONG)
-    parent, score_run, died = os.getpid(), tasks.score_run, folder / "died"
+    parent, score_run, died = os.getpid(), sharing.score_run, folder / "died"
 
     def dies(name: str, *given: Any) -> Any:
         if name == "3.run" and os.getpid() != parent and (always or not died.exists()):
@@ -342,8 +342,8 @@ def test_a_run_on_which_a_process_dies_is_scored_by_another_which_may_die_too(
             os._exit(9)
         return score_run(name, *given)
 
-    monkeypatch.setattr(tasks, "score_run", dies)
-    monkeypatch.setattr(workers, "can_fork", lambda: True)  # whatever threads other tests have left
+    monkeypatch.setattr(sharing, "score_run", dies)
+    monkeypatch.setattr(executors, "can_fork", lambda: True)  # whatever threads other tests have left
     outcome = cli("runs/[0-5].run", "qrels.txt", *LONG, "--jobs", "2")
     if not always:
         assert outcome == expected
@@ -368,7 +368,7 @@ def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: 
     for name in ("large.run", "larger.run"):
         (folder / name).write_text(run_of(1) + "".join(f"x{at} Q0 d1 1 1 t\n" for at in range(900)))
     monkeypatch.setattr(os, "fork", counted)
-    monkeypatch.setattr(workers, "can_fork", lambda: True)
+    monkeypatch.setattr(executors, "can_fork", lambda: True)
     monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0, large_file=10000, segment=1000, block=1 << 8))
     paths = [folder / "large.run", *(folder / "runs" / name for name in SIX), folder / "larger.run"]
     with pytest.warns(gradedeval.EvaluationWarning, match="900 topics not judged"):
@@ -473,14 +473,14 @@ def test_a_pipe_whose_process_died_is_not_read_again(
 ) -> None:
     """Half of it is gone: what is left would be scored as if it were all."""
     monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0))
-    parent, score_run = os.getpid(), tasks.score_run
+    parent, score_run = os.getpid(), sharing.score_run
 
     def dies(name: str, *given: Any) -> Any:
         if name == "stdin" and os.getpid() != parent:
             os._exit(9)
         return score_run(name, *given)
 
-    monkeypatch.setattr(tasks, "score_run", dies)
+    monkeypatch.setattr(sharing, "score_run", dies)
     piped = (folder / "runs" / SIX[0]).read_bytes()
     outcome = cli("-", f"runs/{SIX[1]}", "qrels.txt", "-m", "num_ret", "-f", "csv", "--jobs", "2", stdin=piped)
     assert outcome.code == 1

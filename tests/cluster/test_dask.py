@@ -25,7 +25,7 @@ from gradedeval.errors import InputError, heard_by
 from gradedeval.parallel import clusters, workers
 from gradedeval.parallel.clusters import connected
 from gradedeval.parallel.workers import MORE_MEMORY, WorkerDied, Workers
-from gradedeval.scoring import tasks
+from gradedeval.scoring import sharing
 from gradedeval.trec import remote
 from support.collection import SMALL, outcome, written_collection
 from support.commands import Command, Outcome, environment
@@ -348,7 +348,7 @@ def test_a_cluster_reads_a_bucket(
     words = ("-m", "err@20 ap", "--duplicates", "first", "--residuals", "-q", "--keep-going")
     here = cli(*(path.name for path in sorted(collection.glob("*run*"))), "qrels", *words, "--jobs", "1")
     done: list[Any] = []
-    monkeypatch.setattr(tasks.Collector, "add", lambda *given: done.append(given[1]) or added(*given))
+    monkeypatch.setattr(sharing.Collector, "add", lambda *given: done.append(given[1]) or added(*given))
     monkeypatch.setattr(remote, "LARGE", large)
     monkeypatch.setattr(workers, "FAR", SMALL)
     far = cli("s3://bucket/more/*run*", "s3://bucket/more/qrels", *words, "--cluster", cluster.address)
@@ -358,7 +358,7 @@ def test_a_cluster_reads_a_bucket(
     assert len([task for task in done if task.part]) > 20 or large == remote.LARGE
 
 
-added = tasks.Collector.add
+added = sharing.Collector.add
 
 
 @shared

@@ -22,8 +22,7 @@ import pytest
 
 from gradedeval.errors import InputError
 from gradedeval.parallel import executors
-from gradedeval.parallel.executors import in_order
-from gradedeval.parallel.workers import WorkerDied, Workers
+from gradedeval.parallel.workers import WorkerDied, Workers, in_order
 from support.commands import environment
 from support.examples import sampled
 from support.processes import linux, nobody_is_left

@@ -17,7 +17,7 @@ import pytest
 
 from gradedeval.errors import InputError
 from gradedeval.options import Options
-from gradedeval.parallel import workers
+from gradedeval.parallel import executors, workers
 from gradedeval.parallel.workers import Limits
 from gradedeval.rankings import interleaved
 from gradedeval.rankings.qrels import Qrels
@@ -244,15 +244,15 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
 ) -> None:
     shared: list[int] = []
 
-    forked = workers.forked
+    forked = executors.forked
 
     def counted(work: Any, tasks: Any, count: int) -> Any:
         shared.append(len(tasks))
         return forked(work, tasks, count)
 
-    monkeypatch.setattr(workers, "forked", counted)
+    monkeypatch.setattr(executors, "forked", counted)
     # Tests of clusters leave threads behind, beside which nothing would be forked.
-    monkeypatch.setattr(workers, "can_fork", lambda: True)
+    monkeypatch.setattr(executors, "can_fork", lambda: True)
     sizes: list[int] = []
     add = interleaved.InterleavedTopics.add
     # Columns are made as large as the bytes read so far let expect.

@@ -12,7 +12,7 @@ import pytest
 
 import gradedeval
 from gradedeval.options import Options
-from gradedeval.rankings.grade import arrow_run
+from gradedeval.rankings.run import arrow_run
 from support.examples import sampled
 
 pytest.importorskip("pyarrow")

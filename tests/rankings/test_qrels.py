@@ -13,7 +13,7 @@ import pytest
 
 from gradedeval import evaluate
 from gradedeval.errors import EvaluationWarning, InputError
-from gradedeval.rankings import qrels as judged
+from gradedeval.rankings import judgments as judged
 from gradedeval.rankings.batch import GradeCounts
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.trec.stream import Source

@@ -14,14 +14,14 @@ import pytest
 from gradedeval.errors import InputError
 from gradedeval.options import Options
 from gradedeval.parallel.workers import Limits, Workers
-from gradedeval.rankings import qrels
+from gradedeval.rankings import judgments
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import run_of_lines
 from gradedeval.scoring.tasks import GradedRun, grade_run, map_lists
+from gradedeval.trec.blocks import format_of
 from gradedeval.trec.lines import LineLayout, NeedsLineReader
-from gradedeval.trec.recognition import format_of
 from gradedeval.trec.stream import Source, Stream
 from support.paths import DATA
 
@@ -150,7 +150,7 @@ def qrels_beside(run: Path) -> Path:
 def read_simply(content: bytes, **options: Any) -> Qrels:
     """Qrels by the simple reader alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(qrels, "read_judgments", refused)
+        patch.setattr(judgments, "read_judgments", refused)
         return Qrels(io.BytesIO(content), **options)
 
 

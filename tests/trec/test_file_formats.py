@@ -18,8 +18,8 @@ from gradedeval.errors import InputError
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import run_of_lines
+from gradedeval.trec.blocks import format_of
 from gradedeval.trec.lines import LONGEST, QRELS, RUN, LineLayout
-from gradedeval.trec.recognition import format_of
 from gradedeval.trec.stream import Source, Stream
 from support.broken import matches
 from support.commands import Command

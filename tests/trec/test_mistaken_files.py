@@ -13,7 +13,7 @@ from gradedeval import evaluate
 from gradedeval.errors import EvaluationWarning, InputError
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.trec import documents
-from gradedeval.trec.lines import Skipped
+from gradedeval.trec.line_reader import Skipped
 from support.commands import Command
 from support.file_formats import TREC_RUN, WRONG, Wrong
 

@@ -16,7 +16,7 @@ from gradedeval import InputError
 from gradedeval.errors import redacted
 from gradedeval.parallel import workers
 from gradedeval.rankings import interleaved
-from gradedeval.scoring import tasks
+from gradedeval.scoring import sharing, tasks
 from gradedeval.scoring.evaluate import file_names, named_runs
 from gradedeval.trec import remote
 from gradedeval.trec.remote import fault
@@ -47,13 +47,13 @@ def test_a_url_is_a_file_a_folder_or_a_pattern(bucket: str) -> None:
 
 def test_of_many_runs_that_a_folder_lists_a_large_one_is_known(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No server is asked again for what its listing said; of files named one by one more than a few are not asked."""
-    monkeypatch.setattr(tasks, "ASKED", 1)
+    monkeypatch.setattr(sharing, "ASKED", 1)
     pytest.importorskip("fsspec").filesystem("memory").pipe("/bucket/runs/large.run", RUN.encode() * 9)
     listed = files_of(f"{bucket}/runs/")
     monkeypatch.setattr(remote, "asked", None)
-    assert tasks._sizes(listed) == [9 * len(RUN), len(RUN), len(RUN)]
+    assert sharing._sizes(listed) == [9 * len(RUN), len(RUN), len(RUN)]
     monkeypatch.setattr(remote, "LISTED", {})
-    assert tasks._sizes(listed) == 3 * [tasks.UNKNOWN_SIZE]
+    assert sharing._sizes(listed) == 3 * [tasks.UNKNOWN_SIZE]
 
 
 def test_what_a_folder_lists_is_no_pattern(bucket: str) -> None:

@@ -77,13 +77,13 @@ LINES = st.lists(
 
 
 @given(lines=LINES, repeats=st.integers(1, 3), rest=st.sampled_from(["", "\n", "\n1 Q0"]))
-def test_searches_for_bytes_find_the_last_topic_where_a_look_at_each_line_does(
+def test_searches_for_bytes_find_thelast_topic_where_a_look_at_each_line_does(
     lines: list[str], repeats: int, rest: str
 ) -> None:
     text = ("\n".join(line for line in lines for _ in range(repeats)) + rest).encode()
     buffer = padded(len(text))
     buffer[PAD : PAD + len(text)] = np.frombuffer(text, np.uint8)
-    found = topic_blocks._last_topic(buffer, PAD, PAD + len(text))
+    found = topic_blocks.last_topic(buffer, PAD, PAD + len(text))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(topic_blocks, "_plain_stretch", lambda text, is_whole: None)
-        assert topic_blocks._last_topic(buffer, PAD, PAD + len(text)) == found
+        assert topic_blocks.last_topic(buffer, PAD, PAD + len(text)) == found

@@ -15,8 +15,8 @@ import gradedeval
 from gradedeval import InputError
 from gradedeval.questions.history import append_lines
 from gradedeval.trec import remote
+from gradedeval.trec.remote import PROTOCOLS, check_url
 from gradedeval.trec.stream import Source, check_listed, files_of
-from gradedeval.trec.urls import PROTOCOLS, check_url
 from gradedeval.trec.written import write_file
 from support.commands import Command
 from support.processes import end_fsspec

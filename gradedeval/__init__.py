@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from gradedeval.measures.cwl_family.formula import UserState as UserState
     from gradedeval.measures.cwl_family.formula import cwl as cwl
     from gradedeval.measures.definition import Measure as Measure
+    from gradedeval.measures.definition import intent_aware as intent_aware
     from gradedeval.measures.definition import measure as measure
     from gradedeval.measures.gains import Gains as Gains
     from gradedeval.measures.gains import row_sums as row_sums
     from gradedeval.measures.gains import safe_divide as safe_divide
-    from gradedeval.measures.over_intents import intent_aware as intent_aware
     from gradedeval.measures.parse import load_measures as load_measures
     from gradedeval.measures.parse import parse_measures as parse_measures
     from gradedeval.measures.table import MEASURES as MEASURES
@@ -92,9 +92,8 @@ _PUBLIC = {
     "errors": "EvaluationWarning InputError",
     "interop.pytrec_eval": "RelevanceEvaluator",
     "measures.cwl_family.formula": "UserState cwl",
-    "measures.definition": "Measure measure",
+    "measures.definition": "Measure intent_aware measure",
     "measures.gains": "Gains row_sums safe_divide",
-    "measures.over_intents": "intent_aware",
     "measures.parse": "load_measures parse_measures",
     "measures.table": "MEASURES",
     "options": "Options",

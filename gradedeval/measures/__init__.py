@@ -5,16 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.measures.definition import QUANTITIES, Measure, measure
+from gradedeval.measures.definition import QUANTITIES, Measure, intent_aware, measure
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, ENTRY_POINTS, load_measures, parse_measures
 from gradedeval.measures.table import MEASURES
 
 if TYPE_CHECKING:
-    from gradedeval.measures.over_intents import intent_aware as intent_aware
     from gradedeval.measures.spellings import ALIASES as ALIASES
-
-LATE = {"ALIASES": "spellings", "intent_aware": "over_intents"}
-"""Names that a plain evaluation does without, and their modules."""
 
 __all__ = [
     "ALIASES",
@@ -33,8 +29,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Each measure by its name, as in `from gradedeval.measures import err`; `set_` where Python needs the name."""
-    if name in LATE:
-        return getattr(import_module(f"gradedeval.measures.{LATE[name]}"), name)
+    if name == "ALIASES":
+        return import_module("gradedeval.measures.spellings").ALIASES  # not for a plain evaluation
     if name.removesuffix("_") not in MEASURES:
         raise AttributeError(f"module 'gradedeval.measures' has no attribute '{name}'")
     return MEASURES[name.removesuffix("_")]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING as TYPE_CHECKING
 from typing import Any as Any
 from gradedeval.measures.definition import QUANTITIES as QUANTITIES
 from gradedeval.measures.definition import Measure as Measure
+from gradedeval.measures.definition import intent_aware as intent_aware
 from gradedeval.measures.definition import measure as measure
-from gradedeval.measures.over_intents import intent_aware as intent_aware
 from gradedeval.measures.parse import CWL_DEFAULT as CWL_DEFAULT
 from gradedeval.measures.parse import DEFAULT as DEFAULT
 from gradedeval.measures.parse import ENTRY_POINTS as ENTRY_POINTS

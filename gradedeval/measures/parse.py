@@ -15,7 +15,7 @@ import numpy as np
 
 from gradedeval import errors
 from gradedeval.errors import InputError, url_place
-from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.definition import AnyMeasure, Measure, intent_aware
 from gradedeval.measures.notation import IA, LONGEST, Spelling, read, split, too_long
 from gradedeval.measures.table import MEASURES
 from gradedeval.trec.stream import is_url, will_read
@@ -248,8 +248,6 @@ def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
 
 def _mean_over_intents(spelling: Spelling, inner: Spelling, table: Mapping[str, Measure]) -> Measure:
     """`ia(inner)`. A cutoff behind it is the cutoff of the measure inside."""
-    from gradedeval.measures.over_intents import intent_aware  # few evaluations are by intent
-
     if spelling.cutoff is not None:
         if inner.cutoff is not None:
             raise InputError(f"'{spelling}'", "has two cutoffs", f"write {IA}({inner})", usage=True)

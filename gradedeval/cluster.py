@@ -31,7 +31,7 @@ from gradedeval.scoring.tasks import RunResult
 __all__ = ["Plan", "merge", "plan", "work"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Plan:
     """An evaluation that is to be done.
 

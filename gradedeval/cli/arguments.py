@@ -118,8 +118,6 @@ def is_qrels(file: str) -> bool:
         return True
     if not is_named(file):
         return False
-    from gradedeval.trec.line_reader import looks_like  # the main job has qrels
-
     head = first_bytes(Source(file))
     if looks_like(head, RUN) or is_certain_run(Source(file)):
         return False

@@ -107,7 +107,7 @@ def _for_json(value: Any, digits: int | None) -> Any:
     return value
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Format:
     """An output format.
 

@@ -67,7 +67,7 @@ def _raised(signs: str) -> str:
     return f"^{signs}" if signs.isalnum() else signs
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Markup:
     """How a format writes text and marks: as plain text where it does not say otherwise.
 
@@ -102,7 +102,7 @@ class Markup:
 PLAIN = Markup()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Column:
     """A column of a table for people; of a table for programs the name alone counts.
 
@@ -125,7 +125,7 @@ class Column:
         ]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Table:
     """Columns and rows of values, None where blank. `marks` are those of cells, by row and column."""
 
@@ -164,7 +164,7 @@ class Table:
         return [[round(value, digits) if isinstance(value, float) else value for value in row] for row in self.rows]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Document:
     """What a command prints, in one layout.
 

@@ -529,7 +529,7 @@ class Shares:
         return width + 1 - np.minimum(number, width).astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Terms:
     """What the terms count before they are divided, where unjudged documents are relevant from a rank on, or down to
     it.

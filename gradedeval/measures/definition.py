@@ -72,7 +72,7 @@ GAIN_CHECKS = {
 }
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Parameters:
     """What may stand in the parentheses of a measure.
 
@@ -238,7 +238,7 @@ class Reading(NamedTuple):
         return -1 if self.better == "lower" else 1
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class RankingWeights:
     """Weights W(i) that depend on the ranking: Σ_i W(i) [gain_i > 0] is the score.
 
@@ -252,7 +252,7 @@ class RankingWeights:
     finite: bool = False
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class RankSum:
     """A score as a sum over the ranks, with weights that no order of the documents changes.
 
@@ -278,7 +278,7 @@ class RankSum:
         return np.divide(weights, whole, out=np.zeros(weights.shape), where=np.broadcast_to(whole > 0, weights.shape))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Bounds:
     """How low and how high a score can come, whatever the unjudged documents turn out to be: for `--bounds`.
 

@@ -23,7 +23,7 @@ _NONE = np.iinfo(np.int64).max
 """The position of a missing document."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Pool:
     """The relevant documents of one topic, in descending order of docno; `gain` is documents × intents."""
 
@@ -62,7 +62,7 @@ class Pool:
         return added
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Intents:
     """A batch of topics by intent: what a measure for ambiguous topics is a function of.
 

@@ -26,7 +26,7 @@ Scale = Literal["unit", "raw", "thresholds"]
 """The gains that a measure takes: `unit` in [0, 1], `raw` of any size, `thresholds` those of graded precision."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Grades:
     """The scale of a qrels file: its distinct labels, ascending, and the top grade: the highest, or the one given."""
 
@@ -61,7 +61,7 @@ UNIT: dict[str, Callable[[Floats, float], Floats]] = {
 SCHEMES = tuple(UNIT)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class GainTable:
     """What each label of the qrels is worth to one measure (`worth`, as long as the labels), and the most it can be;
     `scheme`: what all labels are worth, where the table is for one intent alone; `filled`: the gains of the codes past
@@ -90,7 +90,7 @@ class GainTable:
         return levels[levels > 0]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Sample:
     """A batch as documents sampled from the strata of a pool.
 
@@ -256,7 +256,7 @@ def read_gains(name: str) -> dict[float, float]:
     return dict(zip(grades, gains, strict=True))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Gains:
     """A batch of topics as one measure sees it; all that a measure is a function of.
 

@@ -45,7 +45,7 @@ def elsewhere(name: str, value: Any) -> str:
     return ""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Option:
     """One option. Name, type and default are those of the field of `Options` that it describes.
 
@@ -200,7 +200,7 @@ def allowed_growth(given: Any) -> AbstractContextManager[None]:
     return growth_up_to(read_growth(given))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Costs:
     """The cost of a document of each type, in any unit: seconds, characters, documents. `of`: type -> cost, above 0.
 
@@ -227,7 +227,7 @@ class Costs:
         return sha256(b"\n".join(lines)).hexdigest()[:6]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Fill:
     """Gains in [0, 1] of documents that nobody judged, as clicks tell them. `of`: topic -> docno -> gain.
 
@@ -359,7 +359,7 @@ def read_format(value: Any, holds: str) -> Any:
     return format_name(value, holds)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Labels:
     """Words that stand for grades. `of`: label -> grade."""
 

@@ -13,7 +13,7 @@ from gradedeval.options import OPTIONS, Options, Residuals
 from gradedeval.options.definition import allowed_growth
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Preset:
     """What `--like TOOL` sets.
 

@@ -22,7 +22,7 @@ Needs = Literal["matrix", "runs", "runs if any", "runs, qrels if any", "file", "
 file; a click log, with or without qrels."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Setting:
     """What the signature does not say of a setting.
 
@@ -95,7 +95,7 @@ def lines_under(found: Any) -> str:
     return "\n".join(part for part in (found.aside, found.signature) if part)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Picture:
     """What `gradedeval plot` draws of an answer.
 
@@ -120,7 +120,7 @@ class Picture:
         object.__setattr__(self, "settings", settings_of(self.asking) | settings_of(self.panels))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Question:
     """How a function is asked at a prompt.
 

@@ -22,7 +22,7 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Limits:
     """Sizes at which work is cut into pieces and shared. Scores do not depend on them: tests give small ones."""
 
@@ -79,7 +79,7 @@ class _Raised:
     error: BaseException
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Workers:
     """Who shares work, through an Executor of the standard library.
 

@@ -28,7 +28,7 @@ class _EveryTopic:
 EVERY_TOPIC = _EveryTopic()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Ties:
     """What equal scores leave open in a batch.
 
@@ -59,7 +59,7 @@ class Ties:
         return replace(self.down_to(depth), counts=np.minimum(self.counts, depth))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class GradeCounts:
     """How many judged documents of each topic have each label: the cells of a table topics × labels that hold any,
     topic after topic. With as many labels as topics, as fractions may be, the table is the square of the judgments.
@@ -165,7 +165,7 @@ def counts_of_all(parts: list[GradeCounts]) -> GradeCounts:
     return GradeCounts(parts[0].labels, *columns)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Batch:
     """Some topics of a run, joined with their judgments. No string but the topics' names from here on.
 
@@ -201,7 +201,7 @@ class Batch:
         return self.unjudged + 1
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Documents:
     """Documents of some topics as listed, topic after topic.
 
@@ -712,7 +712,7 @@ ROWS = 512
 """Documents that are looked at where they are not read in blocks."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Listing:
     """What a look at some topics of a run says of its order.
 

@@ -47,7 +47,7 @@ class TopicBuckets:
         return place
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Index:
     """Judged documents as columns, with a hash table.
 

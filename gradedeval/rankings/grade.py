@@ -48,7 +48,7 @@ LOOKED_AT, LOOK_EVERY = 1 << 20, 1 << 24
 are looked at behind them. These places do not depend on the parts in which a run is read."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class PartResult(Generic[Made]):
     """What a part of a run gives.
 
@@ -79,7 +79,7 @@ class RunPart(Protocol):
         """Its documents as batches. Raises NeedsLineReader where the line reader must read the whole run instead."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Grader:
     """Joins the documents of runs with one qrels under one set of options.
 
@@ -141,7 +141,7 @@ class Grader:
 # A block of a run -> its documents as columns, those of a topic together, with the codes of their grades.
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Rows:
     """Documents of some topics, those of a topic as listed.
 
@@ -397,7 +397,7 @@ FEW_TOPICS = 16
 """Topics that may come again in a block before it counts as interleaved: more than once, as a rule."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class BlocksPart:
     """Blocks of a run file that are read one after the other, once: a part can be graded only once.
 
@@ -424,7 +424,7 @@ class BlocksPart:
         return whole.with_batches(list(coalesce(whole.batches, grader.limits.cells, grader.least_width)))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class SegmentPart:
     """A segment of a run file, which any process can read, and again where one died: of a URL on any machine.
 

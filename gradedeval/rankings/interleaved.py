@@ -55,7 +55,7 @@ def gather_topics(
     return gathered.parts()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class ListedColumns:
     """What is kept of some blocks.
 
@@ -163,7 +163,7 @@ class ByTopic:
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class InterleavedPart:
     """Some topics, all of whose documents were gathered: those numbered from `first` to before `after`."""
 
@@ -178,7 +178,7 @@ class InterleavedPart:
         return GatheredRows(self.gathered.rows(self.first, self.after)).grade(grader)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class GatheredRows:
     """The documents of some topics, without those of others: what travels to another process."""
 

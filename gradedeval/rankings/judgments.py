@@ -48,7 +48,7 @@ SHARED = 1 << 23
 ZERO, MINUS = 48, 45
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class JudgmentColumns:
     """Judgments in file order.
 
@@ -109,7 +109,7 @@ Columns = list[NDArray[Any]]
 """The docnos of all lines of a file: start, length and hash."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class _Part:
     """The topics and grades of the lines of a part of a file.
 

@@ -189,7 +189,7 @@ Profile = tuple[float, tuple[tuple[int, float], ...]]
 """A document's highest grade, and (number of an intent, grade) for every intent that it is judged for."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Subtopics:
     """What the codes of documents judged by subtopic mean. Intents are numbered within their topic.
 
@@ -259,7 +259,7 @@ def _profiles(grades: Mapping[tuple[bytes, bytes], float], names: list[bytes]) -
 # Judgments of a stratified sample -> one code per document: its grade and its stratum.
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Strata:
     """The strata that documents were sampled from: their names, and codes: the number of each one's."""
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gradedeval.rankings.other_qrels import Strata, Subtopics
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Reading:
     """How qrels are read: the arguments of `Qrels`. part: what a document is judged for besides its topic, SUBTOPIC or
     STRATUM, or nothing."""

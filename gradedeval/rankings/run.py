@@ -263,7 +263,7 @@ def _drop_duplicates(run: Run, options: Options) -> None:
 # Topics in lists, as one part of a run.
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class ListedTopics:
     """Topics of a run in lists; one that the run lacks has no documents."""
 
@@ -362,7 +362,7 @@ def listing_of_frame(frame: Any) -> Listing:
 # A run in a DataFrame whose text Arrow holds: it goes the way of a file's block.
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class ArrowRun:
     """A run as columns; the one part of itself. It has scores where they order the documents."""
 

@@ -112,7 +112,7 @@ ROUNDED = 0.01
 """By how much a topic's probabilities may miss 1 together: they are often written with two or three digits."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Prior:
     """Probabilities of intents, `chance`: topic -> subtopic -> probability, those of a topic summing to 1."""
 

@@ -52,7 +52,7 @@ BOUNDS = ("low", "high")
 """The columns of --bounds, which --interval excludes: the lowest and the highest score."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class RunScores:
     """One run's scores: topics × measures, nan where blank.
 
@@ -106,7 +106,7 @@ class RunScores:
 # What is left of a run's scores where nobody asks for topics: of ten thousand runs far away little has to travel.
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class RunSummary(RunScores):
     """A run's scores without those of topics.
 

@@ -314,7 +314,7 @@ def _reads_more(measure: Measure) -> bool:
     return measure.by_intent or bool(measure.files) or str(measure.gain).startswith("@")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class BatchScores:
     """Scores of some topics of a run.
 

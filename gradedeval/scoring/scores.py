@@ -137,7 +137,7 @@ class Row(NamedTuple):
     topics: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Scores(InNotebook, document="scoring.score_tables.document"):
     """What an evaluation found.
 

@@ -52,7 +52,7 @@ NumberedRun = tuple[int, str, Any]
 """The number of a run, its name and what it is read from."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Task:
     """What one worker does by itself: whole runs, or a part of one.
 
@@ -72,7 +72,7 @@ class Task:
     plan: str = ""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Result:
     """What comes of the task of a number: the results of its runs, or what is in the part, or why it cannot be read.
     `plan` is that of the task."""

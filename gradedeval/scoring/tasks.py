@@ -45,7 +45,7 @@ FEW_TOPICS = 16
 met."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class GradedRun(Generic[Made]):
     """A run joined with the qrels.
 

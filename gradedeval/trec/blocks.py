@@ -61,7 +61,7 @@ def is_certain_run(source: Source) -> bool:
     return at is not None and any(decimal(fields[at]) % 1 for line in lines if len(fields := form.split(line)) > at)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Block:
     """Whole topics: `buffer[begin:end]`, which ends with a newline; `offset` is where it begins in the stream."""
 

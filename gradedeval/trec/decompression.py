@@ -29,7 +29,7 @@ AHEAD = 16
 """Pieces that may be decompressed before the reader takes them."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Packing:
     """How the streams of a compressed file are unpacked.
 

@@ -170,7 +170,7 @@ class Column(list[Any]):
         return self
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class TableColumns:
     """A table as a DataFrame shows it: the names of its columns, and the values of each when they are asked for.
 

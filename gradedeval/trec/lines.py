@@ -24,7 +24,7 @@ _WORDS = {"type": "Q0", "subtopic": "iteration"}
 """What columns are called in messages about TREC files."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class LineLayout:
     """Lines of fields.
 
@@ -203,7 +203,7 @@ def formats_of(holds: str) -> list[str]:
 FLAG_VALUES.update((f"--{holds}-format", tuple(formats_of(holds))) for holds in BOTH)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class WholeFile:
     """A file that is read whole, by a library: JSON, Parquet and the like."""
 

@@ -146,7 +146,7 @@ def is_file(source: Any) -> bool:
     return hasattr(source, "read") and not hasattr(source, "columns")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class PlacedPath(os.PathLike[str]):
     """A path that processes in other folders can open; `place` is what messages call it."""
 
@@ -157,7 +157,7 @@ class PlacedPath(os.PathLike[str]):
         return self.path
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Source:
     """A named place to read from: `target` is a path, `-` for standard input, or an open file."""
 

@@ -182,7 +182,7 @@ Within = NDArray[np.uint8]
 """lines: a position within the line."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class ShortLineFields:
     """The fields of lines that have at most 62 bytes.
 
@@ -581,7 +581,7 @@ SAMPLED = 1021
 """Of so many bytes one tells whether most of a block is blank: then a list of all blanks would take memory."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class LineFields:
     """The fields of lines of any length and format.
 
@@ -612,7 +612,7 @@ class LineFields:
         return gather_trailing(self.buffer, self.end(column))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Lines:
     """The lines of a block, without comments and blank lines. Positions are those in `buffer`, which has PAD bytes
     before and after the text."""

@@ -79,7 +79,7 @@ def last_topic(buffer: Bytes, begin: int, end: int) -> int:
         size *= 4
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Stretch:
     """Bytes `begin` to `end` of a file, each moved to where a topic begins. Who reads it finds these places.
 

@@ -336,11 +336,11 @@ def test_a_run_on_which_a_process_dies_is_scored_by_another_which_may_die_too(
     expected = cli("runs/[0-5].run", "qrels.txt", *LONG)
     parent, score_run, died = os.getpid(), sharing.score_run, folder / "died"
 
-    def dies(name: str, *given: Any) -> Any:
+    def dies(name: str, *given: Any, **how: Any) -> Any:
         if name == "3.run" and os.getpid() != parent and (always or not died.exists()):
             died.touch()
             os._exit(9)
-        return score_run(name, *given)
+        return score_run(name, *given, **how)
 
     monkeypatch.setattr(sharing, "score_run", dies)
     monkeypatch.setattr(executors, "can_fork", lambda: True)  # whatever threads other tests have left
@@ -475,10 +475,10 @@ def test_a_pipe_whose_process_died_is_not_read_again(
     monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0))
     parent, score_run = os.getpid(), sharing.score_run
 
-    def dies(name: str, *given: Any) -> Any:
+    def dies(name: str, *given: Any, **how: Any) -> Any:
         if name == "stdin" and os.getpid() != parent:
             os._exit(9)
-        return score_run(name, *given)
+        return score_run(name, *given, **how)
 
     monkeypatch.setattr(sharing, "score_run", dies)
     piped = (folder / "runs" / SIX[0]).read_bytes()

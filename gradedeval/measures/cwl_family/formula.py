@@ -36,7 +36,7 @@ from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remaind
 # What a C/W/L user knows at each rank, and how many ranks are viewed past the end of the run.
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class UserState:
     """What a user knows at each rank; what a C/W/L measure's C(i) is a function of.
 
@@ -80,7 +80,7 @@ class UserState:
         return last
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class TailState(UserState):
     """The state at ranks past the end, here topics × ranks; `before` is topics × 2: gain and cost up to the end."""
 
@@ -200,7 +200,7 @@ def _extrapolated(state: UserState, c_of: Callable[[UserState], Any], start: Flo
 TOTALS = ("etu", "etc")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Viewing:
     """V and its sums.
 

@@ -60,7 +60,7 @@ def test_what_is_no_number_or_too_small_is_refused(name: str, value: Any) -> Non
 def test_a_new_option_is_one_definition() -> None:
     """What a field of `Options` says is all that the help, the checks and the signature need."""
     entry = option(None, "Stop after N documents.", metavar="N", minimum=2).metadata["option"]
-    described = Option(**{**vars(entry), "name": "stop_after", "type": int | None})
+    described = entry.of("stop_after", int | None, None)
     assert (described.flag, described.choices) == ("--stop-after", ())
     assert described.parse("3") == 3
     assert described.signature("stop after", 3) == "stop after 3"
@@ -78,7 +78,7 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         level = levels.get(
             name.removeprefix("plot "), levels.get(name)
         )  # a command that reads no run, or reads it in its own way, takes none of them
-        wanted = {described.flag for described in OPTIONS.values() if level and described.is_of(level)}  # type: ignore[arg-type]
+        wanted = {described.flag for described in OPTIONS.values() if level and level in described.taken_by}
         wanted |= {"--run-format", "--qrels-format", "--labels"} if name == "lint" else set()
         says = ("compare", "check", "diff", "report", "plot topics")  # whether judging could reverse an order
         wanted |= {"--unseen"} if name in says else set()

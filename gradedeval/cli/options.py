@@ -123,7 +123,7 @@ class Files(click.Argument):
 
 def registered(commands: Commands) -> list[Decorator]:
     """The options of the registry that such commands take."""
-    return [_click_option(described) for described in OPTIONS.values() if described.is_of(commands)]
+    return [_click_option(described) for described in OPTIONS.values() if commands in described.taken_by]
 
 
 def one_registered(name: str) -> Decorator:
@@ -136,8 +136,10 @@ def _click_option(described: Option, **settings: Any) -> Decorator:
         return option(described.flag, section=described.section, is_flag=True, help=described.text)
 
     def parsed(context: click.Context, _: click.Parameter, text: str | None) -> Any:
+        if text is None:
+            return None
         value = True if text == BARE and described.optional_value else described.parse(text)
-        if described.within is not None and value is not None:
+        if described.within is not None:
             context.with_resource(described.within(described.read(value)))
         return value
 

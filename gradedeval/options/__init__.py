@@ -4,7 +4,8 @@
 import os
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
+from functools import cache
 from typing import Literal, TypedDict, TypeVar
 
 from gradedeval.errors import FLAG_VALUES, InputError, plural
@@ -171,7 +172,7 @@ class Options:
     def check_unscored(self, command: str, commands: Commands = "reading") -> None:
         """Raise InputError (usage) for an option of scores, given to a command that makes none of them."""
         for name, described in OPTIONS.items():
-            scores = described.commands in ("scoring", "measuring") and not described.is_of(commands)
+            scores = described.commands in ("scoring", "measuring") and commands not in described.taken_by
             if scores and getattr(self, name) != described.default:
                 raise described.error(f"does not apply to {command}", "leave it out")
 
@@ -193,8 +194,7 @@ class Options:
 
 
 OPTIONS: dict[str, Option] = {
-    entry.name: replace(entry.metadata["option"], name=entry.name, type=entry.type, default=entry.default)
-    for entry in fields(Options)
+    entry.name: entry.metadata["option"].of(entry.name, entry.type, entry.default) for entry in fields(Options)
 }
 """The registry: name -> option."""
 
@@ -258,13 +258,19 @@ def refuse_options(given: Mapping[str, object], names: Iterable[str], command: s
 
 def lists_options(documented: Documented) -> Documented:
     """Append the options to the docstring of what takes them as keywords."""
-    lines = [documented.__doc__ or "", "    Options:", ""]
+    documented.__doc__ = "\n".join([documented.__doc__ or "", "    Options:", "", *_listed(), "    "])
+    return documented
+
+
+@cache
+def _listed() -> list[str]:
+    """The options in lines of a docstring."""
+    lines: list[str] = []
     for name in OptionKwargs.__annotations__:
         text = f"{name:<15} {OPTIONS[name].text}"
         text += f" One of {', '.join(OPTIONS[name].choices)}." if OPTIONS[name].choices else ""
         lines += textwrap.wrap(text, 116, initial_indent=" " * 4, subsequent_indent=" " * 20, break_on_hyphens=False)
-    documented.__doc__ = "\n".join([*lines, "    "])
-    return documented
+    return lines
 
 
 lists_options(Options)

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
@@ -84,50 +83,33 @@ class Option:
     type: Any = None
     default: Any = None
 
-    @property
-    def flag(self) -> str:
+    def of(self, name: str, type: Any, default: Any) -> Option:
+        """The option, now that the field of `Options` is known that it describes."""
+        self.name, self.type, self.default = name, type, default
+        self.flag = "--" + name.replace("_", "-")
         """Its name on the command line."""
-        return "--" + self.name.replace("_", "-")
-
-    @cached_property
-    def types(self) -> tuple[Any, ...]:
+        members = get_args(type)
+        self.types = tuple(kind for kind in members if kind is not NoneType) if NoneType in members else (type,)
         """The types of its values, but None."""
-        members = get_args(self.type)
-        return tuple(kind for kind in members if kind is not NoneType) if NoneType in members else (self.type,)
-
-    @cached_property
-    def choices(self) -> tuple[str, ...]:
+        self.choices: tuple[str, ...] = get_args(self.types[0]) if get_origin(self.types[0]) is Literal else ()
         """The words that it takes, where it takes no others."""
-        return get_args(self.types[0]) if get_origin(self.types[0]) is Literal else ()
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words that it takes, `True` among them where it may stand alone on the command line."""
-        return (*self.choices, "True") if self.is_flag or self.optional_value else self.choices
-
-    @property
-    def is_flag(self) -> bool:
+        levels: tuple[Commands, ...] = get_args(Commands)
+        self.taken_by = () if self.commands == "none" else levels[: levels.index(self.commands) + 1]
+        """The commands that take it: those that take more take what others do, too."""
+        self.is_flag = type is bool
         """Whether it is only on or off."""
-        return self.type is bool
-
-    @cached_property
-    def number(self) -> Number | None:
+        self.words = (*self.choices, "True") if self.is_flag or self.optional_value else self.choices
+        """The words that it takes, `True` among them where it may stand alone on the command line."""
+        self.number: Number | None = None
         """The numbers that it takes; None where it takes none."""
-        if self.types not in ((int,), (float,)):
-            return None
-        return Number(self.flag, self.types == (int,), minimum=self.minimum, above=self.above, below=self.below)
-
-    @property
-    def text(self) -> str:
-        """Its help, with the default and the limits of a number."""
-        default = self.default_text if self.default in (None, False) else self.default
+        if self.types in ((int,), (float,)):
+            limits = self.minimum, None, self.above, self.below
+            self.number = Number(self.flag, self.types == (int,), *limits)
+        default = self.default_text if default in (None, False) else default
         text = self.help if default is None else f"{self.help} Default: {default}."
-        return f"{text} {self.number.limits}".rstrip() if self.number else text
-
-    def is_of(self, commands: Commands) -> bool:
-        """Whether such commands take it; those that take more take what others do, too."""
-        levels = get_args(Commands)
-        return self.commands != "none" and levels.index(commands) <= levels.index(self.commands)
+        self.text = f"{text} {self.number.limits}".rstrip() if self.number else text
+        """Its help, with the default and the limits of a number."""
+        return self
 
     def takes(self, word: str) -> bool:
         """Whether a word that may be the value of an option without one is its value."""

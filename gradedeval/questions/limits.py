@@ -203,7 +203,7 @@ _TOKEN = re.compile(
 )
 SETTINGS = ("baseline", "allow-mismatch", "measures", "test", "draws", "seed")
 # The options of `gradedeval check`, as on the command line but without `--`.
-OPTION_KEYS = {described.flag[2:]: described for described in OPTIONS.values() if described.is_of("scoring")}
+OPTION_KEYS = {described.flag[2:]: described for described in OPTIONS.values() if "scoring" in described.taken_by}
 OPTION_KEYS["unseen"] = OPTIONS["unseen"]
 
 

@@ -152,7 +152,9 @@ class RankedRuns:
         codes = (self.code if code is None else code)[run.document]
         row = {topic: number for number, topic in enumerate(self.topics)}
         counted = self.pool if pool is None else pool
-        for batch in grader.batches(Documents(self.topics, run.counts, codes, None, None, lambda position: b"")):
+        for batch in grader.batches(
+            Documents(self.topics, run.counts, codes, None, None, lambda positions: [b""] * len(positions))
+        ):
             yield replace(batch, pool=counted.select(np.array([row[topic] for topic in batch.topics], dtype=np.int64)))
 
     def of_topics(self, topics: Ints) -> RankedRuns:

@@ -316,7 +316,9 @@ class Gains:
     @cached_property
     def rank(self) -> Floats:
         """1, 2, 3, … for the columns of `gain`."""
-        return shared(np.arange(1.0, self.gain.shape[1] + 1))
+        rank = np.arange(1.0, self.gain.shape[1] + 1)
+        rank.setflags(write=False)
+        return rank
 
     @cached_property
     def relevant(self) -> Bools:

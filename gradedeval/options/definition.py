@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -179,7 +179,7 @@ def _number_or_infinity(number: numbers.Number, value: Any) -> Any:
 
 def allowed_growth(given: Any) -> AbstractContextManager[None]:
     """The context in which compressed files may grow as a user gives it. Raises InputError (usage) as `read_growth`."""
-    return growth_up_to(read_growth(given))
+    return nullcontext() if given is None else growth_up_to(read_growth(given))
 
 
 @dataclass(eq=False, repr=False)

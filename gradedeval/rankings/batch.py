@@ -210,8 +210,7 @@ class Documents:
     code    documents: index into the labels of the qrels, or the code `unjudged` after them
     score   documents, or numbers that order them alike: nothing where scores do not matter
     rank    documents: the rank that the run states; nothing where that does not matter
-    docno   the docno of a document, by its position
-    docnos  those of several at once, where there is a quicker way to them
+    names   the docnos of documents, by their positions
     types   the names of the types, and `kind` documents: which of them; None where that does not matter
     """
 
@@ -220,14 +219,9 @@ class Documents:
     code: Codes
     score: Floats | Ints | None
     rank: Floats | None
-    docno: Callable[[int], bytes]
+    names: Callable[[Ints], list[bytes]]
     types: list[bytes] = field(default_factory=list)
     kind: Ints | None = None
-    docnos: Callable[[Ints], list[bytes]] | None = None
-
-    def names(self, positions: Ints) -> list[bytes]:
-        """The docnos of the documents at these positions."""
-        return list(map(self.docno, positions.tolist())) if self.docnos is None else self.docnos(positions)
 
     def select(self, rows: Ints) -> Documents:
         """Only these topics, numbers in any order."""
@@ -239,9 +233,8 @@ class Documents:
             code=self.code[positions],
             score=self.score[positions] if self.score is not None else None,
             rank=self.rank[positions] if self.rank is not None else None,
-            docno=lambda position: self.docno(int(positions[position])),
+            names=lambda chosen: self.names(positions[chosen]),
             kind=self.kind[positions] if self.kind is not None else None,
-            docnos=lambda chosen: self.names(positions[chosen]),
         )
 
 

@@ -196,20 +196,20 @@ class Rows:
 
     def documents(self) -> Documents:
         """The same as the next stage takes them; topic after topic."""
-        several = None if self.buffer is None else self.docnos
-        return Documents(self.topics, self.counts, self.code, self.score, self.rank, self.docno, docnos=several)
+        return Documents(self.topics, self.counts, self.code, self.score, self.rank, self.docnos)
 
     def docno(self, row: int) -> bytes:
         return self.token(int(self.start[row]), int(self.length[row]))
 
     def docnos(self, rows: Ints) -> list[bytes]:
-        """The docnos of documents in a text that is at hand."""
-        assert self.buffer is not None
+        """The docnos of documents: quickly where the text is at hand."""
+        if self.buffer is None:
+            return list(map(self.docno, rows.tolist()))
         start = self.start[rows]
         end = start + self.length[rows]
         first = int(start.min(initial=len(self.buffer)))
         text = self.buffer[first : int(end.max(initial=first))].tobytes()
-        return [text[begin:end] for begin, end in zip((start - first).tolist(), (end - first).tolist(), strict=True)]
+        return list(map(text.__getitem__, map(slice, (start - first).tolist(), (end - first).tolist())))
 
     def keep(self, rows: Any) -> Rows:
         """Only these documents."""
@@ -410,7 +410,13 @@ class BlocksPart:
     def grade(self, grader: Grader) -> PartResult[Batch]:
         whole: PartResult[Batch] = PartResult([])
         for block in self.blocks:
-            graded = _grade_block(block, grader, self.is_large)
+            topics = TopicCodes(grader.limits)
+            rows = read_rows(block, grader, topics)
+            if self.is_large and len(rows.topic) > FEW_TOPICS + 2 * len(rows.topics):
+                # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
+                graded = PartResult[Batch]([], rows.topics, tag=rows.tag, interleaved=True, listing=rows.listing)
+            else:
+                graded = grade_whole_topics(rows, topics, grader)
             whole = PartResult(
                 whole.batches + graded.batches,
                 whole.topics + graded.topics,
@@ -448,15 +454,6 @@ class SegmentPart:
     def closed(self) -> SegmentPart:
         """The same of a file that need not stay open."""
         return replace(self, segment=self.segment.closed())
-
-
-def _grade_block(block: Block, grader: Grader, is_large: bool) -> PartResult[Batch]:
-    numbers = TopicCodes(grader.limits)
-    rows = read_rows(block, grader, numbers)
-    if is_large and len(rows.topic) > FEW_TOPICS + 2 * len(rows.topics):
-        # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
-        return PartResult([], rows.topics, tag=rows.tag, interleaved=True, listing=rows.listing)
-    return grade_whole_topics(rows, numbers, grader)
 
 
 class RunFile:

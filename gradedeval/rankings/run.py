@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Floats
+from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList
 from gradedeval.options import Options
 from gradedeval.rankings.batch import LAST_RANK, NOT_LOOKED, ROWS, Batch, Documents, Listing, listing_of
@@ -300,11 +300,11 @@ class ListedTopics:
         by_score = options.order != "file"
         every: list[Any] = []  # few runs have ties that matter
 
-        def docno(position: int) -> bytes:
+        def names(positions: Ints) -> list[bytes]:
             if not every:
                 every.extend(chain.from_iterable(docnos))
-            name = every[position]
-            return encode(name) if isinstance(name, str) else name
+            named = (every[position] for position in positions.tolist())
+            return [encode(name) if isinstance(name, str) else name for name in named]
 
         return Documents(
             self.topics,
@@ -312,7 +312,7 @@ class ListedTopics:
             self._codes(grader, docnos),
             scores if by_score else None,
             stated if by_score and options.ties == "rank" else None,
-            docno,
+            names,
         )
 
     def _codes(self, grader: Grader, docnos: list[list[Any]]) -> NDArray[Any]:

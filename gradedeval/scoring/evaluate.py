@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -205,7 +205,8 @@ def evaluate_runs(
     score = score_in_turn
     if _are_shared(listed, workers):
         from gradedeval.scoring.sharing import score_runs as score  # small runs are scored here
-    for number, result in workers.progress(score(listed, scorer, workers, by_topic), len(listed)):
+    results: Iterable[tuple[int, RunResult]] = score(listed, scorer, workers, by_topic)
+    for number, result in workers.progress(results, len(listed)) if len(listed) > 1 else results:
         done[number] = result
         if result.error and not keep_going and all(before in done for before in range(number)):
             raise result.error
@@ -296,7 +297,7 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
         _check_read_by(options, qrels)
         return qrels
     first = next(iter(runs.values()), None)
-    with growth_up_to(options.max_growth):
+    with nullcontext() if options.max_growth is None else growth_up_to(options.max_growth):
         try:
             judged = Qrels(
                 qrels,

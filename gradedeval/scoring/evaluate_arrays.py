@@ -68,7 +68,7 @@ def evaluate_arrays(
     labels, codes = grade_codes(graded, "grades")
     qrels = ArrayQrels(topics, counts, labels, codes)
     scorer = Scorer(qrels, asked, options)
-    documents = Documents(topics, counts, codes, scored, None, lambda position: b"")
+    documents = Documents(topics, counts, codes, scored, None, lambda positions: [b""] * len(positions))
     batches = [scorer.score_with_ties(batch) for batch in scorer.grader.batches(documents)]
     chosen = choose_topics(topics, "scores", qrels, options)
     run = scorer.merge("run", batches, chosen.topics, chosen.missing)

@@ -49,7 +49,7 @@ class GainsCache:
         self.strata = grader.qrels.strata
         # The ideal rankings of all topics are those of every run.
         self.all_ideals = grader.ideals if batch.topics == grader.qrels.topics else None
-        self.cost = _costs(batch, grader.options.costs)
+        self.cost = None if grader.options.costs is None else _costs(batch, grader.options.costs)
         self.unseen = grader.options.unseen or 0
         self.missed = missed
         self.below: dict[int | None, Ints] | None = {} if grader.options.bounds or missed is not None else None
@@ -116,20 +116,18 @@ class GainsCache:
             unsampled=unsampled[self.batch.codes[:, :last]] if unsampled.any() else None,
             first=first,
             uncut=uncut,
-            below=self._below(last),
+            below=None if self.below is None else self._below(last, self.below),
             unseen=self.unseen,
         )
 
-    def _below(self, last: int | None) -> Ints | None:
+    def _below(self, last: int | None, known: dict[int | None, Ints]) -> Ints:
         """topics: how many unjudged documents were retrieved below a rank, or missed, where bounds are asked for."""
-        if self.below is None:
-            return None
-        if last not in self.below:
+        if last not in known:
             deeper = self.batch.codes[:, last if last is not None else self.batch.codes.shape[1] :]
             counted = 0 if self.batch.below is None else self.batch.below
             missed = 0 if self.missed is None else self.missed
-            self.below[last] = count_unjudged(deeper, self.judged_code) + counted + missed
-        return self.below[last]
+            known[last] = count_unjudged(deeper, self.judged_code) + counted + missed
+        return known[last]
 
     def _sample(self, table: GainTable, last: int | None) -> Sample:
         """The documents as a sample: of the strata of the qrels, or of one, where the judged ones are the sample."""
@@ -175,10 +173,8 @@ class GainsCache:
         return self.ideals[key]
 
 
-def _costs(batch: Batch, costs: Costs | None) -> Floats | None:
+def _costs(batch: Batch, costs: Costs) -> Floats:
     """topics × ranks: the cost of each document by its type; 1 beyond the end."""
-    if costs is None:
-        return None
     if batch.kinds is None:
         return np.ones(batch.codes.shape)
     cost: Floats = np.array([*(costs.of[kind] for kind in batch.types), 1.0])
@@ -429,7 +425,7 @@ class Scorer:
     def score_part(self, part: RunPart) -> PartResult[BatchScores]:
         """The scores of a part of a run, in the process that reads it."""
         graded = part.grade(self.grader)
-        return graded.with_batches([self.score_with_ties(batch) for batch in graded.batches])
+        return graded.with_batches(list(map(self.score_with_ties, graded.batches)))
 
     def score_with_ties(self, batch: Batch) -> BatchScores:
         """The scores of a batch, and what the order of ties leaves open of them."""

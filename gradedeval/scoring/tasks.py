@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Generic
@@ -130,50 +130,52 @@ def map_run(
     found  what the parts of a file gave, where that is known
     """
     if not is_file(source):
-        from gradedeval.rankings.run import arrow_run, read_run  # files need no tables
-
-        if hasattr(source, "iloc") and not grader.types:
-            with suppress(NeedsLineReader):
-                if (table := arrow_run(source, grader.options)) is not None:
-                    whole = FileContents[Made]()
-                    whole.add(work(table))
-                    return _settled(work, whole, "run", grader)
-        return map_lists(work, read_run(source, grader.options, grader.types), grader)
-    with growth_up_to(grader.options.max_growth), closing(Stream(Source(source))) as stream:
-        form = format_of(stream, "run", grader.options.run_format)
-        run = _map_stream(work, stream, form, grader, workers, found)
+        return _map_object(work, source, grader)
+    options, types, run = grader.options, grader.types, None
+    limit = nullcontext() if options.max_growth is None else growth_up_to(options.max_growth)
+    with limit, closing(Stream(Source(source))) as stream:
+        form = format_of(stream, "run", options.run_format)
+        if isinstance(form, LineLayout):
+            check_layout(stream.place, form, options, types)
+            if form.in_blocks and not types:
+                with suppress(NeedsLineReader):
+                    run = _map_file(work, stream, form, grader, workers, found)
+        run = run or _map_other_file(work, stream, form, grader)
     notes = [f"{run.place}: {note}" for note in form.notes]
-    if isinstance(form, LineLayout) and form.by_rank and grader.options.order == "score":
+    if isinstance(form, LineLayout) and form.by_rank and options.order == "score":
         notes.append(by_rank_note(run.place))
     return replace(run, format=run.format or form.format, notes=[*notes, *run.notes])
 
 
-def _map_stream(
-    work: Callable[[RunPart], PartResult[Made]],
-    stream: Stream,
-    form: LineLayout | WholeFile,
-    grader: Grader,
-    workers: Workers,
-    found: FileContents[Made] | None,
-) -> GradedRun[Made]:
-    """`work` of each part of a run file in a format."""
-    options, types = grader.options, grader.types
-    if isinstance(form, WholeFile):
-        from gradedeval.rankings.run import read_run  # most files are lines
-        from gradedeval.rankings.whole_files import read_whole
+def _map_object(work: Callable[[RunPart], PartResult[Made]], source: Any, grader: Grader) -> GradedRun[Made]:
+    """`work` of a run that is held in Python."""
+    from gradedeval.rankings.run import arrow_run, read_run
 
-        notes: list[str] = []
-        format, content = read_whole(form.format, stream, "run", options.lenient, None, notes)
-        run = read_run(content, options, types, stream.place)
-        run.notes[:0] = notes
-        return replace(map_lists(work, run, grader), format=format)
-    check_layout(stream.place, form, options, types)
-    if form.in_blocks and not types:
+    if hasattr(source, "iloc") and not grader.types:
         with suppress(NeedsLineReader):
-            return _map_file(work, stream, form, grader, workers, found)
-    from gradedeval.rankings.run import run_of_lines  # the lines of most files are alike, and right
+            if (table := arrow_run(source, grader.options)) is not None:
+                whole = FileContents[Made]()
+                whole.add(work(table))
+                return _settled(work, whole, "run", grader)
+    return map_lists(work, read_run(source, grader.options, grader.types), grader)
 
-    return map_lists(work, run_of_lines(stream, options, types, form), grader)
+
+def _map_other_file(
+    work: Callable[[RunPart], PartResult[Made]], stream: Stream, form: LineLayout | WholeFile, grader: Grader
+) -> GradedRun[Made]:
+    """`work` of a run file that is not read in blocks: as a whole, or line by line."""
+    from gradedeval.rankings.run import read_run, run_of_lines
+
+    options, types = grader.options, grader.types
+    if isinstance(form, LineLayout):
+        return map_lists(work, run_of_lines(stream, options, types, form), grader)
+    from gradedeval.rankings.whole_files import read_whole
+
+    notes: list[str] = []
+    format, content = read_whole(form.format, stream, "run", options.lenient, None, notes)
+    run = read_run(content, options, types, stream.place)
+    run.notes[:0] = notes
+    return replace(map_lists(work, run, grader), format=format)
 
 
 def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Grader) -> GradedRun[Made]:
@@ -201,7 +203,9 @@ def _map_file(
     file, whole = RunFile(stream, grader, layout), found or FileContents[Made]()
     workers = workers if file.is_large else workers.serial()
     if found is None:
-        with closing(workers.imap(work, *file.parts(workers))) as results:
+        parts, count = file.parts(workers)
+        one = count in (None, 1)  # or nobody knows how many
+        with closing(workers.imap(work, parts, count)) if not one else nullcontext(map(work, parts)) as results:
             for result in results:
                 whole.add(result)
                 if whole.interleaved:

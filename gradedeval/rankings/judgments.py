@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from zlib import crc32
 
@@ -171,12 +172,8 @@ def _columns(
 
         make, jobs = (shared_array, jobs) if can_fork() else (make, 1)
     columns: Columns = [make(count, small), make(count, np.int32), make(count, np.uint64)]
-
-    def read(number: int) -> _Part:
-        return _read(lines_of(buffer, *bounds[number], layout), layout, columns, begins[number])
-
-    numbers = range(len(bounds))
-    parts = list(Workers(jobs).imap(read, numbers) if jobs > 1 else map(read, numbers))
+    read, tasks = partial(_read, buffer, layout, columns), list(zip(bounds, begins, strict=True))
+    parts = list(Workers(jobs).imap(read, tasks) if jobs > 1 else map(read, tasks))
     if not any(part.count for part in parts):
         raise NeedsLineReader
     size = 0
@@ -188,9 +185,10 @@ def _columns(
     return [column[:size] for column in columns], parts
 
 
-def _read(lines: Lines, layout: LineLayout, columns: Columns, begin: int) -> _Part:
-    """The lines of a part, written to the columns from a row on."""
-    none = np.empty(0, dtype=np.int64)
+def _read(buffer: Bytes, layout: LineLayout, columns: Columns, task: tuple[tuple[int, int], int]) -> _Part:
+    """The lines of a part of a buffer, written to the columns from a row on."""
+    bounds, begin = task
+    lines, none = lines_of(buffer, *bounds, layout), np.empty(0, dtype=np.int64)
     if not len(lines):
         return _Part(0, [], none, none, np.empty(0, dtype=np.int8), True)
     rows = slice(begin, begin + len(lines))

@@ -172,7 +172,7 @@ def _columns(
 
         make, jobs = (shared_array, jobs) if can_fork() else (make, 1)
     columns: Columns = [make(count, small), make(count, np.int32), make(count, np.uint64)]
-    read, tasks = partial(_read, buffer, layout, columns), list(zip(bounds, begins, strict=True))
+    read, tasks = partial(_read, buffer, layout, columns), list(zip(bounds, begins, strict=False))
     parts = list(Workers(jobs).imap(read, tasks) if jobs > 1 else map(read, tasks))
     if not any(part.count for part in parts):
         raise NeedsLineReader

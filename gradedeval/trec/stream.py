@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from io import BytesIO
 from stat import S_ISREG
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeGuard
@@ -15,6 +14,8 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, TypeGuard
 from gradedeval.errors import InputError, reason, url_place
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from gradedeval.trec.decompression import BackgroundDecompressor
 
 # A source as a stream of decompressed bytes that can be read again.
@@ -193,6 +194,8 @@ class Source:
             from gradedeval.trec.remote import modified  # few evaluations read one
 
             return modified(str(self.target))
+        from datetime import UTC, datetime  # few ask
+
         return datetime.fromtimestamp(os.path.getmtime(self.place), UTC)
 
     @property

@@ -205,8 +205,7 @@ def evaluate_runs(
     score = score_in_turn
     if _are_shared(listed, workers):
         from gradedeval.scoring.sharing import score_runs as score  # small runs are scored here
-    results: Iterable[tuple[int, RunResult]] = score(listed, scorer, workers, by_topic)
-    for number, result in workers.progress(results, len(listed)) if len(listed) > 1 else results:
+    for number, result in workers.progress(score(listed, scorer, workers, by_topic), len(listed)):
         done[number] = result
         if result.error and not keep_going and all(before in done for before in range(number)):
             raise result.error

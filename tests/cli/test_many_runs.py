@@ -18,7 +18,7 @@ from gradedeval.options import Options
 from gradedeval.parallel import executors, workers
 from gradedeval.parallel.workers import Limits, Workers
 from gradedeval.rankings import grade, judgments
-from gradedeval.scoring import sharing
+from gradedeval.scoring.sharing import score_run
 from gradedeval.scoring.evaluate import evaluate_runs, file_names
 from gradedeval.trec import remote
 from gradedeval.trec.lines import NeedsLineReader
@@ -334,7 +334,7 @@ def test_a_run_on_which_a_process_dies_is_scored_by_another_which_may_die_too(
     always: bool, folder: Path, cli: Command, shared_out: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = cli("runs/[0-5].run", "qrels.txt", *LONG)
-    parent, score_run, died = os.getpid(), sharing.score_run, folder / "died"
+    parent, died = os.getpid(), folder / "died"
 
     def dies(name: str, *given: Any, **how: Any) -> Any:
         if name == "3.run" and os.getpid() != parent and (always or not died.exists()):
@@ -342,7 +342,7 @@ def test_a_run_on_which_a_process_dies_is_scored_by_another_which_may_die_too(
             os._exit(9)
         return score_run(name, *given, **how)
 
-    monkeypatch.setattr(sharing, "score_run", dies)
+    monkeypatch.setattr("gradedeval.scoring.sharing.score_run", dies)
     monkeypatch.setattr(executors, "can_fork", lambda: True)  # whatever threads other tests have left
     outcome = cli("runs/[0-5].run", "qrels.txt", *LONG, "--jobs", "2")
     if not always:
@@ -473,14 +473,14 @@ def test_a_pipe_whose_process_died_is_not_read_again(
 ) -> None:
     """Half of it is gone: what is left would be scored as if it were all."""
     monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0))
-    parent, score_run = os.getpid(), sharing.score_run
+    parent = os.getpid()
 
     def dies(name: str, *given: Any, **how: Any) -> Any:
         if name == "stdin" and os.getpid() != parent:
             os._exit(9)
         return score_run(name, *given, **how)
 
-    monkeypatch.setattr(sharing, "score_run", dies)
+    monkeypatch.setattr("gradedeval.scoring.sharing.score_run", dies)
     piped = (folder / "runs" / SIX[0]).read_bytes()
     outcome = cli("-", f"runs/{SIX[1]}", "qrels.txt", "-m", "num_ret", "-f", "csv", "--jobs", "2", stdin=piped)
     assert outcome.code == 1

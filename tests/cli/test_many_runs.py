@@ -18,8 +18,8 @@ from gradedeval.options import Options
 from gradedeval.parallel import executors, workers
 from gradedeval.parallel.workers import Limits, Workers
 from gradedeval.rankings import grade, judgments
-from gradedeval.scoring.sharing import score_run
 from gradedeval.scoring.evaluate import evaluate_runs, file_names
+from gradedeval.scoring.sharing import score_run
 from gradedeval.trec import remote
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.stream import Source

@@ -18,7 +18,7 @@ from gradedeval.errors import InputError, did_you_mean
 # A command is a line here and a question of a module: the summaries stand here so that `--help` imports no command.
 COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("questions.evaluate:command", "Score runs against graded judgments (the default command)."),
-    "explain": ("questions.explain:command", "Explain the score of a topic, rank by rank."),
+    "explain": ("questions.explain:explain_runs", "Explain the score of a topic, rank by rank."),
     "measures": ("questions.measures:command", "List the measures, or describe one."),
     "weights": ("questions.weights:weights", "Print the weight that a measure gives each rank."),
     "compare": ("questions.compare:compare", "Compare runs, with significance tests."),

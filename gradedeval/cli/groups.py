@@ -77,7 +77,7 @@ PICTURES: dict[str, tuple[str, str]] = {
     "fit": ("questions.fit:fit", "Draw the agreement of measures over a parameter."),
     "power": ("questions.power:power", "Draw the significance levels of all pairs of runs."),
     "correlate": ("questions.correlate:correlate", "Draw how well measures agree, as a heat map or a scatter."),
-    "explain": ("questions.explain:plot_command", "Draw one topic rank by rank."),
+    "explain": ("questions.explain:explain_runs", "Draw one topic rank by rank."),
     "observation": (
         "clicks.observation:plot_command",
         "Draw what users look at, from a click log, with the nearest weights.",

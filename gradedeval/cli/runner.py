@@ -98,13 +98,14 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
     destination = Destination(keywords, question.form)
     targets = {name: keywords.pop(name) for name in question.writes}
     seconds = [_second(attribute, targets[name]) for name, (attribute, _) in asked.writes.items()]
-    layout = {"layout": FORMATS[destination.form].layout}
-    found = _answer(asked, {**settings, **asked.asking(**_for(asked.asking, keywords | views | layout))}, keywords)
+    shown_as = {"form": destination.form, "layout": FORMATS[destination.form].layout}
+    found = _answer(asked, {**settings, **asked.asking(**_for(asked.asking, keywords | views | shown_as))}, keywords)
     for one in seconds:
         one(found)
     if text is not None:
         return write(text[1](found), destination.output)
-    destination.deliver(partial(found.document, **views), found.aside)
+    digits = _for(found.document, {"digits": destination.digits})
+    destination.deliver(partial(found.document, **views, **digits), found.aside)
 
 
 def _second(attribute: str, target: str | None) -> Callable[[Any], None]:

@@ -130,7 +130,8 @@ class Question:
     help          its page
     answer        where the function gives a frame alone: makes of this, what was read and settings what shows itself
     check         by its settings, raises InputError for some that go ill together, before anything is read
-    asking        by what its answer is shown as, settings of the function that follow: `layout` is that of the format
+    asking        by what its answer is shown as, settings of the function that follow: `form` is the format, and
+                  `layout` its own
     paired        by its settings, whether all runs are compared on the same topics, so that the others are told
     shows         the `document` of its answer, where this is asked something alone, by settings in its signature
     writes        flag -> attribute of the answer and what `--flag FILE.csv` says: a second result, for programs
@@ -144,7 +145,7 @@ class Question:
     own_measures  whether its settings name measures of --measures-from, too
     jobs          whether processes share its work
     form          the format where none is asked for
-    digits        those of tables, where they may be chosen
+    digits        those of tables, where they may be chosen; the `document` of its answer is told them if it asks
     settings      name -> setting, in the order of the signature
     views         those of `shows`
     reading       those of `reads`

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-import numpy as np
-
+from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.pictures import (
     BLACK,
     GREY,
@@ -22,38 +21,44 @@ from gradedeval.analysis.pictures import (
     shown,
     whole_numbers,
 )
-from gradedeval.analysis.ranked_runs import check_by_rank, parts_of, rises, trimmed, two_runs
-from gradedeval.arrays import Bools, Floats
-from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
-from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, option, output_options, registered
+from gradedeval.arrays import Bools, Floats, np
 from gradedeval.errors import InputError, did_you_mean, shorten, tell, visible
-from gradedeval.formats import FORMATS, Column, Document, Kind, Layout, Table, formats_for
+from gradedeval.formats import Column, Document, Kind, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, to_frame
-from gradedeval.measures.applied import scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
-from gradedeval.options.definition import OUTPUT
+from gradedeval.options.definition import GAINS, OUTPUT
 from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.workers import Workers
-from gradedeval.rankings.batch import Batch
-from gradedeval.rankings.grade import Grader
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.doubts import doubts_of, not_too_many
-from gradedeval.scoring.evaluate import named_runs, qrels_for
-from gradedeval.scoring.score_tables import preset_digits
-from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.signature import signature
-from gradedeval.scoring.tasks import GradedRun, grade_run
+from gradedeval.options.question import Picture, Setting, question
+from gradedeval.scoring import doubts, score_tables, tasks
+from gradedeval.scoring import evaluate as evaluation
 from gradedeval.trec.lines import decode, encode
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from gradedeval.rankings.batch import Batch
+    from gradedeval.rankings.grade import Grader
+    from gradedeval.rankings.qrels import Qrels
+    from gradedeval.scoring.scorer import Scorer
+    from gradedeval.scoring.tasks import GradedRun
+
 
 DEFAULT = ("err@20",)
+RANKS = 20
+"""Ranks that are shown of a measure without a cutoff, where the user asks for no other number."""
+
+Topics = Annotated[tuple[str, ...], Setting("Topic to explain; may be repeated. Optional if the qrels have only one.",
+    metavar="ID", spelled=("--topic",), repeats=True)]  # fmt: skip
+Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure to explain, such as err@20; each has a "
+    "table of its own. Repeat -m, or separate measures by spaces.", metavar="MEASURE", section=GAINS,
+    spelled=("-m", "--measure"), measure="several")]  # fmt: skip
+Shown = Annotated[int | None, Setting("Number of ranks in a table. Default: down to the cutoff, or 20. Other "
+    "formats list all ranks.", numbers.SHOW, metavar="N", section=OUTPUT)]  # fmt: skip
+Drawn = Annotated[int | None, Setting("Number of ranks.", numbers.SHOW, metavar="N", default_text="down to the "
+    f"cutoff, or {RANKS}")]  # fmt: skip
 
 BEFORE, DOCUMENT, BEYOND = "empty", "document", "beyond"
 """The parts of a ranking: the empty ranking (where it has a score), its documents, and all that comes after them."""
@@ -88,7 +93,7 @@ class Explained:
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation(InNotebook, document="questions.explain.own_document"):
+class Explanation(InNotebook):
     """The scores of one topic of a run, explained measure by measure.
 
     retrieved  how many documents the ranking has; `judged` of them are judged, and `filled` have a gain by `fill` alone
@@ -136,6 +141,42 @@ class Explanation(InNotebook, document="questions.explain.own_document"):
         frame = to_frame(list(self.rows()), columns=self.columns)
         return frame.astype({"rank": "Int64"})
 
+    def document(self, layout: Layout) -> Document:
+        """As its command prints it."""
+        return explanation_document([self], layout)
+
+
+@dataclass(frozen=True, eq=False)
+class Explanations(InNotebook):
+    """The explanations of the same topics of one run, or of two; tables have so many `digits` if no others are asked
+    for."""
+
+    of_runs: list[list[Explanation]]
+    digits: int
+
+    @property
+    def signature(self) -> str:
+        """What their scores depend on."""
+        return "\n".join(dict.fromkeys(explanation.signature for own in self.of_runs for explanation in own))
+
+    def document(self, layout: Layout, *, shown: Shown = None, digits: int | None = None) -> Document:
+        """A table for each topic and measure; of two runs beside each other."""
+        digits, (one, *others) = self.digits if digits is None else digits, self.of_runs
+        if others:
+            return beside_document(one, others[0], layout, digits=digits, shown=shown)
+        return explanation_document(one, layout, digits=digits, shown=shown)
+
+    def panels(self, *, shown: Drawn = None) -> list[Panel]:
+        """A picture for each run, topic and measure."""
+        panels = []
+        for explanation in (explanation for own in self.of_runs for explanation in own):
+            frame, grades = explanation.frame, explanation.grades
+            for one in explanation.measures:
+                own = frame[frame["measure"] == one.measure.label]
+                ranks = shown or one.measure.cutoff or RANKS
+                panels.append(Panel(partial(draw_ranks, frame=own, ranks=ranks, grades=grades), 2.0))
+        return panels
+
 
 def explain(
     run: Any,
@@ -158,7 +199,7 @@ def explain(
     where the topic does not count.
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
-    (explanation,) = explain_topics(named_runs(run), qrels, chosen, options, [topic])
+    (explanation,) = explain_topics(evaluation.named_runs(run), qrels, chosen, options, [topic])
     return replace(explanation, notes=tell(explanation.notes))
 
 
@@ -170,22 +211,29 @@ def explain_topics(
     topics: Iterable[str | bytes | int | None],
 ) -> list[Explanation]:
     """As `explain`, for one run by name, which is read once, and several topics. Raises InputError as it does."""
+
+    from gradedeval.parallel.workers import Workers
+    from gradedeval.scoring.scorer import Scorer
+
     if len(runs) != 1:
         raise InputError("", f"{len(runs)} runs given", "explain one at a time", usage=True)
     options.check_unscored("explain", "measuring")
     if options.ties == "average":
         raise OPTIONS["ties"].error("an average over orders has no ranks to explain", "choose an order")
     ((name, source),) = runs.items()
-    judged = qrels_for(runs, qrels, options)
+    judged = evaluation.qrels_for(runs, qrels, options)
     wanted = list(dict.fromkeys(_wanted(topic, judged, options) for topic in topics))
     scorer = Scorer(judged, list(measures), replace(options, residuals=None if options.judged_only else "total"))
     grader = replace(scorer.grader, keep_docnos_for=frozenset(wanted), last_rank=None)
-    run = grade_run(source, grader, Workers.here())
+    run = tasks.grade_run(source, grader, Workers.here())
     return [_of_topic(name, topic, scorer, grader, run) for topic in wanted]
 
 
 def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: GradedRun[Batch]) -> Explanation:
     """The explanation of one topic of a run."""
+
+    from gradedeval.scoring.signature import signature
+
     judged = scorer.qrels
     batch = _alone(run, topic, judged)
     scores, _, residuals = scorer.score_batch(batch).values[:, 0].tolist()
@@ -208,7 +256,10 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
         str(signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)], [run.format])),
         list(map(decode, batch.docnos[topic])),
         judged.labels.tolist(),
-        [*scorer.notes, *not_too_many([*notes, *doubts_of(replace(run, batches=[batch], topics=[topic]), scorer)])],
+        [
+            *scorer.notes,
+            *doubts.not_too_many([*notes, *doubts.doubts_of(replace(run, batches=[batch], topics=[topic]), scorer)]),
+        ],
     )
 
 
@@ -262,10 +313,13 @@ def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
 
 def _explained(scorer: Scorer, batch: Batch, column: int, score: float, residual: float | None) -> Explained:
     """How the measure in that column arrives at its score for the one topic of a batch."""
+
+    from gradedeval.measures.applied import scores_of
+
     measure, table, gains_of = scorer.measures[column], scorer.tables[column], scorer.gains_cache(batch)
-    check_by_rank(measure)
-    gains = trimmed(gains_of(table, measure))
-    parts, count = parts_of(measure, gains), gains.gain.shape[1]
+    ranked_runs.check_by_rank(measure)
+    gains = ranked_runs.trimmed(gains_of(table, measure))
+    parts, count = ranked_runs.parts_of(measure, gains), gains.gain.shape[1]
     columns: dict[str, list[Any]] = {
         "part": [DOCUMENT] * count,
         "rank": list(range(1, count + 1)),
@@ -284,12 +338,12 @@ def _explained(scorer: Scorer, batch: Batch, column: int, score: float, residual
     columns["contribution"], after["contribution"] = parts.terms.tolist(), parts.beyond
     columns["running"] = (parts.before + parts.terms.cumsum()).tolist()
     if residual is not None:
-        rise = rises(measure, gains, trimmed(gains_of(table, measure, unjudged=table.top)))
+        rise = ranked_runs.rises(measure, gains, ranked_runs.trimmed(gains_of(table, measure, unjudged=table.top)))
         if table.filled is not None:  # nobody judged these, and yet they are known
             rise[_is_filled(scorer, batch)[:count]] = np.nan
         columns["could_add"] = [None if np.isnan(one) else one for one in rise.tolist()]
         if measure.residual == "beyond_run":
-            best = scores_of(measure, trimmed(gains_of(table, measure, tail=table.top)))
+            best = scores_of(measure, ranked_runs.trimmed(gains_of(table, measure, tail=table.top)))
             after["could_add"] = max(min(float(best[0]), measure.definition.ceiling) - score, 0.0)
     first = [before] if parts.before else []
     last = [after] if any(value for name, value in after.items() if name != "part") else []
@@ -325,9 +379,6 @@ def _grades(batch: Batch, qrels: Qrels, count: int) -> list[float | None]:
 # Explanation -> tables: one for each measure for people, a row for each measure and rank for programs.
 
 
-SHOWN = 20
-"""Ranks that a table shows of a measure without a cutoff, where the user asks for no other number."""
-
 LABELS = {BEFORE: "empty ranking", BEYOND: "beyond the end"}
 RISES = "could_add: how far the score would rise if that alone had the top gain; they need not sum to the residual"
 
@@ -351,17 +402,12 @@ def explanation_document(
             f" {explanation.judged} of them judged{filled} | {explanation.pool} judged in all"
         )
         for explained in explanation.measures:
-            ranks = explained.measure.cutoff or SHOWN if shown is None else shown
+            ranks = explained.measure.cutoff or RANKS if shown is None else shown
             blocks += [_summary(explained, digits), _table(explained, digits, ranks)]
     every = [explained for explanation in explanations for explained in explanation.measures]
     if any(any(explained.columns.get("could_add", [])) for explained in every):
         blocks.append(RISES)
     return Document(blocks, explanations[0].signature)
-
-
-def own_document(explanation: Explanation, layout: Layout) -> Document:
-    """One explanation, as its command prints it."""
-    return explanation_document([explanation], layout)
 
 
 def beside_document(
@@ -388,7 +434,7 @@ def beside_document(
             retrieved += f", {first.filled} and {second.filled} filled in"
         blocks.append(f"topic {first.topic} of {names} | {retrieved} | {first.pool} judged in all")
         for mine, theirs in zip(first.measures, second.measures, strict=True):
-            ranks = mine.measure.cutoff or SHOWN if shown is None else shown
+            ranks = mine.measure.cutoff or RANKS if shown is None else shown
             blocks += [_scores(mine, theirs, digits), _beside(first, second, mine, theirs, digits, ranks)]
     return Document(blocks, signature)
 
@@ -484,8 +530,6 @@ def _left_out(documents: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 COLUMNS = ("run", "topic", "measure", "rank", "grade", "contribution", "running")
-RANKS = 20
-"""As many as a table of `explain` has unless told otherwise."""
 
 
 def plot_explain(explanation: Any, measure: Any = None, *, ranks: int | None = None, ax: Axes | None = None) -> Axes:
@@ -511,23 +555,6 @@ def plot_explain(explanation: Any, measure: Any = None, *, ranks: int | None = N
         cutoff = {one.measure.label: one.measure.cutoff for one in explanation.measures}[own["measure"].iloc[0]]
     grades = explanation.grades if isinstance(explanation, Explanation) else frame["grade"].dropna().unique().tolist()
     return drawn(partial(draw_ranks, frame=own, ranks=ranks or cutoff or RANKS, grades=grades), ax)
-
-
-def explanation_panels(explanation: Explanation, ranks: int | None) -> list[Panel]:
-    """A picture for each measure."""
-    frame = explanation.frame
-    return [
-        Panel(
-            partial(
-                draw_ranks,
-                frame=frame[frame["measure"] == one.measure.label],
-                ranks=ranks or one.measure.cutoff or RANKS,
-                grades=explanation.grades,
-            ),
-            2.0,
-        )
-        for one in explanation.measures
-    ]
 
 
 def draw_ranks(ax: Axes, frame: pd.DataFrame, ranks: int, grades: Sequence[float]) -> None:
@@ -594,70 +621,53 @@ def _named(drawn: Floats, colors: Mapping[float, Any], most: int = 8) -> list[tu
 # `gradedeval explain RUN [RUN] QRELS --topic ID`: how a score is made up, rank by rank.
 
 
-EXPLAIN_OPTIONS = [
-    option("--topic", "explained", multiple=True, metavar="ID", help="Topic to explain; may be repeated. Optional if "
-           "the qrels have only one."),
-    measure_option("Measure to explain, such as err@20; each has a table of its own.", default=DEFAULT),
-]  # fmt: skip
-TABLE_OPTIONS = [
-    *output_options(formats_for(), digits="4"),
-    option(numbers.SHOW, "shown", section=OUTPUT, metavar="N", help="Number of ranks in a "
-           "table. Default: down to the cutoff, or 20. Other formats list all ranks."),
-]  # fmt: skip
+def _check_shown(form: str, layout: Layout, shown: int | None) -> dict[str, Any]:
+    """Raise InputError (usage) for a number of ranks in a format that lists all."""
+    if shown is not None and layout != "wide":
+        raise InputError("--show", f"the format {form} lists all ranks", "leave out --show", usage=True)
+    return {}
 
 
-@command_line("explain", "RUN [RUN] QRELS", EXPLAIN_OPTIONS, TABLE_OPTIONS, [MEASURES_FROM], registered("measuring"))
-def command(shown: int | None, **keywords: Any) -> None:
-    """Explain the scores of a topic, rank by rank.
+@question(
+    "explain",
+    "runs",
+    files="RUN [RUN] QRELS",
+    help="""Explain the scores of a topic, rank by rank.
 
     For each rank: docno, grade (blank if unjudged), gain, intermediate values of the measure, the contribution of the
     document to the score, the score so far, and what an unjudged document could still add. The contributions sum to the
     score. Of two runs the rankings stand beside each other.
-    """
-    destination = Destination(keywords)
-    if shown is not None and FORMATS[destination.form].layout != "wide":
-        raise InputError("--show", f"the format {destination.form} lists all ranks", "leave out --show", usage=True)
-    each, options = explained_runs(keywords)
-    digits = preset_digits(options.like) if destination.digits is None else destination.digits
-    if len(each) == 2:
-        destination.deliver(partial(beside_document, each[0], each[1], digits=digits, shown=shown))
-        return
-    destination.deliver(partial(explanation_document, each[0], digits=digits, shown=shown))
+    """,
+    asking=_check_shown,
+    shows=Explanations.document,
+    picture=Picture(
+        Explanations.panels,
+        """Draw how the score of a topic comes about, rank by rank: what each document contributes, in the color of its
+        grade, the score so far, and hatched what an unjudged document could add.
 
-
-def explained_runs(keywords: dict[str, Any]) -> tuple[list[list[Explanation]], Options]:
-    """The explanations of the topics of each run, one or two, and the options they are made with."""
-    measures, topics = keywords.pop("measures") or DEFAULT, keywords.pop("explained") or [None]
-    chosen = parse_measures(measures, measure_table(keywords.pop("measures_from")))
-    runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
-    options = resolve_options(**keywords)
+        Several topics, measures and two runs are drawn below each other.
+        """,
+        signature=lambda found: found.signature,
+    ),
+    options="measuring",
+    own_measures=True,
+    digits="4",
+)
+def explain_runs(
+    runs: Sequence[str],
+    qrels: Any,
+    *,
+    explained: Topics = (),
+    measures: Measures = DEFAULT,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> Explanations:
+    """As `explain`, for several topics of one run, or of two. Raises InputError (usage) for more runs."""
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     if len(runs) > 2:
         raise InputError("", f"{len(runs)} runs given", "explain one, or two beside each other", usage=True)
-    named = two_runs(*runs) if len(runs) == 2 else named_runs(runs)
-    judged = qrels_for(named, qrels, options) if len(named) > 1 else qrels
-    each = [explain_topics({name: run}, judged, chosen, options, topics) for name, run in named.items()]
+    named = ranked_runs.two_runs(*runs) if len(runs) == 2 else evaluation.named_runs(runs)
+    judged = evaluation.qrels_for(named, qrels, options) if len(named) > 1 else qrels
+    each = [explain_topics({name: run}, judged, chosen, options, explained or [None]) for name, run in named.items()]
     tell(note for of_run in each for explanation in of_run for note in explanation.notes)
-    return each, options
-
-
-# `gradedeval plot explain RUN QRELS --topic ID`: one topic rank by rank.
-
-
-SHOW = option(numbers.SHOW, "shown", metavar="N", help="Number of ranks. Default: down to the "
-    f"cutoff, or {RANKS}.")  # fmt: skip
-
-
-@command_line(
-    "explain", "RUN [RUN] QRELS", EXPLAIN_OPTIONS, [SHOW], PICTURE_OPTIONS, [MEASURES_FROM], registered("measuring")
-)
-def plot_command(shown: int | None, **keywords: Any) -> None:
-    """Draw how the score of a topic comes about, rank by rank: what each document contributes, in the color of its
-    grade, the score so far, and hatched what an unjudged document could add.
-
-    Several topics, measures and two runs are drawn below each other.
-    """
-    canvas = Canvas(keywords)
-    each, _ = explained_runs(keywords)
-    explanations = [explanation for of_run in each for explanation in of_run]
-    panels = [panel for explanation in explanations for panel in explanation_panels(explanation, shown)]
-    canvas.draw(panels, "\n".join(dict.fromkeys(explanation.signature for explanation in explanations)))
+    return Explanations(each, score_tables.preset_digits(options.like))

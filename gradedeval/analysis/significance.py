@@ -18,7 +18,7 @@ from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError, check_choice, plural
 from gradedeval.formats.frames import to_frame
-from gradedeval.options import Correction, Test, numbers
+from gradedeval.options import Correction, PairTest, Test, numbers
 from gradedeval.options.numbers import MOST_DRAWS
 from gradedeval.parallel.progress import progress
 from gradedeval.scoring.intervals import centered, chunks, samples, standard_error, student_t, studentized_test
@@ -306,7 +306,7 @@ NOT_BY_PAIR = {
     "bayes": "gives posterior probabilities, which need no correction",
 }
 """Tests that do not give a p for each pair by itself, and why theirs is not corrected."""
-PAIR_TESTS: tuple[str, ...] = tuple(test for test in TESTS if test not in NOT_BY_PAIR)
+PAIR_TESTS: tuple[str, ...] = get_args(PairTest)
 CORRECTIONS: tuple[str, ...] = get_args(Correction)
 RANDOMIZED = ("randomization", "tukey-hsd")
 DIVIDE_BY_DEVIATION = ("bootstrap", "t")

@@ -47,6 +47,7 @@ Duplicates = Literal["error", "first", "last", "refuse"]
 Residuals = Literal["total", "split", "difference"]
 Depth = Literal["cutoff", "full"]
 Test = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign", "tukey-hsd", "anova", "bayes"]
+PairTest = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
 
 

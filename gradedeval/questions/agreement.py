@@ -8,11 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
-import numpy as np
-
-from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
-from gradedeval.analysis.score_matrix import to_matrix
-from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.analysis import ranked_runs, score_matrix
+from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, tell, visible
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, frame_rows, frame_table, group_numbers, to_frame
@@ -21,15 +18,17 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options, numbers
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel import workers
-from gradedeval.parallel.workers import Workers
 from gradedeval.questions.explain import DEFAULT
-from gradedeval.rankings.batch import by_width, positions_of, ranks
-from gradedeval.rankings.grade import Grader, no_common_topics
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import evaluate_runs, named_runs
+from gradedeval.rankings import batch as batches
+from gradedeval.rankings import grade as grading
+from gradedeval.rankings import qrels as judgments
+from gradedeval.scoring import evaluate as evaluation
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns
+    from gradedeval.parallel.workers import Workers
 
 
 # Kendall's τ of many pairs of lists at once: one call of scipy a topic and pair of runs would take minutes.
@@ -124,14 +123,14 @@ class Lists:
 
     def of_topics(self, rows: Ints) -> Lists:
         """Some of the topics."""
-        inside = positions_of(self.counts, rows)
+        inside = batches.positions_of(self.counts, rows)
         return Lists(self.document[inside], self.counts[rows], self.first[inside], self.last[inside])
 
 
 def lists_of(run: RankedRun, topics: Ints) -> Lists:
     """The rankings of some topics of a run, with their ties."""
-    counts, chosen = run.counts[topics], positions_of(run.counts, topics)
-    first = ranks(counts) if run.first is None else run.first[chosen]
+    counts, chosen = run.counts[topics], batches.positions_of(run.counts, topics)
+    first = batches.ranks(counts) if run.first is None else run.first[chosen]
     topic = np.repeat(np.arange(len(topics)), counts)
     begins = np.flatnonzero(np.append(True, (first[1:] != first[:-1]) | (topic[1:] != topic[:-1]))[: len(first)])
     sizes = np.diff(begins, append=len(first))
@@ -152,7 +151,7 @@ def rank_biased_overlap(one: Lists, other: Lists, documents: int, p: float, ties
     """
     found = np.full((3, len(one.counts)), np.nan)
     common = _Common.of(one, other, documents)
-    for rows in by_width(np.maximum(one.counts, other.counts), workers.LIMITS.cells):
+    for rows in batches.by_width(np.maximum(one.counts, other.counts), workers.LIMITS.cells):
         pair = _Pair.of(one.of_topics(rows), other.of_topics(rows), common.of_topics(rows), ties)
         found[:, rows] = _overlap(pair, p, ties)
     return found
@@ -215,7 +214,7 @@ class _Common:
 
     def of_topics(self, rows: Ints) -> _Common:
         """Those of some of the topics."""
-        inside = positions_of(self.counts, rows)
+        inside = batches.positions_of(self.counts, rows)
         return _Common(self.counts[rows], self.first[:, inside], self.last[:, inside])
 
 
@@ -431,13 +430,15 @@ def agreement(
     the mean over orders that is computed here. Returns `Agreement`: `.frame`, `.means`. Raises
     `gradedeval.InputError` where there are fewer than two runs, or two have no topic in common.
     """
+    from gradedeval.parallel.workers import Workers
+
     options = resolve_options(like, **keywords)
     options.check_unscored("agreement")
-    named, settings, workers = named_runs(runs), AgreementSettings(p, at, rbo_ties), Workers.here()
+    named, settings, workers = evaluation.named_runs(runs), AgreementSettings(p, at, rbo_ties), Workers.here()
     if len(named) < 2:
-        what, hint = f"{len(named)} {plural(len(named), 'run')} given", "agreement is between two or more"
-        raise InputError("", what, hint, usage=True)
-    ranked = rank_runs(named, Grader(Qrels.none(), options, keep_ties=True), workers)
+        what = f"{len(named)} {plural(len(named), 'run')} given"
+        raise InputError("", what, "agreement is between two or more", usage=True)
+    ranked = ranked_runs.rank_runs(named, grading.Grader(judgments.Qrels.none(), options, keep_ties=True), workers)
     pairs = [(one, other) for other in range(len(named)) for one in range(other)]
     found = _of_pairs(ranked, pairs, settings, workers)
     names = np.array(ranked.names, dtype=object)
@@ -449,12 +450,9 @@ def agreement(
             **dict(zip(NUMBERS, np.concatenate([numbers for _, numbers in found], axis=1), strict=True)),
         }
     ).astype({"common": int})
-    notes = list(ranked.notes)
-    left_out = len(ranked.topics) - min(len(rows) for rows, _ in found)
-    if left_out:
-        what = f"{left_out} of {len(ranked.topics)} {plural(len(ranked.topics), 'topic')}"
-        notes.append(f"{what} left out of a pair: not in both runs")
-    return Agreement(list(named), frame, settings, tell(notes))
+    left_out, of = len(ranked.topics) - min(len(rows) for rows, _ in found), len(ranked.topics)
+    what = f"{left_out} of {of} {plural(of, 'topic')} left out of a pair: not in both runs"
+    return Agreement(list(named), frame, settings, tell([*ranked.notes, *([what] if left_out else [])]))
 
 
 def _of_pairs(
@@ -473,7 +471,7 @@ def _of_pair(ranked: RankedRuns, settings: AgreementSettings, pair: tuple[int, i
     shared = np.flatnonzero((one.counts > 0) & (other.counts > 0))
     if not len(shared):
         own = [[ranked.topics[row] for row in np.flatnonzero(run.counts)] for run in (one, other)]
-        raise no_common_topics(one.place, own[0], other.place, own[1])
+        raise grading.no_common_topics(one.place, own[0], other.place, own[1])
     rbo, low, high = rank_biased_overlap(
         lists_of(one, shared), lists_of(other, shared), len(ranked), settings.p, settings.ties
     )
@@ -542,7 +540,7 @@ def reproduction(
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     settings = AgreementSettings(p, AT, rbo_ties)
-    mine, theirs = named_runs(runs), named_runs(originals)
+    mine, theirs = evaluation.named_runs(runs), evaluation.named_runs(originals)
     if len(mine) != 2 or len(theirs) != 2:
         what = f"{len(mine)} runs and {len(theirs)} originals given"
         raise InputError("", what, "give a baseline and an advanced run, and the originals of both", usage=True)
@@ -551,7 +549,7 @@ def reproduction(
         for kind, named in (("run", mine), ("original", theirs))
         for role, source in zip(ROLES, named.values(), strict=True)
     }
-    ranked = rank_runs(keyed, Grader(Qrels.none(), options, keep_ties=True))
+    ranked = ranked_runs.rank_runs(keyed, grading.Grader(judgments.Qrels.none(), options, keep_ties=True))
     rows: list[tuple[str, str, str, str | None, float]] = []
     for number, names in enumerate(zip(mine, theirs, strict=True)):
         ktu, rbo = _rankings(ranked, ranked.runs[2 + number], ranked.runs[number], settings)
@@ -571,7 +569,7 @@ def _rankings(
     shared = np.flatnonzero((original.counts > 0) & (run.counts > 0))
     if not len(shared):
         own = [[ranked.topics[row] for row in np.flatnonzero(one.counts)] for one in (run, original)]
-        raise no_common_topics(run.place, own[0], original.place, own[1])
+        raise grading.no_common_topics(run.place, own[0], original.place, own[1])
     lists = lists_of(original, shared), lists_of(run, shared)
     rbo = rank_biased_overlap(*lists, len(ranked), settings.p, settings.ties)[0]
     taus = kendall_tau_union(ranked, original, run)[shared]
@@ -603,8 +601,10 @@ def _scores(
     options: Options,
 ) -> tuple[list[tuple[str, str, str, str, float]], list[str], str]:
     """The numbers that come from scores, the notes, and the signature."""
-    scores = evaluate_runs(sources, qrels, measures, options, workers=Workers.here())
-    matrix, rows = to_matrix(scores), []
+    from gradedeval.parallel.workers import Workers
+
+    scores = evaluation.evaluate_runs(sources, qrels, measures, options, workers=Workers.here())
+    matrix, rows = score_matrix.to_matrix(scores), []
     for name in matrix.measures:
         paired = matrix.paired(name)
         base, advanced, old_base, old_advanced = paired.score

@@ -6,19 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from xml.sax.saxutils import quoteattr
 
 import click
-import numpy as np
 
 from gradedeval import formats
-from gradedeval.analysis import significance
-from gradedeval.analysis.difference_bounds import drop_is_settled, unseen_notes
-from gradedeval.analysis.flips import Reread
-from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, topic_differences, with_baseline
-from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, TestSettings, p_value
-from gradedeval.arrays import TOLERANCE, Bools, Floats
+from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
+from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.cli.arguments import as_time, check_history, measure_table, run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, scores_with_baseline, tell_of
 from gradedeval.cli.options import (
@@ -38,18 +33,22 @@ from gradedeval.errors import InputError, Note, plural, tell, visible
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
 from gradedeval.formats.frames import to_frame
 from gradedeval.measures.parse import each_once
-from gradedeval.options import Test, numbers
+from gradedeval.options import PairTest, Test, numbers
 from gradedeval.options.definition import OUTPUT
 from gradedeval.questions.history import lines_of
 from gradedeval.questions.limits import COMPARED, KINDS, Bound, find_settings, read_bound_specs, resolve_bounds
-from gradedeval.scoring.evaluate import named_runs
-from gradedeval.scoring.run_scores import summarize_rises
-from gradedeval.scoring.scores import with_defaults
+from gradedeval.scoring import evaluate as evaluation
+from gradedeval.scoring import run_scores
+from gradedeval.scoring import scores as scored_runs
 from gradedeval.trec.stream import extension_of
 from gradedeval.trec.written import append_lines
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.analysis.flips import Reread
+    from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
+    from gradedeval.analysis.significance import TestSettings
 
 
 # The verdict of a check on one run and one bound, in numbers and in words.
@@ -158,8 +157,8 @@ def check(
     the class `gradedeval.EvaluationWarning`. Raises InputError (usage) if a bound needs a baseline and there is none,
     or a residual that its measure does not have, or if no drop could be significant at its level.
     """
-    settings, bounds = TestSettings(test, draws=draws, seed=seed), list(bounds)
-    matrix, name = with_baseline(scores, baseline, allow_mismatch)
+    settings, bounds = significance.TestSettings(test, draws=draws, seed=seed), list(bounds)
+    matrix, name = score_matrix.with_baseline(scores, baseline, allow_mismatch)
     return to_frame([verdict.row for verdict in verdicts(matrix, bounds, name, settings)])
 
 
@@ -187,7 +186,7 @@ def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, sett
     runs = [run for run in matrix.runs if run != baseline]
     if not runs:
         raise InputError("", "the baseline is the only run", "add the run to check", usage=True)
-    tests, reread = _tests(matrix, runs, bounds, baseline, settings), Reread.of(matrix.scores)
+    tests, reread = _tests(matrix, runs, bounds, baseline, settings), flips.Reread.of(matrix.scores)
     found = [_verdict(matrix, run, bound, baseline, tests) for run in runs for bound in bounds]
     if baseline is not None:
         found = [_with_settled(matrix, verdict, baseline, reread) for verdict in found]
@@ -199,7 +198,7 @@ def judging_notes(matrix: Matrix, found: Iterable[Verdict]) -> list[Note]:
     """What is taken for granted where a verdict says whether judging could reverse a drop."""
     measures = dict.fromkeys(verdict.bound.measure for verdict in found if verdict.settled is not None)
     notations = [(name, matrix.notations[matrix.measure_index(name)]) for name in measures]
-    return unseen_notes(notations, matrix.scores.options if matrix.scores else None)
+    return difference_bounds.unseen_notes(notations, matrix.scores.options if matrix.scores else None)
 
 
 def direction_notes(matrix: Matrix, bounds: Iterable[Bound]) -> list[str]:
@@ -222,8 +221,10 @@ def _tests(
     wanted = [(run, bound) for run in runs for bound in bounds if bound.kind == "significant"]
     if not wanted or baseline is None:
         return Tests({}, "")
-    if settings.test not in PAIR_TESTS:
-        raise InputError("--test", f"{settings.test} {NOT_BY_PAIR[settings.test]}", "choose another test", usage=True)
+    if settings.test not in significance.PAIR_TESTS:
+        raise InputError(
+            "--test", f"{settings.test} {significance.NOT_BY_PAIR[settings.test]}", "choose another test", usage=True
+        )
     pairs = [matrix.select(runs=[baseline, run]).paired(bound.measure) for run, bound in wanted]
     _check_reach(pairs, [bound for _, bound in wanted], settings)
     test, draws, seed = settings.test, settings.draws, settings.seed
@@ -248,7 +249,7 @@ def _check_reach(pairs: Sequence[Paired], bounds: Sequence[Bound], settings: Tes
 
 def _changes(values: Floats) -> Floats:
     """topics: value of the run − value of the baseline."""
-    changes: Floats = topic_differences(values, np.array([0]), np.array([1]))[0]
+    changes: Floats = score_matrix.topic_differences(values, np.array([0]), np.array([1]))[0]
     return changes
 
 
@@ -302,7 +303,7 @@ def _with_settled(matrix: Matrix, verdict: Verdict, baseline: str, reread: Rerea
     if verdict.passed or verdict.bound.kind not in ("max-drop", "significant"):
         return verdict
     both = matrix.select(runs=[baseline, verdict.run]).paired(verdict.bound.measure)
-    settled = drop_is_settled(both, reread) if _drop(both) > TOLERANCE else None
+    settled = difference_bounds.drop_is_settled(both, reread) if _drop(both) > TOLERANCE else None
     if settled is None:
         return verdict
     could = "no judging of unjudged documents reverses it" if settled else "judging unjudged documents could reverse it"
@@ -376,14 +377,14 @@ def _of_test(both: Paired, bound: Bound, p: float, method: str) -> tuple[float, 
         return p, True, f"{_moved(both)} alike on all topics, so that {method} gives no p"
     significant = "not significant" if p > bound.limit else "significant"
     passed = _drop(both) <= 0 or p > bound.limit
-    return p, passed, f"{_moved(both)}, p {p_value(p)} ({method}), {significant} at {bound.limit:g}"
+    return p, passed, f"{_moved(both)}, p {significance.p_value(p)} ({method}), {significant} at {bound.limit:g}"
 
 
 def _of_unjudged(alone: Paired, unjudged: Floats, bound: Bound) -> tuple[float, bool, str]:
     if np.isnan(unjudged).any():
         hint = "bound the share of judged documents instead: --min judged@10=0.8"
         raise InputError(bound.place, f"{bound.measure} has no residual", hint, usage=True)
-    rise = float(summarize_rises(alone.score[0], unjudged, alone.reading.summary))
+    rise = float(run_scores.summarize_rises(alone.score[0], unjudged, alone.reading.summary))
     passed = rise <= bound.limit + TOLERANCE
     sentence = f"unjudged documents could lift {bound.measure} by {_shown(rise, alone)}"
     return (
@@ -552,10 +553,10 @@ OPTIONS = [
     one_registered("unseen"),
     option("--config", metavar="FILE.toml", file=READS, help="Read bounds and options from a file. Default: "
            "gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present."),
-    option("--test", type=click.Choice(PAIR_TESTS),
+    option("--test", type=click.Choice(get_args(PairTest)),
            help="Significance test of --significant. Default: randomization."),
     option(numbers.DRAWS, metavar="N", help="Number of permutations, or of bootstrap samples. Default: "
-           f"{TestSettings.draws}."),
+           "10000."),
     option(numbers.SEED, metavar="N", help="Random seed. Default: 0."),
     measure_option("Measure of the bounds that name none.", default=()),
     option("-f", "--format", "form", section=OUTPUT, type=click.Choice(FORMATS), metavar="FORMAT", help="Output "
@@ -581,7 +582,7 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
     for kind in KINDS:
         specs += read_bound_specs(kind, keywords.pop(KEYWORDS.get(kind, kind.replace("-", "_"))))
     for name in ("test", "draws", "seed"):
-        settings.setdefault(name, getattr(TestSettings, name))
+        settings.setdefault(name, getattr(significance.TestSettings, name))
     for name, value in settings.items():
         keywords[name] = keywords[name] if is_given(keywords[name]) else value
     measures, baseline, test, draws, seed, allow = (
@@ -595,16 +596,16 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
         matrix, baseline = scores_with_baseline(files, baseline, needed, options)
         _check_order(matrix)
         tell_of(matrix, allow, paired=baseline is not None)
-        results = verdicts(matrix, bounds, baseline, TestSettings(test, draws=draws, seed=seed))
+        results = verdicts(matrix, bounds, baseline, significance.TestSettings(test, draws=draws, seed=seed))
     except InputError as error:
         if form in FAULTS and not error.usage:  # which is of the command line, and ends before there is a report
             write(FAULTS[form](error), output)
         raise
     if history is not None:
         passed = {run: all(one.passed for one in results if one.run == run) for run in matrix.runs if run != baseline}
-        measures = each_once(with_defaults(measure, options) for measure in needed)
+        measures = each_once(scored_runs.with_defaults(measure, options) for measure in needed)
         scored = matrix.select(measures=[measure.label for measure in measures])
-        sources = named_runs(run_and_qrels(files)[0])
+        sources = evaluation.named_runs(run_and_qrels(files)[0])
         append_lines(history, lines_of(scored, measures, sources, as_time(time), label or "", passed))
     write(render(results, form, matrix.signature, signed=not asked_for("quiet")), output)
     broken = [verdict for verdict in results if not verdict.passed]

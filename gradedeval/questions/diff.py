@@ -8,13 +8,9 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import click
-import numpy as np
 
-from gradedeval.analysis.difference_bounds import IF_JUDGED, settled, topic_bounds, unseen_notes
-from gradedeval.analysis.flips import Reread
-from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, RankedTerms, rank_runs, terms_by_run, two_runs
-from gradedeval.analysis.score_matrix import Paired
-from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
+from gradedeval.analysis import difference_bounds, flips, ranked_runs, score_matrix
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.cli.arguments import Destination, check_without_qrels, measure_table, runs_and_qrels_if_any
 from gradedeval.cli.options import (
     MEASURES_FROM,
@@ -46,16 +42,18 @@ from gradedeval.questions.agreement import (
     reproduction_document,
 )
 from gradedeval.questions.explain import BEYOND, DEFAULT, DOCUMENT
-from gradedeval.rankings.grade import no_common_topics
-from gradedeval.scoring.doubts import few_topics
-from gradedeval.scoring.evaluate import qrels_for
-from gradedeval.scoring.run_scores import summarize
-from gradedeval.scoring.score_tables import preset_digits
-from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.signature import signature
+from gradedeval.rankings import grade as grading
+from gradedeval.scoring import doubts, run_scores, score_tables
+from gradedeval.scoring import evaluate as evaluation
+from gradedeval.scoring import scorer as scoring
+from gradedeval.scoring import signature as signatures
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.analysis.flips import Reread
+    from gradedeval.analysis.ranked_runs import RankedRuns, RankedTerms
+    from gradedeval.scoring.scorer import Scorer
 
 
 # What became of the documents of two runs by one measure: a row for each topic, and for each document that changed.
@@ -113,7 +111,7 @@ def topic_rows(change: Change, scores: Floats, residuals: Floats, bounds: Floats
     difference[np.abs(difference) <= TOLERANCE] = 0
     changed = np.bincount(ranked.topic[change.chosen], minlength=len(ranked.topics))[shared]
     same = (changed == 0) & (difference == 0)
-    known = settled(difference, (old, new), (bounds[0], bounds[1]), rises, same)
+    known = difference_bounds.settled(difference, (old, new), (bounds[0], bounds[1]), rises, same)
     return to_frame(
         {
             "measure": change.measure,
@@ -138,7 +136,7 @@ def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
     """
     ranked, chosen = change.ranked, change.chosen
     names, (before, after) = np.array(ranked.names, dtype=object), (change.old[chosen], change.new[chosen])
-    kinds = [before == NOWHERE, after == NOWHERE, after < before, after > before]
+    kinds = [before == ranked_runs.NOWHERE, after == ranked_runs.NOWHERE, after < before, after > before]
     documents = to_frame(
         {
             "measure": change.measure,
@@ -147,10 +145,10 @@ def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
             "docno": ranked.docnos[chosen],
             "grade": ranked.grades(chosen),
             "change": np.select(kinds, [ENTERED, LEFT, ROSE, FELL], STAYED).astype(object),
-            "baseline_rank": np.where(before == NOWHERE, np.nan, before),
-            "rank": np.where(after == NOWHERE, np.nan, after),
-            "baseline_contribution": np.where(before == NOWHERE, np.nan, change.terms[0][chosen]),
-            "contribution": np.where(after == NOWHERE, np.nan, change.terms[1][chosen]),
+            "baseline_rank": np.where(before == ranked_runs.NOWHERE, np.nan, before),
+            "rank": np.where(after == ranked_runs.NOWHERE, np.nan, after),
+            "baseline_contribution": np.where(before == ranked_runs.NOWHERE, np.nan, change.terms[0][chosen]),
+            "contribution": np.where(after == ranked_runs.NOWHERE, np.nan, change.terms[1][chosen]),
             "explains": change.explains[chosen],
             "above": np.append(ranked.docnos, [None])[above],
         }
@@ -161,7 +159,7 @@ def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
     rest["baseline_contribution"], rest["contribution"] = change.rest[0][others], change.rest[1][others]
     found = joined([documents, rest]) if len(others) else documents
     of_topic = np.append(ranked.topic[chosen], others)
-    nearest = np.append(np.minimum(before, after), np.full(len(others), NOWHERE))
+    nearest = np.append(np.minimum(before, after), np.full(len(others), ranked_runs.NOWHERE))
     return found.iloc[np.lexsort((nearest, -found["explains"].abs().to_numpy(dtype=float), place[of_topic]))]
 
 
@@ -274,26 +272,25 @@ def diff(
     `evaluate` does, and where the runs have no topic in common; what is skipped or assumed is a warning, and in
     `.notes`.
     """
-    options, chosen, runs = resolve_options(like, **keywords), parse_measures(measures), two_runs(baseline, run)
-    judged = qrels_for(runs, qrels, options)
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    runs = ranked_runs.two_runs(baseline, run)
+    judged = evaluation.qrels_for(runs, qrels, options)
     known = options.bounded_by_residuals and not options.judged_only
     options = replace(options, residuals="total" if known else None, bounds=False)
-    scorer = Scorer(judged, chosen, options)
-    ranked = rank_runs(runs, scorer.grader, scorer=scorer)
+    scorer = scoring.Scorer(judged, chosen, options)
+    ranked = ranked_runs.rank_runs(runs, scorer.grader, scorer=scorer)
     old, new = ranked.runs
     shared = np.flatnonzero(old.listed & new.listed)
     if not len(shared):
-        raise no_common_topics(new.place, ranked.topics, old.place, ranked.topics)
+        raise grading.no_common_topics(new.place, ranked.topics, old.place, ranked.topics)
     if scorer.grader.types:
         raise InputError("--costs", "diff does not read the types of documents", "leave it out", usage=True)
-    terms, reread = terms_by_run(ranked, scorer), Reread.of_runs(scorer, runs)
+    terms, reread = ranked_runs.terms_by_run(ranked, scorer), flips.Reread.of_runs(scorer, runs)
     measured = [_of_measure(ranked, scorer, column, shared, terms, reread) for column in range(len(scorer.measures))]
     topics, documents = zip(*measured, strict=True)
-    told = [
-        (measure.label, str(measure))
-        for measure, rows in zip(scorer.measures, topics, strict=True)
-        if rows["settled"].notna().any()
-    ]
+    known_of = zip(scorer.measures, topics, strict=True)
+    told = [(measure.label, str(measure)) for measure, rows in known_of if rows["settled"].notna().any()]
+    unseen = difference_bounds.unseen_notes(told, options)
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     return Diff(
         old.name,
@@ -301,8 +298,8 @@ def diff(
         joined(topics),
         joined(documents),
         scorer.measures,
-        str(signature(judged, options, scorer.measures, counts)),
-        tell([*scorer.notes, *ranked.notes, *few_topics(len(shared)), *unseen_notes(told, options)]),
+        str(signatures.signature(judged, options, scorer.measures, counts)),
+        tell([*scorer.notes, *ranked.notes, *doubts.few_topics(len(shared)), *unseen]),
     )
 
 
@@ -322,11 +319,17 @@ def _of_measure(
         added[number, run.document] = terms.added[column][number]
     of_documents, of_topics = (added[0], added[1]), (terms.rest[column, 0], terms.rest[column, 1])
     scores = terms.scores[:, :, :, column]
-    last = NOWHERE - 1 if measure.cutoff is None or measure.definition.cutoff == "sums_to_k" else measure.cutoff
+    last = (
+        ranked_runs.NOWHERE - 1
+        if measure.cutoff is None or measure.definition.cutoff == "sums_to_k"
+        else measure.cutoff
+    )
     change = Change(ranked, shared, old, new, of_documents, of_topics, last, measure.label)
     names, (score, residual) = [run.name for run in ranked.runs], scores[[0, 2]][:, :, shared]
-    paired = Paired(measure.label, measure.reading, names, [ranked.names[topic] for topic in shared], score, residual)
-    bounds = topic_bounds(paired, np.array([0]), np.array([1]), reread)[:, 0]
+    paired = score_matrix.Paired(
+        measure.label, measure.reading, names, [ranked.names[topic] for topic in shared], score, residual
+    )
+    bounds = difference_bounds.topic_bounds(paired, np.array([0]), np.array([1]), reread)[:, 0]
     topics = topic_rows(change, score, residual, bounds, measure.bounds == "rises")
     # The worst first; of equal changes the order of the qrels.
     order = np.argsort(measure.reading.sign * topics["difference"].to_numpy(), kind="stable")
@@ -396,7 +399,8 @@ def _summary(whole: Diff, measure: Measure, digits: int) -> str:
     """What became of the mean, and of how many topics."""
     topics = whole.topics[whole.topics["measure"] == measure.label]
     before, after = (
-        float(summarize(topics[name].to_numpy(), measure.definition.summary)) for name in ("baseline_score", "score")
+        float(run_scores.summarize(topics[name].to_numpy(), measure.definition.summary))
+        for name in ("baseline_score", "score")
     )
     gains = topics["difference"] * measure.reading.sign
     same = int((topics["changed"] == 0).sum())
@@ -417,7 +421,7 @@ def _topics(shown: Diff, rows: list[Row], names: list[str], digits: int) -> Tabl
     for name in names:
         columns += [Column(name, "score", digits), *([Column("residual", "score", digits)] if residuals else [])]
     reversible = any(row["settled"] is False for row in rows)
-    order = [Column(IF_JUDGED)] if reversible else []
+    order = [Column(difference_bounds.IF_JUDGED)] if reversible else []
     columns += [Column("difference", "signed", digits), *order, Column("why")]
     cells = []
     for row in rows:
@@ -469,7 +473,7 @@ def _of_topic(row: Row, digits: int) -> str:
     if row["residual"] is None:
         return f"topic {row['topic']}: {scores}"
     residuals = f"residuals {row['baseline_residual']:.{digits}f} and {row['residual']:.{digits}f}"
-    return f"topic {row['topic']}: {scores} | {residuals} | {IF_JUDGED}: {_if_fully_judged(row)}"
+    return f"topic {row['topic']}: {scores} | {residuals} | {difference_bounds.IF_JUDGED}: {_if_fully_judged(row)}"
 
 
 def _if_fully_judged(row: Row) -> str:
@@ -559,7 +563,7 @@ def command(measures_from: tuple[str, ...], topic: str | None, top: int | None, 
         reproduced = reproduction(runs, list(originals), qrels, chosen, rbo_ties=ties, **keywords)
         destination.deliver(partial(reproduction_document, reproduced))
     elif qrels is None:
-        each = two_runs(*runs) if len(runs) == 2 else runs
+        each = ranked_runs.two_runs(*runs) if len(runs) == 2 else runs
         agreed = agreement(each, at=own["at"] or AT, rbo_ties=own["rbo_ties"] or "a", **keywords)
         destination.deliver(partial(agreement_document, agreed.of_topic(topic), top=top, topic=topic))
     else:
@@ -593,5 +597,5 @@ def _with_qrels(
         raise InputError("", what, hint, usage=True)
     whole = diff(runs[0], runs[1], qrels, chosen, **keywords)
     shown = whole.only(only, topic)
-    digits = preset_digits(keywords["like"]) if destination.digits is None else destination.digits
+    digits = score_tables.preset_digits(keywords["like"]) if destination.digits is None else destination.digits
     destination.deliver(partial(diff_document, whole, shown, top=top, alone=topic is not None, digits=digits))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from gradedeval.analysis.significance import TestSettings
+from gradedeval.analysis import significance
 from gradedeval.errors import InputError, check_choice, did_you_mean
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import LONGEST
@@ -19,7 +19,7 @@ from gradedeval.options import OPTIONS, Options
 from gradedeval.options.definition import Option
 from gradedeval.options.numbers import Number
 from gradedeval.options.presets import resolve_options
-from gradedeval.scoring.scores import with_defaults
+from gradedeval.scoring import scores
 from gradedeval.trec.stream import is_url, remote, will_read
 
 # The bounds of a check, and how they are written: `--min err@20=0.25`.
@@ -114,7 +114,7 @@ def resolve_bounds(
         meant = _meant(spec, measures or chosen if spec in bare else measures, table)
         for measure in meant:
             _check_reach(spec, measure, limit, relative)
-            applied = with_defaults(measure, options)
+            applied = scores.with_defaults(measure, options)
             key = spec.kind, str(applied)
             if _counts(spec, given.get(key), measure):
                 given[key], bounds[key] = spec, Bound(spec.kind, applied.label, limit, relative, spec.place)
@@ -385,7 +385,7 @@ def _setting(key: str, value: Any, place: str, config: str, table: Mapping[str, 
     if not isinstance(value, kinds[key]) or isinstance(value, bool):
         raise InputError(place, f"{key} is not {'a string' if kinds[key] is str else 'a whole number'}", usage=True)
     given: dict[str, Any] = {} if key == "baseline" else {key: value}
-    _at(place, lambda: TestSettings(**given))
+    _at(place, lambda: significance.TestSettings(**given))
     baseline = _beside(config, str(value)) if key == "baseline" else ""
     return baseline if os.path.exists(baseline) else value
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
+from gradedeval.arrays import np
 from gradedeval.cli.arguments import check_standard_input, measure_table, usage
 from gradedeval.cli.options import (
     MEASURES_FROM,
@@ -33,16 +33,17 @@ from gradedeval.options.definition import OUTPUT, Labels, allowed_growth
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import progress
 from gradedeval.questions.submissions import Defect, Judgments, Submission, read_judgments, read_submission
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.run import Run, TopicResults
-from gradedeval.scoring.evaluate import named_runs
-from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.tasks import map_lists
+from gradedeval.rankings import qrels as judgments
+from gradedeval.scoring import evaluate as evaluation
+from gradedeval.scoring import scorer as scoring
+from gradedeval.scoring import tasks
 from gradedeval.trec.lines import decode
 from gradedeval.trec.stream import files_of, is_path, without_suffix
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.rankings.qrels import Qrels
 
 
 # Checks of a submission by itself, against the others, and against the qrels; and what its ties could change.
@@ -255,7 +256,7 @@ def check_judged(run: Submission, facts: Facts, qrels: Judgments) -> None:
 
 def valid_qrels(judged: Judgments) -> Qrels:
     """The judgments without defects."""
-    return Qrels(
+    return judgments.Qrels(
         {
             decode(topic): {decode(docno): grade for docno, grade in known.items()}
             for topic, known in judged.grades.items()
@@ -265,7 +266,7 @@ def valid_qrels(judged: Judgments) -> Qrels:
 
 def check_relevant(judged: Judgments, qrels: Qrels, measures: Sequence[Measure]) -> None:
     """Warn of topics that have nothing relevant to a measure: they score 0."""
-    scorer = Scorer(qrels, measures, Options())
+    scorer = scoring.Scorer(qrels, measures, Options())
     for topics, columns in scorer.without_relevant.items():
         if topics:
             names = ", ".join(scorer.measures[column].label for column in columns)
@@ -292,12 +293,14 @@ def check_tie_effects(run: Submission, facts: Facts, qrels: Qrels, measures: Seq
 
 
 def _means(run: Submission, qrels: Qrels, measures: Sequence[Measure], ties: Ties) -> list[float]:
+    from gradedeval.rankings.run import Run, TopicResults
+
     options = replace(Options(), ties=ties)
     topics = {
         topic: TopicResults(ranking.docnos, ranking.scores, ranking.ranks) for topic, ranking in run.topics.items()
     }
-    scorer = Scorer(qrels, measures, options)
-    scored = map_lists(scorer.score_part, Run(run.place, topics), scorer.grader)
+    scorer = scoring.Scorer(qrels, measures, options)
+    scored = tasks.map_lists(scorer.score_part, Run(run.place, topics), scorer.grader)
     scores = scorer.merge(run.name, scored.batches, scored.topics, scored.missing)
     return [
         scores.summary("score", column, measure.definition.summary) if scores.topics else np.nan
@@ -479,7 +482,7 @@ def lint(
     `warning`: it would score it, but not as intended), kind, place, problem, hint. No row: no defect.
     Raises InputError for what is not a file, and where a measure cannot be computed from these qrels.
     """
-    named = named_runs(runs, qrels)
+    named = evaluation.named_runs(runs, qrels)
     for name, source in [*named.items(), *([("qrels", qrels)] if qrels is not None else [])]:
         if not is_path(source):
             what = f"is an object of type {type(source).__name__}"
@@ -547,7 +550,7 @@ def command(
         raise InputError("", "no run given", f"{usage()} [--qrels QRELS]", usage=True)
     check_standard_input([*files, qrels])
     runs = [file for word in files for file in files_of(word, [] if qrels is None else [qrels])]
-    named = named_runs(runs) if runs else {}
+    named = evaluation.named_runs(runs) if runs else {}
     options = resolve_options(**formats)
     report = lint_runs(
         named,

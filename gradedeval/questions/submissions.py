@@ -10,16 +10,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Floats, Ints
+from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, plural, visible
 from gradedeval.options import Options
 from gradedeval.options.definition import Labels
-from gradedeval.rankings.objects import check_labels, grade_of
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.run import read_run, score_of
+from gradedeval.rankings import objects
 from gradedeval.trec import line_reader
 from gradedeval.trec.blocks import format_of
 from gradedeval.trec.documents import read_document
@@ -141,6 +138,9 @@ def read_submission(name: str, path: str, wanted: str | None = None) -> Submissi
 
 def _add_lines(run: Submission, layout: LineLayout, stream: Stream) -> None:
     """Add the documents of a file of lines, and the defects of the lines."""
+
+    from gradedeval.rankings.run import score_of
+
     columns: dict[bytes, int] = {}
     bad_ranks: list[int] = []
     ranks: dict[bytes, float] = {}
@@ -178,6 +178,9 @@ def _add(run: Submission, topic: bytes, docno: bytes, score: float, rank: float,
 
 def _add_content(run: Submission, stream: Stream) -> None:
     """Add the documents of a file that a library reads; or its first defect: the library stops there."""
+
+    from gradedeval.rankings.run import read_run
+
     try:
         run.format, content = read_document(run.format, stream)
         listed = read_run(content, Options(duplicates="first"), place=run.place)
@@ -238,7 +241,7 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
     at_topic, at_docno, at_grade = map(layout.columns.index, ("topic", "docno", "grade"))
     for number, fields in line_reader.records(stream, layout, qrels, tolerant=True):
         topic, docno, token = fields[at_topic], fields[at_docno], fields[at_grade]
-        grade = grade_of(token, labels)
+        grade = objects.grade_of(token, labels)
         words.setdefault(token, number)
         if grade != grade:
             bad.append((number, token))
@@ -254,7 +257,7 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
         else:
             qrels.error("duplicate", what, "decide on one grade", number)
     try:
-        check_labels(qrels.place, words, labels, words)
+        objects.check_labels(qrels.place, words, labels, words)
     except InputError as error:
         _add_error(qrels, error)
         return
@@ -264,6 +267,9 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
 
 def _add_judged(qrels: Judgments, path: str, wanted: str | None, labels: Mapping[bytes, float] | None) -> None:
     """Add the judgments of a file that a library reads; or its first defect."""
+
+    from gradedeval.rankings.qrels import Qrels
+
     try:
         read = Qrels(path, format=wanted, labels=Labels(labels) if labels else None)
     except InputError as error:

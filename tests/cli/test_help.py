@@ -36,7 +36,6 @@ def sections(text: str) -> dict[str, list[str]]:
 MOST_MODULES = 40
 """Of ours, which a help page imports."""
 NOT_YET = {
-    "check",
     "clicks correlate",
     "clicks fit",
     "clicks gains",
@@ -44,11 +43,9 @@ NOT_YET = {
     "clicks models",
     "clicks observe",
     "clicks simulate",
-    "diff",
     "eval",
     "fit",
     "informative",
-    "lint",
     "plot clicks",
     "plot fit",
     "plot informative",

@@ -17,9 +17,8 @@ from gradedeval.arrays import keep_freed_memory
 from gradedeval.errors import InputError, tell
 from gradedeval.measures.definition import AnyMeasure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import OptionKwargs, lists_options
+from gradedeval.options import OptionKwargs, lists_options, resolve_options
 from gradedeval.options.numbers import Number
-from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import FAR, Workers
 from gradedeval.scoring import sharing
 from gradedeval.scoring.evaluate import named_runs, scorer_of, scores_of

@@ -12,9 +12,8 @@ import click
 import pytest
 
 import gradedeval
-from gradedeval.options import OPTIONS, OptionKwargs, Options
+from gradedeval.options import OPTIONS, PRESETS, OptionKwargs, Options, resolve_options
 from gradedeval.options.definition import Option, option
-from gradedeval.options.presets import PRESETS, resolve_options
 from gradedeval.questions.limits import OPTION_KEYS
 from gradedeval.scoring.evaluate import evaluate
 from support.commands import Command

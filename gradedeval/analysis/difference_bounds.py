@@ -25,11 +25,11 @@ from gradedeval.analysis.flips import Part, Reread, select
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError, Note
-from gradedeval.measures.applied import run_measure, scores_of
 from gradedeval.measures.bounds import falls
 from gradedeval.measures.definition import Measure, RankSum
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.table import run_measure, scores_of
 from gradedeval.options import Options
 from gradedeval.scoring.run_scores import summarize
 from gradedeval.scoring.scorer import unseen_note

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError
-from gradedeval.measures.applied import scores_of
 from gradedeval.measures.bounds import falls
+from gradedeval.measures.table import scores_of
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import EVERY_TOPIC, Batch
 from gradedeval.scoring.run_scores import tested

@@ -14,10 +14,10 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError
-from gradedeval.measures.applied import scores_of
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.diversity import Intents
 from gradedeval.measures.gains import Gains, Sample
+from gradedeval.measures.table import scores_of
 from gradedeval.options import OPTIONS, Options
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Workers
@@ -377,7 +377,7 @@ def _details(measure: Measure, gains: Gains) -> dict[str, Floats]:
     except InputError:
         raise
     except Exception as error:  # as in `scoring`
-        from gradedeval.measures.parse import failure
+        from gradedeval.measures.definition import failure
 
         hint = "fix it; --debug shows the traceback"
         raise failure(error, f"measure '{measure}'", "`details` failed", hint) from error

@@ -11,7 +11,7 @@ from gradedeval.analysis.flips import CELLS, Part, Reread
 from gradedeval.analysis.ranked_runs import NOWHERE
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
-from gradedeval.measures.applied import scores_of
+from gradedeval.measures.table import scores_of
 from gradedeval.rankings.batch import Batch, GradeCounts
 from gradedeval.scoring.run_scores import tested
 from gradedeval.scoring.scorer import GainsCache

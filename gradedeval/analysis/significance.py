@@ -20,7 +20,7 @@ from gradedeval.errors import InputError, check_choice, plural
 from gradedeval.formats.frames import to_frame
 from gradedeval.options import Correction, PairTest, Test, numbers
 from gradedeval.options.numbers import MOST_DRAWS
-from gradedeval.parallel.progress import progress
+from gradedeval.parallel import progress
 from gradedeval.scoring.intervals import centered, chunks, samples, standard_error, student_t, studentized_test
 from gradedeval.scoring.scores import Scores
 

@@ -262,7 +262,7 @@ def check_no_cluster(beside: str, why: str) -> None:
 def sharing(jobs: int | None = None) -> Workers:
     """Who shares the work of the command that runs, until it ends: the cluster that it was given, or else processes of
     this machine, so many as asked for or as it has cores. Raises InputError where a cluster cannot be used."""
-    from gradedeval.parallel.progress import with_progress
+    from gradedeval.parallel import with_progress
     from gradedeval.parallel.workers import Workers
 
     context = click.get_current_context()

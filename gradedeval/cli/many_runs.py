@@ -39,8 +39,7 @@ from gradedeval.errors import InputError, tell
 from gradedeval.formats import FORMATS, formats_for, render
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import Correction, Options, Test, numbers
-from gradedeval.options.presets import resolve_options
+from gradedeval.options import Correction, Options, Test, numbers, resolve_options
 from gradedeval.scoring import evaluate
 
 if TYPE_CHECKING:

@@ -364,7 +364,7 @@ def _read_log(question: Question, settings: dict[str, Any], keywords: dict[str, 
 
 def _qrels(files: tuple[str, ...], options: Mapping[str, Any]) -> Any:
     """The judgments of a file, if there is one. Raises InputError (usage) for an option without a file."""
-    from gradedeval.options.presets import resolve_options
+    from gradedeval.options import resolve_options
     from gradedeval.scoring.evaluate import qrels_for  # not for a help page
 
     if files:

@@ -36,9 +36,8 @@ from gradedeval.measures.cascade_models import useful
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import OF_RUNS, OF_SCORES, OptionKwargs, Options, numbers, refuse_options
+from gradedeval.options import OF_RUNS, OF_SCORES, OptionKwargs, Options, numbers, refuse_options, resolve_options
 from gradedeval.options.definition import GAINS
-from gradedeval.options.presets import resolve_options
 from gradedeval.options.question import Picture, Setting, question
 from gradedeval.questions.weights import static_weights
 from gradedeval.rankings.batch import Batch

@@ -38,11 +38,11 @@ from gradedeval.clicks.model_kinds import Chosen, Prior, read_models
 from gradedeval.errors import InputError, check_choice, plural, shorten, tell
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import frame_table, to_frame
-from gradedeval.measures.applied import gain_table
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import Grades, thresholds
 from gradedeval.measures.notation import write_value
 from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.table import gain_table
 from gradedeval.options import numbers
 from gradedeval.options.question import Setting, question
 from gradedeval.rankings.qrels import Qrels

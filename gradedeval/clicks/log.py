@@ -20,9 +20,8 @@ from gradedeval.cli.options import one_registered
 from gradedeval.cli.runner import reading_options
 from gradedeval.errors import InputError, ProblemList, check_choice, did_you_mean, plural, shorten
 from gradedeval.formats.frames import InNotebook, to_frame
-from gradedeval.options import OPTIONS, numbers
+from gradedeval.options import OPTIONS, numbers, resolve_options
 from gradedeval.options.definition import READING, allowed_growth
-from gradedeval.options.presets import resolve_options
 from gradedeval.options.question import Setting
 from gradedeval.rankings.objects import refuse, table
 from gradedeval.rankings.qrels import Qrels

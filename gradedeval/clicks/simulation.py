@@ -21,8 +21,16 @@ from gradedeval.clicks.model_kinds import Cells
 from gradedeval.errors import InputError, plural, tell
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OF_MEASURES, OF_SCORES, OptionKwargs, Options, lists_options, numbers, refuse_options
-from gradedeval.options.presets import resolve_options
+from gradedeval.options import (
+    OF_MEASURES,
+    OF_SCORES,
+    OptionKwargs,
+    Options,
+    lists_options,
+    numbers,
+    refuse_options,
+    resolve_options,
+)
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import named_runs, qrels_for
 from gradedeval.trec.lines import encode

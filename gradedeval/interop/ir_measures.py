@@ -14,8 +14,7 @@ from gradedeval.errors import InputError, tell
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
-from gradedeval.options import OptionKwargs
-from gradedeval.options.presets import resolve_options
+from gradedeval.options import OptionKwargs, resolve_options
 from gradedeval.scoring.evaluate import evaluate_runs, qrels_for
 from gradedeval.trec.lines import decode
 

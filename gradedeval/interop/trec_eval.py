@@ -24,8 +24,7 @@ from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS, VERSIONS, Entry,
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS as QRELS_FORMATS
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.table import MEASURES
-from gradedeval.options import Options, numbers
-from gradedeval.options.presets import resolve_options
+from gradedeval.options import Options, numbers, resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import no_common_topics

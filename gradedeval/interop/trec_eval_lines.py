@@ -11,7 +11,7 @@ from gradedeval.measures.definition import Measure, Summary
 from gradedeval.measures.gains import is_pairs
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
-from gradedeval.options.presets import PRESETS
+from gradedeval.options import PRESETS
 
 # Output lines, and how a trec_eval measure and its parameters become lines with gradedeval's measures.
 

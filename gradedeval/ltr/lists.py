@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, distinct, raise_malloc_threshold
 from gradedeval.errors import InputError, shown
-from gradedeval.measures.applied import gain_table, scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import GainTable, Grades
 from gradedeval.measures.on_arrays import check_finite, check_measure, gains_of, numbers
 from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.table import MEASURES
+from gradedeval.measures.table import MEASURES, gain_table, scores_of
 from gradedeval.options.numbers import Number
 from gradedeval.scoring.evaluate_arrays import topic_sizes, topics_of
 

@@ -28,10 +28,9 @@ from gradedeval.ltr.lists import (
     pairs,
 )
 from gradedeval.ltr.metrics import grouped_by_lightgbm, grouped_by_xgboost, scores_of_lists
-from gradedeval.measures.applied import depends_on_top
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.on_arrays import numbers
-from gradedeval.measures.table import MEASURES
+from gradedeval.measures.table import MEASURES, depends_on_top
 from gradedeval.options.numbers import Number
 
 LOWEST_HESSIAN = 1e-12

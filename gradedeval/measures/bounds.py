@@ -21,12 +21,12 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from gradedeval.arrays import Floats, Ints, distinct, shared
 from gradedeval.errors import InputError
-from gradedeval.measures.applied import gain_table, run_measure
 from gradedeval.measures.cascade_models import expected_utility
 from gradedeval.measures.cumulated_gain import q
 from gradedeval.measures.definition import Bounds, Measure, Rule
 from gradedeval.measures.gains import Gains, Grades, divisor, row_sums, safe_divide, thresholds
 from gradedeval.measures.precision import interpolated as interpolated_precision
+from gradedeval.measures.table import gain_table, run_measure
 from gradedeval.measures.tied import mean_gains, tied_sums
 
 MOST_ROUNDS = 100

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, as_float, distinct
 from gradedeval.errors import InputError, check_choice, shown, tell
-from gradedeval.measures.applied import depends_on_top, gain_table, last_rank, scores_of
 from gradedeval.measures.definition import ArrayTies, Measure
 from gradedeval.measures.gains import Gains, GainTable, Grades
+from gradedeval.measures.table import depends_on_top, gain_table, last_rank, scores_of
 from gradedeval.measures.tied import mean_gains
 
 TIES: tuple[ArrayTies, ...] = ("file", "best", "worst", "average")

@@ -11,11 +11,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gradedeval import errors
 from gradedeval.errors import InputError, url_place
-from gradedeval.measures.definition import AnyMeasure, Measure, intent_aware
+from gradedeval.measures.definition import AnyMeasure, Measure, failure, intent_aware
 from gradedeval.measures.notation import IA, LONGEST, Spelling, read, split, too_long
 from gradedeval.measures.table import MEASURES
 from gradedeval.trec.stream import is_url, will_read
@@ -31,32 +28,6 @@ ENTRY_POINTS = "gradedeval.measures"
 
 foreign: list[str] = []
 """The files and entry points that code was loaded from: it may have registered work for the end of the process."""
-
-
-def failure(error: BaseException, place: str, problem: str, hint: str = "", *, usage: bool = False) -> InputError:
-    """The message of a user's own code that failed: `my.py:7: measure 'x': failed (ZeroDivisionError: …)`, with the
-    traceback for those who ask for it.
-
-    place  what it is called; without its line where none is known
-    """
-    import traceback  # few measures fail
-
-    packages = tuple(os.path.dirname(str(module.__file__)) for module in (errors, np, importlib))
-    frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not frame.filename.startswith((*packages, "<frozen "))]
-    # What the user's code calls may fail further down: its own line is of more use.
-    own = [(frame.filename, frame.lineno) for frame in theirs if frame.filename == theirs[0].filename][-1:]
-    if isinstance(error, SyntaxError) and error.filename:
-        own = [(error.filename, error.lineno)]
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    for file, line in own:
-        if file == os.path.abspath(place):
-            place = f"{place}:{line}"
-        else:
-            here = os.path.join(os.getcwd(), "")
-            problem, place = f"{place}: {problem}", f"{file.removeprefix(here)}:{line}"
-    trace = "".join(traceback.format_exception(error))
-    return InputError(place, f"{problem} ({said})", hint, usage=usage, trace=trace)
 
 
 def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:

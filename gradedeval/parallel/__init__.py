@@ -1,8 +1,79 @@
 """Processes that share work, and a bar that shows how far it has come."""
 
+from __future__ import annotations
+
 import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Protocol, TypeVar
+
+from gradedeval.errors import at_prompt
 
 
 def cores() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+Item = TypeVar("Item")
+
+
+PATIENCE = 2.0
+"""Seconds of work after which a progress bar appears."""
+
+
+class Progress(Protocol):
+    """Passes items on one by one, and may show how many are done.
+
+    items  a list of work to do; or with `count`, so many results as they arrive
+    label  what the items are, in the plural
+    """
+
+    def __call__(self, items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterable[Item]: ...
+
+
+def no_progress(items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterable[Item]:
+    """The items as they are."""
+    return items
+
+
+def with_progress(
+    items: Iterable[Item], count: int | None = None, label: str = "runs", beside: str = ""
+) -> Iterator[Item]:
+    """Pass items on, with a progress bar where stderr is a terminal and the work takes longer than two seconds.
+
+    beside  what the bar says too, such as where more can be seen
+    """
+    first = 1  # what arrives is done; what is yet to do is done when the next is asked for
+    if count is None:
+        items = list(items)
+        first, count = 0, len(items)
+    begun = time.monotonic()
+    watched = sys.stderr is not None and sys.stderr.isatty() and count > 1
+    bar, shown = None, 0
+    try:
+        for done, item in enumerate(items, first):
+            if bar is None and watched and 0 < done < count and time.monotonic() - begun > PATIENCE:
+                import click
+
+                bar = click.progressbar(length=count, label=f"{label} {beside}".rstrip(), file=sys.stderr)
+            if bar is not None:
+                bar.update(done - shown)
+                shown = done
+            yield item
+        if bar is not None:
+            bar.update(count - shown)
+    finally:
+        if bar is not None:
+            bar.render_finish()  # it hides the cursor while it stands
+
+
+def progress(label: str) -> Progress:
+    """What shows how far a loop has come over what `label` says, in the plural: a bar where a command runs, nothing in
+    Python."""
+    import click
+
+    runs = at_prompt() and click.get_current_context(silent=True) is not None  # a page hears notes too
+    return partial(with_progress, label=label) if runs else no_progress

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradedeval.errors import InputError, at_prompt
-from gradedeval.parallel import cores
-from gradedeval.parallel.progress import Progress, no_progress, with_progress
+from gradedeval.parallel import Progress, cores, no_progress, with_progress
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

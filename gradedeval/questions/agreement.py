@@ -15,8 +15,7 @@ from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, frame_rows, frame_table, group_numbers, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OptionKwargs, Options, numbers
-from gradedeval.options.presets import resolve_options
+from gradedeval.options import OptionKwargs, Options, numbers, resolve_options
 from gradedeval.parallel import workers
 from gradedeval.questions.explain import DEFAULT
 from gradedeval.rankings import batch as batches

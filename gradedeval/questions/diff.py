@@ -29,8 +29,7 @@ from gradedeval.formats import Column, Document, Layout, Table, formats_for
 from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, groups, joined, merged, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OptionKwargs, numbers
-from gradedeval.options.presets import resolve_options
+from gradedeval.options import OptionKwargs, numbers, resolve_options
 from gradedeval.questions.agreement import (
     AT,
     PERSISTENCE,

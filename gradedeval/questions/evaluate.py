@@ -39,9 +39,8 @@ from gradedeval.cli.output import asked_for, report, say, write
 from gradedeval.errors import SHOWN, InputError, tell
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
-from gradedeval.options import numbers
+from gradedeval.options import numbers, resolve_options
 from gradedeval.options.definition import OUTPUT
-from gradedeval.options.presets import resolve_options
 from gradedeval.scoring.evaluate import evaluate_runs, named_runs
 from gradedeval.scoring.score_tables import FORMATS, PLAIN, all_quantities, render
 from gradedeval.scoring.scores import Scores, with_defaults

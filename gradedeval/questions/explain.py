@@ -27,9 +27,8 @@ from gradedeval.formats import Column, Document, Kind, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
+from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers, resolve_options
 from gradedeval.options.definition import GAINS, OUTPUT
-from gradedeval.options.presets import resolve_options
 from gradedeval.options.question import Picture, Setting, question
 from gradedeval.scoring import doubts, score_tables, tasks
 from gradedeval.scoring import evaluate as evaluation
@@ -314,7 +313,7 @@ def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
 def _explained(scorer: Scorer, batch: Batch, column: int, score: float, residual: float | None) -> Explained:
     """How the measure in that column arrives at its score for the one topic of a batch."""
 
-    from gradedeval.measures.applied import scores_of
+    from gradedeval.measures.table import scores_of
 
     measure, table, gains_of = scorer.measures[column], scorer.tables[column], scorer.gains_cache(batch)
     ranked_runs.check_by_rank(measure)

@@ -22,9 +22,8 @@ from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.notation import split, write_value
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.weighting_models import rank_weights
-from gradedeval.options import OptionKwargs, Options, numbers
+from gradedeval.options import OptionKwargs, Options, numbers, resolve_options
 from gradedeval.options.definition import GAINS
-from gradedeval.options.presets import resolve_options
 from gradedeval.options.question import Picture, Question, Setting, question
 from gradedeval.parallel.workers import workers
 from gradedeval.questions.correlate import BY_TOPIC, KINDS, NAMES, Kind, scores_agreement

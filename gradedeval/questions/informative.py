@@ -12,14 +12,12 @@ from gradedeval.arrays import Floats, Ints, distinct, np
 from gradedeval.errors import InputError, did_you_mean, plural, shorten, tell
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, joined, to_frame
-from gradedeval.measures.applied import gain_table, scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import GainTable
 from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.table import MEASURES
-from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
+from gradedeval.measures.table import MEASURES, gain_table, scores_of
+from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers, resolve_options
 from gradedeval.options.definition import GAINS, OUTPUT
-from gradedeval.options.presets import resolve_options
 from gradedeval.options.question import Picture, Setting, question
 from gradedeval.parallel.workers import Workers, workers
 from gradedeval.questions.maximum_entropy import (

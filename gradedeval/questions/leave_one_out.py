@@ -15,11 +15,10 @@ from gradedeval.formats import Column, Document, Kind, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, frame_rows, frame_table, to_frame
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OptionKwargs, Options, numbers
+from gradedeval.options import OptionKwargs, Options, numbers, resolve_options
 from gradedeval.options.definition import GAINS
-from gradedeval.options.presets import resolve_options
 from gradedeval.options.question import Question, Setting
-from gradedeval.parallel.progress import progress
+from gradedeval.parallel import progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.questions.correlate import agreement
 from gradedeval.questions.to_judge import PoolDepth

@@ -15,10 +15,9 @@ from gradedeval.errors import InputError, check_choice, did_you_mean
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import LONGEST
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OPTIONS, Options
+from gradedeval.options import OPTIONS, Options, resolve_options
 from gradedeval.options.definition import Option
 from gradedeval.options.numbers import Number
-from gradedeval.options.presets import resolve_options
 from gradedeval.scoring import scores
 from gradedeval.trec.stream import is_url, remote, will_read
 

@@ -28,10 +28,9 @@ from gradedeval.formats import Column, Document, Layout, Table, formats_for, ren
 from gradedeval.formats.frames import to_frame
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import Options, Ties, numbers
+from gradedeval.options import Options, Ties, numbers, resolve_options
 from gradedeval.options.definition import OUTPUT, Labels, allowed_growth
-from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.progress import progress
+from gradedeval.parallel import progress
 from gradedeval.questions.submissions import Defect, Judgments, Submission, read_judgments, read_submission
 from gradedeval.rankings import qrels as judgments
 from gradedeval.scoring import evaluate as evaluation

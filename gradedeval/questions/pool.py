@@ -11,8 +11,7 @@ from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.errors import tell
 from gradedeval.formats import Column, Document, Kind, Layout, Table
 from gradedeval.formats.frames import InNotebook, frame_rows, joined, to_frame
-from gradedeval.options import OptionKwargs, Options, numbers
-from gradedeval.options.presets import resolve_options
+from gradedeval.options import OptionKwargs, Options, numbers, resolve_options
 from gradedeval.options.question import Setting, question
 from gradedeval.questions.leave_one_out import (
     AGREEMENT,

@@ -16,9 +16,8 @@ from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import Gains, thresholds
 from gradedeval.measures.graded_precision import precision_at_relevant
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
+from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers, resolve_options
 from gradedeval.options.definition import GAINS
-from gradedeval.options.presets import resolve_options
 from gradedeval.options.question import Picture, Setting, question
 from gradedeval.parallel.workers import workers
 from gradedeval.questions.weights import settled_batches

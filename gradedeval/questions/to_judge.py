@@ -13,13 +13,12 @@ from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import InputError, check_choice, plural, tell
 from gradedeval.formats import Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, to_frame
-from gradedeval.measures.applied import scores_of
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
+from gradedeval.measures.table import scores_of
+from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers, resolve_options, top_grade
 from gradedeval.options.definition import GAINS
-from gradedeval.options.presets import resolve_options, top_grade
 from gradedeval.options.question import Question, Setting
 from gradedeval.rankings import batch as batches
 from gradedeval.rankings import qrels as judgments

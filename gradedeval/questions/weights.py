@@ -13,17 +13,15 @@ from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, check_choice, plural, shorten, tell
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, to_frame
-from gradedeval.measures.applied import last_rank, scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure, RankingWeights
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import exact_label, parse_measures
-from gradedeval.measures.table import MEASURES
-from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers
+from gradedeval.measures.table import MEASURES, last_rank, scores_of
+from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers, resolve_options
 from gradedeval.options.definition import GAINS
 from gradedeval.options.numbers import Number
-from gradedeval.options.presets import resolve_options
 from gradedeval.options.question import Picture, Setting, question
-from gradedeval.parallel.progress import Progress, no_progress, progress
+from gradedeval.parallel import Progress, no_progress, progress
 from gradedeval.parallel.workers import Limits, workers
 from gradedeval.rankings import batch as batches
 from gradedeval.scoring import evaluate, scores, tasks

@@ -12,8 +12,8 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import Note, plural, shorten
-from gradedeval.measures.applied import last_rank, scores_of
 from gradedeval.measures.definition import Measure
+from gradedeval.measures.table import last_rank, scores_of
 from gradedeval.rankings.batch import Batch
 from gradedeval.scoring.run_scores import summarize
 from gradedeval.trec.lines import encode

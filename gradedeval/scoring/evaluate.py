@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from gradedeval.errors import InputError, redacted, shorten, tell
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import OPTIONS, OptionKwargs, Options, lists_options, numbers
-from gradedeval.options.presets import resolve_options
+from gradedeval.options import OPTIONS, OptionKwargs, Options, lists_options, numbers, resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.doubts import few_topics_of, not_too_many, united

@@ -15,8 +15,7 @@ from gradedeval.errors import InputError, tell
 from gradedeval.measures.definition import AnyMeasure
 from gradedeval.measures.on_arrays import TIED, TIES, check_finite, check_measure, grade_codes, numbers
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import OPTIONS, OptionKwargs
-from gradedeval.options.presets import resolve_options
+from gradedeval.options import OPTIONS, OptionKwargs, resolve_options
 from gradedeval.rankings.batch import Documents, GradeCounts, ranks
 from gradedeval.rankings.docno_index import Index
 from gradedeval.rankings.grade import choose_topics

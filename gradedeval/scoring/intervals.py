@@ -10,7 +10,7 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats
 from gradedeval.measures.definition import Measure, Summary
-from gradedeval.parallel.progress import progress
+from gradedeval.parallel import progress
 from gradedeval.scoring.run_scores import of_mean, summarize, tested
 from gradedeval.scoring.signature import DRAWS, SEED
 

@@ -13,7 +13,7 @@ from gradedeval.errors import InputError, shorten
 from gradedeval.formats import Column, Document, Layout, Mark, Marked, Table, formats_for
 from gradedeval.measures.definition import QUANTITIES, Measure
 from gradedeval.measures.table import MEASURES
-from gradedeval.options.presets import PRESETS
+from gradedeval.options import PRESETS
 from gradedeval.scoring.run_scores import BOUNDS
 from gradedeval.scoring.scores import ALL, INTERVAL, Row, Scores, row_signatures
 

@@ -11,14 +11,12 @@ import numpy as np
 
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, redacted, shorten
-from gradedeval.measures.applied import depends_on_top, gain_table, last_rank, run_measure, scores_of
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains, GainTable, Grades, Sample, thresholds
 from gradedeval.measures.parse import each_once
-from gradedeval.measures.table import MEASURES
-from gradedeval.options import Options
+from gradedeval.measures.table import MEASURES, depends_on_top, gain_table, last_rank, run_measure, scores_of
+from gradedeval.options import PRESETS, Options, top_grade
 from gradedeval.options.definition import Costs, Fill
-from gradedeval.options.presets import PRESETS, top_grade
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits
 from gradedeval.rankings.batch import Batch, condensed, count_unjudged

@@ -16,8 +16,7 @@ from gradedeval.formats.frames import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.notation import Value
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import Options
-from gradedeval.options.presets import PRESETS
+from gradedeval.options import PRESETS, Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.run_scores import BOUNDS, RunScores
 from gradedeval.scoring.signature import signature

@@ -11,7 +11,7 @@ from typing import Any
 
 from gradedeval.arrays import keep_freed_memory, raise_malloc_threshold
 from gradedeval.errors import InputError
-from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.parallel import Progress, no_progress
 from gradedeval.parallel.workers import WorkerDied, Workers
 from gradedeval.rankings.grade import Grader, PartResult, RunFile, RunPart, SegmentPart
 from gradedeval.scoring.run_scores import RunScores

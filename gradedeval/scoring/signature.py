@@ -16,9 +16,8 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Grades, thresholds
 from gradedeval.measures.notation import IA, UNIFORM, Spelling, Value, write_value
 from gradedeval.measures.parse import canonical
-from gradedeval.options import OPTIONS, Options
+from gradedeval.options import OPTIONS, Options, top_grade
 from gradedeval.options.definition import name_and_value
-from gradedeval.options.presets import top_grade
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.trec.stream import Source, is_named
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradedeval.arrays import raise_malloc_threshold
 from gradedeval.errors import InputError, Note
-from gradedeval.parallel.progress import no_progress
+from gradedeval.parallel import no_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import NOT_LOOKED, Batch, Listing
 from gradedeval.rankings.grade import (

@@ -13,7 +13,7 @@ from typing import Any
 from fuzz.case import Case, Kind
 from gradedeval import MEASURES, EvaluationWarning, InputError
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options.presets import resolve_options
+from gradedeval.options import resolve_options
 from gradedeval.parallel.workers import Limits, Workers
 from gradedeval.scoring.evaluate import evaluate_runs, named_runs
 from support import reference_run

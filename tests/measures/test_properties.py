@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, parse_measures
-from gradedeval.measures.applied import last_rank
 from gradedeval.measures.bounds import kept
+from gradedeval.measures.table import last_rank
 from gradedeval.parallel import workers
 from support import reference
 from support.examples import also, drawn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options.presets import resolve_options
+from gradedeval.options import resolve_options
 from gradedeval.scoring.evaluate import evaluate_runs
 
 QRELS = {"1": {"a": 1, "b": 0}, "2": {"a": 0}, "3": {"a": 2}}

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 os.environ |= {"COLUMNS": "100", "SOURCE_DATE_EPOCH": "0", "TZ": "UTC", "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
 
 from fuzz import command, commands
-from gradedeval.options.presets import PRESETS
+from gradedeval.options import PRESETS
 from support.every_command import POSITIONS, WORDS, collection, forms_of
 from support.generated_docs import LEAVES
 from support.generated_docs import commands as all_commands

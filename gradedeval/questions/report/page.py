@@ -25,9 +25,8 @@ from gradedeval.formats import Column, Table
 from gradedeval.formats.frames import frame_rows
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import Correction, OptionKwargs, Test, numbers
+from gradedeval.options import Correction, OptionKwargs, Test, numbers, resolve_options
 from gradedeval.options.definition import OUTPUT
-from gradedeval.options.presets import resolve_options
 from gradedeval.questions.compare import Pair, Prospect, prospect
 from gradedeval.questions.pool import AT
 from gradedeval.questions.report import views

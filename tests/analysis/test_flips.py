@@ -105,6 +105,14 @@ def test_elsewhere_the_number_suffices_and_no_smaller_one_than_the_least_is_told
         assert 1 <= row["flip_rank"] <= 3
 
 
+def test_documents_that_only_draw_level_reverse_nothing() -> None:
+    qrels = {topic: {"a": 2, "b": 0} for topic in TOPICS}
+    ahead, behind = ({topic: {docno: 9.0, "b": 8.0} for topic in TOPICS} for docno in ("a", "u"))
+    row = compared({"behind": behind, "ahead": ahead}, qrels, "p@1")
+    assert pd.isna(row["flip"])
+    assert abs(row["difference"]) == 1
+
+
 def test_documents_that_the_run_ahead_lists_lift_it_too() -> None:
     qrels = {topic: {"a": 2, "b": 0} for topic in TOPICS}
     ahead = {topic: {"a": 9.0, "u": 8.0, "v": 7.0} for topic in TOPICS}

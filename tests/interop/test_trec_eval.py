@@ -640,3 +640,16 @@ def test_messages_name_options_of_the_command_itself(
     found = cli("trec_eval", *options, "qrels", "run")
     assert (found.code, found.messages[0]) == (code, says)
     assert not re.search(r"--(topics|duplicates|top-grade)", found.err.decode())
+
+
+@pytest.mark.parametrize("words", ["-m recip_rank", "-R qrels_jg -m P_avgjg.1"])
+@pytest.mark.parametrize(("documents", "told"), [(20, False), (19, True)])
+def test_equal_scores_are_told_where_more_than_a_tenth_of_the_documents_have_them(
+    documents: int, told: bool, words: str, tmp_path: Path, cli: Command
+) -> None:
+    scores = [100, 100, *range(documents - 2, 0, -1)]
+    (tmp_path / "run").write_text("".join(f"1 Q0 d{at:02} 1 {score} t\n" for at, score in enumerate(scores)))
+    (tmp_path / "qrels").write_text("1 0 d00 1\n")
+    done = cli("trec_eval", *words.split(), "qrels", "run")
+    assert done.code == 0
+    assert any("many documents have equal scores" in line for line in done.messages) == told

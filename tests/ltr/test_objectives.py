@@ -121,7 +121,7 @@ def test_a_list_in_which_no_order_is_better_moves_nothing() -> None:
 def test_weights_multiply_gradients_and_hessians() -> None:
     seen, objective = drawn(8), ltr.objective("ndcg")
     plain = np.array(objective.gradients(seen.labels, seen.scores, group=seen.sizes))
-    each, of_list = np.arange(1.0, len(seen.labels) + 1), np.arange(1.0, len(seen.sizes) + 1)
+    each, of_list = np.arange(float(len(seen.labels))), np.arange(float(len(seen.sizes)))  # a weight may be 0
     moved = plain[1] > 1e-12
     for weight, factor in ((each, each), (of_list, np.repeat(of_list, seen.sizes))):
         found = np.array(objective.gradients(seen.labels, seen.scores, group=seen.sizes, weight=weight))

@@ -241,6 +241,11 @@ def test_where_no_process_can_be_started_this_one_does_the_work(monkeypatch: pyt
         assert found == [(number * number, os.getpid()) for number in range(5)]
 
 
+@pytest.mark.parametrize(("jobs", "tasks"), [(1, 5), (3, 1)])
+def test_one_process_or_one_task_starts_no_other_process(jobs: int, tasks: int) -> None:
+    assert list(Workers(jobs).imap(squared, range(tasks))) == [(at * at, os.getpid()) for at in range(tasks)]
+
+
 def test_results_come_in_order() -> None:
     assert list(in_order([(2, "c"), (0, "a"), (1, "b"), (3, "d")])) == ["a", "b", "c", "d"]
 

@@ -214,13 +214,20 @@ def test_a_dict_of_columns_is_told_how_to_become_a_table(held: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("grades", [254, 255, 256, 257])
-def test_dicts_are_as_files_however_many_grades_there_are(grades: int) -> None:
+@pytest.mark.parametrize("ids", ["object", "string[pyarrow]"])
+def test_dicts_and_tables_are_as_files_however_many_grades_there_are(ids: str, grades: int) -> None:
     """The codes of grades, of the unjudged and of what lies past the end of a list are bytes only where all fit."""
+    if "pyarrow" in ids:
+        pytest.importorskip("pyarrow")
     qrels = {"1": {f"d{grade}": grade for grade in range(grades)}, "2": {"d7": 7}}
     run = {"1": {f"d{grade}": float(grade % 97) for grade in range(0, grades, 2)} | {"u": 50.0}, "2": {"d7": 1.0}}
     lines = [f"{topic} Q0 {docno} 0 {score} x\n" for topic, own in run.items() for docno, score in own.items()]
     measures = "ndcg err(gain=linear) rbp judged@50"
     held = gradedeval.evaluate(run, qrels, measures, residuals=True)
     filed = gradedeval.evaluate(io.StringIO("".join(lines)), qrels, measures, residuals=True)
-    assert held.means == filed.means
-    assert held.residuals == filed.residuals
+    rows = [(topic, docno, score) for topic, own in run.items() for docno, score in own.items()]
+    kinds = {"topic": ids, "docno": ids}
+    table = pd.DataFrame(rows, columns=["topic", "docno", "score"]).astype(kinds)
+    framed = gradedeval.evaluate(table, qrels, measures, residuals=True)
+    assert held.means == filed.means == framed.means
+    assert held.residuals == filed.residuals == framed.residuals

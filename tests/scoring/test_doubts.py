@@ -252,6 +252,12 @@ def test_the_range_counts_topics_with_few_ties_too(
     assert f"ap between {low:.4f} and {high:.4f}" in told
 
 
+@pytest.mark.parametrize(("documents", "told"), [(20, 0), (19, 1)])
+def test_the_range_is_told_where_more_than_a_tenth_of_the_documents_are_tied(documents: int, told: int) -> None:
+    run = {"1": {f"d{at}": float(-max(at, 1)) for at in range(documents)}}
+    assert len(notes("ties", run, {"1": {"d0": 1}}, "rr")) == told
+
+
 def test_orders_of_ties_are_not_scored_where_few_documents_are_tied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,32 @@
+"""The order of documents with equal scores, by hand, however a run lists them."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+import gradedeval
+
+ORDERS = {
+    "docno-desc": ("cba", "cba"),
+    "docno-asc": ("abc", "abc"),
+    "file": ("abc", "cba"),
+    "rank": ("abc", "cba"),
+    "best": ("bac", "bac"),
+    "worst": ("cab", "cab"),
+}
+"""By each rule the order of a, b and c where they are listed so, and the other way round: b is relevant, a is not, and
+c is not judged."""
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+@pytest.mark.parametrize("ties", ORDERS)
+def test_documents_of_one_score_stand_as_the_rule_says_however_they_are_listed(ties: str) -> None:
+    for listed, order in zip(("abc", "cba"), ORDERS[ties], strict=True):
+        run = "".join(f"1 Q0 {docno} {rank} 1 t\n" for rank, docno in enumerate(listed, 1))
+        scores = gradedeval.evaluate(
+            io.StringIO(run), io.StringIO("1 0 a 0\n1 0 b 1\n"), "rr judged@1 judged@2", ties=ties
+        )
+        relevant, judged = order.index("b") + 1, [docno != "c" for docno in order]
+        assert list(scores.means.values()) == [1 / relevant, judged[0], sum(judged[:2]) / 2]

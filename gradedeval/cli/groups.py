@@ -79,7 +79,7 @@ PICTURES: dict[str, tuple[str, str]] = {
     "correlate": ("questions.correlate:correlate", "Draw how well measures agree, as a heat map or a scatter."),
     "explain": ("questions.explain:explain_runs", "Draw one topic rank by rank."),
     "observation": (
-        "clicks.observation:plot_command",
+        "clicks.observation:fit",
         "Draw what users look at, from a click log, with the nearest weights.",
     ),
     "clicks": ("clicks.click_measures:correlate", "Draw what users clicked on lists against a measure."),
@@ -116,7 +116,7 @@ def plot() -> None:
 
 VERBS: dict[str, tuple[str, str]] = {
     "observe": ("clicks.observation:observe", "Estimate how likely users are to look at each rank."),
-    "fit": ("clicks.observation:fit_command", "Find the weights of ranks that are nearest to what users look at."),
+    "fit": ("clicks.observation:fit", "Find the weights of ranks that are nearest to what users look at."),
     "measures": ("clicks.click_measures:measures", "Report what clicks say of each list that was shown."),
     "correlate": (
         "clicks.click_measures:correlate",

@@ -42,7 +42,7 @@ from gradedeval.formats.frames import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OPTIONS
-from gradedeval.options.question import Question, Setting, settings_of
+from gradedeval.options.question import Question, Setting
 
 Inputs = tuple[Any, ...]
 
@@ -99,7 +99,8 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
     targets = {name: keywords.pop(name) for name in question.writes}
     seconds = [_second(attribute, targets[name]) for name, (attribute, _) in asked.writes.items()]
     shown_as = {"form": destination.form, "layout": FORMATS[destination.form].layout}
-    found = _answer(asked, {**settings, **asked.asking(**_for(asked.asking, keywords | views | shown_as))}, keywords)
+    following = asked.asking(**_for(asked.asking, settings | keywords | views | shown_as))
+    found = _answer(asked, {**settings, **following}, keywords)
     for one in seconds:
         one(found)
     if text is not None:
@@ -123,9 +124,9 @@ def _drawn(question: Question, own: Mapping[str, Any], keywords: dict[str, Any])
     asked = _mode(question, question.picture.modes)
     picture = asked.picture
     assert picture is not None
-    of_picture = _said(picture.settings, own)
-    settings = {**_said(asked.settings, own), **picture.asking(**_for(picture.asking, of_picture))}
-    found = _answer(asked, settings, keywords)
+    of_picture, settings = _said(picture.settings, own), _said(asked.settings, own)
+    following = picture.asking(**_for(picture.asking, settings | of_picture))
+    found = _answer(asked, {**settings, **following}, keywords)
     return picture.panels(found, **_for(picture.panels, of_picture)), picture.signature(found)
 
 
@@ -241,15 +242,8 @@ def _reading(question: Question) -> list[Decorator]:
         return [*map(one_registered, question.besides), *MATRIX_OPTIONS]
     measuring = [MEASURES_FROM] if question.own_measures else []
     shared = [*([JOBS] if question.jobs else []), *([CLUSTER] if question.options == "scoring" else [])]
-    if question.reads is not None:
-        shared += reading_options(question.reads)
     shared += map(one_registered, question.besides)
     return [*measuring, *shared, *([] if question.needs in ("file", *LOGS) else registered(question.options))]
-
-
-def reading_options(reads: Callable[..., Any]) -> list[Decorator]:
-    """The options of what reads a file, by its signature."""
-    return [*map(_option, settings_of(reads).values())]
 
 
 def _read_matrix(
@@ -351,11 +345,12 @@ def _read_log(question: Question, settings: dict[str, Any], keywords: dict[str, 
         counted = f"{len(files)} files, " if files and most == 1 else ""
         raise InputError("", f"{counted}expected {wanted}", usage(), usage=True)
     settings = _with_measures(question, settings, measure_table(keywords.pop("measures_from", ())))
-    own = {setting.flag: keywords[name] for name, setting in question.reading.items()}
-    reading = _for(question.reads, settings) | _said(question.reading, own)
-    settings |= {name: reading.pop(name) for name in question.passes}
+    reading = {name: value for name, value in _for(question.reads, settings).items() if name not in question.passes}
+    settings = {name: value for name, value in settings.items() if name not in reading or name not in question.reading}
     options = {name: keywords[name] for name in question.besides}
-    if any(one.kind is one.VAR_KEYWORD for one in inspect.signature(question.function).parameters.values()):
+    if most > 1 and any(
+        one.kind is one.VAR_KEYWORD for one in inspect.signature(question.function).parameters.values()
+    ):
         settings |= {"qrels": files[1], **options}
     elif most > 1:
         settings["qrels"] = _qrels(files[1:], options)

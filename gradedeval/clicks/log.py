@@ -15,14 +15,13 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints, distinct
-from gradedeval.cli.arguments import usage
 from gradedeval.cli.options import one_registered
-from gradedeval.cli.runner import reading_options
+from gradedeval.cli.runner import _option
 from gradedeval.errors import InputError, ProblemList, check_choice, did_you_mean, plural, shorten
 from gradedeval.formats.frames import InNotebook, to_frame
 from gradedeval.options import OPTIONS, numbers, resolve_options
 from gradedeval.options.definition import READING, allowed_growth
-from gradedeval.options.question import Setting
+from gradedeval.options.question import Setting, settings_of
 from gradedeval.rankings.objects import refuse, table
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
@@ -770,15 +769,7 @@ def _count(word: bytes) -> int:
 # LOG at a prompt: see `read_log`.
 
 
-LOG_OPTIONS = reading_options(read_log)
-
-
-def one_file(files: Sequence[str]) -> str:
-    """The only argument. Raises InputError (usage) unless there is one."""
-    if len(files) != 1:
-        what = "expected a click log" if not files else f"{len(files)} files, expected a click log"
-        raise InputError("", what, usage(), usage=True)
-    return files[0]
+LOG_OPTIONS = [*map(_option, settings_of(read_log).values())]
 
 
 def log_from(file: str, keywords: dict[str, Any], columns: Sequence[str] = ()) -> ClickLog:

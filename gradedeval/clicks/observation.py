@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-import click
 import numpy as np
 
 from gradedeval.analysis.pictures import (
@@ -28,31 +27,29 @@ from gradedeval.analysis.pictures import (
 )
 from gradedeval.analysis.tables import Shown, frame_document, near_best, same
 from gradedeval.arrays import Floats, Ints
-from gradedeval.cli.arguments import Destination, measure_table
-from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.options import MEASURES_FROM, READS, command_line, measure_option, option, output_options
-from gradedeval.cli.runner import reading_options
 from gradedeval.clicks.log import (
     LAST_RANK,
-    LOG_OPTIONS,
     ClickLog,
+    ClicksAs,
+    Depth,
     FromLog,
+    Idle,
+    Lenient,
     collapse,
-    log_from,
-    one_file,
     read_log,
     small_table_of,
 )
 from gradedeval.errors import InputError, check_choice, plural, tell
-from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import frame_rows, frame_table, to_frame
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import split
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import numbers
+from gradedeval.options.definition import GAINS
 from gradedeval.options.numbers import Number
-from gradedeval.options.question import Setting, question
+from gradedeval.options.question import Picture, Setting, question
 from gradedeval.questions.fit import FitResult, MeasureRange, check_total, divergence, fit_weights, read_ranges
 from gradedeval.questions.weights import FEW, RANKS_DRAWN, static_weights
 
@@ -377,16 +374,105 @@ def _settings(log: ClickLog, mu: float, page: int, gaps: str, clickless: str, de
     return " | ".join(parts)
 
 
+# What users look at by rank, and the weights of measures that are nearest to it.
+
+
+SOURCE = "what gradedeval.clicks.fit or clicks.observe returns"
+
+
+def plot_observation(observed: Any, *, ranks: int | None = None, ax: Axes | None = None) -> Axes:
+    """The observation model of a click log as bars, and the weights that are nearest to it as lines.
+
+    observed  what `gradedeval.clicks.fit` returns, or its `curves`; or what `clicks.observe` returns, of all users,
+              which has no lines
+    ranks     how many; None: at most 50
+    ax        matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for ranks that are not numbers from
+    1.
+    """
+    ranks = numbers.RANKS.check_or_none(ranks)
+    frame = frame_of(observed, ["rank"], "observation", SOURCE, "curves" if hasattr(observed, "curves") else "frame")
+    if list(frame.columns) == ["rank", "weight", "observed"]:
+        frame = frame[["rank", "weight"]].rename(columns={"weight": "observation"})
+    if "observation" not in frame.columns:
+        raise InputError("plot.observation", "the frame has no column observation", f"give {SOURCE}", usage=True)
+    check_numbers(frame, frame.columns, "observation", SOURCE)
+    divergences = _divergences(observed) if hasattr(observed, "curves") else {}
+    return drawn(partial(draw_observation, frame=frame, divergences=divergences, ranks=ranks or RANKS_DRAWN), ax)
+
+
+def observation_panels(fits: Any, ranks: Ranks = None) -> list[Panel]:
+    """The picture of what `clicks.fit` found."""
+    divergences = _divergences(fits)
+    draw = partial(draw_observation, frame=fits.curves, divergences=divergences, ranks=ranks or RANKS_DRAWN)
+    return [Panel(draw, 2.1)]
+
+
+def _divergences(fits: Any) -> dict[str, float]:
+    """The divergence of each curve, which stand in the order of the rows."""
+    return dict(zip(list(fits.curves.columns)[2:], fits.frame["divergence"].tolist(), strict=True))
+
+
+def draw_observation(ax: Axes, frame: pd.DataFrame, divergences: dict[str, float], ranks: int) -> None:
+    """Draw the observation and the other columns of a frame over its first ranks."""
+    own = frame[frame["rank"] <= ranks]
+    rank = own["rank"].to_numpy(dtype=float)
+    handles: list[Any] = [
+        ax.bar(rank, own["observation"].to_numpy(dtype=float), width=0.8, color=PALE, label="observation")
+    ]
+    names = [str(name) for name in own.columns if name not in ("rank", "observation")]
+    for column, (name, look) in enumerate(zip(names, looks(len(names)), strict=True)):
+        marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if len(rank) <= FEW else {}
+        told = f", KL {divergences[name]:.4f}" if name in divergences else ""
+        handles += ax.plot(rank, own[name].to_numpy(dtype=float), label=shown(name) + told, **look, **marker)
+    ax.set_xlim(0.4, rank.max() + 0.6)
+    ax.set_ylim(0, None)
+    whole_numbers(ax)
+    ax.grid(axis="y", color=LIGHT, linewidth=0.4)
+    ax.set_xlabel("rank i (documents)")
+    ax.set_ylabel("weight")
+    legend(ax, handles=handles)
+
+
 # Which weights of ranks are nearest to what users look at: those of measures with a parameter, and given ones.
 
 
-SCALES = ("sum", "none", "both")
 PRECISION = 0.001
 SUM_SCALES = "add --scale sum"
 
+Weighing = str | Measure | MeasureRange
+"""What weighs ranks: a measure, or one with a range of parameter values; or several of these as text."""
+
+
+def read_weighing(
+    measures: Weighing | Sequence[Weighing] | None, table: Mapping[str, Measure] = MEASURES
+) -> list[Measure | MeasureRange] | None:
+    """Measures, first those with a range; None if it is None. Raises InputError (usage) where there is no such
+    measure."""
+    if measures is None:
+        return None
+    given = [measures] if isinstance(measures, Weighing) else measures
+    words = [word for one in given for word in (split(one) if isinstance(one, str) else [one])]
+    ranges = [word for word in words if isinstance(word, str) and ".." in word]
+    searched = read_ranges(ranges, table) if ranges else []
+    others = [word for word in words if word not in ranges]
+    fixed = [one for word in others for one in (parse_measures(word, table) if isinstance(word, str) else [word])]
+    return [*searched, *fixed]
+
+
+Weighings = Annotated["Weighing | Sequence[Weighing] | None", Setting("Measure with a range of parameter values, or "
+    "without one. Default: geometric, Poisson, Zipf and log-harmonic weights. Repeat -m, or separate measures by "
+    "spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"), measure=read_weighing)]  # fmt: skip
+Scale = Annotated[Literal["sum", "none", "both"], Setting("Weights of measures: scaled to sum 1 over the ranks of the "
+    "observation (sum), as they are (none), or both.")]  # fmt: skip
+Vectors = Annotated[Any, Setting("Compare with these weights too: a column for each measure, as `gradedeval weights` "
+    "writes.", metavar="FILE.csv", spelled=("--weights",), reads=True)]  # fmt: skip
+Precision = Annotated[float, Setting("Precision of the fitted values.", numbers.PRECISION, "X")]
+
 
 @dataclass(frozen=True, eq=False)
-class Fits:
+class Fits(FromLog):
     """Measures and how near their weights are to an observation model.
 
     frame     a row for each, the nearest first: measure (in the notation of `-m`), parameter and value (where one was
@@ -403,14 +489,79 @@ class Fits:
     settings: str
     notes: list[str]
 
+    def document(self, layout: Layout) -> Document:
+        """A row for each measure, the nearest first."""
+        both = [] if self.frame["scaled"].nunique() < 2 else [Column("scaled")]
+        shown: Shown = {
+            **same(Column("measure"), *both),
+            Column("KL (nats)", "score"): itemgetter("divergence"),
+            Column("within 0.001", "figures"): near_best,
+            **same(Column("covered", "score")),
+        }
+        return frame_document(self.frame, layout, shown, self.settings)
 
+
+def read_observation(
+    source: Any,
+    *,
+    mu: Mu = MU,
+    page: Page = PAGE,
+    ranks: Ranks = None,
+    gaps: Gaps = "mean",
+    clickless: Clickless = "count",
+    clicks_as: ClicksAs = "rank",
+    depth: Depth = None,
+    idle: Idle = None,
+    lenient: Lenient = False,
+) -> Observation:
+    """What the users of a click log look at."""
+    log = read_log(source, clicks_as=clicks_as, depth=depth, idle=idle, lenient=lenient)
+    return observe(log, mu=mu, page=page, ranks=ranks, gaps=gaps, clickless=clickless)
+
+
+def compared_alone(measures: Any, weights: Any) -> dict[str, Any]:
+    """Given weights, without a measure, are all that a command compares."""
+    return {"measures": [] if weights and measures is None else measures}
+
+
+@question(
+    "fit",
+    "log",
+    files="LOG",
+    reads=read_observation,
+    asking=compared_alone,
+    own_measures=True,
+    digits="4",
+    help="""Find the weights of ranks that are nearest to what users look at, by Kullback-Leibler divergence.
+
+    The measures are printed as -m takes them, the nearest first. They describe what users look at, and do not estimate
+    a parameter that users have: `gradedeval clicks models` does. Zhang et al., Information Retrieval 2010.
+
+    Columns: KL, the divergence in nats; within 0.001, the values of the parameter whose divergence is no larger than
+    that by more than so many nats; covered, what the weights sum to over the ranks of the observation, before they are
+    scaled.
+
+    \b
+    gradedeval clicks fit log.tsv
+    gradedeval clicks fit log.tsv -m 'rbp(p=0.05..0.99) rbp(p=0.8)' --scale both
+    gradedeval clicks fit log.tsv --weights weights.csv
+    """,
+    picture=Picture(
+        observation_panels,
+        """Draw what the users of a click log look at, as `gradedeval clicks observe` estimates it, and the weights of
+        measures that are nearest to it, as `gradedeval clicks fit` finds them.
+        """,
+        asking=compared_alone,
+        signature=attrgetter("settings"),
+    ),
+)
 def fit(
     log: Any,
-    measures: str | Sequence[str] | None = None,
+    measures: Weighings = None,
     *,
-    scale: Literal["sum", "none", "both"] = "sum",
-    weights: Any = None,
-    precision: float = PRECISION,
+    scale: Scale = "sum",
+    weights: Vectors = None,
+    precision: Precision = PRECISION,
     **observing: Any,
 ) -> Fits:
     """The measures whose weights of ranks are nearest to what the users of a click log look at.
@@ -430,9 +581,8 @@ def fit(
     if isinstance(log, Observation) and observing:
         raise InputError("log", "is observed already", f"leave out {', '.join(observing)}", usage=True)
     observation = log if isinstance(log, Observation) else observe(log, **observing)
-    texts = families(observation) if measures is None else measures
-    asked = [texts] if isinstance(texts, str) else texts
-    return fit_observation(observation, asked, MEASURES, scale, weights, precision)
+    chosen = read_weighing(families(observation) if measures is None else measures) or []
+    return fit_observation(observation, chosen, scale, weights, precision)
 
 
 def families(observation: Observation) -> str:
@@ -442,22 +592,15 @@ def families(observation: Observation) -> str:
 
 
 def fit_observation(
-    observation: Observation,
-    measures: Sequence[str],
-    table: Mapping[str, Measure],
-    scale: str,
-    weights: Any,
-    precision: float,
+    observation: Observation, chosen: Sequence[Measure | MeasureRange], scale: str, weights: Any, precision: float
 ) -> Fits:
-    """As `fit`, with a table of measures."""
-    check_choice(scale, SCALES, "--scale")
+    """As `fit`, of measures that are read."""
+    check_choice(scale, ("sum", "none", "both"), "--scale")
     if observation.frame.columns[0] != "rank":
         raise InputError("--per", "weights are fitted to one model of all", "leave it out", usage=True)
     looked = observation.weights
-    words = [word for text in measures for word in split(text)]
-    ranges = [word for word in words if ".." in word]
-    searched = read_ranges(ranges, table) if ranges else []
-    fixed = [measure for word in words if word not in ranges for measure in parse_measures(word, table)]
+    searched = [one for one in chosen if isinstance(one, MeasureRange)]
+    fixed = [one for one in chosen if not isinstance(one, MeasureRange)]
     rows: list[tuple[dict[str, Any], Floats]] = []
     notes: list[str] = []
     for scaled in {"sum": [True], "none": [False], "both": [True, False]}[scale]:
@@ -537,145 +680,3 @@ def _vectors(weights: Any, depth: int) -> Iterator[tuple[str, Floats]]:
         if not vector.any():
             raise InputError(name, f"no weight above 0 down to rank {depth}", "observe more ranks", usage=True)
         yield name, vector
-
-
-def fits_document(found: Fits, layout: Layout) -> Document:
-    """The result of `clicks fit`."""
-    both = [] if found.frame["scaled"].nunique() < 2 else [Column("scaled")]
-    shown: Shown = {
-        **same(Column("measure"), *both),
-        Column("KL (nats)", "score"): itemgetter("divergence"),
-        Column("within 0.001", "figures"): near_best,
-        **same(Column("covered", "score")),
-    }
-    return frame_document(found.frame, layout, shown, found.settings)
-
-
-# What users look at by rank, and the weights of measures that are nearest to it.
-
-
-SOURCE = "what gradedeval.clicks.fit or clicks.observe returns"
-
-
-def plot_observation(observed: Any, *, ranks: int | None = None, ax: Axes | None = None) -> Axes:
-    """The observation model of a click log as bars, and the weights that are nearest to it as lines.
-
-    observed  what `gradedeval.clicks.fit` returns, or its `curves`; or what `clicks.observe` returns, of all users,
-              which has no lines
-    ranks     how many; None: at most 50
-    ax        matplotlib axes to draw on; None: the current ones
-
-    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for ranks that are not numbers from
-    1.
-    """
-    ranks = numbers.RANKS.check_or_none(ranks)
-    frame = frame_of(observed, ["rank"], "observation", SOURCE, "curves" if hasattr(observed, "curves") else "frame")
-    if list(frame.columns) == ["rank", "weight", "observed"]:
-        frame = frame[["rank", "weight"]].rename(columns={"weight": "observation"})
-    if "observation" not in frame.columns:
-        raise InputError("plot.observation", "the frame has no column observation", f"give {SOURCE}", usage=True)
-    check_numbers(frame, frame.columns, "observation", SOURCE)
-    divergences = _divergences(observed) if hasattr(observed, "curves") else {}
-    return drawn(partial(draw_observation, frame=frame, divergences=divergences, ranks=ranks or RANKS_DRAWN), ax)
-
-
-def observation_panel(fits: Any, ranks: int | None) -> Panel:
-    """The picture of what `clicks.fit` found."""
-    return Panel(
-        partial(draw_observation, frame=fits.curves, divergences=_divergences(fits), ranks=ranks or RANKS_DRAWN), 2.1
-    )
-
-
-def _divergences(fits: Any) -> dict[str, float]:
-    """The divergence of each curve, which stand in the order of the rows."""
-    return dict(zip(list(fits.curves.columns)[2:], fits.frame["divergence"].tolist(), strict=True))
-
-
-def draw_observation(ax: Axes, frame: pd.DataFrame, divergences: dict[str, float], ranks: int) -> None:
-    """Draw the observation and the other columns of a frame over its first ranks."""
-    own = frame[frame["rank"] <= ranks]
-    rank = own["rank"].to_numpy(dtype=float)
-    handles: list[Any] = [
-        ax.bar(rank, own["observation"].to_numpy(dtype=float), width=0.8, color=PALE, label="observation")
-    ]
-    names = [str(name) for name in own.columns if name not in ("rank", "observation")]
-    for column, (name, look) in enumerate(zip(names, looks(len(names)), strict=True)):
-        marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if len(rank) <= FEW else {}
-        told = f", KL {divergences[name]:.4f}" if name in divergences else ""
-        handles += ax.plot(rank, own[name].to_numpy(dtype=float), label=shown(name) + told, **look, **marker)
-    ax.set_xlim(0.4, rank.max() + 0.6)
-    ax.set_ylim(0, None)
-    whole_numbers(ax)
-    ax.grid(axis="y", color=LIGHT, linewidth=0.4)
-    ax.set_xlabel("rank i (documents)")
-    ax.set_ylabel("weight")
-    legend(ax, handles=handles)
-
-
-# `gradedeval clicks fit LOG`: the weights of ranks that are nearest to what users look at.
-
-
-OBSERVING = reading_options(observe)[:-1]  # but --per
-FIT_OPTIONS = [
-    measure_option("Measure with a range of parameter values, or without one. Default: geometric, Poisson, Zipf and "
-                   "log-harmonic weights.", default=()),
-    option("--scale", type=click.Choice(SCALES), default="sum", help="Weights of measures: scaled to sum 1 over the "
-           "ranks of the observation (sum), as they are (none), or both. Default: sum."),
-    option("--weights", metavar="FILE.csv", file=READS, help="Compare with these weights too: a column for each "
-           "measure, as `gradedeval weights` writes."),
-    option(numbers.PRECISION, default=PRECISION, metavar="X", help="Precision of the fitted values. Default: "
-           f"{PRECISION}."),
-]  # fmt: skip
-
-
-@command_line(
-    "fit", "LOG", FIT_OPTIONS, OBSERVING, [MEASURES_FROM], LOG_OPTIONS, output_options(formats_for(), digits="4")
-)
-def fit_command(**keywords: Any) -> None:
-    """Find the weights of ranks that are nearest to what users look at, by Kullback-Leibler divergence.
-
-    The measures are printed as -m takes them, the nearest first. They describe what users look at, and do not estimate
-    a parameter that users have: `gradedeval clicks models` does. Zhang et al., Information Retrieval 2010.
-
-    Columns: KL, the divergence in nats; within 0.001, the values of the parameter whose divergence is no larger than
-    that by more than so many nats; covered, what the weights sum to over the ranks of the observation, before they are
-    scaled.
-
-    \b
-    gradedeval clicks fit log.tsv
-    gradedeval clicks fit log.tsv -m 'rbp(p=0.05..0.99) rbp(p=0.8)' --scale both
-    gradedeval clicks fit log.tsv --weights weights.csv
-    """
-    destination = Destination(keywords)
-    found = fits_of(**keywords)
-    destination.deliver(partial(fits_document, found), found.settings)
-
-
-def fits_of(
-    files: tuple[str, ...],
-    measures: tuple[str, ...],
-    measures_from: tuple[str, ...],
-    scale: str,
-    weights: str | None,
-    precision: float,
-    **keywords: Any,
-) -> Fits:
-    """What the options ask for."""
-    log, table = one_file(files), measure_table(measures_from)
-    read = log_from(log, keywords)
-    observation = observe(read, **{name: value for name, value in keywords.items() if value is not None})
-    default = [] if weights else [families(observation)]
-    return fit_observation(observation, measures or default, table, scale, weights, precision)
-
-
-# `gradedeval plot observation LOG`: what users look at, and the weights of ranks that are nearest to it.
-
-
-@command_line("observation", "LOG", FIT_OPTIONS, OBSERVING, PICTURE_OPTIONS, [MEASURES_FROM], LOG_OPTIONS)
-def plot_command(**keywords: Any) -> None:
-    """Draw what the users of a click log look at, as `gradedeval clicks observe` estimates it, and the weights of
-    measures that are nearest to it, as `gradedeval clicks fit` finds them.
-    """
-    canvas = Canvas(keywords)
-    fits = fits_of(**keywords)
-    canvas.draw([observation_panel(fits, keywords["ranks"])], fits.settings)

@@ -102,7 +102,7 @@ class Picture:
     panels     answer -> panels
     help       its page
     signature  answer -> what stands below it
-    asking     settings of the picture alone -> those of the question that follow from them
+    asking     settings of the picture and the question -> those of the question that follow from them
     without    settings of the question that it does not take
     modes      other questions whose pictures the same command draws by a flag, which is their `mode`
     settings   name -> setting, of the signatures of both
@@ -130,7 +130,7 @@ class Question:
     help          its page
     answer        where the function gives a frame alone: makes of this, what was read and settings what shows itself
     check         by its settings, raises InputError for some that go ill together, before anything is read
-    asking        by what its answer is shown as, settings of the function that follow: `form` is the format, and
+    asking        settings, and what its answer is shown as -> settings that follow; `form` is the format, and
                   `layout` its own
     paired        by its settings, whether all runs are compared on the same topics, so that the others are told
     shows         the `document` of its answer, where this is asked something alone, by settings in its signature
@@ -146,7 +146,7 @@ class Question:
     jobs          whether processes share its work
     form          the format where none is asked for
     digits        those of tables, where they may be chosen; the `document` of its answer is told them if it asks
-    settings      name -> setting, in the order of the signature
+    settings      name -> setting, in the order of the signature, and then those of `reads`
     views         those of `shows`
     reading       those of `reads`
     """
@@ -180,11 +180,11 @@ class Question:
     reading: Mapping[str, Setting] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "settings", settings_of(self.function))
+        object.__setattr__(self, "reading", {} if self.reads is None else settings_of(self.reads))
+        object.__setattr__(self, "settings", {**settings_of(self.function), **self.reading})
         if self.mode is not None:
             object.__setattr__(self, "mode", self.settings.get(self.mode.name, self.mode))
         object.__setattr__(self, "views", {} if self.shows is None else settings_of(self.shows))
-        object.__setattr__(self, "reading", {} if self.reads is None else settings_of(self.reads))
 
 
 @cache

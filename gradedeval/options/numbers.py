@@ -119,6 +119,8 @@ def _said(number: int) -> str:
 
 
 MOST_DRAWS = 10_000_000
+MOST_RANKS = 100_000
+"""Of fixed weights: the work grows with the square of the depth."""
 _count = partial(Number, whole=True, minimum=1)
 _share = partial(Number, above=0, below=1)
 
@@ -169,4 +171,5 @@ TOP_GAIN = Number("--top-gain", above=0)
 GROWTH = Number("--max-growth", minimum=1, word="inf")
 UNSEEN = Number("--unseen", whole=True, minimum=0, maximum=1_000_000, word="inf")
 VARIANCE = Number("--variance", above=0)
+WEIGHED_RANKS = _count("--ranks", maximum=MOST_RANKS)
 WIDTH = Number("--width", minimum=1, maximum=100)

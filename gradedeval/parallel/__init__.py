@@ -9,7 +9,10 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Protocol, TypeVar
 
+from gradedeval.arrays import late_modules
 from gradedeval.errors import at_prompt
+
+__getattr__ = late_modules(__name__)
 
 
 def cores() -> int:

@@ -21,13 +21,12 @@ from gradedeval.formats.frames import InNotebook, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.notation import split, write_value
 from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.weighting_models import rank_weights
 from gradedeval.options import OptionKwargs, Options, numbers, resolve_options
 from gradedeval.options.definition import GAINS
 from gradedeval.options.question import Picture, Question, Setting, question
-from gradedeval.parallel.workers import workers
+from gradedeval.parallel import workers
+from gradedeval.questions import weights as weighing
 from gradedeval.questions.correlate import BY_TOPIC, KINDS, NAMES, Kind, scores_agreement
-from gradedeval.questions.weights import RANKS, static_weights
 from gradedeval.scoring import evaluate, intervals
 from gradedeval.scoring import scores as scored
 
@@ -314,7 +313,9 @@ Precision = Annotated[float, Setting("Precision of the fitted value.", numbers.P
 
 Vector = Annotated["Floats | Sequence[float] | str | Path", Setting("Instead of runs: fit to weights of ranks, given "
     "as lines of rank,weight, by Kullback-Leibler divergence.", metavar="FILE.csv", reads=True)]  # fmt: skip
-Ranks = Annotated[int | None, Setting("Use only the first N ranks of --weights.", RANKS, "N", default_text="all")]
+Ranks = Annotated[
+    int | None, Setting("Use only the first N ranks of --weights.", numbers.WEIGHED_RANKS, "N", default_text="all")
+]
 Renormalize = Annotated[bool, Setting("Also scale the measure's weights over those ranks to sum to 1.")]
 
 
@@ -323,6 +324,8 @@ def read_vector(path: str | Path) -> Floats:
 
     Raises InputError with the line of whatever is not a weight, where ranks are missing, or where all weights are 0.
     """
+    from gradedeval.measures.weighting_models import rank_weights  # not for a help page
+
     weights = rank_weights(path)
     if not weights.any():
         raise InputError(str(path), "no weight above 0", "expected lines of rank,weight")
@@ -363,7 +366,7 @@ def fit_weights(
     depth = len(reference)
     ranges = read_ranges(measures)
     for range_ in ranges:
-        static_weights(range_.at(range_.low), depth)  # which refuses measures without fixed weights
+        weighing.static_weights(range_.at(range_.low), depth)  # which refuses measures without fixed weights
 
     def closeness(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
         return [
@@ -375,7 +378,7 @@ def fit_weights(
     for range_, (values,) in zip(ranges, search(ranges, closeness, 1, precision), strict=True):
         value, good, low, high, note = best_of(range_, values)
         head: dict[str, Any] = {"measure": range_.text, "parameter": range_.parameter}
-        covered = float(static_weights(range_.at(value), depth).sum())
+        covered = float(weighing.static_weights(range_.at(value), depth).sum())
         found = {"value": value, "divergence": -good, "low": low, "high": high}
         scaled = {"depth": depth, "covered": covered, "renormalized": renormalize}
         rows.append({**head, **found, **scaled, "step": range_.resolution(precision)})
@@ -389,7 +392,7 @@ def fit_weights(
 def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None) -> Floats:
     """The vector down to a depth, scaled to sum 1."""
     vector = read_vector(weights) if isinstance(weights, str | Path) else np.asarray(weights, np.float64)
-    depth = len(vector) if depth is None else RANKS.check(depth)
+    depth = len(vector) if depth is None else numbers.WEIGHED_RANKS.check(depth)
     if depth > len(vector) or depth < 1:
         what = f"{depth} is out of range for {len(vector)} weights"
         raise InputError("--ranks", what, f"give 1 to {len(vector)}", usage=True)
@@ -400,7 +403,7 @@ def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None
 
 
 def _scaled(measure: Measure, depth: int, renormalize: bool) -> Floats:
-    weights = static_weights(measure, depth, tried=True)
+    weights = weighing.static_weights(measure, depth, tried=True)
     total = float(weights.sum())
     if renormalize and total > 0:
         return weights / total
@@ -456,7 +459,7 @@ class Collection:
         """The scores by some measures; `max_residual` applies only if `residuals` are asked for."""
         options = self.options if residuals else replace(self.options, residuals=None, max_residual=None)
         return score_matrix.to_matrix(
-            evaluate.evaluate_runs(self.runs, self.qrels, measures, options, workers=workers())
+            evaluate.evaluate_runs(self.runs, self.qrels, measures, options, workers=workers.workers())
         )
 
 

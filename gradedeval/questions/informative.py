@@ -20,15 +20,8 @@ from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers, resolve_
 from gradedeval.options.definition import GAINS, OUTPUT
 from gradedeval.options.question import Picture, Setting, question
 from gradedeval.parallel.workers import Workers, workers
-from gradedeval.questions.maximum_entropy import (
-    Chances,
-    GradedLists,
-    MostRandom,
-    check_expected,
-    expected_score,
-    most_random,
-)
-from gradedeval.questions.weights import only, settled_batches
+from gradedeval.questions import maximum_entropy
+from gradedeval.questions import weights as weighing
 from gradedeval.scoring import doubts, evaluate, tasks
 from gradedeval.scoring import scorer as scorers
 from gradedeval.scoring import signature as signatures
@@ -40,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from gradedeval.analysis.pictures import Panel
+    from gradedeval.questions.maximum_entropy import Chances, GradedLists, MostRandom
     from gradedeval.rankings.batch import Batch
     from gradedeval.scoring.scorer import Scorer
 
@@ -220,7 +214,7 @@ class Solver:
         scored = len(graded.topics), graded.missing
         notes = doubts.not_too_many([*graded.notes, *doubts.doubts_of(graded, self.scorer)])
         found = RunCurves(name, [], [], [], [], precision, scored, graded.format, notes)
-        for batch in settled_batches(graded):
+        for batch in weighing.settled_batches(graded):
             self._add(found, batch)
         return found
 
@@ -232,8 +226,10 @@ class Solver:
         rows = np.flatnonzero((counts.sum(1) >= self.sparse.ranks) & (counts[:, 1:] >= self.sparse.found).all(1))
         if not len(rows):
             return
-        lists = GradedLists((grade[rows, None] == np.arange(len(self.grades))[:, None]).astype(np.float64))
-        solved = self._solved(only(batch, rows.tolist()), lists)
+        lists = maximum_entropy.GradedLists(
+            (grade[rows, None] == np.arange(len(self.grades))[:, None]).astype(np.float64)
+        )
+        solved = self._solved(weighing.only(batch, rows.tolist()), lists)
         for row, topic in enumerate(rows.tolist()):
             length = int(counts[topic].sum())
             own = [(score[row], most.entropy[row], most.converged[row]) for score, most in solved]
@@ -254,10 +250,13 @@ class Solver:
         gains_of, found = self.scorer.gains_cache(batch), []
         for measure, table in zip(self.scorer.measures, self.scorer.tables, strict=True):
             g, worth = gains_of(table, measure), self.worth(table, measure)
-            expected = expected_score(measure, g, worth, lists.grades.shape[2])
-            found.append((scores_of(measure, g), most_random(lists, expected, worth)))
+            expected = maximum_entropy.expected_score(measure, g, worth, lists.grades.shape[2])
+            found.append((scores_of(measure, g), maximum_entropy.most_random(lists, expected, worth)))
         every = np.ones(len(lists.grades), dtype=bool)
-        return [*found, (np.full(len(every), np.nan), MostRandom(lists.uniform, every, np.zeros(len(every))))]
+        return [
+            *found,
+            (np.full(len(every), np.nan), maximum_entropy.MostRandom(lists.uniform, every, np.zeros(len(every)))),
+        ]
 
     def _distances(self, grades: Floats, chances: Floats) -> tuple[Floats, Floats]:
         """curves: the distance of the inferred curve from the actual one; curves × 2 × levels: their precision."""
@@ -423,7 +422,7 @@ def _check(measures: Sequence[Measure], options: Options) -> None:
     if options.fill is not None:
         raise OPTIONS["fill"].error("here what is not judged is not relevant", "leave it out")
     for measure in measures:
-        check_expected(measure)
+        maximum_entropy.check_expected(measure)
 
 
 def _frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:

@@ -18,9 +18,8 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options, numbers, resolve_options
 from gradedeval.options.definition import GAINS
 from gradedeval.options.question import Question, Setting
-from gradedeval.parallel import progress
-from gradedeval.parallel.workers import Workers
-from gradedeval.questions.correlate import agreement
+from gradedeval.parallel import progress, workers
+from gradedeval.questions import correlate
 from gradedeval.questions.to_judge import PoolDepth
 from gradedeval.rankings import grade
 from gradedeval.scoring import evaluate, run_scores
@@ -56,7 +55,7 @@ def standing(values: Floats, measure: Measure) -> Ints:
 def agreements(true: Floats, other: Floats, measure: Measure) -> tuple[float, float]:
     """Kendall's τ_b and τ_AP of an order of runs, `other`, with the true one."""
     values = [merge_close(one * measure.reading.sign, TOLERANCE) for one in (true, other)]
-    return agreement("tau", *values), agreement("tau-ap", *values)
+    return correlate.agreement("tau", *values), correlate.agreement("tau-ap", *values)
 
 
 # Which team made which run: `--groups FILE`.
@@ -491,7 +490,7 @@ def _orders_by_either(
     chosen = shared if options.topics_from is None else shared & options.topics_from
     options = replace(options, topics_from=chosen)
     mine, theirs = (
-        evaluate.evaluate_runs(runs, one, measures, options, workers=Workers.here()) for one in (first, second)
+        evaluate.evaluate_runs(runs, one, measures, options, workers=workers.Workers.here()) for one in (first, second)
     )
     for column, measure in enumerate(mine.measures):
         before, after = (

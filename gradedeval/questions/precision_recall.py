@@ -14,13 +14,12 @@ from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, frame_table, group_numbers, joined, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import Gains, thresholds
-from gradedeval.measures.graded_precision import precision_at_relevant
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers, resolve_options
 from gradedeval.options.definition import GAINS
 from gradedeval.options.question import Picture, Setting, question
 from gradedeval.parallel.workers import workers
-from gradedeval.questions.weights import settled_batches
+from gradedeval.questions import weights
 from gradedeval.scoring import doubts, evaluate, tasks
 from gradedeval.scoring import scorer as scorers
 from gradedeval.scoring import signature as signatures
@@ -145,7 +144,7 @@ def _curves(
     for name, source in share.progress(list(runs.items())):
         run = tasks.grade_run(source, scorer.grader, share.silent())
         curves: list[list[tuple[Floats, Floats]]] = [[] for _ in scorer.measures]
-        for batch in settled_batches(run):
+        for batch in weights.settled_batches(run):
             gains_of = scorer.gains_cache(batch)
             for own, one, table in zip(curves, scorer.measures, scorer.tables, strict=True):
                 gains = gains_of(table, one)
@@ -192,6 +191,8 @@ def _of_topics(g: Gains) -> Iterator[tuple[Floats, Floats]]:
     """For each topic recall at its relevant documents, ascending, and interpolated precision from each on."""
     total = g.ideal.sum(1)
     recall = g.gain.cumsum(1) / np.where(total > 0, total, 1.0)[:, None]
+    from gradedeval.measures.graded_precision import precision_at_relevant  # not for a help page
+
     precision = precision_at_relevant(g)
     best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
     for row, relevant in enumerate(g.relevant):

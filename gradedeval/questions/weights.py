@@ -19,10 +19,8 @@ from gradedeval.measures.parse import exact_label, parse_measures
 from gradedeval.measures.table import MEASURES, last_rank, scores_of
 from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers, resolve_options
 from gradedeval.options.definition import GAINS
-from gradedeval.options.numbers import Number
 from gradedeval.options.question import Picture, Setting, question
-from gradedeval.parallel import Progress, no_progress, progress
-from gradedeval.parallel.workers import Limits, workers
+from gradedeval.parallel import Progress, no_progress, progress, workers
 from gradedeval.rankings import batch as batches
 from gradedeval.scoring import evaluate, scores, tasks
 from gradedeval.scoring import scorer as scorers
@@ -103,7 +101,7 @@ def background(
         raise OPTIONS["ties"].error("weights in a ranking need one order", "choose an order")
     for measure in measures:
         ranked_runs.check_by_rank(measure)
-    share = workers()
+    share = workers.workers()
     scorer = scorers.Scorer(qrels, measures, options, share.limits)
     grader = replace(scorer.grader, last_rank=None)
     summed = _Sums(scorer, depth)
@@ -213,20 +211,14 @@ def _without_relevant(barren: Mapping[Measure, set[bytes]]) -> list[str]:
 # Fixed weights: those of a measure that is Σ_i w(i) gain_i, whatever the ranking.
 
 
-DEEPEST = 100_000
-"""The work of fixed weights grows with the square of the depth."""
-RANKS = Number("--ranks", whole=True, minimum=1, maximum=DEEPEST)
-"""Ranks whose fixed weights may be asked for."""
-
-
 def static_weights(measure: Measure, depth: int, show: Progress = no_progress, tried: bool = False) -> Floats:
     """ranks: the fixed weight of a gain at each rank: the score of the ranking whose only gain is 1 at that rank.
 
     That these are the measure's weights is tried on other rankings, which differ in length, gains, judgments and pool,
     unless that was `tried` with another value of a parameter. Raises InputError (usage) where it has no fixed weights.
     """
-    if depth > DEEPEST + 1:  # one more than is asked for tells whether users go on from the last
-        RANKS.check(depth)
+    if depth > numbers.MOST_RANKS + 1:  # one more than is asked for tells whether users go on from the last
+        numbers.WEIGHED_RANKS.check(depth)
     ranked_runs.check_by_rank(measure)
     if measure.types:
         what = "its weights depend on the types of the documents"
@@ -235,7 +227,7 @@ def static_weights(measure: Measure, depth: int, show: Progress = no_progress, t
     weights = _shown(measure, depth, levels)
     if weights is None:
         horizon: Any = measure.arguments.get("horizon")
-        step = max(1, Limits.cells // max(depth, measure.cutoff or 0, horizon or 0))
+        step = max(1, workers.Limits.cells // max(depth, measure.cutoff or 0, horizon or 0))
         weights = np.zeros(depth)
         for _, begin in show([(measure.label, begin) for begin in range(0, depth, step)]):
             end = min(begin + step, depth)
@@ -334,7 +326,7 @@ def _share_beyond(measure: Measure, weights: Floats) -> float:
         whole = float(scores_of(measure, _cut(measure, endless))[0])
     else:
         # Such a measure does not say what ranks past the end of a run are worth; a longer run does, if it is enough.
-        enough = 2 * depth + 1000 if k is None or k > Limits.cells else k
+        enough = 2 * depth + 1000 if k is None or k > workers.Limits.cells else k
         whole, longer = (
             float(_scores(measure, np.ones((1, length)), np.array([1.0]))[0])
             for length in (max(depth, enough), 2 * max(depth, enough))
@@ -359,7 +351,7 @@ QUANTITIES: tuple[str, ...] = get_args(Quantity)
 By = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Measure, such as 'rbp(p=0.95)' or p@10. Repeat -m, or "
     "separate measures by spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"), measure="several",
     required="for example -m 'rbp(p=0.95)'")]  # fmt: skip
-Ranks = Annotated[int, Setting("Print ranks 1 to N.", RANKS, metavar="N")]
+Ranks = Annotated[int, Setting("Print ranks 1 to N.", numbers.WEIGHED_RANKS, metavar="N")]
 Scaled = Annotated[Normalize, Setting("'sum': scale the weights of ranks 1 to N to sum to 1; 'max': scale the largest "
     "to 1.")]  # fmt: skip
 Of = Annotated[Quantity, Setting("W: the weights; C: the probability of going on from a rank to the next, W(i+1)/W(i); "
@@ -425,7 +417,7 @@ class Weights(InNotebook):
 
 RANKS_DRAWN = 50
 """As many as linear axes show unless told otherwise."""
-RanksDrawn = Annotated[int | None, Setting("Draw ranks 1 to N.", RANKS, metavar="N",
+RanksDrawn = Annotated[int | None, Setting("Draw ranks 1 to N.", numbers.WEIGHED_RANKS, metavar="N",
     default_text=f"{RANKS_DRAWN}; with --log {DEPTH}")]  # fmt: skip
 Log = Annotated[bool, Setting("Logarithmic axes, down to a millionth of the largest weight of each measure.")]
 
@@ -498,7 +490,7 @@ def weights(
     options = resolve_options(like, **keywords)
     named = None if runs is None else evaluate.named_runs(runs)
     chosen = parse_measures(measures)
-    ranks = RANKS.check(ranks)
+    ranks = numbers.WEIGHED_RANKS.check(ranks)
     check_choice(normalize, NORMALIZE, "--normalize")
     check_choice(quantity, QUANTITIES, "--quantity")
     if quantity != "W" and normalize != "none":

@@ -15,6 +15,8 @@ from typing import IO, Any
 import pytest
 from hypothesis import settings
 
+import gradedeval.parallel.executors
+import gradedeval.parallel.workers  # noqa: F401  tests patch the modules themselves, not what stands for them
 from gradedeval.cli import main
 from support.commands import HIDDEN, Outcome, environment
 from support.paths import DATA

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from gradedeval.analysis.signatures import Signature
 from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints, as_float
 from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, plural, shorten, tell
 from gradedeval.measures.definition import Reading
@@ -22,7 +23,6 @@ from gradedeval.options import TIES_BY_GRADE
 from gradedeval.scoring.evaluate import file_names
 from gradedeval.scoring.run_scores import summarize, summarize_rises, tested
 from gradedeval.scoring.scores import ALL, Scores
-from gradedeval.scoring.signature import Signature
 from gradedeval.trec.documents import Rows, json_rows
 from gradedeval.trec.line_reader import duplicate, settle_duplicates, whole_lines
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from gradedeval.analysis.score_matrix import mismatch, mismatch_error
+from gradedeval.analysis.signatures import Signature
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, did_you_mean, plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import canonical
 from gradedeval.scoring.run_scores import RunScores
 from gradedeval.scoring.scores import Scores
-from gradedeval.scoring.signature import Signature
 from gradedeval.trec.small_tables import headed_table
 
 HEADER = ("measure", "topic", "mean", "deviation", "runs")

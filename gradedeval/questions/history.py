@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from gradedeval.analysis import pictures, score_matrix
+from gradedeval.analysis import pictures, score_matrix, signatures
 from gradedeval.arrays import LARGEST, np
 from gradedeval.cli.arguments import as_time
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, tell, visible
@@ -24,7 +24,6 @@ from gradedeval.options import numbers
 from gradedeval.options.definition import allowed_growth
 from gradedeval.options.question import Picture, Setting, question
 from gradedeval.scoring import run_scores
-from gradedeval.scoring import signature as signatures
 from gradedeval.trec.documents import TOO_DEEP, TOO_LONG, read_json
 from gradedeval.trec.line_reader import numbered_lines
 from gradedeval.trec.lines import decode

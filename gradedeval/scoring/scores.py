@@ -369,8 +369,8 @@ class Scores(InNotebook, document="scoring.score_tables.document"):
 
     def _signature(self, measures: list[Measure], runs: list[RunScores]) -> str:
         counts, formats = [(len(run.topics), run.missing) for run in runs], [run.format for run in runs]
-        parts = signature(self.qrels, self.options, measures, counts, formats).parts
-        return " | ".join([*parts, *self.transformations])
+        text = signature(self.qrels, self.options, measures, counts, formats)
+        return " | ".join([text, *self.transformations])
 
 
 def row_signatures(scores: Scores, rows: Iterable[Row]) -> list[str | None]:

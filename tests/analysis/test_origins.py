@@ -14,7 +14,7 @@ import pytest
 import gradedeval
 from gradedeval import EvaluationWarning, InputError
 from gradedeval.analysis.score_matrix import holds_scores, read_saved
-from gradedeval.scoring.signature import Signature
+from gradedeval.analysis.signatures import Signature
 from support.commands import Command, without_flips
 
 FORMS = ("csv", "tsv", "json", "jsonl")

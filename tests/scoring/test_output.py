@@ -18,11 +18,11 @@ import click
 import pytest
 
 import gradedeval
+from gradedeval.analysis.signatures import Signature
 from gradedeval.cli import COMMANDS
 from gradedeval.cli import gradedeval as program
 from gradedeval.formats import EXTENSIONS, FORMATS
 from gradedeval.scoring.scores import row_signatures
-from gradedeval.scoring.signature import Signature
 from support.commands import Command, Outcome, shell
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -57,7 +57,7 @@ def command_of(question: Question) -> click.Command:
     outputs = output_options(formats_for(), question.form, question.digits)
     second = {name: help for name, (_, help) in question.writes.items()}
     writes = [option(f"--{name}", metavar="FILE.csv", file=WRITES, help=help) for name, help in second.items()]
-    groups = [*map(_option, _settings(question, question.modes, question.views).values())], writes
+    groups = [*map(option_of, _settings(question, question.modes, question.views).values())], writes
     return _command(question, [*groups, _reading(question), outputs], question.help, run)
 
 
@@ -75,7 +75,7 @@ def picture_of(question: Question) -> click.Command:
         panels, signature = _drawn(question, _own(known, keywords), keywords)
         canvas.draw(panels, signature)
 
-    groups = [[*map(_option, known.values())], PICTURE_OPTIONS, _reading(question)]
+    groups = [[*map(option_of, known.values())], PICTURE_OPTIONS, _reading(question)]
     return _command(question, groups, question.picture.help, run)
 
 
@@ -168,7 +168,7 @@ def _settings(question: Question, modes: tuple[Question, ...], more: Mapping[str
     return found
 
 
-def _option(setting: Setting) -> Decorator:
+def option_of(setting: Setting) -> Decorator:
     """A setting as an option of click. Without the default: that is the function's."""
     said: dict[str, Any] = {"section": setting.section, "help": setting.text, "metavar": setting.metavar}
     flags = (setting.number,) if setting.number else setting.flags

@@ -16,7 +16,7 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints, distinct
 from gradedeval.cli.options import one_registered
-from gradedeval.cli.runner import _option
+from gradedeval.cli.runner import option_of
 from gradedeval.errors import InputError, ProblemList, check_choice, did_you_mean, plural, shorten
 from gradedeval.formats.frames import InNotebook, to_frame
 from gradedeval.options import OPTIONS, numbers, resolve_options
@@ -769,7 +769,7 @@ def _count(word: bytes) -> int:
 # LOG at a prompt: see `read_log`.
 
 
-LOG_OPTIONS = [*map(_option, settings_of(read_log).values())]
+LOG_OPTIONS = [*map(option_of, settings_of(read_log).values())]
 
 
 def log_from(file: str, keywords: dict[str, Any], columns: Sequence[str] = ()) -> ClickLog:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,8 +13,8 @@ import gradedeval
 from gradedeval.analysis.significance import TwoWay, studentized_range, tukey
 from gradedeval.errors import InputError
 from support.commands import Command
+from support.paths import SAMPLES
 
-SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
 QRELS = str(SAMPLES / "rivers.qrels")
 

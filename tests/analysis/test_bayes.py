@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,8 @@ import gradedeval
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import posterior
 from support.commands import Command
+from support.paths import SAMPLES
 
-SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 FILES = [str(SAMPLES / f"rivers-{name}") for name in ("bm25.run", "neural.run", "bm25-rm3.run")]
 QRELS = str(SAMPLES / "rivers.qrels")
 

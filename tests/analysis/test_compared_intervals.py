@@ -16,8 +16,8 @@ import pytest
 import gradedeval
 from gradedeval import EvaluationWarning
 from support.commands import Command
+from support.paths import SAMPLES
 
-SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural")]
 QRELS = str(SAMPLES / "rivers.qrels")
 

@@ -14,8 +14,8 @@ from gradedeval import InputError
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.standardize import Reference
 from support.commands import Command
+from support.paths import SAMPLES
 
-SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
 QRELS = str(SAMPLES / "rivers.qrels")
 

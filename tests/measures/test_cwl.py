@@ -14,9 +14,8 @@ from gradedeval import MEASURES, Measure, UserState, cwl, parse_measures
 from gradedeval.measures.cwl_family.infinite_sums import damped, squared_ratios, trigamma
 from gradedeval.measures.definition import QUANTITIES
 from support.cwl import gains, score, their_class
-from support.paths import ROOT
+from support.paths import SAMPLES
 
-SAMPLES = ROOT / "qrels_samples"
 GIVEN = parse_measures(f'cwl(C="phi*(1-r)",phi=0.7) cwl(C="((i+1)/(i+2))**2") ddm(file={SAMPLES}/chances.csv)')
 FAMILY = [one for one in MEASURES.values() if one.definition.cwl and one.name not in ("cwl", "ddm")] + GIVEN
 ENDLESS = ("nerr5", "nerr6")

@@ -12,9 +12,7 @@ import gradedeval
 from gradedeval import InputError, parse_measures
 from gradedeval.measures.weighting_models import inverse_logarithms, powers
 from support.cwl import score
-from support.paths import ROOT
-
-SAMPLES = ROOT / "qrels_samples"
+from support.paths import SAMPLES
 
 
 def test_zhang_et_al_s_example() -> None:

@@ -29,7 +29,6 @@ from gradedeval.parallel import workers
 from support import reference
 from support.examples import also, drawn
 from support.measures import REPRESENTATIVES, VARIANTS, any_measure, every, failing, in_the_shell
-from support.paths import ROOT
 from support.topics import (
     ANCHOR,
     SCALE,
@@ -42,9 +41,6 @@ from support.topics import (
     scored,
     uneven_topics,
 )
-
-SAMPLES = ROOT / "qrels_samples"
-
 
 BOUNDED = [measure for measure in VARIANTS if measure.residual != "none"]
 ENDLESS = [measure for measure in VARIANTS if measure.residual == "beyond_run"]

@@ -78,15 +78,20 @@ def test_every_name_in_the_tables_of_other_tools_is_tried() -> None:
     assert ALIASES.keys() - tried <= unknown | {"map_cut", "ndcg_cut"}
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("spelled", [name for name in IR_MEASURES if name.split("(")[0].split("@")[0] not in DIFFERENT])
-def test_it_has_the_value_of_ir_measures(spelled: str) -> None:
+def by_ir_measures(spelled: str) -> dict[str, float]:
+    """What ir_measures says of each topic."""
     ir_measures = pytest.importorskip("ir_measures")
     measure = ir_measures.parse_measure(spelled)
     try:
-        theirs = {metric.query_id: metric.value for metric in ir_measures.iter_calc([measure], QRELS, RUN)}
+        return {metric.query_id: metric.value for metric in ir_measures.iter_calc([measure], QRELS, RUN)}
     except (ValueError, OSError) as error:
         pytest.skip(f"ir_measures has no provider here: {error}")
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("spelled", [name for name in IR_MEASURES if name.split("(")[0].split("@")[0] not in DIFFERENT])
+def test_it_has_the_value_of_ir_measures(spelled: str) -> None:
+    theirs = by_ir_measures(spelled)
     rounded = 1e-5 if "exp-log2" in spelled else 1e-9  # gdeval prints five digits
     assert by_topic(spelled) == pytest.approx(theirs, abs=rounded)
 
@@ -103,12 +108,7 @@ def test_it_has_the_value_of_ir_measures(spelled: str) -> None:
     ],
 )
 def test_what_differs_is_what_is_said(spelled: str, options: dict[str, Any]) -> None:
-    ir_measures = pytest.importorskip("ir_measures")
-    measure = ir_measures.parse_measure(spelled)
-    try:
-        theirs = {metric.query_id: metric.value for metric in ir_measures.iter_calc([measure], QRELS, RUN)}
-    except (ValueError, OSError) as error:
-        pytest.skip(f"ir_measures has no provider here: {error}")
+    theirs = by_ir_measures(spelled)
     found = by_topic(spelled, **options)
     assert {topic: found[topic] for topic in theirs} == pytest.approx(theirs, abs=1e-5 if "ERR" in spelled else 1e-9)
     assert len(theirs) > 5

@@ -25,9 +25,8 @@ from gradedeval.parallel import workers
 from gradedeval.rankings import grade
 from gradedeval.scoring import doubts
 from support.commands import Command
-from support.paths import DATA, ROOT, shared
+from support.paths import DATA, ROOT, SAMPLES, shared
 
-SAMPLES = ROOT / "qrels_samples"
 QRELS = str(SAMPLES / "rivers.qrels")
 COVID_QRELS = DATA / "covid-round1" / "qrels.txt"
 SAID = "scores rise with the rank, as distances do, so the document ranked last comes first"

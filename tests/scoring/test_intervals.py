@@ -6,7 +6,6 @@ import csv
 import json
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,9 +15,9 @@ import gradedeval
 from gradedeval.errors import InputError
 from gradedeval.scoring.intervals import standard_error, studentized_interval, topic_weights
 from support.commands import Command
+from support.paths import SAMPLES
 
 Floats = NDArray[np.float64]
-SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUN, OTHER, QRELS = (str(SAMPLES / f"rivers{name}") for name in ("-bm25.run", "-neural.run", ".qrels"))
 
 

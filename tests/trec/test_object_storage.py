@@ -11,11 +11,10 @@ import pytest
 
 from gradedeval.trec import remote
 from support.commands import Command
-from support.paths import ROOT
+from support.paths import SAMPLES
 from support.storage import KEYS, keys_without_rights, storage_of_samples
 
 pytestmark = pytest.mark.exhaustive
-SAMPLES = ROOT / "qrels_samples"
 
 
 @pytest.fixture(scope="module")

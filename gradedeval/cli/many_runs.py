@@ -31,7 +31,6 @@ from gradedeval.cli.options import (
     measure_option,
     mismatch_option,
     option,
-    output_options,
     registered,
 )
 from gradedeval.cli.output import write
@@ -51,17 +50,6 @@ FROM_SCORES: Decorator = option("--from-scores", multiple=True, metavar="FILE", 
     "with `gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.")  # fmt: skip
 SAVED_OPTIONS: list[Decorator] = [FROM_SCORES, mismatch_option()]
 MATRIX_OPTIONS: list[Decorator] = [*SAVED_OPTIONS, measure_option(), *SCORING_OPTIONS, *STANDARD_OPTIONS]
-TABLE_OPTIONS = output_options(formats_for())
-ALPHA: Decorator = option(numbers.ALPHA, default=0.05, metavar="P", help="Significance level. Default: 0.05.")
-
-
-def draw_options(draws: int, what: str) -> list[Decorator]:
-    """--draws, with the number that suits the command, and --seed."""
-    return [
-        option(numbers.DRAWS, default=draws, metavar="N", help=f"{what} Default: {draws}."),
-        option(numbers.SEED, default=0, metavar="N", help="Random seed. Default: 0."),
-    ]
-
 
 TEST_OPTIONS: list[Decorator] = [
     option("--test", type=click.Choice(get_args(Test)), default="randomization", help="Significance test; the "
@@ -72,8 +60,10 @@ TEST_OPTIONS: list[Decorator] = [
            "the pairs of each measure. Default: holm."),
     option(numbers.ROPE, metavar="D", help="Of --test bayes: means that differ by no more than D are "
            "practically equal. Default: 0.01."),
-    ALPHA,
-    *draw_options(10_000, "Number of permutations, or of bootstrap samples."),
+    option(numbers.ALPHA, default=0.05, metavar="P", help="Significance level. Default: 0.05."),
+    option(numbers.DRAWS, default=10_000, metavar="N", help="Number of permutations, or of bootstrap samples. "
+           "Default: 10000."),
+    option(numbers.SEED, default=0, metavar="N", help="Random seed. Default: 0."),
 ]  # fmt: skip
 """How differences are tested: the fields of `TestSettings`."""
 

@@ -303,7 +303,9 @@ def fit_models(
     floor: float = 0.0,
 ) -> ClickModels:
     """What `models` returns, of logs and models that are read. Raises InputError as it does."""
-    _check(chosen, tie)
+    if not chosen:
+        raise InputError("-m", "no click model given", "name one, such as -m dbn", usage=True)
+    check_choice(tie, TIES, "--tie")
     iterations, tolerance = numbers.ITERATIONS.check(iterations), numbers.TOLERANCE.check(tolerance)
     prior, floor = (numbers.PRIOR.check(prior[0]), numbers.PRIOR.check(prior[1])), numbers.FLOOR.check(floor)
     log, notes = listed(log)
@@ -363,13 +365,6 @@ def fitted_model(
 
 def _log_likelihood(chance: Floats, cells: Cells) -> float:
     return float((log_chances(chance, cells).sum(0) * cells.count).sum())
-
-
-def _check(chosen: Sequence[Chosen], tie: str) -> None:
-    """Raise InputError (usage) for a value that is not allowed."""
-    if not chosen:
-        raise InputError("-m", "no click model given", "name one, such as -m dbn", usage=True)
-    check_choice(tie, TIES, "--tie")
 
 
 def _notes(

@@ -188,8 +188,6 @@ def simulate(
     Returns a `ClickLog`. Raises InputError where a measure has no user, a gain is not a probability, or a file is
     wrong.
     """
-    from gradedeval.clicks.click_models import read_model
-
     refuse_options(keywords, OF_SCORES, "simulate")
     options = resolve_options(like, **keywords)
     if isinstance(users, os.PathLike) or (isinstance(users, str) and is_named(users)):

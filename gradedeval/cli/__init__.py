@@ -38,7 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "pr": ("questions.precision_recall:precision_recall", "Print precision over recall, graded and at each threshold."),
     "plot": ("cli.groups:plot", "Draw pictures: curves, runs, topics, weights, agreement."),
     "clicks": ("cli.groups:clicks", "Learn from click logs what users look at and like."),
-    "lint": ("questions.lint:command", "Check runs for problems before scoring."),
+    "lint": ("questions.lint:lint_files", "Check runs for problems before scoring."),
     "trec_eval": ("interop.trec_eval:command", "Score runs with trec_eval's options and output."),
 }
 

@@ -222,11 +222,14 @@ OUTPUT_FILE = option(
 )
 
 
-def output_options(formats: Collection[str], default: str = "table", digits: str = "") -> list[Decorator]:
+def output_options(
+    formats: Collection[str], default: str = "table", digits: str = "", by_extension: bool = True
+) -> list[Decorator]:
     """-f and -o, and where `digits` says what is the default there, --digits."""
+    default = f"{default}, or by the extension of -o" if by_extension else default
     options = [
         option("-f", "--format", "form", section=OUTPUT, type=click.Choice(list(formats)), metavar="FORMAT", help=
-               f"Output format: {', '.join(formats)}. Default: {default}, or by the extension of -o."),
+               f"Output format: {', '.join(formats)}. Default: {default}."),
         OUTPUT_FILE,
     ]  # fmt: skip
     if digits:

@@ -54,7 +54,7 @@ def command_of(question: Question) -> click.Command:
     def run(**keywords: Any) -> None:
         _print(question, keywords)
 
-    outputs = output_options(formats_for(), question.form, question.digits)
+    outputs = output_options(formats_for(), question.form, question.digits, question.by_extension)
     second = {name: help for name, (_, help) in question.writes.items()}
     writes = [option(f"--{name}", metavar="FILE.csv", file=WRITES, help=help) for name, help in second.items()]
     groups = [*map(option_of, _settings(question, question.modes, question.views).values())], writes
@@ -95,6 +95,8 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
         if keywords["form"] is not None:
             raise InputError("-f", f"does not apply to {text[0].flag}", "leave one of them out", usage=True)
         keywords["form"] = question.form
+    if not question.by_extension:
+        keywords["form"] = keywords["form"] or question.form
     destination = Destination(keywords, question.form)
     targets = {name: keywords.pop(name) for name in question.writes}
     seconds = [_second(attribute, targets[name]) for name, (attribute, _) in asked.writes.items()]
@@ -105,8 +107,10 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
         one(found)
     if text is not None:
         return write(text[1](found), destination.output)
-    digits = _for(found.document, {"digits": destination.digits})
-    destination.deliver(partial(found.document, **views, **digits), found.aside)
+    shown = _for(found.document, {**views, "digits": destination.digits})
+    destination.deliver(partial(found.document, **shown), found.aside)
+    if asked.fails(found, **_for(asked.fails, views)):
+        click.get_current_context().exit(1)
 
 
 def _second(attribute: str, target: str | None) -> Callable[[Any], None]:
@@ -243,7 +247,7 @@ def _reading(question: Question) -> list[Decorator]:
     measuring = [MEASURES_FROM] if question.own_measures else []
     shared = [*([JOBS] if question.jobs else []), *([CLUSTER] if question.options == "scoring" else [])]
     shared += map(one_registered, question.besides)
-    return [*measuring, *shared, *([] if question.needs in ("file", *LOGS) else registered(question.options))]
+    return [*measuring, *shared, *([] if question.needs in ("file", "files", *LOGS) else registered(question.options))]
 
 
 def _read_matrix(
@@ -307,6 +311,14 @@ def _runs_and_qrels_if_any(
         if "qrels" not in without:
             raise InputError(question.mode.flag if question.mode else "", "needs qrels", "add QRELS", usage=True)
     return runs, qrels
+
+
+def _read_files(
+    question: Question, settings: dict[str, Any], keywords: dict[str, Any]
+) -> tuple[Inputs, dict[str, Any]]:
+    """The names of files, with the options of the registry that are taken."""
+    files, table = keywords.pop("files"), measure_table(keywords.pop("measures_from", ()))
+    return (files,), _with_measures(question, settings, table) | keywords
 
 
 def _read_file(question: Question, settings: dict[str, Any], keywords: dict[str, Any]) -> tuple[Inputs, dict[str, Any]]:
@@ -376,6 +388,7 @@ READERS = {
     "runs if any": _read_runs,
     "runs, qrels if any": _read_runs,
     "file": _read_file,
+    "files": _read_files,
     "nothing": _read_nothing,
     **dict.fromkeys(LOGS, _read_log),
 }

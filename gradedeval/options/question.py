@@ -16,10 +16,10 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 from gradedeval.options.definition import THIS_COMMAND, Commands
 from gradedeval.options.numbers import Number
 
-Needs = Literal["matrix", "runs", "runs if any", "runs, qrels if any", "file", "nothing", "log", "log and qrels",
-    "log, qrels if any"]  # fmt: skip
+Needs = Literal["matrix", "runs", "runs if any", "runs, qrels if any", "file", "files", "nothing", "log",
+    "log and qrels", "log, qrels if any"]  # fmt: skip
 """What a question reads: scores of runs × topics, or saved ones; runs and qrels; these or nothing; runs alone, too; one
-file; a click log, with or without qrels."""
+file, or several; a click log, with or without qrels."""
 
 
 @dataclass(eq=False, repr=False)
@@ -134,6 +134,7 @@ class Question:
                   `layout` its own
     paired        by its settings, whether all runs are compared on the same topics, so that the others are told
     shows         the `document` of its answer, where this is asked something alone, by settings in its signature
+    fails         by its answer and settings in its signature, whether the command ends with exit code 1
     writes        flag -> attribute of the answer and what `--flag FILE.csv` says: a second result, for programs
     as_text       a flag, and what makes text of the answer where it is given, in place of tables
     modes         questions that the same command asks by a flag, which is their `mode`, and may be a setting of theirs
@@ -144,10 +145,10 @@ class Question:
     unjudged      those about judgments by which it goes without any, too
     own_measures  whether its settings name measures of --measures-from, too
     jobs          whether processes share its work
-    form          the format where none is asked for
+    form          the format where none is asked for, `by_extension` whether -o may ask for one
     digits        those of tables, where they may be chosen; the `document` of its answer is told them if it asks
     settings      name -> setting, in the order of the signature, and then those of `reads`
-    views         those of `shows`
+    views         those of `shows` and `fails`
     reading       those of `reads`
     """
 
@@ -161,6 +162,7 @@ class Question:
     asking: Callable[..., Mapping[str, Any]] = lambda: {}
     paired: Callable[[Mapping[str, Any]], bool] = lambda settings: True
     shows: Callable[..., Any] | None = None
+    fails: Callable[..., bool] = lambda found: False
     writes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     as_text: tuple[Setting, Callable[[Any], str]] | None = None
     modes: tuple[Question, ...] = ()
@@ -174,6 +176,7 @@ class Question:
     own_measures: bool = False
     jobs: bool = False
     form: str = "table"
+    by_extension: bool = True
     digits: str = ""
     settings: Mapping[str, Setting] = field(init=False)
     views: Mapping[str, Setting] = field(init=False)
@@ -184,7 +187,8 @@ class Question:
         object.__setattr__(self, "settings", {**settings_of(self.function), **self.reading})
         if self.mode is not None:
             object.__setattr__(self, "mode", self.settings.get(self.mode.name, self.mode))
-        object.__setattr__(self, "views", {} if self.shows is None else settings_of(self.shows))
+        shown = {} if self.shows is None else settings_of(self.shows)
+        object.__setattr__(self, "views", shown | settings_of(self.fails))
 
 
 @cache

@@ -4,32 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, fields, replace
-from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING, Annotated, Any
 
 from gradedeval.arrays import np
-from gradedeval.cli.arguments import check_standard_input, measure_table, usage
-from gradedeval.cli.options import (
-    MEASURES_FROM,
-    OUTPUT_FILE,
-    READS,
-    command_line,
-    measure_option,
-    one_registered,
-    option,
-)
-from gradedeval.cli.output import write
+from gradedeval.cli.arguments import check_standard_input, usage
 from gradedeval.errors import SHOWN, InputError, plural, shorten, visible
-from gradedeval.formats import Column, Document, Layout, Table, formats_for, render
-from gradedeval.formats.frames import to_frame
+from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.frames import InNotebook, to_frame
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import Options, Ties, numbers, resolve_options
-from gradedeval.options.definition import OUTPUT, Labels, allowed_growth
+from gradedeval.options.definition import GAINS, OUTPUT, Labels, allowed_growth
+from gradedeval.options.question import Setting, question
 from gradedeval.parallel import progress
 from gradedeval.questions.submissions import Defect, Judgments, Submission, read_judgments, read_submission
 from gradedeval.rankings import qrels as judgments
@@ -43,6 +31,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gradedeval.rankings.qrels import Qrels
+
+
+QrelsFile = Annotated[str | None, Setting("Also check against these qrels: missing and extra topics, the share of "
+    "unjudged documents, and how much ties could change scores.", metavar="QRELS", spelled=("--qrels",),
+    reads=True)]  # fmt: skip
+Measures = Annotated["Iterable[str | Measure]", Setting("Measure to check for the effect of ties. Repeat -m, or "
+    "separate measures by spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"),
+    measure="several")]  # fmt: skip
+MaxDepth = Annotated[int | None, Setting("Report topics with more than N documents as errors.", numbers.MAX_DEPTH, "N")]
+TagIsFilename = Annotated[bool, Setting("Report a tag that differs from the file name as an error.")]
+Strict = Annotated[bool, Setting("Exit with code 1 for warnings too.")]
+Everything = Annotated[bool, Setting("List every problem, not only the first ten of a kind.", section=OUTPUT,
+    spelled=("--all",))]  # fmt: skip
 
 
 # Checks of a submission by itself, against the others, and against the qrels; and what its ties could change.
@@ -311,7 +312,7 @@ def _means(run: Submission, qrels: Qrels, measures: Sequence[Measure], ties: Tie
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(InNotebook):
     """The submissions in the order given, facts about each, and the qrels if they were given; with their defects."""
 
     runs: list[Submission]
@@ -329,6 +330,19 @@ class Report:
     @property
     def warnings(self) -> int:
         return sum(file.count("warning") for file in self.files)
+
+    def document(self, layout: Layout, *, everything: Everything = False) -> Document:
+        """People see the first ten defects of a kind, or with `everything` all; programs always get all."""
+        if layout == "long":
+            names = ("file", *(field.name for field in fields(Defect)))
+            rows = [(file.place, *astuple(defect)) for file in self.files for defect in file.defects]
+            return Document([Table([Column(name) for name in names], rows)], nested=_nested(self))
+        blocks: list[Table | str] = [_problems(file, everything) for file in self.files]
+        return Document([*blocks, _facts_table(self)] if self.runs else blocks)
+
+    def fails(self, *, strict: Strict = False) -> bool:
+        """Whether it has errors, or warnings where it is read strictly."""
+        return bool(self.errors or (strict and self.warnings))
 
 
 def lint_runs(
@@ -382,16 +396,6 @@ def lint_runs(
 
 
 # A report of lint -> tables: the problems and the facts of each run for people, a row a problem for programs.
-
-
-def lint_document(report: Report, layout: Layout, *, show_all: bool = False) -> Document:
-    """The report. People see the first ten defects of a kind, or with `show_all` all; programs always get all."""
-    if layout == "long":
-        names = ("file", *(field.name for field in fields(Defect)))
-        rows = [(file.place, *astuple(defect)) for file in report.files for defect in file.defects]
-        return Document([Table([Column(name) for name in names], rows)], nested=_nested(report))
-    blocks: list[Table | str] = [_problems(file, show_all) for file in report.files]
-    return Document([*blocks, _facts_table(report)] if report.runs else blocks)
 
 
 def _problems(file: Submission, show_all: bool) -> str:
@@ -498,69 +502,52 @@ def lint(
             qrels_format=options.qrels_format,
             labels=options.labels,
         )
-    table = lint_document(report, "long").table
+    table = report.document("long").table
     return to_frame(table.rows, columns=list(table.names))
 
 
 # `gradedeval lint RUN... [--qrels QRELS]`: the problems of runs, before they are scored.
 
 
-OPTIONS = [
-    option("--qrels", metavar="QRELS", file=READS, help="Also check against these qrels: missing and extra topics, the "
-           "share of unjudged documents, and how much ties could change scores."),
-    measure_option("Measure to check for the effect of ties."),
-    MEASURES_FROM,
-    option(numbers.MAX_DEPTH, metavar="N", help="Report topics with more than N documents as "
-           "errors."),
-    option("--tag-is-filename", is_flag=True, help="Report a tag that differs from the file name as an error."),
-    option("--strict", is_flag=True, help="Exit with code 1 for warnings too."),
-    option("--all", "everything", section=OUTPUT, is_flag=True, help="List every problem, not only the first ten of a "
-           "kind."),
-    *(one_registered(name) for name in ("run_format", "qrels_format", "labels")),
-    option("-f", "--format", "form", section=OUTPUT, type=click.Choice(formats_for()), default="table",
-           metavar="FORMAT", help=f"Output format: {', '.join(formats_for())}. Default: table."),
-    OUTPUT_FILE,
-]  # fmt: skip
-
-
-@command_line("lint", "RUN...", OPTIONS)
-def command(
-    files: tuple[str, ...],
-    qrels: str | None,
-    measures: tuple[str, ...],
-    measures_from: tuple[str, ...],
-    max_depth: int | None,
-    tag_is_filename: bool,
-    everything: bool,
-    strict: bool,
-    form: str,
-    output: str | None,
-    **formats: Any,
-) -> None:  # fmt: skip
-    """Check runs before scoring, and report every problem with its place and how to fix it.
+@question(
+    "lint",
+    "files",
+    files="RUN...",
+    help="""Check runs before scoring, and report every problem with its place and how to fix it.
 
     RUN is a file, a folder or a pattern such as 'runs/*.run'; QRELS is skipped where it is among them.
 
     Errors are what an evaluator would refuse; warnings are what it would score, but not as intended. Exit code 1: there
     are errors, or warnings with --strict.
-    """
-    chosen = parse_measures(measures or DEFAULT, measure_table(measures_from))
+    """,
+    own_measures=True,
+    besides=("run_format", "qrels_format", "labels"),
+    shows=Report.document,
+    fails=Report.fails,
+    by_extension=False,
+)
+def lint_files(
+    files: Sequence[str],
+    *,
+    qrels: QrelsFile = None,
+    measures: Measures = DEFAULT,
+    max_depth: MaxDepth = None,
+    tag_is_filename: TagIsFilename = False,
+    **formats: Any,
+) -> Report:
+    """As `lint_runs`, for files, folders and patterns, without the qrels where these are among them."""
     if not files and qrels is None:
         raise InputError("", "no run given", f"{usage()} [--qrels QRELS]", usage=True)
     check_standard_input([*files, qrels])
     runs = [file for word in files for file in files_of(word, [] if qrels is None else [qrels])]
-    named = evaluation.named_runs(runs) if runs else {}
-    options = resolve_options(**formats)
-    report = lint_runs(
+    named, options = evaluation.named_runs(runs) if runs else {}, resolve_options(**formats)
+    return lint_runs(
         named,
         qrels,
-        chosen,
+        parse_measures(measures),
         max_depth=max_depth,
         tag_is_filename=tag_is_filename,
         run_format=options.run_format,
         qrels_format=options.qrels_format,
         labels=options.labels,
     )
-    write(render(partial(lint_document, report, show_all=everything), form), output)
-    if report.errors or (strict and report.warnings):
-        raise click.exceptions.Exit(1)

@@ -246,6 +246,9 @@ OF_RUNS = ("ties", "order", "scores", "run_format", "costs", "topics", "topics_f
 """What says how runs are read and ranked, and over which topics: lists that were shown to users are not runs."""
 OF_SCORES = tuple(name for name, described in OPTIONS.items() if described.section in (RESIDUALS, OUTPUT))
 """What asks for more than scores: residuals, bounds and intervals."""
+OF_GAINS = ("gain", "rel", "top_grade", "max_gain")
+"""What a document is worth, judged or not."""
+
 OF_MEASURES = tuple(name for name, described in OPTIONS.items() if described.section == GAINS and name != "negative")
 """What says how much a document is worth to a measure."""
 

@@ -17,7 +17,7 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import scores_of
-from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers, resolve_options, top_grade
+from gradedeval.options import OF_GAINS, OPTIONS, OptionKwargs, Options, numbers, resolve_options, top_grade
 from gradedeval.options.definition import GAINS
 from gradedeval.options.question import Question, Setting
 from gradedeval.rankings import batch as batches
@@ -550,5 +550,5 @@ TO_JUDGE = Question(
                 type=bool),
         qrels_lines,
     ),
-    unjudged=("gain", "rel", "top_grade", "max_gain"),
+    unjudged=OF_GAINS,
 )  # fmt: skip

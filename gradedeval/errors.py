@@ -1,7 +1,6 @@
 """What is wrong with the user's input, and what the user should know: `place: problem; hint`.
 
-Messages are written as the command line says them, with flags. Where they leave Python's functions, as the text of an
-InputError or by `tell`, `in_python` names the keywords instead.
+Messages hold options as values, such as `flag.topics`: at the prompt they name flags, and in Python keywords.
 """
 
 from __future__ import annotations
@@ -34,50 +33,70 @@ _SECRET: dict[str, str] = {}
 _CONTAINERS = ("abfs", "abfss", "wasb", "wasbs")
 """Protocols whose URLs have a container, and no user, before the @."""
 
-FLAG_VALUES: dict[str, tuple[str, ...]] = {"--clicks-as": ("docno",), "--unjudged": ("keep",)}
-"""Flag -> the words that are its values, with `True` where it may stand alone; `options` adds its own."""
-
-# What stands in backquotes is a command; then a flag, and the word behind it, which may be its value.
-_FLAG = (
-    r"`[^`]*`|(?<![\w-])(?P<flag>--[a-z]+(?:-[a-z]+)*|(?<!trec_eval )-m(?![\w-]))(?P<place>:)?"
-    r"(?P<rest> (?P<value>(?!--)[^\s;`]*[^\s;`,.:)])(?P<ends>(?=$|[;,:)]| (?:or )?--))?(?: or (?P<other>[a-z]+))?)?"
-)
-# What Python calls otherwise, and what the command line alone has.
-_NAMES = {
-    "--for": "target",
-    "--from": "learn_from",
-    "--persistence": "p",
-    "--standardize": "standardize()",
-    "--validate": "other_runs",
-    "--validate-qrels": "other_qrels",
-    "--validate-topics": "other_topics",
-    **{flag: flag for flag in ("--all", "--config", "--debug", "--max", "--max-drop", "--min", "--min-topics")},
-    **{flag: flag for flag in ("--run-name", "--save-reference")},
-}
+# Noncharacters: Unicode keeps them for the inside of programs.
+_FLAG, _KEYWORD, _END = "\ufdd0", "\ufdd1", "\ufdd2"
+_SAID = re.compile(f"{_FLAG}([^{_FLAG}-{_END}]*){_KEYWORD}([^{_FLAG}-{_END}]*){_END}")
 
 
-def in_python(text: str) -> str:
-    """A message with keywords in place of flags: `use --topics both` becomes `use topics="both"`."""
-    return re.sub(_FLAG, _keyword, text) if "--" in text or "-m" in text else text
+class Flag(str):
+    """An option as a message names it, alone or with a value: f"use {flag.topics:both}" is `use --topics both` at the
+    prompt, and `use topics="both"` to who called from Python.
+
+    The value stands behind the colon: words as they are, `first or last`, capitals for what the user is to put there,
+    and `True` where the flag takes none. The text holds both wordings between marks, and may be part of longer ones.
+    """
+
+    flag: str
+    keyword: str
+
+    def __new__(cls, flag: str, keyword: str = "") -> Flag:
+        keyword = keyword or (flag[2:].replace("-", "_") if flag.startswith("--") else flag)
+        said = super().__new__(cls, _both(flag, keyword))
+        said.flag, said.keyword = flag, keyword
+        return said
+
+    def __reduce__(self) -> tuple[Any, ...]:  # a str pickles its text
+        return Flag, (self.flag, self.keyword)
+
+    def __format__(self, value: str) -> str:
+        if not value:
+            return str(self)
+        words = " or ".join(map(_in_python, value.split(" or ")))
+        return _both(self.flag if value == "True" else f"{self.flag} {value}", f"{self.keyword}={words}")
 
 
-def _keyword(found: re.Match[str]) -> str:
-    flag, value, rest = found["flag"], found["value"] or "", found["rest"] or ""
-    name = _NAMES.get(flag, (flag or "").strip("-").replace("-", "_"))
-    if name == flag or not flag:
-        return found[0]
-    if found["place"]:
-        return f"{'measures' if flag == '-m' else name}{found[0].removeprefix(flag)}"
-    words = FLAG_VALUES.get(flag, ())
-    number = re.fullmatch(r"-?[\d.]+(e-?\d+)?", value)
-    free = not words and found["ends"] is not None and value not in ("and", "or")
-    if flag == "-m":
-        name, free = "measures" if value else "measure", bool(value)
-    if number or free or value in words or value.isupper() or re.search("[=,:@]", value):
-        shown = value if number else "…" if value.isupper() else f'"{value.strip(chr(39))}"'
-        second = f' or "{found["other"]}"' if found["other"] in words else rest.removeprefix(f" {value}")
-        return f"{name}={shown}{second}"
-    return f"{name}{'=True' if 'True' in words else ''}{rest}"
+def _both(flags: str, keywords: str) -> str:
+    parts = (re.sub(f"[{_FLAG}-{_END}]", "", part) for part in (flags, keywords))
+    return f"{_FLAG}{_KEYWORD.join(parts)}{_END}"
+
+
+def _in_python(value: str) -> str:
+    if value == "True" or re.fullmatch(r"-?[\d.]+(e-?\d+)?", value):
+        return value
+    return "…" if value.isupper() else f'"{value.strip(chr(39))}"'
+
+
+class _Flags:
+    """Flags by the names of their keywords."""
+
+    def __getattr__(self, keyword: str) -> Flag:
+        if keyword.startswith("_"):
+            raise AttributeError(keyword)
+        return Flag("-m" if keyword in ("measure", "measures") else f"--{keyword.replace('_', '-')}", keyword)
+
+
+flag = _Flags()
+"""`flag.max_residual` is `--max-residual` and max_residual; `flag.measures` is `-m`."""
+
+
+def with_flags(text: str) -> str:
+    """A message as it is said at the prompt."""
+    return _SAID.sub(r"\1", text) if _FLAG in text else text
+
+
+def with_keywords(text: str) -> str:
+    """A message as it is said to who calls from Python."""
+    return _SAID.sub(r"\2", text) if _FLAG in text else text
 
 
 class InputError(ValueError):
@@ -91,6 +110,7 @@ class InputError(ValueError):
     usage    whether the command line is wrong (exit code 2) rather than the data (exit code 1)
     also     further problems of the same file; with `beyond` more that are counted only
     trace    the traceback of a user's own code that failed
+    said     the problem and the hint as they were given, with options as values: for another message
     """
 
     def __init__(
@@ -105,8 +125,8 @@ class InputError(ValueError):
         beyond: int = 0,
         trace: str = "",
     ) -> None:
-        self.place, self.problem, self.hint, self.kind = place, problem, hint, kind
-        self.usage = usage
+        self._place, self.said = place, (problem, hint)
+        self.kind, self.usage = kind, usage
         self.also = tuple(also)
         self.beyond, self.trace = beyond, trace
         super().__init__(str(self))
@@ -120,8 +140,21 @@ class InputError(ValueError):
 
     @property
     def _parts(self) -> dict[str, Any]:
-        names = ("place", "problem", "hint", "kind", "usage", "also", "beyond", "trace")
-        return {name: getattr(self, name) for name in names}
+        problem, hint = self.said
+        named = {"place": self._place, "problem": problem, "hint": hint}
+        return named | {name: getattr(self, name) for name in ("kind", "usage", "also", "beyond", "trace")}
+
+    @property
+    def place(self) -> str:
+        return with_flags(self._place)
+
+    @property
+    def problem(self) -> str:
+        return with_flags(self.said[0])
+
+    @property
+    def hint(self) -> str:
+        return with_flags(self.said[1])
 
     @property
     def exit_code(self) -> int:
@@ -129,22 +162,30 @@ class InputError(ValueError):
 
     @property
     def line(self) -> str:
-        said = f"{self.problem}; {self.hint}" if self.hint else self.problem
-        if not self.place:
+        return self._line(with_flags)
+
+    def _line(self, words: Callable[[str], str]) -> str:
+        place, problem, hint = map(words, (self._place, *self.said))
+        said = f"{problem}; {hint}" if hint else problem
+        if not place:
             return visible(_brief(said))
         # A path stands whole: it is what the reader opens.
-        place = _brief(self.place) if self.place.startswith(("'", "-")) else self.place
+        place = _brief(place) if self.place.startswith(("'", "-")) else place
         return visible(f"{place}: {_brief(said)}")
 
     def __str__(self) -> str:
-        return in_python(self.at_prompt)
+        return self._lines(with_keywords)
 
     @property
     def at_prompt(self) -> str:
         """The text of the error with the flags of the command line."""
-        lines = [self.line, *(other.line for other in self.also)]
+        return self._lines(with_flags)
+
+    def _lines(self, words: Callable[[str], str]) -> str:
+        lines = [self._line(words), *(other._line(words) for other in self.also)]
         if self.beyond:
-            lines.append(f"{self.place.split(':')[0]}: {self.beyond} more such {plural(self.beyond, 'line')}")
+            place = words(self._place).split(":")[0]
+            lines.append(f"{place}: {self.beyond} more such {plural(self.beyond, 'line')}")
         return "\n".join(lines)
 
 
@@ -176,24 +217,32 @@ class EvaluationWarning(UserWarning):
 
 
 class Note(str):
-    """A note to the user that has parts: `text; hint`, and a `kind` for programs."""
+    """A note to the user that has parts: `text; hint`, and a `kind` for programs. It reads as at the prompt; `said` is
+    its text and its hint as they were given, with options as values."""
+
+    said: tuple[str, str]
+    kind: str
 
     def __new__(cls, text: str, hint: str = "", *, kind: str = "") -> Note:
-        note = super().__new__(cls, f"{text}; {hint}" if hint else text)
-        note.text, note.hint, note.kind = text, hint, kind
+        note = super().__new__(cls, with_flags(f"{text}; {hint}" if hint else text))
+        note.said, note.kind = (text, hint), kind
         return note
 
-    text: str
-    hint: str
-    kind: str
+    @property
+    def text(self) -> str:
+        return with_flags(self.said[0])
+
+    @property
+    def hint(self) -> str:
+        return with_flags(self.said[1])
 
     def in_python(self) -> Note:
         """The same note with keywords in place of flags."""
-        return Note(in_python(self.text), in_python(self.hint), kind=self.kind)
+        return Note(*map(with_keywords, self.said), kind=self.kind)
 
     def with_hint(self, hint: str) -> Note:
         """The same note with another hint."""
-        return Note(self.text, hint, kind=self.kind)
+        return Note(self.said[0], hint, kind=self.kind)
 
 
 class ProblemList:
@@ -226,10 +275,9 @@ class ProblemList:
 
     def _counted(self, error: InputError) -> InputError:
         """The problem with the number of further lines that have it."""
-        more = self._alike.get(error.problem, 0)
-        return (
-            error.replace(problem=f"{error.problem}, here and on {more} more {plural(more, 'line')}") if more else error
-        )
+        problem, _ = error.said
+        more = self._alike.get(problem, 0)
+        return error.replace(problem=f"{problem}, here and on {more} more {plural(more, 'line')}") if more else error
 
 
 _HEARD: ContextVar[Callable[[Iterable[str]], None] | None] = ContextVar("heard", default=None)
@@ -263,9 +311,10 @@ def tell(notes: Iterable[str], packages: Collection[str] = ("gradedeval",)) -> l
     first of several packages. Returns the notes in the words of who hears them: with flags, or with keywords."""
     said = list(dict.fromkeys(notes))
     if (hear := _HEARD.get()) is not None:
+        said = [note if isinstance(note, Note) else with_flags(note) for note in said]
         hear(said)
         return said
-    said = [note.in_python() if isinstance(note, Note) else in_python(note) for note in said]
+    said = [note.in_python() if isinstance(note, Note) else with_keywords(note) for note in said]
     for note in said:
         warnings.warn(note, EvaluationWarning, stacklevel=_outside(packages))
     return said
@@ -294,7 +343,7 @@ def visible(text: str) -> str:
     must neither add a row to a table nor change the colors of a terminal. URLs that were opened are as `url_place`."""
     for url, shown in _SECRET.items():
         text = text.replace(url, shown)
-    return text if text.isprintable() else re.sub(_UNSEEN, lambda found: repr(found[0])[1:-1], text)
+    return text if text.isprintable() else re.sub(_UNSEEN, lambda found: repr(found[0])[1:-1], with_flags(text))
 
 
 def redacted(text: str) -> str:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ast
+import os
 import pickle
 import re
 from pathlib import Path
 
+import click
 import pytest
 
 import gradedeval
-from gradedeval.errors import EvaluationWarning, InputError, Note, ProblemList, heard_by, in_python, tell
-from support.commands import Command
+from gradedeval.errors import EvaluationWarning, Flag, InputError, Note, ProblemList, flag, heard_by, tell, visible
+from support.commands import Command, Outcome
+from support.every_command import POSITIONS, collection
+from support.every_command import WORDS as CALLS
+from support.examples import sampled
+from support.generated_docs import LEAVES
 from support.paths import ROOT
 
 WORDS = ("problem", "hint", "line", "text")
@@ -112,26 +118,71 @@ def test_an_error_that_was_added_to_can_still_be_replaced_and_pickled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("prompt", "python"),
+    ("said", "prompt", "python"),
     [
-        ("use --topics both to leave them out", 'use topics="both" to leave them out'),
-        ("use --duplicates first or last to keep one", 'use duplicates="first" or "last" to keep one'),
         (
+            f"use {flag.topics:both} to leave them out",
+            "use --topics both to leave them out",
+            'use topics="both" to leave them out',
+        ),
+        (
+            f"use {flag.duplicates:first or last} to keep one",
+            "use --duplicates first or last to keep one",
+            'use duplicates="first" or "last" to keep one',
+        ),
+        (
+            f"{flag.labels}: 'x' is not label=grade; as in {flag.labels:HRel=2}",
             "--labels: 'x' is not label=grade; as in --labels HRel=2",
             "labels: 'x' is not label=grade; as in labels=\"HRel=2\"",
         ),
-        ("--depth: 1 is too small", "depth: 1 is too small"),
-        ("q: read without --strata, so for x", "q: read without strata=True, so for x"),
-        ("--max-residual and --residual-depth full", 'max_residual and residual_depth="full"'),
-        ("use --test t, --top-grade 4 or --draws 1e4", 'use test="t", top_grade=4 or draws=1e4'),
-        ("add -m 'ndcg@10', or --baseline RUN", 'add measures="ndcg@10", or baseline=…'),
-        ("write one with `gradedeval eval --like x -m ap`; --debug shows it", None),
-        ("run--depth.txt: is empty", None),
+        (
+            f"q: read without {flag.strata:True}, so for x",
+            "q: read without --strata, so for x",
+            "q: read without strata=True, so for x",
+        ),
+        (
+            f"{flag.max_residual} and {flag.residual_depth:full}",
+            "--max-residual and --residual-depth full",
+            'max_residual and residual_depth="full"',
+        ),
+        (
+            f"use {flag.test:t}, {flag.top_grade:{4.0:g}} or {flag.draws:1e4}",
+            "use --test t, --top-grade 4 or --draws 1e4",
+            'use test="t", top_grade=4 or draws=1e4',
+        ),
+        (
+            f"add {flag.measures:'ndcg@10'}, or {flag.baseline:RUN}; another {flag.measure}",
+            "add -m 'ndcg@10', or --baseline RUN; another -m",
+            'add measures="ndcg@10", or baseline=…; another measure',
+        ),
+        (f"add {Flag('--from', 'learn_from'):model}", "add --from model", 'add learn_from="model"'),
+        ("use --depth, as a text has it", "use --depth, as a text has it", "use --depth, as a text has it"),
+        ("doc\ufdd0no\ufdd2 of a file", "doc\ufdd0no\ufdd2 of a file", "doc\ufdd0no\ufdd2 of a file"),
     ],
 )
-def test_python_names_keywords_where_the_prompt_names_flags(prompt: str, python: str | None) -> None:
-    assert in_python(prompt) == str(InputError("", prompt)) == (python or prompt)
-    assert InputError("", prompt).at_prompt == prompt
+def test_python_names_keywords_where_the_prompt_names_flags(said: str, prompt: str, python: str) -> None:
+    for error in (InputError("", said), pickle.loads(pickle.dumps(InputError("", said)))):
+        assert (error.at_prompt, error.problem, str(error)) == (prompt, prompt, python)
+    note = pickle.loads(pickle.dumps(Note(said, said)))
+    assert (note, note.text, note.hint) == (f"{prompt}; {prompt}", prompt, prompt)
+    assert note.in_python() == f"{python}; {python}"
+    assert visible(said) == prompt
+
+
+def test_a_place_is_an_option_too() -> None:
+    error = InputError(flag.residual_depth, "is wrong", also=[InputError(f"{flag.ties:best}", "too")], beyond=2)
+    assert str(error) == 'residual_depth: is wrong\nties="best": too\nresidual_depth: 2 more such lines'
+    assert error.place == "--residual-depth"
+    assert error.at_prompt == "--residual-depth: is wrong\n--ties best: too\n--residual-depth: 2 more such lines"
+    assert str(pickle.loads(pickle.dumps(error)).replace(hint=f"{error.said[0]}?")) == str(error).replace(
+        "is wrong\n", "is wrong; is wrong?\n"
+    )
+
+
+def test_what_a_user_writes_as_a_value_holds_no_marks() -> None:
+    topic = "a\ufdd1b\ufdd2"
+    error = InputError("", f"leave out {flag.topic:{topic}} here")
+    assert (error.at_prompt, str(error)) == ("leave out --topic ab here", 'leave out topic="ab" here')
 
 
 def test_what_leaves_a_function_names_keywords_and_at_the_prompt_flags(cli: Command, tmp_path: Path) -> None:
@@ -150,10 +201,61 @@ def test_what_leaves_a_function_names_keywords_and_at_the_prompt_flags(cli: Comm
 
 def test_a_note_is_told_once_and_to_whoever_hears_it() -> None:
     heard: list[str] = []
+    use = f"use {flag.top_grade:4}"
     with heard_by(heard.extend):
-        assert tell(["use --top-grade 4", "use --top-grade 4"]) == ["use --top-grade 4"]
-        assert tell(["use --top-grade 4", "and another"]) == ["use --top-grade 4", "and another"]
+        assert tell([use, use]) == ["use --top-grade 4"]
+        assert tell([Note(use), "and another"]) == ["use --top-grade 4", "and another"]
     assert heard == ["use --top-grade 4", "and another"]
-    with pytest.warns(EvaluationWarning, match="use top_grade=4") as caught:
-        assert tell(["use --top-grade 4"]) == ["use top_grade=4"]
-    assert [warning.filename for warning in caught] == [__file__]
+    for said in (use, Note(use)):
+        with pytest.warns(EvaluationWarning, match="use top_grade=4") as caught:
+            assert tell([said]) == ["use top_grade=4"]
+        assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_an_outcome_refuses_what_holds_marks() -> None:
+    with pytest.raises(AssertionError):
+        Outcome(0, f"use {flag.depth:5}".encode(), b"")
+
+
+@pytest.mark.parametrize("name", sampled(sorted(CALLS), 5))
+def test_bad_input_of_any_command_is_answered_without_marks(
+    name: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each option with a value that means nothing, and each file with text that is none: `Outcome` looks for marks."""
+    monkeypatch.chdir(tmp_path)
+    collection(dict.fromkeys(POSITIONS, b"x"))
+    words = [word.format(**dict.fromkeys(POSITIONS, "x")) for word in CALLS[name][0]]
+    options = [param for param in LEAVES[name].params if isinstance(param, click.Option) and not param.is_flag]
+    outcomes = [cli(*name.split(), *words, option.opts[0], "nought") for option in options]
+    for file in [word for word in words if os.path.isfile(word)]:
+        kept = Path(file).read_bytes()
+        for broken in (b"no such thing\n", kept + kept):
+            Path(file).write_bytes(broken)
+            outcomes.append(cli(*name.split(), *words))
+        Path(file).write_bytes(kept)
+    assert any(outcome.messages for outcome in outcomes)
+
+
+def named_in(tree: ast.AST) -> set[str]:
+    """The options that a module names as values, as the command line writes them."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "flag":
+            found.add("-m" if node.attr in ("measure", "measures") else f"--{node.attr.replace('_', '-')}")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Flag":
+            found |= {node.args[0].value} if isinstance(node.args[0], ast.Constant) else set()
+    return found
+
+
+def test_messages_name_options_that_there_are() -> None:
+    known = {spelled for leaf in LEAVES.values() for param in leaf.params for spelled in param.opts}
+    named = {
+        (option, path.stem)
+        for path in (ROOT / "gradedeval").rglob("*.py")
+        if path.stem != "errors"
+        for text in [path.read_text(encoding="utf-8")]
+        if "flag." in text or "Flag(" in text
+        for option in named_in(ast.parse(text))
+    }
+    assert len(named) > 100
+    assert {(option, stem) for option, stem in named if option not in known} == set()

@@ -11,7 +11,7 @@ from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gradedeval import __version__
-from gradedeval.errors import InputError, did_you_mean, plural, shorten, visible
+from gradedeval.errors import InputError, did_you_mean, flag, plural, shorten, visible
 from gradedeval.formats import in_utf8
 from gradedeval.formats.frames import distinct
 from gradedeval.measures.parse import canonical, parse_measures
@@ -214,7 +214,7 @@ def check_size(width: float, height: float | None = None, dpi: float = DPI) -> N
 def no_room(figure: Figure) -> InputError:
     """What is said of a figure that its pictures do not fit into."""
     inches = " × ".join(f"{side:g}" for side in figure.get_size_inches().tolist())
-    return InputError("--height", f"the picture has no room in {inches} inches", "leave it out", usage=True)
+    return InputError(flag.height, f"the picture has no room in {inches} inches", "leave it out", usage=True)
 
 
 def figure(panels: Sequence[Panel], width: float = WIDTH, height: float | None = None, signature: str = "") -> Figure:

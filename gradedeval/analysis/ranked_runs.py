@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, flag
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.diversity import Intents
 from gradedeval.measures.gains import Gains, Sample
@@ -255,9 +255,9 @@ def two_runs(baseline: Any, run: Any) -> dict[str, Any]:
 def check_maskable(scorer: Scorer, options: Options, what: str) -> None:
     """Raise InputError (usage) where scores with other judgments cannot be had from grade codes alone."""
     if options.subtopics or scorer.by_intent:
-        raise InputError("--subtopics", f"{what} takes no judgments by intent", "leave it out", usage=True)
+        raise InputError(flag.subtopics, f"{what} takes no judgments by intent", "leave it out", usage=True)
     if scorer.grader.types:
-        raise InputError("--costs", f"{what} does not read the types of documents", "leave it out", usage=True)
+        raise InputError(flag.costs, f"{what} does not read the types of documents", "leave it out", usage=True)
 
 
 # What each document adds to the score of one topic, and what it could still add: for any measure at all.
@@ -281,7 +281,7 @@ def check_by_rank(measure: Measure) -> None:
     """Raise InputError (usage) for a measure whose ranks are not those of the run."""
     if measure.judged_only:
         what = "looks at a condensed list, whose ranks are not those of the run"
-        raise InputError(f"'{measure}'", what, "leave out judged_only, and give --judged-only", usage=True)
+        raise InputError(f"'{measure}'", what, f"leave out judged_only, and give {flag.judged_only:True}", usage=True)
 
 
 def trimmed(gains: Gains) -> Gains:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gradedeval.analysis.signatures import Signature
 from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints, as_float
-from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, plural, shorten, tell
+from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, flag, plural, shorten, tell
 from gradedeval.measures.definition import Reading
 from gradedeval.measures.parse import canonical, parse_measures
 from gradedeval.options import TIES_BY_GRADE
@@ -185,7 +185,7 @@ def _by_topic(
 
 Origins = NDArray[Any]
 """runs × measures: the `Origin` of each column of scores."""
-ALLOW = "--allow-mismatch"
+ALLOW = flag.allow_mismatch
 
 
 @dataclass(frozen=True)
@@ -383,7 +383,9 @@ class Matrix:
     def hint(self) -> str:
         """What to do if too few pairs are included."""
         uncertain = (~self.included & ~np.isnan(self.score)).any()
-        return "compare fewer runs, or raise --max-residual" if uncertain else "compare runs with topics in common"
+        return (
+            f"compare fewer runs, or raise {flag.max_residual}" if uncertain else "compare runs with topics in common"
+        )
 
     def reading_notes(self) -> list[str]:
         """A note for measures of which it is not known how they are summed up and which of two scores is better."""
@@ -639,18 +641,18 @@ def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
     if given.saved is None:
         if given.name is not None and given.name not in matrix.runs:
             what = f"'{given.name}' is neither a file nor one of the runs ({shorten(matrix.runs)})"
-            raise InputError("--baseline", what, "check the path")
+            raise InputError(flag.baseline, what, "check the path")
         return matrix, given.name
     saved = to_matrix(given.saved)
     place = str(given.saved) if isinstance(given.saved, str | Path) else "baseline"
     if given.within is None and len(saved.runs) > 1:
         what = f"{len(saved.runs)} runs ({shorten(saved.runs)})"
-        raise InputError(place, what, f"choose one: --baseline {place}:{saved.runs[0]}", usage=True)
+        raise InputError(place, what, f"choose one: {flag.baseline:{place}:{saved.runs[0]}}", usage=True)
     name = saved.runs[0] if given.within is None else given.within
     found = zip(matrix.measures, saved.columns_of(matrix), strict=True)
     if missing := [measure for measure, column in found if column is None]:
         what = f"no scores by '{missing[0]}' (only {shorten(saved.measures)})"
-        raise InputError(place, what, f"save them with -m '{missing[0]}' too")
+        raise InputError(place, what, f"save them with {flag.measures:'{missing[0]}'} too")
     alone = saved.select(runs=[name])
     if name in matrix.runs:
         # The scores may be of the same file, saved at another time.

@@ -16,7 +16,7 @@ import numpy as np
 
 from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
-from gradedeval.errors import InputError, check_choice, plural
+from gradedeval.errors import InputError, check_choice, flag, plural
 from gradedeval.formats.frames import to_frame
 from gradedeval.options import Correction, PairTest, Test, numbers
 from gradedeval.options.numbers import MOST_DRAWS
@@ -460,8 +460,8 @@ def unattainable(
     needed = math.ceil(min(smallest * factor / level, MOST_DRAWS + 1)) - 1
     needed += min_p(test, topics, needed, runs) * factor > level  # the last bit of a product
     enough = random and needed <= MOST_DRAWS and min_p(test, topics, needed, runs) * factor <= level
-    return what, (f"use --draws {needed} or more" if enough else "use more topics") + (
-        ", or --test t" if topics > 1 else ""
+    return what, (f"use {flag.draws:{needed}} or more" if enough else "use more topics") + (
+        f", or {flag.test:t}" if topics > 1 else ""
     )
 
 
@@ -478,19 +478,19 @@ class TestSettings:
     rope: float | None = None
 
     def __post_init__(self) -> None:
-        check_choice(self.test, TESTS, "--test")
+        check_choice(self.test, TESTS, flag.test)
         if self.correction is not None:
-            check_choice(self.correction, CORRECTIONS, "--correction")
+            check_choice(self.correction, CORRECTIONS, flag.correction)
         numbers.DRAWS.check_field(self, "draws")
         numbers.ALPHA.check_field(self, "alpha")
         numbers.SEED.check_field(self, "seed")
         numbers.ROPE.check_field(self, "rope")
         if self.test in NOT_BY_PAIR and self.correction not in (None, "none"):
             what = f"{self.test} {NOT_BY_PAIR[self.test]}"
-            raise InputError("--correction", what, "leave out --correction, or choose another test", usage=True)
+            raise InputError(flag.correction, what, f"leave out {flag.correction}, or choose another test", usage=True)
         if self.rope is not None and self.test != "bayes":
             what = f"the test {self.test} has no region of practical equivalence"
-            raise InputError("--rope", what, "add --test bayes", usage=True)
+            raise InputError(flag.rope, what, f"add {flag.test:bayes}", usage=True)
 
     @property
     def correction_applied(self) -> Correction:

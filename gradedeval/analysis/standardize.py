@@ -13,7 +13,7 @@ import numpy as np
 from gradedeval.analysis.score_matrix import mismatch, mismatch_error
 from gradedeval.analysis.signatures import Signature
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, did_you_mean, plural, shorten
+from gradedeval.errors import Flag, InputError, did_you_mean, flag, plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import canonical
 from gradedeval.scoring.run_scores import RunScores
@@ -22,6 +22,7 @@ from gradedeval.trec.small_tables import headed_table
 
 HEADER = ("measure", "topic", "mean", "deviation", "runs")
 MINIMUM = (("mean", -math.inf), ("deviation", 0.0), ("runs", 0.0))
+STANDARDIZE = Flag("--standardize", "standardize()")
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Reference:
         """The reference made of these runs. Raises InputError (usage) for one run, InputError for infinite scores."""
         if len(scores.runs) < 2:
             what = "a single run has no deviation"
-            raise InputError("--standardize", what, "add runs, or give --reference FILE", usage=True)
+            raise InputError(STANDARDIZE, what, f"add runs, or give {flag.reference:FILE}", usage=True)
         scores_of: dict[tuple[str, str], list[float]] = {}
         for run in scores.runs:
             for column, measure in enumerate(scores.measures):
@@ -70,7 +71,7 @@ class Reference:
         for (name, topic), values in scores_of.items():
             if not np.isfinite(values).all():
                 what = f"'{name}' is infinite on topic {topic}, so there is no deviation"
-                raise InputError("--standardize", what, "leave it out, or give it a horizon")
+                raise InputError(STANDARDIZE, what, "leave it out, or give it a horizon")
         standards = {key: _standard(np.array(values)) for key, values in scores_of.items()}
         first = scores.runs[0].run
         signatures = {str(measure): scores.signatures[first, measure.label] for measure in scores.measures}
@@ -143,7 +144,7 @@ def standardize(
     counts = [measure.label for measure in scores.measures if measure.definition.summary == "total"]
     if counts:
         what = f"'{counts[0]}' is a count, which cannot be standardized"
-        raise InputError("--standardize", what, "leave it out", usage=True)
+        raise InputError(STANDARDIZE, what, "leave it out", usage=True)
     if isinstance(reference, str | Path):
         reference = Reference.read(reference)
     reference = Reference.of(scores) if reference is None else reference
@@ -158,7 +159,7 @@ def _check(reference: Reference, measures: list[Measure]) -> None:
     for name in map(str, measures):
         if name not in known:
             hint = did_you_mean(name, known) or f"it has those by {shorten(known)}"
-            raise InputError("--reference", f"no means by '{name}'", hint, usage=True)
+            raise InputError(flag.reference, f"no means by '{name}'", hint, usage=True)
 
 
 def _run(run: RunScores, measures: list[Measure], reference: Reference) -> RunScores:
@@ -168,7 +169,7 @@ def _run(run: RunScores, measures: list[Measure], reference: Reference) -> RunSc
             standard = reference.standards.get((str(measure), run.topics[row]))
             if standard is None:
                 what = f"no mean of topic {run.topics[row]} by '{measure}'"
-                raise InputError("--reference", what, "save a new one from runs on these topics")
+                raise InputError(flag.reference, what, "save a new one from runs on these topics")
             z = (run.score[row, column] - standard.mean) / standard.deviation if standard.deviation > 0 else 0.0
             score[row, column] = 0.5 * math.erfc(-z / math.sqrt(2))
     blank = np.full(score.shape, np.nan)

@@ -152,7 +152,7 @@ def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
                     check_listed(word, list_of_runs)
                 files = files_of(word, leave_out)
             except InputError as error:
-                problems.add(number, f"'{url_place(word)}' {error.problem}", error.hint)
+                problems.add(number, f"'{url_place(word)}' {error.said[0]}", error.said[1])
                 continue
             if files == ["-"] or not (os.path.exists(files[0]) or is_url(files[0])):
                 problems.add(number, f"{word}: no such file", "paths are relative to the current folder")

@@ -29,7 +29,7 @@ from gradedeval.analysis.ranked_runs import rank_runs
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.clicks.click_models import NO_LIST
 from gradedeval.clicks.log import READ_BY, ClickLog, ClicksAs, Depth, FromLog, Idle, Lenient, read_log
-from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, tell
+from gradedeval.errors import InputError, check_choice, did_you_mean, flag, plural, shorten, tell
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import distinct, frame_rows, frame_table, group_numbers, joined, to_frame
 from gradedeval.measures.cascade_models import useful
@@ -231,7 +231,7 @@ def relevant_shown(log: ClickLog, qrels: Qrels, rel: float) -> Bools:
     """configurations × ranks: whether the document shown has a grade of `rel` or more. Raises InputError (usage) where
     that is not a number."""
     if rel != rel:
-        raise InputError("--ss-rel", "nan is not a grade", "as in --ss-rel 2", usage=True)
+        raise InputError(flag.ss_rel, "nan is not a grade", f"as in {flag.ss_rel:2}", usage=True)
     relevant = np.append(qrels.labels >= rel, [False, False])
     return np.asarray(relevant[batch_of(log, qrels).codes])
 
@@ -241,7 +241,7 @@ def of_lists(log: ClickLog, name: str, qrels: Qrels | None = None, ss_rel: float
 
     Raises InputError (usage) for an unknown measure, and for `ss` without grades.
     """
-    check_choice(name, tuple(CLICK_MEASURES), "--click-measure")
+    check_choice(name, tuple(CLICK_MEASURES), flag.click_measure)
     if name == "ss" and qrels is None:
         raise InputError("ss", "needs the grades of documents", "give qrels", usage=True)
     relevant = relevant_shown(log, qrels, ss_rel) if name == "ss" and qrels is not None else None
@@ -532,12 +532,12 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_choice(self.unjudged, ("drop", "keep"), "--unjudged")
+        check_choice(self.unjudged, ("drop", "keep"), flag.unjudged)
         numbers.SS_REL.check_field(self, "ss_rel")
         numbers.SEED.check_field(self, "seed")
         numbers.PAIRS.check_field(self, "pairs")
         if self.seed and self.pairs is None:
-            raise InputError("--seed", "applies to --pairs", "add them", usage=True)
+            raise InputError(flag.seed, f"applies to {flag.pairs}", "add them", usage=True)
 
 
 def _correlated(
@@ -579,7 +579,7 @@ def _correlated(
         what = f"{alone} {plural(alone, 'list')} left out of pairs, for want of another of the same topic"
         notes.append(f"{log.place}: {what}")
     if not frame["configurations"].any():
-        raise InputError(log.place, "no topic has two lists to pair", "leave out --pairs", usage=True)
+        raise InputError(log.place, "no topic has two lists to pair", f"leave out {flag.pairs}", usage=True)
     return ClickCorrelations(frame, each if settings.pairs is None else None, said, tell(notes))
 
 
@@ -615,7 +615,7 @@ def _usable(log: ClickLog, qrels: Qrels, options: Options, settings: Settings) -
     for left_out, what in (
         (short, f"with fewer than {options.depth} documents"),
         (strange & ~short, f"of topics that {qrels.place} lacks"),
-        (unknown & ~short, "with a document that is not judged (--unjudged keep counts them)"),
+        (unknown & ~short, f"with a document that is not judged ({flag.unjudged:keep} counts them)"),
     ):
         if left_out.any():
             lists, lost = int(left_out.sum()), int(sessions[left_out].sum())
@@ -624,7 +624,9 @@ def _usable(log: ClickLog, qrels: Qrels, options: Options, settings: Settings) -
     kept = ~(short | strange | unknown)
     if not kept.any():
         said = "; ".join(note.partition(": ")[2] for note in notes[len(log.notes) :])
-        raise InputError(log.place, f"no list is left: {said}", "give the qrels of its topics, or a smaller --depth")
+        raise InputError(
+            log.place, f"no list is left: {said}", f"give the qrels of its topics, or a smaller {flag.depth}"
+        )
     return replace(only(log, kept), notes=notes)
 
 

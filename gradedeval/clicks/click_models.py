@@ -30,7 +30,7 @@ from gradedeval.clicks.model_kinds import (
     predicted,
     read_models,
 )
-from gradedeval.errors import InputError, check_choice, plural, tell
+from gradedeval.errors import InputError, Note, check_choice, flag, plural, tell
 from gradedeval.formats import Column, Document, Layout, Table, formats_for, json_text, render
 from gradedeval.formats.frames import frame_table, to_frame
 from gradedeval.options import numbers
@@ -119,7 +119,7 @@ def items_of(log: ClickLog, tie: Tie, qrels: Qrels | None) -> Items:
         pairs = ((topic, docno) for topic, shown in zip(log.topics, log.shown, strict=True) for docno in shown)
         return Items(list(dict.fromkeys(pairs)))
     if qrels is None:
-        raise InputError("--tie grade", "needs the grades of documents", "add QRELS", usage=True)
+        raise InputError(f"{flag.tie:grade}", "needs the grades of documents", "add QRELS", usage=True)
     judged = {topic: grades_of(qrels, topic) for topic in set(log.topics)}
     found = {
         judged[topic].get(docno, UNJUDGED)
@@ -286,7 +286,7 @@ def pair(prior: float | Sequence[float] | str) -> Prior:
     else:
         values = list(map(numbers.PRIOR.check, np.ravel(prior).tolist()))
     if len(values) not in (1, 2):
-        raise InputError("--prior", f"{prior!r} is not a number or pair of numbers", "as in 1, 0 or 1,1", usage=True)
+        raise InputError(flag.prior, f"{prior!r} is not a number or pair of numbers", "as in 1, 0 or 1,1", usage=True)
     return values[0], values[-1]
 
 
@@ -304,8 +304,8 @@ def fit_models(
 ) -> ClickModels:
     """What `models` returns, of logs and models that are read. Raises InputError as it does."""
     if not chosen:
-        raise InputError("-m", "no click model given", "name one, such as -m dbn", usage=True)
-    check_choice(tie, TIES, "--tie")
+        raise InputError(flag.measures, "no click model given", f"name one, such as {flag.measures:dbn}", usage=True)
+    check_choice(tie, TIES, flag.tie)
     iterations, tolerance = numbers.ITERATIONS.check(iterations), numbers.TOLERANCE.check(tolerance)
     prior, floor = (numbers.PRIOR.check(prior[0]), numbers.PRIOR.check(prior[1])), numbers.FLOOR.check(floor)
     log, notes = listed(log)
@@ -315,7 +315,9 @@ def fit_models(
     fitted = {str(one): fitted_model(one, items, cells, prior, iterations, tolerance) for one in chosen}
     predictions = {name: model._predicts(tried, floor) for name, model in fitted.items()}
     if qrels is not None and tie == "document":
-        notes.append(f"{qrels.place} is not used: documents have parameters of their own; --tie grade takes grades")
+        notes.append(
+            Note(f"{qrels.place} is not used: documents have parameters of their own; {flag.tie:grade} takes grades")
+        )
     notes += [*more, *_notes(log, tried, items, fitted, predictions, floor)]
     parts = [
         f"fitted to {log.place}: {log.sessions} sessions",
@@ -390,9 +392,9 @@ def _notes(
     impossible = [name for name, one in predictions.items() if one.ll_session == -np.inf]
     if impossible:
         what = f"{', '.join(impossible)}: some sessions cannot be by this model, so their log-likelihood is -inf"
-        notes.append(f"{what}; --floor 1e-6 gives each click and skip at least that probability")
+        notes.append(Note(f"{what}; {flag.floor:1e-6} gives each click and skip at least that probability"))
     if floor:
-        notes.append(f"--floor: probabilities below {floor:g} were raised to it")
+        notes.append(Note(f"{flag.floor}: probabilities below {floor:g} were raised to it"))
     return notes
 
 
@@ -657,14 +659,14 @@ def models_command(
     destination = Destination(keywords)
     names = names or (DEFAULT,)
     chosen = read_models(names)
-    for flag, file in (("--write-model", write_model), ("--write-relevance", write_relevance)):
+    for place, file in ((flag.write_model, write_model), (flag.write_relevance, write_relevance)):
         if file and len(chosen) != 1:
-            raise InputError(flag, f"{len(chosen)} models", "name one with -m", usage=True)
+            raise InputError(place, f"{len(chosen)} models", f"name one with {flag.measure}", usage=True)
     if write_relevance and keywords["tie"] == "grade":
         hint = "`gradedeval clicks gains` writes the gains of grades"
-        raise InputError("--write-relevance", "applies to documents, not to grades", hint, usage=True)
+        raise InputError(flag.write_relevance, "applies to documents, not to grades", hint, usage=True)
     if min_seen is not None and not write_relevance:
-        raise InputError("--min-seen", "applies to --write-relevance", "add it", usage=True)
+        raise InputError(flag.min_seen, f"applies to {flag.write_relevance}", "add it", usage=True)
     keywords["prior"] = pair(keywords["prior"])
     reading = {name: keywords[name] for name in ("clicks_as", "depth", "idle", "lenient")}
     qrels = qrels_from(files[1:], keywords)
@@ -685,5 +687,5 @@ def _too_few(model: ClickModel, least: int, place: str) -> list[str]:
     few, documents = int((model.seen < least).sum()), len(model.seen)
     what = f"{few} of {documents} documents were shown in fewer than {least} sessions"
     if few == documents:
-        raise InputError(place, what, "give a lower --min-seen", usage=True)
-    return [f"{place}: {what}, and are left out; --min-seen says how many it takes"] if few else []
+        raise InputError(place, what, f"give a lower {flag.min_seen}", usage=True)
+    return [Note(f"{place}: {what}, and are left out", f"{flag.min_seen} says how many it takes")] if few else []

@@ -35,7 +35,7 @@ from gradedeval.clicks.log import (
     small_table_of,
 )
 from gradedeval.clicks.model_kinds import Chosen, Prior, read_models
-from gradedeval.errors import InputError, check_choice, plural, shorten, tell
+from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, shorten, tell
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import frame_table, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -338,11 +338,12 @@ def _missing(qrels: Qrels, at: Sequence[float]) -> list[str]:
 
 def _shaped(at: Floats, values: Floats, seen: Floats, shape: Shape) -> tuple[Floats, list[str]]:
     """Values that never fall with the grade, unless they are free; and the note where that changed them."""
-    notes = []
+    notes = list[str]()
     if not shape.free:
         rising = isotonic(values, seen)
         if not np.allclose(rising, values):
-            notes.append("a higher grade was clicked less than a lower one: they share a gain; --free keeps them apart")
+            what = "a higher grade was clicked less than a lower one: they share a gain"
+            notes.append(Note(what, f"{flag.free} keeps them apart"))
         values = rising
     return np.where(at == 0, 0.0, values) if shape.zero else values, notes
 
@@ -380,7 +381,7 @@ def from_correlation(
         more = [_up_to_a_factor(lists.grades, gains, shape)]
     reached = _correlation(scored.scores(lists.gains(gains)), y, count)
     if not reached > 0:
-        hint = "give more lists and sessions" + ("" if shape.free else ", or allow gains to fall: --free")
+        hint = "give more lists and sessions" + ("" if shape.free else f", or allow gains to fall: {flag.free}")
         raise InputError(log.place, f"no gains make {measure} rise with {called}", hint)
     more += _missing(qrels, lists.grades.tolist())
     settings = f"{log.place}: {int(count.sum())} sessions, {len(y)} lists | {measure} against {called}{_said(shape)}"
@@ -405,7 +406,7 @@ def utility_from_correlation(
     scored = Scored(gain, phi, True)
     reached = _correlation(scored.scores(lists.gains(worth)), y, count)
     if not reached > 0:
-        hint = "give more lists and sessions" + ("" if shape.free else ", or allow it to rise: --free")
+        hint = "give more lists and sessions" + ("" if shape.free else f", or allow it to rise: {flag.free}")
         raise InputError(log.place, f"no utility makes a cascade rise with {called}", hint)
     if not phi[0] > 0:
         notes.append("rank 1 has no utility: the largest is set to 1")
@@ -434,7 +435,7 @@ def _fully_judged(
     left_out = int(((count > 0) & ~kept).sum())
     if not kept.any():
         raise InputError(
-            log.place, f"no list is fully judged in {qrels.place}", "judge what was shown, or cut: --depth"
+            log.place, f"no list is fully judged in {qrels.place}", f"judge what was shown, or cut: {flag.depth}"
         )
     if np.ptp(clicked[kept]) == 0:
         number = int(kept.sum())
@@ -541,7 +542,9 @@ def thresholds_from_clicks(log: ClickLog, qrels: Qrels, of: Literal["steps", "sh
     else:
         ranks = (shown > 0).all(0)  # those at which every grade is shown
         if not ranks.any():
-            raise InputError(log.place, "no rank shows documents of every grade", "give more sessions, or --share")
+            raise InputError(
+                log.place, "no rank shows documents of every grade", f"give more sessions, or {flag.share}"
+            )
         rates = (clicks[:, ranks] / shown[:, ranks]).mean(1)
         if not rates[-1] > 0:
             raise InputError(log.place, "no document of the top grade was clicked", "give more sessions")
@@ -552,7 +555,7 @@ def thresholds_from_clicks(log: ClickLog, qrels: Qrels, of: Literal["steps", "sh
     at = thresholds(Grades(qrels.labels, float(lists.grades[-1])))
     if at[MOST_THRESHOLDS:]:
         what = f"has more than {MOST_THRESHOLDS:,} thresholds up to grade {at[-1]:g}"
-        raise InputError(qrels.place, what, "--for gain learns gains of grades that are far apart")
+        raise InputError(qrels.place, what, f"{FOR:gain} learns gains of grades that are far apart")
     place = np.searchsorted(at, lists.grades[1:])
     g, shown_of = np.zeros(len(at)), np.zeros(len(at), dtype=np.int64)
     g[place], shown_of[place] = np.maximum(shares, 0), seen[1:]
@@ -566,6 +569,7 @@ def thresholds_from_clicks(log: ClickLog, qrels: Qrels, of: Literal["steps", "sh
 
 Source = Literal["model", "correlation", "preferences"]
 Target = Literal["gain", "utility", "gap"]
+FOR, FROM = Flag("--for", "target"), Flag("--from", "learn_from")
 MEASURE = "err"
 
 
@@ -587,20 +591,20 @@ class Lesson:
     ss_rel: float = SS_REL
 
     def __post_init__(self) -> None:
-        check_choice(self.learn_from, get_args(Source), "--from")
-        check_choice(self.target, get_args(Target), "--for")
+        check_choice(self.learn_from, get_args(Source), FROM)
+        check_choice(self.target, get_args(Target), FOR)
         if self.target == "utility" and self.learn_from != "correlation":
             what = f"cannot be learned from {self.learn_from}"
-            raise InputError("--for utility", what, "add --from correlation", usage=True)
+            raise InputError(f"{FOR:utility}", what, f"add {FROM:correlation}", usage=True)
         if self.target == "gap" and self.learn_from != "model":
-            hint = f"leave out --from {self.learn_from}"
-            raise InputError("--for gap", "is learned from click rates alone", hint, usage=True)
+            hint = f"leave out {FROM:{self.learn_from}}"
+            raise InputError(f"{FOR:gap}", "is learned from click rates alone", hint, usage=True)
         taught_by = "gap" if self.target == "gap" else self.learn_from
         applies = {
-            "--from model": (taught_by == "model", ("model", "by_document", "prior", "iterations")),
-            "--from correlation": (taught_by == "correlation", ("click_measure",)),
-            "--click-measure ss": (taught_by == "correlation" and self.click_measure == "ss", ("ss_rel",)),
-            "--for gap": (taught_by == "gap", ("share",)),
+            f"{FROM:model}": (taught_by == "model", ("model", "by_document", "prior", "iterations")),
+            f"{FROM:correlation}": (taught_by == "correlation", ("click_measure",)),
+            f"{flag.click_measure:ss}": (taught_by == "correlation" and self.click_measure == "ss", ("ss_rel",)),
+            f"{FOR:gap}": (taught_by == "gap", ("share",)),
         }
         default = {field.name: field.default for field in fields(self)}
         for what, (applied, names) in applies.items():
@@ -619,15 +623,14 @@ def model_of(measure: Measure) -> str:
     if measure.name == "rbp":
         return f"reader(p={write_value(given['p'])})" if given.get("p") else "reader"
     if rank_sum is None or rank_sum.of != "gain":
-        raise InputError(f"'{measure}'", "no click model has its users", "name one with --model", usage=True)
+        raise InputError(f"'{measure}'", "no click model has its users", f"name one with {flag.model}", usage=True)
     return "pbm"
 
 
 def check_applied(what: str, applied: bool, given: Mapping[str, bool]) -> None:
     """Raise InputError (usage) for an option that is given, and of what is not asked for."""
     if name := next((name for name, there in given.items() if there and not applied), None):
-        flag = f"--{name.replace('_', '-')}"
-        raise InputError(flag, f"applies to {what}", "leave it out", usage=True)
+        raise InputError(Flag(f"--{name.replace('_', '-')}"), f"applies to {what}", "leave it out", usage=True)
 
 
 def read_evidence(
@@ -743,12 +746,12 @@ def learn(source: Any, qrels: Any, wanted: AnyMeasure, shape: Shape, lesson: Les
     """What `gains` returns. Raises InputError as it does."""
     measures, qrels = parse_measures(wanted), qrels if isinstance(qrels, Qrels) else Qrels(qrels)
     if len(measures) != 1:
-        raise InputError("-m", f"{len(measures)} measures", "name one, such as err", usage=True)
+        raise InputError(flag.measures, f"{len(measures)} measures", "name one, such as err", usage=True)
     measure = measures[0]
     compared = lesson.target != "gap" and lesson.learn_from != "model"
     of_measure = lesson.target != "gap" and (compared or lesson.model is None)
-    check_applied("gains without --model", of_measure, {"measure": str(measure) != MEASURE})
-    check_applied("--from correlation and preferences", compared, {"top_gain": shape.top != 1})
+    check_applied(f"gains without {flag.model}", of_measure, {"measure": str(measure) != MEASURE})
+    check_applied(f"{FROM} correlation and preferences", compared, {"top_gain": shape.top != 1})
     check_applied("gains and utilities", lesson.target != "gap", {"free": shape.free})
     check_applied("gains", lesson.target == "gain", {"zero": shape.zero})
     check_applied("click logs", lesson.learn_from != "preferences", {"depth": depth is not None})
@@ -763,6 +766,6 @@ def learn(source: Any, qrels: Any, wanted: AnyMeasure, shape: Shape, lesson: Les
         return learner(log, qrels, clicked, lesson.click_measure, measure, shape)
     chosen = read_models(lesson.model or model_of(measure))
     if len(chosen) != 1:
-        raise InputError("--model", f"{len(chosen)} click models", "name one, such as dbn", usage=True)
+        raise InputError(flag.model, f"{len(chosen)} click models", "name one, such as dbn", usage=True)
     prior = (lesson.prior, lesson.prior)
     return from_model(log, qrels, chosen[0], prior, lesson.iterations, shape, lesson.by_document)

@@ -17,7 +17,7 @@ import numpy as np
 from gradedeval.arrays import Bools, Floats, Ints, distinct
 from gradedeval.cli.options import one_registered
 from gradedeval.cli.runner import option_of
-from gradedeval.errors import InputError, ProblemList, check_choice, did_you_mean, plural, shorten
+from gradedeval.errors import InputError, Note, ProblemList, check_choice, did_you_mean, flag, plural, shorten
 from gradedeval.formats.frames import InNotebook, to_frame
 from gradedeval.options import OPTIONS, numbers, resolve_options
 from gradedeval.options.definition import READING, allowed_growth
@@ -119,7 +119,7 @@ class ClickLog:
         of_pattern = [ranks.setdefault(pattern, len(ranks)) for pattern in kept]
         lost = self.clicks - np.array([len(pattern) for pattern in kept], dtype=np.int64)
         ignored = int((lost[self.pattern] * self.count).sum())
-        what = f"{self.place}: --depth {depth}: {ignored} {plural(ignored, 'click')} below it ignored"
+        what = Note(f"{self.place}: {flag.depth:{depth}}: {ignored} {plural(ignored, 'click')} below it ignored")
         cut = replace(
             self,
             topics=[topic for topic, _ in lists],
@@ -277,7 +277,7 @@ def _text_lines(data: bytes, number: int, problems: ProblemList) -> list[bytes]:
             try:
                 check_text(line, problems.place, number + index)
             except InputError as error:
-                problems.add(number + index, error.problem, error.hint, error.kind)
+                problems.add(number + index, *error.said, error.kind)
                 lines[index] = b""
     return lines
 
@@ -377,7 +377,7 @@ def _value_block(
             columns.append([_text(name, row.get(name)) for name in names])
             numbers.append(number)
         except InputError as error:
-            problems.add(number, error.problem, error.hint)
+            problems.add(number, *error.said)
     transposed = list(zip(*columns, strict=True)) or [()] * len(names)
     return Block(numbers, dict(zip(names, transposed, strict=True)))
 
@@ -439,7 +439,7 @@ def small_table_of(source: Any, needed: Sequence[str], place: str, hint: str) ->
             cells = {name: decode(_text(name, value)) for name, value in zip(names, row, strict=True)}
             found.rows.append(TableRow(number, cells))
         except InputError as error:
-            found.problems.add(number, error.problem, error.hint)
+            found.problems.add(number, *error.said)
     return found
 
 
@@ -495,7 +495,7 @@ def read_log(
     A second click on a rank counts once. Chapelle et al., CIKM 2009, section 6.1. Raises InputError with the lines that
     are bad, where there is none, or a column is missing.
     """
-    check_choice(clicks_as, ("rank", "docno"), "--clicks-as")
+    check_choice(clicks_as, ("rank", "docno"), flag.clicks_as)
     depth = numbers.DEPTH.check_or_none(depth)
     kept = [columns] if isinstance(columns, str) else list(columns)
     if isinstance(source, ClickLog):
@@ -532,7 +532,7 @@ def idle_seconds(idle: float | str) -> float:
         return float(numbers.IDLE.check(idle))
     match = _IDLE.fullmatch(idle.strip())
     if not match:
-        raise InputError("--idle", f"'{idle}' is not a time", "write 60m, 1h or 3600s", usage=True)
+        raise InputError(flag.idle, f"'{idle}' is not a time", "write 60m, 1h or 3600s", usage=True)
     return float(numbers.IDLE.read(match[1])) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
@@ -619,7 +619,7 @@ class _Reader:
             self._check_sessions(given["session"], given.get("user", blank), configuration, faults)
         self.timed |= "time" in given and "session" not in given
         for index in sorted(faults):
-            self.problems.add(block.lines[index], faults[index].problem, faults[index].hint)
+            self.problems.add(block.lines[index], *faults[index].said)
         good = np.delete(lines, sorted(faults))
         if faults and self.idle is not None:
             self.times[-1] = (self.times[-1][0][good], self.times[-1][1][good])
@@ -664,7 +664,7 @@ class _Reader:
 
     def _keep_times(self, given: Any, blank: Sequence[bytes], faults: dict[int, InputError]) -> None:
         if "count" in given:
-            raise InputError("--idle", "the log has counts, which have no time", "remove the column count", usage=True)
+            raise InputError(flag.idle, "the log has counts, which have no time", "remove the column count", usage=True)
         times, names = given.get("time", blank), map(self.names.__getitem__, given.get("session", blank))
         seconds = np.fromiter(map(decimal, times), np.float64)
         for index in np.flatnonzero(np.isnan(seconds)).tolist():
@@ -701,7 +701,11 @@ class _Reader:
             what = f"clicks are taken in the order of ranks, not so made in {_sessions(self.disordered)}"
             notes.append(f"{problems.place}: {what}")
         if self.timed and self.users and self.idle is None:
-            notes.append(f"{problems.place}: each line is a session; --idle 60m unites lines of a user by their time")
+            notes.append(
+                Note(
+                    f"{problems.place}: each line is a session", f"{flag.idle:60m} unites lines of a user by their time"
+                )
+            )
         topics, lists = [shown.topic for shown in self.lists.means], [shown.docnos for shown in self.lists.means]
         named, users = user if self.users else None, self.users.means
         columns = {name: (self.kept[name].means, codes) for name, codes in zip(self.kept, kept, strict=True)}
@@ -742,7 +746,7 @@ def _rank(word: bytes) -> int:
         rank = LAST_RANK + 1
     if rank < 1 and not word.lstrip(b"-").isdigit():
         what = f"rank '{decode(word)}' is not a whole number"
-        raise InputError("", what, "write ranks with blanks between them; --clicks-as docno reads docnos")
+        raise InputError("", what, f"write ranks with blanks between them; {flag.clicks_as:docno} reads docnos")
     if not 1 <= rank <= LAST_RANK:
         what = f"rank {decode(word)[:20]} is {'too large' if rank > 0 else 'below 1'}"
         raise InputError("", what, "ranks are counted from 1")

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.errors import InputError, did_you_mean
+from gradedeval.errors import InputError, did_you_mean, flag
 from gradedeval.measures import notation
 from gradedeval.measures.gains import safe_divide
 
@@ -493,7 +493,7 @@ def _read(word: str) -> Chosen:
         raise InputError(f"'{word}'", "is not a click model", did_you_mean(spelling.name, KINDS) or hint, usage=True)
     number, given = KINDS[spelling.name].number, dict(spelling.parameters)
     if spelling.cutoff is not None:
-        raise InputError(f"'{word}'", "a click model has no cutoff", "--depth cuts the lists", usage=True)
+        raise InputError(f"'{word}'", "a click model has no cutoff", f"{flag.depth} cuts the lists", usage=True)
     for name in given:
         if number is None or name != number[0]:
             known = f"its parameter is {number[0]}" if number else "it has no parameters"

@@ -39,7 +39,7 @@ from gradedeval.clicks.log import (
     read_log,
     small_table_of,
 )
-from gradedeval.errors import InputError, check_choice, plural, tell
+from gradedeval.errors import InputError, check_choice, flag, plural, tell
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import frame_rows, frame_table, to_frame
 from gradedeval.measures.definition import Measure
@@ -183,10 +183,10 @@ def observe(
     """
     log = read_log(log)
     mu, page, ranks = numbers.MU.check(mu), numbers.PAGE.check(page), LOG_RANKS.check_or_none(ranks)
-    check_choice(gaps, ("mean", "pooled"), "--gaps")
-    check_choice(clickless, ("count", "drop"), "--clickless")
+    check_choice(gaps, ("mean", "pooled"), flag.gaps)
+    check_choice(clickless, ("count", "drop"), flag.clickless)
     if per is not None:
-        check_choice(per, ("query", "user"), "--per")
+        check_choice(per, ("query", "user"), flag.per)
     if not (log.clicks[log.pattern] > 0).any():
         raise InputError(log.place, "no click in any session", "nothing can be observed without clicks")
     depth = ranks or int(log.lengths.max(initial=0)) or RANKS
@@ -229,7 +229,7 @@ def _rows(log: ClickLog, per: str | None, clickless: str) -> tuple[_Rows, list[s
         outer = _topics(log)[1][log.configuration]
     elif per == "user":
         if log.user is None:
-            raise InputError("--per user", f"{log.place} has no users", "add the column user", usage=True)
+            raise InputError(f"{flag.per:user}", f"{log.place} has no users", "add the column user", usage=True)
         outer = log.user
     keys, sessions = collapse([_readers(log), outer, log.last_click[log.pattern]], log.count)
     rows, notes = _Rows(keys[1], keys[0], keys[2], sessions), list(log.notes)
@@ -439,7 +439,7 @@ def draw_observation(ax: Axes, frame: pd.DataFrame, divergences: dict[str, float
 
 
 PRECISION = 0.001
-SUM_SCALES = "add --scale sum"
+SUM_SCALES, AS_IN = f"add {flag.scale:sum}", f"for example {flag.measures:'rbp(p=0.05..0.99)'}"
 
 Weighing = str | Measure | MeasureRange
 """What weighs ranks: a measure, or one with a range of parameter values; or several of these as text."""
@@ -595,9 +595,9 @@ def fit_observation(
     observation: Observation, chosen: Sequence[Measure | MeasureRange], scale: str, weights: Any, precision: float
 ) -> Fits:
     """As `fit`, of measures that are read."""
-    check_choice(scale, ("sum", "none", "both"), "--scale")
+    check_choice(scale, ("sum", "none", "both"), flag.scale)
     if observation.frame.columns[0] != "rank":
-        raise InputError("--per", "weights are fitted to one model of all", "leave it out", usage=True)
+        raise InputError(flag.per, "weights are fitted to one model of all", "leave it out", usage=True)
     looked = observation.weights
     searched = [one for one in chosen if isinstance(one, MeasureRange)]
     fixed = [one for one in chosen if not isinstance(one, MeasureRange)]
@@ -618,7 +618,7 @@ def fit_observation(
             rows.append((_row(str(measure), vector, looked, scaled, notes), vector))
     rows += [(_row(name, vector, looked, True, notes), vector) for name, vector in _vectors(weights, len(looked))]
     if not rows:
-        raise InputError("", "no measure and no weights given", "for example -m 'rbp(p=0.05..0.99)'", usage=True)
+        raise InputError("", "no measure and no weights given", AS_IN, usage=True)
     rows.sort(key=lambda row: float(row[0]["divergence"]))
     frame = to_frame([row for row, _ in rows], columns=list(COLUMNS))
     curves = {"rank": np.arange(1, len(looked) + 1), "observation": looked}
@@ -652,9 +652,8 @@ def _fixed(measure: Measure, depth: int) -> Floats:
     except InputError as error:
         if not measure.definition.weights_in_ranking:
             raise
-        hint = (
-            f"give its weights over runs with --weights, as `gradedeval weights RUN... QRELS -m {measure}` writes them"
-        )
+        written = f"as `gradedeval weights RUN... QRELS -m {measure}` writes them"
+        hint = f"give its weights over runs with {flag.weights}, {written}"
         raise error.replace(hint=hint) from None
 
 

@@ -18,7 +18,7 @@ from gradedeval.clicks.click_measures import gains_of_lists, lists_of
 from gradedeval.clicks.click_models import NO_LIST, ClickModel, listed, read_model
 from gradedeval.clicks.log import ClickLog, read_log
 from gradedeval.clicks.model_kinds import Cells
-from gradedeval.errors import InputError, plural, tell
+from gradedeval.errors import InputError, flag, plural, tell
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import (
@@ -221,7 +221,9 @@ def simulated(
 ) -> ClickLog:
     """The log of `simulate`, of a model or measure, runs by name and a log that are read."""
     if (runs is None) == (lists is None):
-        raise InputError("", "lists to show come from runs or from a log", "give either RUN... or --lists", usage=True)
+        raise InputError(
+            "", "lists to show come from runs or from a log", f"give either RUN... or {flag.lists}", usage=True
+        )
     sessions, seed = numbers.SESSIONS.check(sessions), numbers.SEED.check(seed)
     needs = isinstance(users, Measure) or users.items.tie == "grade"
     if qrels is None and needs:
@@ -292,18 +294,18 @@ def simulate_command(
     gradedeval clicks simulate runs/*.run --model dbn.json
     """
     if (user is None) == (model is None):
-        what = "users of a measure or of a click model" if user is None else "cannot be combined with --model"
+        what = "users of a measure or of a click model" if user is None else f"cannot be combined with {flag.model}"
         raise InputError("--as" if user else "", what, "give either --as MEASURE or --model FILE", usage=True)
     if model is not None:
         refuse_options(keywords, OF_MEASURES, OF_MODEL)
         if measures_from:
-            raise InputError("--measures-from", f"does not apply to {OF_MODEL}", "leave it out", usage=True)
+            raise InputError(flag.measures_from, f"does not apply to {OF_MODEL}", "leave it out", usage=True)
     users = read_model(model) if model else one_measure("--as", user, measure_table(measures_from))
     shown = None if lists is None else read_log(lists, depth=keywords["depth"] or DEPTH)
     if lists is not None:
         runs, qrels = None, files[0] if files else None
         if len(files) > 1:
-            raise InputError("--lists", "cannot be combined with runs", "give QRELS alone", usage=True)
+            raise InputError(flag.lists, "cannot be combined with runs", "give QRELS alone", usage=True)
     else:
         runs, qrels = (run_and_qrels if user else runs_and_qrels_if_any)(files, keywords)
     log = simulate(users, runs, qrels, lists=shown, sessions=sessions, seed=seed, each=each, **keywords)

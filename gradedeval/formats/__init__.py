@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from gradedeval.errors import InputError, did_you_mean, visible
+from gradedeval.errors import InputError, did_you_mean, flag, visible
 from gradedeval.formats.tables import PLAIN
 from gradedeval.formats.tables import Column as Column
 from gradedeval.formats.tables import Document as Document
@@ -154,7 +154,7 @@ def render(make: Maker, form: str, digits: int | None = None, signed: bool = Tru
     """
     if form not in FORMATS:
         hint = did_you_mean(form, FORMATS) or f"choose from {', '.join(FORMATS)}"
-        raise InputError("--format", f"unknown format '{form}'", hint, usage=True)
+        raise InputError(flag.format, f"unknown format '{form}'", hint, usage=True)
     document = make(FORMATS[form].layout)
     unsigned = FORMATS[form].layout == "wide" and not signed
     return FORMATS[form].write(replace(document, signature="") if unsigned else document, digits)

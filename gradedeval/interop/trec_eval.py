@@ -18,7 +18,7 @@ from gradedeval.arrays import Bools, Floats
 from gradedeval.cli.arguments import check_standard_input, usage
 from gradedeval.cli.options import HELP, READS, command_line, option
 from gradedeval.cli.output import write
-from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, shorten, tell
+from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, flag, shorten, tell
 from gradedeval.formats import trec_line
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS, VERSIONS, Entry, Line, Setting, select_lines
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS as QRELS_FORMATS
@@ -596,7 +596,7 @@ HINTS = {
 """Kind of an error or a note -> its hint here: trec_eval's command line lacks most of our options."""
 
 
-_FORMATS = re.compile(r", or [^,;]* --(run|qrels)-format .*")
+_FORMATS = re.compile(r", or [^,;]* .--(run|qrels)-format .*")
 
 
 def drop_in_options(complete: bool, level: int | None, depth: int | None, judged_only: bool, version: str) -> Options:
@@ -645,7 +645,7 @@ def adapted_notes(notes: Iterable[str]) -> list[str]:
 
 def _adapted(error: InputError) -> InputError:
     """The error with hints that this command line can follow."""
-    hint = HINTS.get(error.kind, _FORMATS.sub("", error.hint))
+    hint = HINTS.get(error.kind, _FORMATS.sub("", error.said[1]))
     return error.replace(hint=hint, also=[_adapted(other) for other in error.also])
 
 
@@ -732,7 +732,7 @@ def help_text(usage: str, measures: Iterable[str], holds: str) -> str:
             named[name] = entries[name]
         else:
             hint = did_you_mean(name, [*entries, *nicknames]) or "`gradedeval measures NAME` explains ours"
-            raise InputError("-m", f"unknown measure '{name}' of trec_eval", hint, usage=True)
+            raise InputError(flag.measures, f"unknown measure '{name}' of trec_eval", hint, usage=True)
     if named:
         return "\n".join(_page(name, entry) for name, entry in named.items())
     parts = [usage, "", _folded(f"QRELS ({holds}): ", f"{HOLDS[holds]}.", 2), "", "Measures:"]

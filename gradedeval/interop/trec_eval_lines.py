@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from gradedeval.errors import InputError, did_you_mean
+from gradedeval.errors import InputError, did_you_mean, flag
 from gradedeval.measures.definition import Measure, Summary
 from gradedeval.measures.gains import is_pairs
 from gradedeval.measures.parse import parse_measures
@@ -74,7 +74,7 @@ class Entry:
 
 def bad_parameters(name: str, words: str, hint: str) -> InputError:
     """The error for parameters that a measure does not take."""
-    return InputError(f"-m {name}.{words}", "invalid parameters", hint, kind="parameters", usage=True)
+    return InputError(f"{flag.measures:{name}.{words}}", "invalid parameters", hint, kind="parameters", usage=True)
 
 
 def _numbers(name: str, words: str, key: str = "") -> list[float]:
@@ -342,7 +342,7 @@ def _lines(name: str, entry: Entry, words: str, setting: Setting) -> list[Line]:
     try:
         return entry.lines(name, words, setting)
     except InputError as error:
-        raise error if error.kind == "parameters" else bad_parameters(name, words, error.problem) from None
+        raise error if error.kind == "parameters" else bad_parameters(name, words, error.said[0]) from None
 
 
 def _check_format(word: str, form: str) -> None:
@@ -351,11 +351,11 @@ def _check_format(word: str, form: str) -> None:
     others = [other for other, (entries, nicknames) in DROP_IN_FORMATS.items() if name in entries or word in nicknames]
     if others and form not in others:
         hint = f"it needs -R {' or -R '.join(others)}"
-        raise InputError("-m", f"'{name}' is not available for {form}", hint, usage=True)
+        raise InputError(flag.measures, f"'{name}' is not available for {form}", hint, usage=True)
     if form != "qrels":
         entries, nicknames = DROP_IN_FORMATS[form]
-        hint = did_you_mean(name, [*entries, *nicknames]) or f"as in -m {nicknames[-1]}"
-        raise InputError("-m", f"unknown measure '{word}' of {form}", hint, usage=True)
+        hint = did_you_mean(name, [*entries, *nicknames]) or f"as in {flag.measures:{nicknames[-1]}}"
+        raise InputError(flag.measures, f"unknown measure '{word}' of {form}", hint, usage=True)
 
 
 def _in_order(lines: list[Line]) -> list[Line]:
@@ -375,5 +375,5 @@ def _own(word: str, known: Iterable[str]) -> list[Measure]:
             raise
         by_case = {name.lower(): name for name in known}
         near = f"did you mean '{by_case[word.lower()]}'?" if word.lower() in by_case else did_you_mean(word, known)
-        hint = near or error.hint
-        raise InputError("-m", f"unknown measure '{word}'", hint, kind="unknown-measure", usage=True) from None
+        hint = near or error.said[1]
+        raise InputError(flag.measures, f"unknown measure '{word}'", hint, kind="unknown-measure", usage=True) from None

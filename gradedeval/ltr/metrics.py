@@ -97,7 +97,7 @@ class Metric:
         found = scores_of_lists(self.measure, documents, finite_scores(scores, len(documents.labels)), self.top)
         # Their hints name options, which a metric lacks; that on few topics names none.
         notes = [
-            note.text if isinstance(note, Note) and note.kind != "few-topics" else str(note) for note in found.notes
+            note.with_hint("") if isinstance(note, Note) and note.kind != "few-topics" else note for note in found.notes
         ]
         if self.top is None and depends_on_top(self.measure):
             notes.insert(0, f"{self.name}: the highest label of each data set is taken for the top grade; say top=")

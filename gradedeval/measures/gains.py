@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gradedeval.arrays import LARGEST, Bools, Floats, Ints, distinct, shared
-from gradedeval.errors import InputError, shorten
+from gradedeval.errors import InputError, flag, shorten
 from gradedeval.measures.notation import Value, write_value
 from gradedeval.trec.stream import is_named
 
@@ -158,7 +158,7 @@ def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> Gai
     if grades.max_gain is not None and scale == "unit":
         top = _max_gain(grades.max_gain, worth, place)
     if scale == "unit" and top > 1:
-        raise InputError(place, f"the top gain {top:g} is outside 0..1", "give values up to 1, or --max-gain 1")
+        raise InputError(place, f"the top gain {top:g} is outside 0..1", f"give values up to 1, or {flag.max_gain:1}")
     return GainTable(worth, top)
 
 
@@ -220,7 +220,7 @@ def _max_gain(given: float, worth: Floats, place: str) -> float:
     if not highest <= given <= 1:
         what = f"{given:g} cannot be the top gain of {place}"
         hint = f"use a value from {highest:g} to 1" if highest < 1 else "the only one is 1"
-        raise InputError("--max-gain", what, hint, usage=True)
+        raise InputError(flag.max_gain, what, hint, usage=True)
     return float(given)
 
 

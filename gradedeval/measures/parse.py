@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.errors import InputError, url_place
+from gradedeval.errors import InputError, flag, url_place
 from gradedeval.measures.definition import AnyMeasure, Measure, failure, intent_aware
 from gradedeval.measures.notation import IA, LONGEST, Spelling, read, split, too_long
 from gradedeval.measures.table import MEASURES
@@ -41,7 +41,7 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
         raise InputError(place, "no such file", "check the path", usage=True)
     spec = importlib.util.spec_from_file_location("gradedeval_user_measures", place)
     if not os.path.isfile(path) or spec is None or spec.loader is None:
-        raise InputError(place, "is not a Python file", "--measures-from takes a .py file", usage=True)
+        raise InputError(place, "is not a Python file", f"{flag.measures_from} takes a .py file", usage=True)
     module = importlib.util.module_from_spec(spec)
     foreign.append(place)
     try:

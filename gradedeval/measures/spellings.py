@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from gradedeval.errors import InputError
+from gradedeval.errors import Flag, InputError, Note, flag
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import IA, Spelling, Value, read, read_cutoff, read_value
 
@@ -158,15 +158,17 @@ class Difference(NamedTuple):
 
 
 DIFFERENT: dict[str, Difference] = {
-    "ERR": Difference("in ir_measures and gdeval the top grade is always 4; --top-grade 4", lambda _, top: top != 4),
+    "ERR": Difference(
+        f"in ir_measures and gdeval the top grade is always 4; {flag.top_grade:4}", lambda _, top: top != 4
+    ),
     "Bpref": Difference(
-        "in ir_measures grades below 0 count as unjudged; --negative unjudged", lambda lowest, _: lowest < 0
+        f"in ir_measures grades below 0 count as unjudged; {flag.negative:unjudged}", lambda lowest, _: lowest < 0
     ),
     "BPref": Difference(
-        "in ir_measures grades below 0 count as unjudged; --negative unjudged", lambda lowest, _: lowest < 0
+        f"in ir_measures grades below 0 count as unjudged; {flag.negative:unjudged}", lambda lowest, _: lowest < 0
     ),
     "infAP": Difference(
-        "in ir_measures grades below 0 are not sampled; --negative unjudged", lambda lowest, _: lowest < 0
+        f"in ir_measures grades below 0 are not sampled; {flag.negative:unjudged}", lambda lowest, _: lowest < 0
     ),
     "alpha_DCG": Difference("ir_measures divides by the best possible; write alpha_dcg(norm=best)"),
     "Compat": Difference("ir_measures stops at the end of the run, which matters for short ones"),
@@ -355,8 +357,8 @@ def note_of_cwl_eval(measures: Iterable[Measure]) -> str | None:
         for measure in measures
         if measure.gain != "grade" and measure.rel is None and _OF_CWL_EVAL.fullmatch(measure.label)
     ]
-    what = "in cwl_eval gains are the grades, and 1000 ranks count, in the order of the file; --like cwl_eval"
-    return f"{', '.join(written)}: {what}" if written else None
+    what = f"in cwl_eval gains are the grades, and 1000 ranks count, in the order of the file; {flag.like:cwl_eval}"
+    return Note(f"{', '.join(written)}: {what}") if written else None
 
 
 def note_of(label: str, lowest: float, top: float) -> str | None:
@@ -366,7 +368,7 @@ def note_of(label: str, lowest: float, top: float) -> str | None:
     """
     name = re.split(r"(?<=rbp\.)\d|[(@:]", label, maxsplit=1)[0]
     different = DIFFERENT.get("Bpref" if "judged_only=True" in label else name)
-    return f"{label}: {different.what}" if different and different.counts(lowest, top) else None
+    return Note(f"{label}: {different.what}") if different and different.counts(lowest, top) else None
 
 
 def notation_of(alias: str) -> str:
@@ -380,7 +382,7 @@ def notation_of(alias: str) -> str:
 
 # What is not a measure, and what to do instead; and names that others use for more than one measure.
 _HINTS = {
-    "ssp": "write -m sp --standardize",
+    "ssp": f"write {flag.measures:sp} {Flag('--standardize', 'standardize()')}",
     "rbo": "`gradedeval diff RUN RUN` compares rankings by rank-biased overlap",
     **{
         name: f"trec_eval has it: write gradedeval trec_eval -m {name}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, Literal, TypedDict, TypeVar
 
-from gradedeval.errors import FLAG_VALUES, InputError, did_you_mean, plural
+from gradedeval.errors import InputError, did_you_mean, flag, plural
 from gradedeval.measures.notation import Value
 from gradedeval.options import numbers
 from gradedeval.options.definition import (
@@ -151,25 +151,27 @@ class Options:
         for name, described in OPTIONS.items():
             object.__setattr__(self, name, described.check(getattr(self, name)))
         if self.residuals == "difference" and (self.max_residual is not None or self.residual_depth == "full"):
-            hint = "--max-residual and --residual-depth full take --residuals total"
-            raise InputError("--residuals difference", "a signed difference is not a bound", hint, usage=True)
+            hint = f"{flag.max_residual} and {flag.residual_depth:full} take {flag.residuals:total}"
+            raise InputError(f"{flag.residuals:difference}", "a signed difference is not a bound", hint, usage=True)
         if self.ties == "average":
-            excluded = {"--order file": self.order == "file", "--depth": self.depth, "--costs": self.costs}
-            for flag in (flag for flag, given in excluded.items() if given):
-                hint = "cut the measures, as in ap@100" if flag == "--depth" else "leave out one of them"
-                raise OPTIONS["ties"].error(f"average cannot be combined with {flag}", hint)
+            excluded = {f"{flag.order:file}": self.order == "file", flag.depth: self.depth, flag.costs: self.costs}
+            for other in (other for other, given in excluded.items() if given):
+                hint = "cut the measures, as in ap@100" if other == flag.depth else "leave out one of them"
+                raise OPTIONS["ties"].error(f"average cannot be combined with {other}", hint)
         if self.judged_only and self.fill is not None:
-            raise OPTIONS["fill"].error("--judged-only drops the documents that it fills", "leave out one of them")
+            raise OPTIONS["fill"].error(
+                f"{flag.judged_only:True} drops the documents that it fills", "leave out one of them"
+            )
         if self.judged_only and (self.wants_residuals or self.bounds):
             wanted = ("residual", "residuals") if self.wants_residuals else ("bounds", "bounds")
             what = f"a condensed list has no {wanted[0]}: a document judged later could enter above others"
-            raise OPTIONS["judged_only"].error(what, f"leave out --judged-only or the {wanted[1]}")
+            raise OPTIONS["judged_only"].error(what, f"leave out {flag.judged_only:True} or the {wanted[1]}")
         if self.bounds and self.interval is not None:
-            what = "--interval has columns low and high too"
+            what = f"{flag.interval:True} has columns low and high too"
             raise OPTIONS["bounds"].error(what, "ask for one of them")
         if self.bounds and self.ties in TIES_BY_GRADE:
             what = f"{self.ties} has no bounds: documents judged later would change places"
-            raise OPTIONS["ties"].error(what, "take another order of ties, or leave out --bounds")
+            raise OPTIONS["ties"].error(what, f"take another order of ties, or leave out {flag.bounds:True}")
 
     def check_unscored(self, command: str, commands: Commands = "reading") -> None:
         """Raise InputError (usage) for an option of scores, given to a command that makes none of them."""
@@ -185,7 +187,10 @@ class Options:
     @property
     def topics_judged_later(self) -> str:
         """What is said where topics are chosen by what is judged; empty where they are not."""
-        chosen = {"--topics relevant": self.topics == "relevant", "--max-residual": self.max_residual is not None}
+        chosen = {
+            f"{flag.topics:relevant}": self.topics == "relevant",
+            flag.max_residual: self.max_residual is not None,
+        }
         by = " and ".join(option for option, given in chosen.items() if given)
         return by and f"topics that {by} selects now; further judgments may add topics or remove some"
 
@@ -199,8 +204,6 @@ OPTIONS: dict[str, Option] = {
     entry.name: entry.metadata["option"].of(entry.name, entry.type, entry.default) for entry in fields(Options)
 }
 """The registry: name -> option."""
-
-FLAG_VALUES.update((described.flag, described.words) for described in OPTIONS.values() if described.words)
 
 
 class OptionKwargs(TypedDict, total=False):

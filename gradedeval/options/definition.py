@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from gradedeval.arrays import as_float
-from gradedeval.errors import InputError, did_you_mean, plural, shown
+from gradedeval.errors import Flag, InputError, did_you_mean, flag, plural, shown
 from gradedeval.measures.gains import read_scheme
 from gradedeval.measures.notation import plain_value, read_value
 from gradedeval.options import numbers
@@ -135,7 +135,7 @@ class Option:
 
     def error(self, problem: str, hint: str = "") -> InputError:
         """What is wrong with the value that a user gave."""
-        return InputError(self.flag, problem, hint, usage=True)
+        return InputError(Flag(self.flag), problem, hint, usage=True)
 
 
 def option(default: Any, help: str, **settings: Any) -> Any:
@@ -149,7 +149,7 @@ def option(default: Any, help: str, **settings: Any) -> Any:
 def read_gain(gain: Any) -> Any:
     """A gain scheme from text or a list; anything else as it is."""
     value = read_value(gain) if isinstance(gain, str) else plain_value(gain)
-    return read_scheme(value, "--gain") if isinstance(value, str | tuple | int | float) else value
+    return read_scheme(value, flag.gain) if isinstance(value, str | tuple | int | float) else value
 
 
 def read_unseen(value: Any) -> Any:
@@ -368,7 +368,7 @@ def read_labels(labels: Any) -> Any:
         if not name or value != value or name in grades:
             again = f"label '{label.strip()}' is given twice"
             what = again if name in grades else f"'{f'{label}=' if label else ''}{grade}' is not label=grade"
-            raise InputError("--labels", what, "as in --labels HRel=2,Rel=1,NRel=0", usage=True)
+            raise InputError(flag.labels, what, f"as in {flag.labels:HRel=2,Rel=1,NRel=0}", usage=True)
         grades[name] = value
     return Labels(grades)
 

@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from gradedeval.arrays import as_float
-from gradedeval.errors import InputError, shown
+from gradedeval.errors import Flag, InputError, shown
 from gradedeval.measures.notation import LAST_CUTOFF
 
 LARGEST = LAST_CUTOFF
@@ -26,6 +26,7 @@ class Number:
     """The numbers that an option takes, on the command line and in Python.
 
     flag              the option, as the command line calls it
+    keyword           what Python calls it, where that is another name
     whole             whether only whole numbers are allowed
     minimum, maximum  the lowest number allowed and the highest; whole numbers end at `LARGEST` without one
     above, below      a number that it must exceed, and one that it must not reach
@@ -39,6 +40,7 @@ class Number:
     above: float | None = None
     below: float | None = None
     word: str | None = None
+    keyword: str = ""
 
     @property
     def kind(self) -> str:
@@ -103,7 +105,7 @@ class Number:
 
     def error(self, problem: str, hint: str = "") -> InputError:
         """What is wrong with the value that a user gave."""
-        return InputError(self.flag, problem, hint, usage=True)
+        return InputError(Flag(self.flag, self.keyword), problem, hint, usage=True)
 
 
 def _whole(digits: str) -> float:
@@ -153,7 +155,7 @@ MIN_SEEN = Number("--min-seen", whole=True, minimum=0)
 MU = Number("--mu", minimum=0)
 PAGE = Number("--page", whole=True, minimum=0)
 PAIRS = Number("--pairs", whole=True, minimum=2, maximum=10_000_000)
-PERSISTENCE = _share("--persistence")
+PERSISTENCE = _share("--persistence", keyword="p")
 POINTS = Number("--points", whole=True, minimum=2, maximum=10_001, word="all")
 POOL_DEPTH = _count("--pool-depth")
 PRECISION = Number("--precision", minimum=1e-10)

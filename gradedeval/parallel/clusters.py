@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from gradedeval.errors import InputError, reason, tell
+from gradedeval.errors import InputError, flag, reason, tell
 from gradedeval.parallel import cores
 from gradedeval.parallel.executors import (
     SAFE_PATH,
@@ -39,7 +39,7 @@ def preload() -> None:
     """Begin to import what workers of this machine need, in the process that they are forked from, while this one does
     the same: each of them would take half a second of its processor for it. Raises InputError where it cannot be
     started."""
-    check_script("--cluster")
+    check_script(flag.cluster)
     import multiprocessing
     import signal
     from importlib.util import find_spec
@@ -95,13 +95,13 @@ def local_cluster(count: int) -> Iterator[Any]:
                 )
                 stack.enter_context(cluster)
         except (OSError, RuntimeError) as error:
-            raise guard_fault("--cluster", dask.config.get(METHOD)) or _no_workers(error) from None
+            raise guard_fault(flag.cluster, dask.config.get(METHOD)) or _no_workers(error) from None
         yield cluster
 
 
 def _no_workers(error: Exception) -> InputError:
     what = f"no workers can be started on this machine ({' '.join(reason(error).split())})"
-    return InputError("--cluster", what, "use --jobs")
+    return InputError(flag.cluster, what, f"use {flag.jobs}")
 
 
 Task = TypeVar("Task")
@@ -166,7 +166,7 @@ def _reach(address: str) -> None:
         host = port = None
     if not host or not port:
         raise InputError(
-            "--cluster", f"'{address}' is not an address", f"as in tcp://host:8786, or '{LOCAL}'", usage=True
+            flag.cluster, f"'{address}' is not an address", f"as in tcp://host:8786, or '{LOCAL}'", usage=True
         )
     until = time.monotonic() + PATIENCE
     while True:
@@ -199,13 +199,13 @@ def _greet(address: str) -> None:
     except Exception:
         what = f"what answers at {address} is not a dask scheduler"
         raise InputError(
-            "--cluster", what, "`dask scheduler` prints its address, as in tcp://host:8786 or tls://host:8786"
+            flag.cluster, what, "`dask scheduler` prints its address, as in tcp://host:8786 or tls://host:8786"
         ) from None
 
 
 def _no_answer(address: str, error: Exception) -> InputError:
     what = f"no scheduler answers at {address} ({' '.join(reason(error).split())})"
-    return InputError("--cluster", what, "start one with `dask scheduler`, or check the address")
+    return InputError(flag.cluster, what, "start one with `dask scheduler`, or check the address")
 
 
 def dashboard(client: Any) -> str:
@@ -224,7 +224,7 @@ def _library() -> Any:
     try:
         import distributed
     except ImportError:
-        raise InputError("--cluster", "needs dask", "pip install 'gradedeval[cluster]'", usage=True) from None
+        raise InputError(flag.cluster, "needs dask", "pip install 'gradedeval[cluster]'", usage=True) from None
     return distributed
 
 
@@ -255,7 +255,7 @@ def _wait_for_worker(client: Any) -> None:
         client.submit(int, pure=False).result(timeout=FIRST_WORKER)
     except TimeoutError:
         what = f"no worker has come to {address} within {FIRST_WORKER} seconds"
-        raise InputError("--cluster", what, f"start one with `dask worker {address} --nthreads 1`") from None
+        raise InputError(flag.cluster, what, f"start one with `dask worker {address} --nthreads 1`") from None
 
 
 def check_versions(client: Any) -> None:
@@ -270,7 +270,7 @@ def check_versions(client: Any) -> None:
         if isinstance(versions, ModuleNotFoundError):
             raise _lacking(versions, f"{who} (Python {python})")
         if isinstance(versions, Exception):
-            raise InputError("--cluster", f"{who} cannot load gradedeval ({versions})", "install it there")
+            raise InputError(flag.cluster, f"{who} cannot load gradedeval ({versions})", "install it there")
         if fault := different(own_versions(), {**versions, "Python": python}, who):
             raise fault
 
@@ -288,7 +288,7 @@ def _answers(client: Any, question: str) -> dict[str, Any]:
 def _lacking(error: ModuleNotFoundError, who: str) -> InputError:
     """What to say of a process of the cluster that has no gradedeval, or lacks what that needs."""
     return InputError(
-        "--cluster",
+        flag.cluster,
         f"{who} has no {error.name}",
         f"pip install 'gradedeval[cluster]=={own_versions()['gradedeval']}' there",
     )
@@ -298,7 +298,7 @@ def scheduler_gone(client: Any, error: BaseException) -> InputError:
     """What to say of a client that has lost its scheduler."""
     address = getattr(client.scheduler, "address", "") or "the address"
     what = f"the scheduler at {address} is gone ({' '.join(str(error).split()) or type(error).__name__})"
-    return InputError("--cluster", what, "start it and its workers again, and evaluate again")
+    return InputError(flag.cluster, what, "start it and its workers again, and evaluate again")
 
 
 @contextmanager
@@ -372,5 +372,5 @@ class _Awaited(Future[Any]):
         if isinstance(error, ModuleNotFoundError):
             if str(error.name).startswith("gradedeval"):  # those that were there before have it
                 return _lacking(error, "a worker that joined late")
-            return InputError("--cluster", f"a worker has no {error.name}", "install there what is installed here")
+            return InputError(flag.cluster, f"a worker has no {error.name}", "install there what is installed here")
         return error

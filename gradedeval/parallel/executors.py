@@ -17,7 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from gradedeval.arrays import keep_freed_memory
-from gradedeval.errors import InputError, shorten
+from gradedeval.errors import InputError, flag, shorten
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -296,7 +296,7 @@ def shared_array(count: int, kind: Any) -> Any:
 @contextmanager
 def spawned(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> Iterator[Submit]:
     """So many new processes, which import what they need. They end with the block, as those of `forked`."""
-    check_script("--jobs")  # before there is a pool: a process that runs the script again is ended, and would leave it
+    check_script(flag.jobs)  # before there is a pool: a process that runs the script again is ended, and would leave it
     with _processes("spawn", count) as pool, lent(pool, work, tasks) as submit:
         yield submit
 
@@ -318,7 +318,7 @@ def lent(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task])
         yield lambda number, with_work=False: _lent_to(executor, work, tasks[number])
         return
     if start_method(executor) in STARTED_ANEW:
-        check_script("--jobs")
+        check_script(flag.jobs)
     name, packed, ours = uuid4().hex, b"", own_versions()
 
     def submit(number: int, with_work: bool = False) -> Future[Any]:
@@ -393,7 +393,7 @@ def minor(version: str) -> str:
     return ".".join(version.split()[0].split(".")[:2])
 
 
-def different(ours: dict[str, str], theirs: dict[str, str], who: str, place: str = "--cluster") -> InputError | None:
+def different(ours: dict[str, str], theirs: dict[str, str], who: str, place: str = flag.cluster) -> InputError | None:
     """What to say of a process with other versions than this one's; None where they are the same."""
     names = [name for name in ours if ours[name] != theirs[name]]
     here, there = (shorten(f"{name} {one[name]}" for name in names) for one in (ours, theirs))

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradedeval.errors import InputError, at_prompt
+from gradedeval.errors import InputError, at_prompt, flag
 from gradedeval.parallel import Progress, cores, no_progress, with_progress
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ looks after what they share."""
 class WorkerDied(InputError):
     """The process died that did a task, and so did the one that did it again, or it could not be done again."""
 
-    def __init__(self, place: str = "--jobs", hint: str = "is there memory for so many? try --jobs 1") -> None:
+    def __init__(self, place: str = flag.jobs, hint: str = f"is there memory for so many? try {flag.jobs:1}") -> None:
         super().__init__(place, "a process that shared the work died", hint)
 
 
@@ -212,13 +212,13 @@ class Workers:
                         died.append(number)
                     else:
                         yield number, future.result() if error is None else _Raised(error)
-            if died and at_once > 1 and (unguarded := guard_fault("--jobs", self._start_method)):
+            if died and at_once > 1 and (unguarded := guard_fault(flag.jobs, self._start_method)):
                 raise unguarded
             if died and self.executor is not None and not is_client(self.executor):
                 check_takes_tasks(self.executor)
             # Of several that were with workers when one died, nobody knows which did it: then each goes alone.
             lost = died[:1] if at_once == 1 else [number for number in died if once(tasks[number])]
-            fault = WorkerDied("--cluster", MORE_MEMORY) if is_client(self.executor) else WorkerDied()
+            fault = WorkerDied(flag.cluster, MORE_MEMORY) if is_client(self.executor) else WorkerDied()
             yield from ((number, _Raised(fault)) for number in lost)
             left, at_once = [number for number in died if number not in lost], 1
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from gradedeval.analysis import ranked_runs, score_matrix
 from gradedeval.arrays import Bools, Floats, Ints, np
-from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, tell, visible
+from gradedeval.errors import InputError, check_choice, did_you_mean, flag, plural, shorten, tell, visible
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, frame_rows, frame_table, group_numbers, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -354,7 +354,7 @@ class AgreementSettings:
     ties: Ties = "a"
 
     def __post_init__(self) -> None:
-        check_choice(self.ties, TIES, "--rbo-ties")
+        check_choice(self.ties, TIES, flag.rbo_ties)
         numbers.PERSISTENCE.check_field(self, "p")
         numbers.AT.check_field(self, "at")
 
@@ -388,7 +388,7 @@ class Agreement(InNotebook, document="questions.agreement.agreement_document"):
         known = list(dict.fromkeys(self.frame["topic"]))
         if topic not in known:
             hint = did_you_mean(topic, known) or f"as in {shorten(known)}"
-            raise InputError("--topic", f"'{topic}' is not a topic of both runs", hint, usage=True)
+            raise InputError(flag.topic, f"'{topic}' is not a topic of both runs", hint, usage=True)
         return replace(self, frame=self.frame[self.frame["topic"] == topic])
 
     @property

@@ -29,7 +29,7 @@ from gradedeval.cli.options import (
     option,
 )
 from gradedeval.cli.output import asked_for, say, write
-from gradedeval.errors import InputError, Note, plural, tell, visible
+from gradedeval.errors import InputError, Note, flag, plural, tell, visible
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
 from gradedeval.formats.frames import to_frame
 from gradedeval.measures.parse import each_once
@@ -181,7 +181,7 @@ def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, sett
     for bound in bounds:
         if bound.kind in COMPARED and baseline is None:
             place = "" if bound.place.startswith("--") else bound.place  # that of a settings file
-            hint = "add --baseline RUN or --baseline SCORES.csv"
+            hint = f"add {flag.baseline:RUN} or {flag.baseline:SCORES.csv}"
             raise InputError(place, f"--{bound.kind} needs a baseline", hint, usage=True)
     runs = [run for run in matrix.runs if run != baseline]
     if not runs:
@@ -223,7 +223,7 @@ def _tests(
         return Tests({}, "")
     if settings.test not in significance.PAIR_TESTS:
         raise InputError(
-            "--test", f"{settings.test} {significance.NOT_BY_PAIR[settings.test]}", "choose another test", usage=True
+            flag.test, f"{settings.test} {significance.NOT_BY_PAIR[settings.test]}", "choose another test", usage=True
         )
     pairs = [matrix.select(runs=[baseline, run]).paired(bound.measure) for run, bound in wanted]
     _check_reach(pairs, [bound for _, bound in wanted], settings)
@@ -372,7 +372,7 @@ def _of_topics(both: Paired, bound: Bound) -> tuple[float, bool, str]:
 def _of_test(both: Paired, bound: Bound, p: float, method: str) -> tuple[float, bool, str]:
     if math.isnan(p) and _drop(both) > 0:
         what = f"{bound.measure} of '{both.runs[1]}' differs alike on all topics, so that there is no variance"
-        raise InputError(bound.place, what, "use --test randomization")
+        raise InputError(bound.place, what, f"use {flag.test:randomization}")
     if math.isnan(p):
         return p, True, f"{_moved(both)} alike on all topics, so that {method} gives no p"
     significant = "not significant" if p > bound.limit else "significant"
@@ -621,5 +621,5 @@ def _check_order(matrix: Matrix) -> None:
     """Raise InputError for a run whose scores rise with the rank: a gate that lets it pass guards nothing."""
     for note in matrix.notes:
         if isinstance(note, Note) and note.kind == "rising-scores":
-            place, _, what = note.text.partition(": ")
-            raise InputError(place, what, note.hint, kind=note.kind)
+            place, _, what = note.said[0].partition(": ")
+            raise InputError(place, what, note.said[1], kind=note.kind)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
 from gradedeval.analysis.tables import Row, Shown, frame_document, ratio, readings, same, signature_lines
 from gradedeval.arrays import TOLERANCE, Floats, Ints, np
-from gradedeval.errors import InputError, Note, at_prompt, in_python, plural, tell, visible
+from gradedeval.errors import InputError, Note, at_prompt, flag, plural, tell, visible
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, frame_table, joined, to_frame
 from gradedeval.options.question import Question, Setting, question
@@ -80,16 +80,16 @@ def unattainable_notes(measures: list[Paired], pairs: int, settings: TestSetting
         )
         if cause:
             causes.setdefault(cause, []).append(paired.measure)
-    return [f"{', '.join(names)}: {what}; {hint}" for (what, hint), names in causes.items()]
+    return [Note(f"{', '.join(names)}: {what}", hint) for (what, hint), names in causes.items()]
 
 
 def interval_notes(frame: pd.DataFrame, measures: list[Paired], settings: TestSettings) -> list[str]:
     """Notes of the measures by which an interval has no end, and of those by which a pair has no p and no interval."""
-    notes, blank = [], frame["low"].isna()
+    notes, blank = list[str](), frame["low"].isna()
     if names := frame["measure"][blank].unique().tolist():
         count = int(blank.sum())
         what = f"{settings.test} is blank for {count} {plural(count, 'pair')} whose topics all differ alike"
-        notes.append(f"{', '.join(names)}: {what}, so that there is no variance; use --test randomization")
+        notes.append(Note(f"{', '.join(names)}: {what}, so that there is no variance; use {flag.test:randomization}"))
     endless = np.isposinf(frame["high"]) | (frame["low"] == np.where(frame["tested"] == "ratio", 0, -np.inf))
     if names := frame["measure"][endless].unique().tolist():
         drawn = any(
@@ -115,7 +115,7 @@ def later_topics(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
     """That further judgments may bring in other topics."""
     chosen = matrix.scores.options.topics_judged_later if matrix.scores else ""
     return (
-        [f"{difference_bounds.IF_JUDGED}: orders are of the {chosen}"]
+        [Note(f"{difference_bounds.IF_JUDGED}: orders are of the {chosen}")]
         if chosen and frame["conclusive"].notna().any()
         else []
     )
@@ -478,7 +478,7 @@ def compare(
     settings = significance.TestSettings(test, correction, draws, alpha, seed, rope)
     matrix, name = score_matrix.with_baseline(scores, baseline, allow_mismatch)
     if len(matrix.runs) < 2:
-        raise InputError("", "compare needs at least two runs", "add a run or --baseline", usage=True)
+        raise InputError("", "compare needs at least two runs", f"add a run or {flag.baseline}", usage=True)
     first, second = score_matrix.run_pairs(len(matrix.runs), [] if name is None else [matrix.run_index(name)])
     return _compared(matrix, first, second, settings, judging)
 
@@ -506,7 +506,7 @@ def _attributes(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> 
     return {
         "test": "; ".join(tests_of(frame, matrix, settings)),
         "interval": " | ".join(interval_words(frame, settings)),
-        "if_fully_judged": in_python("; ".join(unseen_in(frame, matrix))),
+        "if_fully_judged": "; ".join(note.in_python() for note in unseen_in(frame, matrix)),
         "alpha": settings.alpha,
         "signature": matrix.signature,
     }

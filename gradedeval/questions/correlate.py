@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from gradedeval.analysis import pictures, score_matrix, significance
 from gradedeval.analysis.tables import signature_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close, np
-from gradedeval.errors import InputError, check_choice, plural
+from gradedeval.errors import InputError, check_choice, flag, plural
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, to_frame
 from gradedeval.measures.definition import Reading
@@ -91,7 +91,9 @@ def two_measures(scores: Matrix) -> Matrix:
     """The scores that are drawn against each other. Raises InputError (usage) unless they are by two measures."""
     if len(scores.measures) != 2:
         what = f"{len(scores.measures)} {plural(len(scores.measures), 'measure')} given"
-        raise InputError("--scatter", what, "give two, such as -m err@20 -m ndcg@10", usage=True)
+        raise InputError(
+            flag.scatter, what, f"give two, such as {flag.measures:err@20} {flag.measures:ndcg@10}", usage=True
+        )
     return scores
 
 
@@ -138,13 +140,13 @@ def correlate(
     n (pairs or runs). Raises InputError (usage) for a single measure, or the ordering of a single run; InputError if no
     agreement is defined for any two measures.
     """
-    for kind, flag in ((above, "--above"), (below, "--below")):
-        check_choice(kind, KINDS, flag)
+    check_choice(above, KINDS, flag.above)
+    check_choice(below, KINDS, flag.below)
     matrix = score_matrix.comparable(scores, allow_mismatch)
     if len(matrix.measures) < 2:
-        raise InputError("", "correlate needs at least two measures", "add another -m", usage=True)
+        raise InputError("", "correlate needs at least two measures", f"add another {flag.measure}", usage=True)
     if len(matrix.runs) < 2 and not {above, below} <= set(BY_TOPIC):
-        hint = "add a run, or use --above pearson --below spearman"
+        hint = f"add a run, or use {flag.above:pearson} {flag.below:spearman}"
         raise InputError("", "rank correlation needs at least two runs", hint, usage=True)
     rows = []
     for row, measure in enumerate(matrix.measures):

@@ -24,7 +24,7 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, tell, visible
+from gradedeval.errors import InputError, check_choice, did_you_mean, flag, plural, shorten, tell, visible
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
 from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, groups, joined, merged, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -230,20 +230,20 @@ class Diff(InNotebook, document="questions.diff.own_document"):
         """
         rows = np.ones(len(self.topics), dtype=bool)
         if kind is not None:
-            check_choice(kind, ONLY, "--only")
+            check_choice(kind, ONLY, flag.only)
             better = {measure.label: measure.reading.sign for measure in self.measures}
             change = self.topics["difference"] * [better[label] for label in self.topics["measure"]]
             settled = self.topics["settled"]
             if kind == "reversible" and settled.isna().all() and len(settled):
                 what = "what judging could reverse is not known here"
-                hint = "leave out --judged-only, or --ties best or worst, or take a measure with bounds"
-                raise InputError("--only", what, hint, usage=True)
+                hint = f"leave out {flag.judged_only:True}, or {flag.ties:best or worst}, or take a measure with bounds"
+                raise InputError(flag.only, what, hint, usage=True)
             rows &= {"worse": change < 0, "better": change > 0, "reversible": settled.eq(False).fillna(False)}[kind]
         if topic is not None:
             known = list(dict.fromkeys(self.topics["topic"]))
             if topic not in known:
                 hint = did_you_mean(topic, known) or f"as in {shorten(known)}"
-                raise InputError("--topic", f"'{topic}' is not a topic that both runs are scored on", hint, usage=True)
+                raise InputError(flag.topic, f"'{topic}' is not a topic that both runs are scored on", hint, usage=True)
             rows &= self.topics["topic"] == topic
         topics = self.topics[rows]
         wanted = set(zip(topics["measure"], topics["topic"], strict=True))
@@ -283,7 +283,7 @@ def diff(
     if not len(shared):
         raise grading.no_common_topics(new.place, ranked.topics, old.place, ranked.topics)
     if scorer.grader.types:
-        raise InputError("--costs", "diff does not read the types of documents", "leave it out", usage=True)
+        raise InputError(flag.costs, "diff does not read the types of documents", "leave it out", usage=True)
     terms, reread = ranked_runs.terms_by_run(ranked, scorer), flips.Reread.of_runs(scorer, runs)
     measured = [_of_measure(ranked, scorer, column, shared, terms, reread) for column in range(len(scorer.measures))]
     topics, documents = zip(*measured, strict=True)
@@ -554,7 +554,7 @@ def command(measures_from: tuple[str, ...], topic: str | None, top: int | None, 
         check_without_qrels(keywords)
         if top is not None and len(runs) > 2:
             what = f"applies to two runs, and {len(runs)} are given"
-            raise InputError("--top", what, "leave it out", usage=True)
+            raise InputError(flag.top, what, "leave it out", usage=True)
     chosen = parse_measures(own["measures"] or DEFAULT, measure_table(measures_from))
     keywords["p"] = own["persistence"] if is_given(own["persistence"]) else PERSISTENCE
     if originals:
@@ -573,11 +573,11 @@ def command(measures_from: tuple[str, ...], topic: str | None, top: int | None, 
 def _check(unused: list[str], qrels: str | None, reproduced: bool) -> None:
     """Raise InputError (usage) for the first of the flags given that have nothing to say here."""
     if unused:
-        flag = unused[0].replace("--measures", "-m")
-        if qrels is None and flag in ("-m", "--only") and not (reproduced and flag == "--only"):
-            raise InputError(flag, "needs qrels", "add QRELS", usage=True)
-        what = "does not apply to --reproduce" if reproduced else "applies to runs without qrels"
-        raise InputError(flag, what, "leave it out", usage=True)
+        place = unused[0].replace("--measures", "-m")
+        if qrels is None and place in ("-m", "--only") and not (reproduced and place == "--only"):
+            raise InputError(place, "needs qrels", "add QRELS", usage=True)
+        what = f"does not apply to {flag.reproduce}" if reproduced else "applies to runs without qrels"
+        raise InputError(place, what, "leave it out", usage=True)
 
 
 def _with_qrels(

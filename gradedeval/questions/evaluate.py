@@ -36,7 +36,7 @@ from gradedeval.cli.options import (
     registered,
 )
 from gradedeval.cli.output import asked_for, report, say, write
-from gradedeval.errors import SHOWN, InputError, tell
+from gradedeval.errors import SHOWN, InputError, flag, tell
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
 from gradedeval.options import numbers, resolve_options
@@ -92,8 +92,11 @@ def published_table(
     """
     own = {name: keywords.pop(name) for name in NAMES}
     if label is not None and own["caption"] is None and not history:
-        what, hint = "there is neither a caption nor a history to label", "add --caption TEXT or --append-to FILE"
-        raise InputError("--label", what, hint, usage=True)
+        what, hint = (
+            "there is neither a caption nor a history to label",
+            f"add {flag.caption:TEXT} or {flag.append_to:FILE}",
+        )
+        raise InputError(flag.label, what, hint, usage=True)
     if not any(map(is_given, own.values())):
         return None
     from gradedeval.analysis.score_matrix import Baseline  # few evaluations are published
@@ -119,7 +122,7 @@ def is_possible(published: Published | None, scores: Scores) -> bool:
     if not scores.errors:
         published.check_runs(names)
     missing = [name for name in published.baselines if name not in names]
-    tell(f"--baseline: '{name}' is not scored, so there is no table" for name in missing)
+    tell(f"{flag.baseline}: '{name}' is not scored, so there is no table" for name in missing)
     return not missing
 
 
@@ -178,7 +181,7 @@ def command(
     kept = {name: keywords.pop(name) for name in ("append_to", "label", "time")}
     order = None if sort is None else one_measure("--sort", sort, table)
     if ranks and order is None:
-        raise InputError("--ranks", "there is no order to number", "add --sort MEASURE", usage=True)
+        raise InputError(flag.ranks, "there is no order to number", f"add {flag.sort:MEASURE}", usage=True)
     form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, keywords, runs_from)
     tags, history = run_name == "tag", kept["append_to"] is not None
@@ -202,10 +205,12 @@ def command(
 def _quantities(measures: list[Measure], keywords: Mapping[str, Any], standardized: bool) -> list[Measure]:
     """All quantities of the measures. Raises InputError (usage) where an option does not go with them."""
     if keywords["max_residual"] is not None:
-        what = "cannot be combined with --max-residual: of the five quantities only expected utility has a residual"
-        raise InputError("--cwl", what, "leave out one of them", usage=True)
+        what = (
+            f"cannot be combined with {flag.max_residual}: of the five quantities only expected utility has a residual"
+        )
+        raise InputError(flag.cwl, what, "leave out one of them", usage=True)
     if standardized:
-        raise InputError("--cwl", "standardized costs have no meaning", "leave out --standardize", usage=True)
+        raise InputError(flag.cwl, "standardized costs have no meaning", "leave out --standardize", usage=True)
     return all_quantities(measures)
 
 

@@ -22,7 +22,7 @@ from gradedeval.analysis.pictures import (
     whole_numbers,
 )
 from gradedeval.arrays import Bools, Floats, np
-from gradedeval.errors import InputError, did_you_mean, shorten, tell, visible
+from gradedeval.errors import InputError, did_you_mean, flag, shorten, tell, visible
 from gradedeval.formats import Column, Document, Kind, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -271,17 +271,19 @@ def _wanted(topic: str | bytes | int | None, qrels: Qrels, options: Options) -> 
         if len(topics) == 1:
             return encode(topics[0])
         what = f"{qrels.place} has {len(qrels)} topics ({shorten(topics)})"
-        raise InputError("--topic", what, f"choose one, as in --topic {topics[0]}" if topics else "", usage=True)
+        raise InputError(flag.topic, what, f"choose one, as in {flag.topic:{topics[0]}}" if topics else "", usage=True)
     wanted = topic if isinstance(topic, bytes) else encode(str(topic))
     if options.topics_from is not None and wanted not in options.topics_from:
-        raise InputError("--topic", f"'{decode(wanted)}' is not listed in --topics-from", "add it there", usage=True)
+        raise InputError(
+            flag.topic, f"'{decode(wanted)}' is not listed in {flag.topics_from}", "add it there", usage=True
+        )
     if wanted not in qrels._row and options.topics != "run":
         hint = did_you_mean(decode(wanted), topics) or f"as in {shorten(topics)}"
-        what = f"'{decode(wanted)}' is not judged in {qrels.place}, and only --topics run includes such topics"
-        raise InputError("--topic", what, hint, usage=True)
+        what = f"'{decode(wanted)}' is not judged in {qrels.place}, and only {flag.topics:run} includes such topics"
+        raise InputError(flag.topic, what, hint, usage=True)
     if options.topics == "relevant" and not qrels._pool_of([wanted]).of_topics(qrels.labels > 0).any():
         what = f"'{decode(wanted)}' has no relevant document in {qrels.place}"
-        raise InputError("--topic", what, "use --topics both to include it", usage=True)
+        raise InputError(flag.topic, what, f"use {flag.topics:both} to include it", usage=True)
     return wanted
 
 
@@ -302,12 +304,12 @@ def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
         return alone
     name = decode(topic)
     if topic in qrels._row:
-        what, hint = f"'{name}' is not in {run.place}", "--topics qrels scores it 0"
+        what, hint = f"'{name}' is not in {run.place}", f"{flag.topics:qrels} scores it 0"
     else:
         scored = [decode(topic_id) for topic_id in run.topics]
         what = f"'{name}' is neither in {run.place} nor in {qrels.place}"
         hint = did_you_mean(name, scored) or f"as in {shorten(scored)}"
-    raise InputError("--topic", what, hint, usage=True)
+    raise InputError(flag.topic, what, hint, usage=True)
 
 
 def _explained(scorer: Scorer, batch: Batch, column: int, score: float, residual: float | None) -> Explained:
@@ -623,7 +625,7 @@ def _named(drawn: Floats, colors: Mapping[float, Any], most: int = 8) -> list[tu
 def _check_shown(form: str, layout: Layout, shown: int | None) -> dict[str, Any]:
     """Raise InputError (usage) for a number of ranks in a format that lists all."""
     if shown is not None and layout != "wide":
-        raise InputError("--show", f"the format {form} lists all ranks", "leave out --show", usage=True)
+        raise InputError(flag.show, f"the format {form} lists all ranks", f"leave out {flag.show}", usage=True)
     return {}
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Unpack
 from gradedeval.analysis import pictures, score_matrix
 from gradedeval.analysis.tables import Row, Shown, frame_document, near_best, same, signature_lines
 from gradedeval.arrays import Bools, Floats, np
-from gradedeval.errors import InputError, check_choice, plural, shorten
+from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, shorten
 from gradedeval.formats import Column, Document, Layout
 from gradedeval.formats.frames import InNotebook, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -116,7 +116,7 @@ def read_ranges(
         return read
     words = [word for text in given for word in split(str(text))]
     if not words:
-        hint = "for example -m 'nerr10(phi=0.05..0.95)' or -m nerr9@1..40"
+        hint = f"for example {flag.measures:'nerr10(phi=0.05..0.95)'} or {flag.measures:nerr9@1..40}"
         raise InputError("", "no measure with a range", hint, usage=True)
     return [_read_range(word, table) for word in dict.fromkeys(words)]
 
@@ -395,9 +395,9 @@ def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None
     depth = len(vector) if depth is None else numbers.WEIGHED_RANKS.check(depth)
     if depth > len(vector) or depth < 1:
         what = f"{depth} is out of range for {len(vector)} weights"
-        raise InputError("--ranks", what, f"give 1 to {len(vector)}", usage=True)
+        raise InputError(flag.ranks, what, f"give 1 to {len(vector)}", usage=True)
     if not vector[:depth].any():
-        raise InputError("--ranks", f"all weights down to rank {depth} are 0", "use more ranks", usage=True)
+        raise InputError(flag.ranks, f"all weights down to rank {depth} are 0", "use more ranks", usage=True)
     reference: Floats = vector[:depth] / vector[:depth].sum()
     return reference
 
@@ -407,7 +407,7 @@ def _scaled(measure: Measure, depth: int, renormalize: bool) -> Floats:
     total = float(weights.sum())
     if renormalize and total > 0:
         return weights / total
-    check_total(measure, total, "--renormalize scales them")
+    check_total(measure, total, f"{flag.renormalize} scales them")
     return weights
 
 
@@ -475,7 +475,7 @@ class Target:
         """The scores by the target. Raises InputError if `max_residual` leaves no pair."""
         matrix = collection.scores([target], residuals=True)
         if not matrix.included.any():
-            raise InputError("--max-residual", f"no (run, topic) pair is left by {matrix.measures[0]}", "raise it")
+            raise InputError(flag.max_residual, f"no (run, topic) pair is left by {matrix.measures[0]}", "raise it")
         return cls(collection, matrix)
 
     @property
@@ -579,11 +579,15 @@ def fit(
     return fit_ranges(collection, read_ranges(measures), target, kinds, precision, there)
 
 
+VALIDATE, VALIDATE_QRELS = Flag("--validate", "other_runs"), Flag("--validate-qrels", "other_qrels")
+VALIDATE_TOPICS = Flag("--validate-topics", "other_topics")
+
+
 def other(collection: Collection, runs: Any, qrels: Any, topics: frozenset[bytes] | None) -> Collection | None:
     """Where a fit is validated; None if nowhere. Raises InputError (usage) for runs without qrels."""
     if (runs is None) != (qrels is None):
-        what = "--validate and --validate-qrels go together"
-        raise InputError("", what, "give both --validate RUN and --validate-qrels FILE", usage=True)
+        what = f"{VALIDATE} and {VALIDATE_QRELS} go together"
+        raise InputError("", what, f"give both {VALIDATE:RUN} and {VALIDATE_QRELS:FILE}", usage=True)
     if runs is None and topics is None:
         return None
     options = collection.options
@@ -602,11 +606,11 @@ def fit_ranges(
 ) -> FitResult:
     """As `fit`, from parsed arguments and collections that are read."""
     for kind in kinds:
-        check_choice(kind, KINDS, "--by")
+        check_choice(kind, KINDS, flag.by)
     here = Target.of(collection, target)
     if len(collection.runs) < 2 and not set(kinds) <= set(BY_TOPIC):
-        hint = "add a run, or use --by spearman"
-        raise InputError("--by", "rank correlation needs at least two runs", hint, usage=True)
+        hint = f"add a run, or use {flag.by:spearman}"
+        raise InputError(flag.by, "rank correlation needs at least two runs", hint, usage=True)
     second = None if there is None else Target.of(there, target)
     values_of = here.search(ranges, kinds, precision)
     elsewhere = second and second.search(ranges, kinds, precision)
@@ -654,8 +658,8 @@ def _overlap_notes(here: Target, there: Target | None) -> list[str]:
     )
     both = len(fitted & validated)
     of = f"{both} of {len(validated)} {plural(len(validated), 'topic')}"
-    what = f"--validate-topics: {of} {'was' if both == 1 else 'were'} also used for fitting"
-    return [f"{what}; use --topics-from FILE to fit on others"] if both else []
+    what = f"{VALIDATE_TOPICS}: {of} {'was' if both == 1 else 'were'} also used for fitting"
+    return [Note(what, f"use {flag.topics_from:FILE} to fit on others")] if both else []
 
 
 def _curve(head: dict[str, Any], values: Values, there: Values | None) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Unpack
 
 from gradedeval.analysis import pictures
 from gradedeval.arrays import Floats, Ints, distinct, np
-from gradedeval.errors import InputError, did_you_mean, plural, shorten, tell
+from gradedeval.errors import InputError, did_you_mean, flag, plural, shorten, tell
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, joined, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -407,7 +407,7 @@ def _solved(runs: Mapping[str, Any], scorer: Scorer, sparse: Sparse, place: str)
     solved = list(share.progress(share.silent().imap(solver.of_run, list(runs.items())), len(runs)))
     if not any(len(run.topics) for run in solved):
         what = f"no list has {sparse}"
-        raise InputError("", what, "lower --min-ranks or --min-found, or raise --depth")
+        raise InputError("", what, f"lower {flag.min_ranks} or {flag.min_found}, or raise {flag.depth}")
     return solver, solved
 
 

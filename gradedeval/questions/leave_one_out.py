@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close, np
-from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, tell
+from gradedeval.errors import InputError, ProblemList, did_you_mean, flag, plural, shorten, tell
 from gradedeval.formats import Column, Document, Kind, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, frame_rows, frame_table, to_frame
 from gradedeval.measures.definition import Measure
@@ -223,11 +223,11 @@ def leave_one_out(
     pool_depth = numbers.POOL_DEPTH.check_or_none(pool_depth)
     if len(named) < 2:
         what = f"{len(named)} {plural(len(named), 'run')} given"
-        raise InputError("--leave-one-out", what, "the order of runs needs two or more", usage=True)
+        raise InputError(flag.leave_one_out, what, "the order of runs needs two or more", usage=True)
     group_of, group_notes = read_groups(groups, list(named))
     judged = evaluate.qrels_for(named, qrels, options)
     scorer = scorers.Scorer(judged, chosen, replace(options, residuals=None))
-    ranked_runs.check_maskable(scorer, options, "--leave-one-out")
+    ranked_runs.check_maskable(scorer, options, flag.leave_one_out)
     ranked = ranked_runs.rank_runs(named, scorer.grader, scorer=scorer)  # files are read once: judgments are masked
     given, by = group_counts(ranked, group_of, pool_depth)
     full = ranked.scores(scorer)[0]
@@ -395,8 +395,8 @@ def assessor_agreement(
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     named = {} if runs is None else evaluate.named_runs(runs)
     if options.subtopics or options.strata:
-        flag = "--subtopics" if options.subtopics else "--strata"
-        raise InputError(flag, "--agreement compares one grade of a document", "leave it out", usage=True)
+        option = flag.subtopics if options.subtopics else flag.strata
+        raise InputError(option, f"{flag.agreement} compares one grade of a document", "leave it out", usage=True)
     first, second = (evaluate.qrels_for(named, one, options) for one in (qrels, other))
     pairs, topics = _both(first, second)
     if not pairs:

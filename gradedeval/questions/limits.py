@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from gradedeval.analysis import significance
-from gradedeval.errors import InputError, check_choice, did_you_mean
+from gradedeval.errors import InputError, check_choice, did_you_mean, flag
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import LONGEST
 from gradedeval.measures.parse import parse_measures
@@ -140,14 +140,16 @@ def _meant(spec: BoundSpec, measures: list[Measure], table: Mapping[str, Measure
         try:
             return parse_measures(spec.measure, table)
         except InputError as error:
-            said = f"{error.place}: {error.problem}" if error.place else error.problem
+            said = f"{error.place}: {error.said[0]}" if error.place else error.said[0]
             raise error.replace(place=spec.place, problem=said, usage=True) from None
     unique = list(dict.fromkeys(measures))
     if spec.kind in EVERY_MEASURE and unique:
         return unique
     if len(unique) != 1:
         what = f"a bare value with {len(unique)} measures" if unique else "a bare value without a measure"
-        raise InputError(spec.place, what, "write MEASURE=VALUE, for example err@20=0.25, or give one -m", usage=True)
+        raise InputError(
+            spec.place, what, f"write MEASURE=VALUE, for example err@20=0.25, or give one {flag.measure}", usage=True
+        )
     return unique
 
 

@@ -10,7 +10,7 @@ import click
 from gradedeval.cli.arguments import measure_table, usage
 from gradedeval.cli.options import MEASURES_FROM, NAME, command_line, option
 from gradedeval.cli.output import write
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, with_flags
 from gradedeval.formats import Column, Document, Table, formats_for, render
 from gradedeval.measures.bounds import kept
 from gradedeval.measures.definition import Bounds, Definition, Measure
@@ -58,7 +58,9 @@ def _page(measure: Measure) -> str:
         for alias, text in ALIASES.items()
         if notation_of(alias) == measure.name
     ]
-    elsewhere = [different.what for name, different in DIFFERENT.items() if name.lower().rstrip(".") == measure.name]
+    elsewhere = [
+        with_flags(different.what) for name, different in DIFFERENT.items() if name.lower().rstrip(".") == measure.name
+    ]
     entries = {
         "formula": formula,
         "parameters": _parameters(measure) or "none",

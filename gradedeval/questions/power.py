@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from gradedeval.analysis import pictures, score_matrix, significance
 from gradedeval.analysis.tables import Row, Shown, frame_document, level, ratio, same, scales, signature_lines
 from gradedeval.arrays import TOLERANCE, np
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, flag
 from gradedeval.formats import Column, Document, Layout
 from gradedeval.formats.frames import InNotebook, joined, to_frame
 from gradedeval.options import numbers
@@ -115,14 +115,14 @@ def plan_topics(
     aim = Aim(difference, alpha, beta)
     if (scores is None) == (variance is None):
         what = "no runs to estimate the variance from" if scores is None else "takes the place of runs"
-        raise InputError("--variance", what, "give either --variance or RUN... QRELS", usage=True)
+        raise InputError(flag.variance, what, f"give either {flag.variance} or RUN... QRELS", usage=True)
     systems = numbers.SYSTEMS.check_or_none(systems)
     if variance is not None:
         variance = numbers.VARIANCE.check(variance)
         return to_frame(_rows(aim, systems or 2, variance, variance, None, None))
     matrix = score_matrix.comparable(scores, allow_mismatch)  # type: ignore[arg-type]  # there are scores
     if len(matrix.runs) < 2:
-        raise InputError("", "a plan needs at least two runs", "add a run, or give --variance", usage=True)
+        raise InputError("", "a plan needs at least two runs", f"add a run, or give {flag.variance}", usage=True)
     rows = []
     for paired in (score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()):
         rows += _rows(aim, systems or len(matrix.runs), *_variances(paired), paired.measure, len(paired.topics))
@@ -134,7 +134,7 @@ def _variances(paired: Paired) -> tuple[float, float]:
     runs."""
     if (paired.values == paired.values[0]).all():
         what = "the runs do not differ, so there is no variance to plan with"
-        raise InputError(f"measure '{paired.measure}'", what, "give other runs, or --variance", usage=True)
+        raise InputError(f"measure '{paired.measure}'", what, f"give other runs, or {flag.variance}", usage=True)
     return float(significance.TwoWay.of(paired.values).mean_squares[2]), float(paired.values.var(1, ddof=1).mean())
 
 
@@ -165,8 +165,8 @@ def _smallest(enough: Callable[[int], bool]) -> int:
     while not enough(high):
         high *= 2
         if high > MOST:
-            hint = "plan for a larger --difference"
-            raise InputError("--difference", f"more than {MOST} topics are needed", hint, usage=True)
+            hint = f"plan for a larger {flag.difference}"
+            raise InputError(flag.difference, f"more than {MOST} topics are needed", hint, usage=True)
     return bisect_left(range(high + 1), True, lo=2, key=enough)
 
 
@@ -300,10 +300,10 @@ def power(
     draws, alpha, seed = numbers.DRAWS.check(draws), numbers.ALPHA.check(alpha), numbers.SEED.check(seed)
     if draws * alpha < 1 - TOLERANCE:
         what = f"with {draws} draws only a level of 0 is below {alpha:g}"
-        hint = f"use {math.ceil(min(1 / alpha, MOST_DRAWS) - TOLERANCE)} or more for --alpha {alpha:g}"
+        hint = f"use {math.ceil(min(1 / alpha, MOST_DRAWS) - TOLERANCE)} or more for {flag.alpha:{alpha:g}}"
         if 1 / alpha > MOST_DRAWS:
-            hint = f"use an --alpha of {1 / MOST_DRAWS:g} or more"
-        raise InputError("--draws", what, hint, usage=True)
+            hint = f"use an {flag.alpha} of {1 / MOST_DRAWS:g} or more"
+        raise InputError(flag.draws, what, hint, usage=True)
     matrix = score_matrix.comparable(scores, allow_mismatch)
     best = numbers.BEST.check_or_none(best)
     if len(matrix.runs) < 2:

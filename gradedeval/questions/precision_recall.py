@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 from gradedeval.analysis import pictures
 from gradedeval.arrays import TOLERANCE, Floats, np
-from gradedeval.errors import InputError, plural, shorten, tell
+from gradedeval.errors import InputError, flag, plural, shorten, tell
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, frame_table, group_numbers, joined, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -180,7 +180,7 @@ def _binary(graded: Scorer) -> list[Measure]:
     measure, known = graded.measures[0], thresholds(graded.grades)
     if measure.rel is None and measure.threshold_shares is None and known[MOST_CURVES:]:
         what = f"has more than {MOST_CURVES} thresholds up to grade {known[-1]:g}, each with a binary curve"
-        raise InputError(f"'{measure}'", what, "--graded-only leaves these curves out", usage=True)
+        raise InputError(f"'{measure}'", what, f"{flag.graded_only} leaves these curves out", usage=True)
     shares = measure.threshold_shares or [1.0] * len(known[:MOST_CURVES])
     had = [threshold for threshold, share in zip(known, shares, strict=False) if share > 0]
     alone = replace(measure, parameters=(), asked=())

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import TestSettings
-from gradedeval.errors import InputError, check_choice, did_you_mean, shorten, visible
+from gradedeval.errors import Flag, InputError, check_choice, did_you_mean, flag, shorten, visible
 from gradedeval.formats import FORMATS, Mark, formats_for
 from gradedeval.formats.frames import frame_rows
 from gradedeval.options import Correction, Test, numbers
@@ -66,10 +66,12 @@ class Published:
                  "seed": self.seed}  # fmt: skip
         alone = [name for name, value in given.items() if value is not None]
         if alone and not self.baselines:
-            raise InputError(f"--{alone[0]}", "there is nothing to test against", "add --baseline RUN", usage=True)
+            raise InputError(
+                Flag(f"--{alone[0]}"), "there is nothing to test against", f"add {flag.baseline:RUN}", usage=True
+            )
         if self.test == "bayes":
             hint = "choose another test, or see `gradedeval compare --test bayes`"
-            raise InputError("--test", "bayes gives no p to mark", hint, usage=True)
+            raise InputError(flag.test, "bayes gives no p to mark", hint, usage=True)
         if self.baselines:
             for level in self.applied_levels:
                 replace(self.settings, alpha=level)  # which checks it
@@ -77,13 +79,13 @@ class Published:
         if len(self.applied_levels) > marks:
             words = "the letters of several baselines mark one level" if marks == 1 else "there are two signs, † and ‡"
             what = f"{len(self.applied_levels)} levels, and {words}"
-            raise InputError("--alpha", what, "give it once" if marks == 1 else "give it once or twice", usage=True)
+            raise InputError(flag.alpha, what, "give it once" if marks == 1 else "give it once or twice", usage=True)
         if len(self.baselines) > len(LETTERS):
             what = f"{len(self.baselines)} baselines, and {len(LETTERS)} letters to mark them"
-            raise InputError("--baseline", what, "give fewer", usage=True)
+            raise InputError(flag.baseline, what, "give fewer", usage=True)
         if self.label is not None and self.caption is None:
             what = "LaTeX refers to a table by its caption, and there is none"
-            raise InputError("--label", what, "add --caption TEXT", usage=True)
+            raise InputError(flag.label, what, f"add {flag.caption:TEXT}", usage=True)
 
     @property
     def applied_levels(self) -> list[float]:
@@ -110,29 +112,30 @@ class Published:
         for name in (name for name, value in asked.items() if value):
             if FORMATS[form].layout != "wide":
                 hint = f"choose one of {', '.join(formats_for('wide'))} with -f"
-                raise InputError(f"--{name}", f"{form} is for programs and {LACKS[name]}", hint, usage=True)
+                raise InputError(Flag(f"--{name}"), f"{form} is for programs and {LACKS[name]}", hint, usage=True)
             if (by_topic and name in ("best", "baseline")) or (cwl and name != "caption"):
-                what = f"cannot be combined with {'--cwl' if cwl else '--by-topic: marks are of summaries'}"
-                raise InputError(f"--{name}", what, "leave out one of them", usage=True)
+                other = flag.cwl if cwl else f"{flag.by_topic}: marks are of summaries"
+                what = f"cannot be combined with {other}"
+                raise InputError(Flag(f"--{name}"), what, "leave out one of them", usage=True)
         if self.label is not None:
             self._check_label(form)
 
     def _check_label(self, form: str) -> None:
         if form != "latex":
-            raise InputError("--label", f"tables in {form} have no label", "choose -f latex", usage=True)
+            raise InputError(flag.label, f"tables in {form} have no label", "choose -f latex", usage=True)
         if not re.fullmatch(r"[\w:./+-]+", str(self.label)):
             what = f"LaTeX cannot refer to '{self.label}'"
-            raise InputError("--label", what, "use letters, digits and : . - _ /", usage=True)
+            raise InputError(flag.label, what, "use letters, digits and : . - _ /", usage=True)
 
     def check_runs(self, runs: Collection[str]) -> None:
         """Raise InputError (usage) where these runs leave nothing to mark."""
         for baseline in self.baselines:
             if baseline not in runs:
                 hint = did_you_mean(baseline, runs) or "give it among the runs too"
-                raise InputError("--baseline", f"'{baseline}' is none of the runs ({shorten(runs)})", hint, usage=True)
+                raise InputError(flag.baseline, f"'{baseline}' is none of the runs ({shorten(runs)})", hint, usage=True)
         if len(runs) < 2 and (self.best or self.baselines):
-            flag, what = ("--best", "choose from") if self.best else ("--baseline", "compare")
-            raise InputError(flag, f"there is one run, and nothing to {what}", "give two runs or more", usage=True)
+            place, what = (flag.best, "choose from") if self.best else (flag.baseline, "compare")
+            raise InputError(place, f"there is one run, and nothing to {what}", "give two runs or more", usage=True)
 
     def style(self, scores: Scores) -> Style:
         """How the table of these scores looks."""
@@ -218,7 +221,7 @@ def table(
     baselines, levels = ([baseline] if isinstance(baseline, str) else baseline), np.atleast_1d(alpha).tolist()
     published = Published(best=best, percent=percent, baselines=baselines, test=test, correction=correction,
                           levels=levels, draws=draws, seed=seed, caption=caption, label=label)  # fmt: skip
-    check_choice(form, tuple(FORMATS), "--format")
+    check_choice(form, tuple(FORMATS), flag.format)
     published.check(form, by_topic=by_topic)
     published.check_runs([run.run for run in scores.runs])
     style = published.style(scores)

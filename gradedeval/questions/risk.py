@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from gradedeval.analysis import score_matrix, significance
 from gradedeval.analysis.tables import Row, Shown, frame_document, readings, same, scales, signature_lines
 from gradedeval.arrays import TOLERANCE, Floats, np
-from gradedeval.errors import InputError, shorten, tell, visible
+from gradedeval.errors import InputError, flag, shorten, tell, visible
 from gradedeval.formats import Column, Document, Layout
 from gradedeval.formats.frames import InNotebook, distinct, joined, to_frame
 from gradedeval.options import numbers
@@ -103,13 +103,13 @@ def risk(
     alpha = numbers.LOSS_ALPHA.check(alpha)
     matrix, baseline = score_matrix.with_baseline(scores, baseline, allow_mismatch)
     if len(matrix.runs) < 2:
-        raise InputError("", "risk needs at least two runs", "add a run or --baseline", usage=True)
+        raise InputError("", "risk needs at least two runs", f"add a run or {flag.baseline}", usage=True)
     of = None if baseline is None else matrix.run_index(baseline)
     measures = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
     usable = [paired for paired in measures if paired.reading.better != "neither"]
     if not usable:
         what = f"by {shorten([paired.measure for paired in measures])} neither run is better"
-        raise InputError("", what, "name a measure such as -m ap", usage=True)
+        raise InputError("", what, f"name a measure such as {flag.measures:ap}", usage=True)
     frame = joined([to_frame(_columns(paired, of, alpha)) for paired in usable])
     left_out = [paired.measure for paired in measures if paired.reading.better == "neither"]
     blank = list(dict.fromkeys(frame["measure"][frame["geo_risk"].isna()]))

@@ -13,7 +13,7 @@ from typing import Literal
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints, np
-from gradedeval.errors import InputError, plural, visible
+from gradedeval.errors import InputError, plural, visible, with_flags
 from gradedeval.options import Options
 from gradedeval.options.definition import Labels
 from gradedeval.rankings import objects
@@ -90,10 +90,10 @@ class Submission:
         self.error(kind, problem, hint, line)
 
     def error(self, kind: str, problem: str, hint: str = "", line: int | None = None) -> None:
-        self.defects.append(Defect("error", kind, self._place(line), problem, hint))
+        self.defects.append(Defect("error", kind, self._place(line), with_flags(problem), with_flags(hint)))
 
     def warn(self, kind: str, problem: str, hint: str = "", line: int | None = None) -> None:
-        self.defects.append(Defect("warning", kind, self._place(line), problem, hint))
+        self.defects.append(Defect("warning", kind, self._place(line), with_flags(problem), with_flags(hint)))
 
     def _place(self, line: int | None) -> str:
         return self.place if line is None else f"{self.place}:{line}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
-from gradedeval.errors import InputError, check_choice, plural, tell
+from gradedeval.errors import InputError, check_choice, flag, plural, tell
 from gradedeval.formats import Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, to_frame
 from gradedeval.measures.definition import Measure
@@ -360,7 +360,7 @@ class JudgingSettings:
     pool_depth: int | None = None
 
     def __post_init__(self) -> None:
-        check_choice(self.strategy, STRATEGIES, "--strategy")
+        check_choice(self.strategy, STRATEGIES, flag.strategy)
         numbers.BUDGET.check_field(self, "budget")
         numbers.PERSISTENCE.check_field(self, "p")
         numbers.POOL_DEPTH.check_field(self, "pool_depth")
@@ -474,12 +474,12 @@ def to_judge(
 def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Options, strategy: Strategy) -> Scorer:
     """What scores the runs. Raises InputError (usage) where a strategy goes by what is not there."""
     if options.judged_only:
-        raise InputError("--judged-only", "leaves no unjudged document to ask for", "leave it out", usage=True)
+        raise InputError(flag.judged_only, "leaves no unjudged document to ask for", "leave it out", usage=True)
     if strategy in BY_MEASURE and measure.residual == "none":
-        what = f"{measure.label} has no residual, by which --strategy {strategy} goes"
-        raise InputError("-m", what, "choose another measure or strategy", usage=True)
+        what = f"{measure.label} has no residual, by which {flag.strategy:{strategy}} goes"
+        raise InputError(flag.measures, what, "choose another measure or strategy", usage=True)
     if options.fill is not None and strategy not in BY_MEASURE:
-        what = f"does not apply to --strategy {strategy}, which goes by no measure"
+        what = f"does not apply to {flag.strategy:{strategy}}, which goes by no measure"
         raise OPTIONS["fill"].error(what, "leave it out")
     if qrels is None:
         judged = judgments.Qrels.none((0.0, top_grade(options, 1.0)))
@@ -487,7 +487,7 @@ def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Opti
     else:
         judged = evaluate.qrels_for(runs, qrels, options)
     scorer = scorers.Scorer(judged, [measure], replace(options, residuals="total"))
-    ranked_runs.check_maskable(scorer, options, "--to-judge")
+    ranked_runs.check_maskable(scorer, options, flag.to_judge)
     return scorer
 
 

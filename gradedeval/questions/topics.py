@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from gradedeval.analysis import difference_bounds, flips, pictures, score_matrix
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
-from gradedeval.errors import InputError, in_python, plural, tell
+from gradedeval.errors import InputError, plural, tell
 from gradedeval.formats.frames import joined, to_frame
 from gradedeval.options.question import Picture, Setting, question
 from gradedeval.questions.compare import unseen_in
@@ -66,7 +66,7 @@ def topic_differences(scores: AnyScores, baseline: Baseline = None, *, allow_mis
     reread = flips.Reread.of(matrix.scores)
     frames = [_by_topic(matrix.paired(measure), first, reread) for measure in matrix.comparable_measures()]
     frame = joined(frames)
-    frame.attrs = {"if_fully_judged": in_python("; ".join(unseen_in(frame, matrix, "settled")))}
+    frame.attrs = {"if_fully_judged": "; ".join(note.in_python() for note in unseen_in(frame, matrix, "settled"))}
     return frame
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Unpack, c
 from gradedeval import __version__
 from gradedeval.analysis import pictures, ranked_runs
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
-from gradedeval.errors import InputError, check_choice, plural, shorten, tell
+from gradedeval.errors import InputError, Note, check_choice, flag, plural, shorten, tell
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure, RankingWeights
@@ -117,7 +117,7 @@ def background(
         topics.add(frozenset(run.topics))
         notes += run.notes
     if len(topics) > 1:
-        notes.append("the runs count in different topics; --topics qrels counts the same for all")
+        notes.append(Note(f"the runs count in different topics; {flag.topics:qrels} counts the same for all"))
     notes += _without_relevant(summed.barren)
     values = summed.weights / sum(count for count, _ in counts)
     return Background(values, summed.beyond(), counts, formats, notes)
@@ -491,10 +491,12 @@ def weights(
     named = None if runs is None else evaluate.named_runs(runs)
     chosen = parse_measures(measures)
     ranks = numbers.WEIGHED_RANKS.check(ranks)
-    check_choice(normalize, NORMALIZE, "--normalize")
-    check_choice(quantity, QUANTITIES, "--quantity")
+    check_choice(normalize, NORMALIZE, flag.normalize)
+    check_choice(quantity, QUANTITIES, flag.quantity)
     if quantity != "W" and normalize != "none":
-        raise InputError("--normalize", f"{quantity}(i) is the same for weights of any sum", "leave it out", usage=True)
+        raise InputError(
+            flag.normalize, f"{quantity}(i) is the same for weights of any sum", "leave it out", usage=True
+        )
     if not chosen:
         raise InputError("", "no measures given", "for example 'rbp(p=0.95) dcg'", usage=True)
     if (runs is None) != (qrels is None):
@@ -572,7 +574,7 @@ def _cost_notes(fixed: Sequence[Measure], options: Options) -> list[str]:
     units = {measure.name: measure.definition.cost_unit for measure in fixed if measure.definition.cost_unit}
     notes = [f"{name}: {unit}; the weights are those of documents that cost 1 each" for name, unit in units.items()]
     if options.costs is not None and not notes and any(measure.definition.cwl for measure in fixed):
-        notes = ["--costs: fixed weights are those of documents that cost 1 each"]
+        notes = [Note(f"{flag.costs}: fixed weights are those of documents that cost 1 each")]
     return notes
 
 
@@ -582,7 +584,7 @@ def _normalized(weights: Floats, measure: Measure, normalize: str) -> Floats:
     by = float(weights.sum() if normalize == "sum" else weights.max())
     if not by > 0:
         what = f"its weights down to rank {len(weights)} have {normalize} {by:g}"
-        raise InputError(f"'{measure}'", what, "leave out --normalize, or raise --ranks")
+        raise InputError(f"'{measure}'", what, f"leave out {flag.normalize}, or raise {flag.ranks}")
     return weights / by
 
 
@@ -629,7 +631,7 @@ def draw_weights(ax: Axes, frame: pd.DataFrame, quantity: str, log: bool) -> Non
     names = [str(name) for name in frame.columns if name != "rank"]
     values = frame[names].to_numpy(dtype=float)
     if log and not (values > 0).any():
-        raise InputError("--log", "no weight is above 0", "leave it out", usage=True)
+        raise InputError(flag.log, "no weight is above 0", "leave it out", usage=True)
     for column, (name, look) in enumerate(zip(names, pictures.looks(len(names)), strict=True)):
         own = np.where(values[:, column] > 0, values[:, column], np.nan) if log else values[:, column]
         marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if np.isfinite(own).sum() <= FEW else {}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, distinct, ranges
-from gradedeval.errors import Note
+from gradedeval.errors import Note, flag
 from gradedeval.options import Options
 
 Codes = NDArray[Any]
@@ -726,8 +726,8 @@ class Listing:
         if 2 * self.rising <= self.looked or "order" in options.given:
             return []
         what = f"{place}: scores rise with the rank, as distances do, so the document ranked last comes first"
-        rank = "--order rank or --order file" if self.in_order else "--order rank"
-        hint = f"use {rank}, or negate the scores; --order score if they are right"
+        rank = f"{flag.order:rank} or {flag.order:file}" if self.in_order else f"{flag.order:rank}"
+        hint = f"use {rank}, or negate the scores; {flag.order:score} if they are right"
         return [Note(what, hint, kind="rising-scores")]
 
 

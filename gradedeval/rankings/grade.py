@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.errors import InputError, Note, plural, shorten
+from gradedeval.errors import InputError, Note, flag, plural, shorten
 from gradedeval.options import Options
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits, Workers
@@ -507,7 +507,7 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
     known, of = (qrels.topics, qrels.place) if qrels.topics else (present, place)
     judged = [topic for topic in known if wanted is None or topic in wanted]
     if known and not judged:
-        raise InputError("--topics-from", f"no topic of {of} is listed", f"its topics are {_names(known)}")
+        raise InputError(flag.topics_from, f"no topic of {of} is listed", f"its topics are {_names(known)}")
     if not present:
         raise InputError(place, "is empty", "expected one document per line")
     if not qrels.topics:
@@ -523,7 +523,7 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
     fate, hint = "left out", ""
     if options.topics == "qrels":
         chosen = Chosen(judged, len(missing))
-        fate, hint = "they count as empty", "use --topics both to leave them out"
+        fate, hint = "they count as empty", f"use {flag.topics:both} to leave them out"
     elif options.topics == "run":
         chosen = Chosen(both + extra)
     elif options.topics == "relevant":
@@ -535,7 +535,9 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
     unknown = sorted((wanted or frozenset()) - listed - set(judged))
     if unknown:
         count = f"{len(unknown)} {plural(len(unknown), 'topic')}"
-        chosen.notes.append(f"--topics-from: {count} in neither {place} nor {qrels.place} ({_names(unknown)})")
+        chosen.notes.append(
+            Note(f"{flag.topics_from}: {count} in neither {place} nor {qrels.place} ({_names(unknown)})")
+        )
     if extra:
         fate = "they count, with nothing relevant" if options.topics == "run" else "ignored"
         what = f"{place}: {len(extra)} {plural(len(extra), 'topic')} not judged ({_names(extra)})"
@@ -554,7 +556,7 @@ def _relevant(both: list[bytes], place: str, qrels: Qrels) -> Chosen:
     positive = qrels._pool_of(both).of_topics(qrels.labels > 0)
     topics = [topic for topic, count in zip(both, positive.tolist(), strict=True) if count]
     if not topics:
-        raise InputError(qrels.place, "no topic has a relevant document", "use --topics both to score them all 0")
+        raise InputError(qrels.place, "no topic has a relevant document", f"use {flag.topics:both} to score them all 0")
     left_out = len(both) - len(topics)
     said = f"{place}: {left_out} {plural(left_out, 'topic')} without relevant documents; left out"
     return Chosen(topics, notes=[said] if left_out else [])
@@ -571,10 +573,10 @@ def check_layout(place: str, layout: LineLayout, options: Options, types: bool =
     if options.order == "file":
         return
     if "rank" in (options.ties, options.order) and "rank" not in layout.columns:
-        flag = "--order rank" if options.order == "rank" else "--ties rank"
-        raise InputError(place, "has no ranks", f"{flag} needs a column of them", usage=True)
+        asked = f"{flag.order:rank}" if options.order == "rank" else f"{flag.ties:rank}"
+        raise InputError(place, "has no ranks", f"{asked} needs a column of them", usage=True)
     if "score" not in layout.columns and not layout.by_rank:
-        hint = "--order file keeps the order of its lines"
+        hint = f"{flag.order:file} keeps the order of its lines"
         raise InputError(place, "has neither scores nor ranks", hint, usage=True)
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import InputError, plural, shown
+from gradedeval.errors import InputError, Note, flag, plural, shown
 from gradedeval.rankings.batch import LAST_RANK
 from gradedeval.rankings.docno_index import Index, TopicCodes, surely_distinct
 from gradedeval.rankings.judgments import JudgmentColumns, coded
@@ -460,7 +460,7 @@ def check_labels(
     pairs = ",".join(f"{decode(token)}={'…' if math.isnan(of) else f'{of:g}'}" for token, of in named.items())
     pairs = pairs if re.fullmatch(_PLAIN, pairs) else f"'{pairs}'"
     what = f"grade '{decode(first)}' is a word"
-    hint = f"the labels found are {', '.join(map(decode, tokens))}: give each a grade, as in --labels {pairs}"
+    hint = f"the labels found are {', '.join(map(decode, tokens))}: give each a grade, as in {flag.labels:{pairs}}"
     raise InputError(f"{place}:{lines[first]}" if lines[first] else place, what, hint, kind="label")
 
 
@@ -468,7 +468,8 @@ def unused_labels(place: str, found: Iterable[bytes], labels: Mapping[bytes, flo
     """The note on labels that the user names and no judgment has: a list of none or one."""
     unused = sorted(labels.keys() - set(found))
     named = ", ".join(map(decode, unused))
-    return [f"{place}: no judgment has the {plural(len(unused), 'label')} {named} of --labels"] if unused else []
+    what = f"{place}: no judgment has the {plural(len(unused), 'label')} {named} of {flag.labels}"
+    return [Note(what)] if unused else []
 
 
 def _is_number(token: bytes) -> bool:
@@ -486,7 +487,7 @@ def _is_number(token: bytes) -> bool:
 NONE = np.empty(0)
 
 
-TOO_LARGE = f"--ties rank takes ranks up to {LAST_RANK}"
+TOO_LARGE = f"{flag.ties:rank} takes ranks up to {LAST_RANK}"
 
 
 Judgment = tuple[bytes, Any, float, int]
@@ -591,7 +592,7 @@ def grade(value: Any, place: str, labels: GradeOfWord) -> float:
 def dict_ranking(run: Mapping[Any, Any], ranks: bool, what: str = "run") -> dict[bytes, Ranking]:
     """The documents of a dict topic -> docno -> score."""
     if ranks:
-        raise InputError(what, "a dict has no ranks", "--ties rank needs a file or a DataFrame", usage=True)
+        raise InputError(what, "a dict has no ranks", f"{flag.ties:rank} needs a file or a DataFrame", usage=True)
     # A sum that is not finite shows that a score may not be: quicker than checking each.
     with np.errstate(over="ignore", invalid="ignore"):
         rankings = {

@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import InputError, ProblemList, plural
+from gradedeval.errors import Flag, InputError, ProblemList, flag, plural
 from gradedeval.options import Duplicates
 from gradedeval.options.definition import Fill
 from gradedeval.rankings.batch import GradeCounts
@@ -103,7 +103,9 @@ def judgments_by_line(qrels: Qrels, stream: Stream, layout: LineLayout, reading:
         iterations = error.kind == "duplicate-judgment" and layout is QRELS and has_iterations(stream)
         if reading.part or not iterations:
             raise
-        raise error.replace(hint=f"{error.hint}, or --subtopics if the second column is a subtopic") from None
+        raise error.replace(
+            hint=f"{error.said[1]}, or {flag.subtopics:True} if the second column is a subtopic"
+        ) from None
 
 
 def judgments_of_lines(stream: Stream, layout: LineLayout, reading: Reading, notes: list[str]) -> list[Judgment]:
@@ -309,7 +311,9 @@ def filled(qrels: Qrels, fill: Fill) -> tuple[Qrels, Floats, list[str]]:
     """
     for name in ("subtopics", "strata"):
         if getattr(qrels, name) is not None:
-            raise InputError("--fill", f"cannot be combined with --{name}", "leave out one of them", usage=True)
+            raise InputError(
+                flag.fill, f"cannot be combined with {Flag(f'--{name}'):True}", "leave out one of them", usage=True
+            )
     gains = sorted({round(gain, DIGITS) for documents in fill.of.values() for gain in documents.values()})
     code_of = {gain: code for code, gain in enumerate(gains, len(qrels.labels))}
     codes, judged, strange = dict(qrels.codes), 0, 0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import InputError, Note, ProblemList
+from gradedeval.errors import InputError, Note, ProblemList, flag
 from gradedeval.options import Options
 from gradedeval.rankings.batch import LAST_RANK, NOT_LOOKED, ROWS, Batch, Documents, Listing, listing_of
 from gradedeval.rankings.docno_index import TopicCodes
@@ -139,7 +139,7 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
         return Run(place, usual, lines=() if isinstance(source, Mapping) else lines_of(source), listing=listing)
     if isinstance(source, Mapping):
         if by_rank:
-            raise InputError(place, "a dict has no ranks", "--order rank needs a column of them", usage=True)
+            raise InputError(place, "a dict has no ranks", f"{flag.order:rank} needs a column of them", usage=True)
         if types:
             hint = "costs need a file, or a DataFrame with a column 'type'"
             raise InputError(place, "a dict has no document types", hint, usage=True)
@@ -210,8 +210,8 @@ def _about_rank(token: bytes, rank: float, layout: LineLayout, options: Options)
     """What is wrong with a rank, and what cures it."""
     if rank == rank:
         return f"rank {decode(token)} is too large", TOO_LARGE
-    hint = "ranks order this run, which has no scores" if layout.by_rank else "--ties rank needs ranks"
-    hint = "--order rank needs ranks" if options.order == "rank" else hint
+    hint = "ranks order this run, which has no scores" if layout.by_rank else f"{flag.ties:rank} needs ranks"
+    hint = f"{flag.order:rank} needs ranks" if options.order == "rank" else hint
     return f"rank '{decode(token)}' is not a number", hint
 
 
@@ -475,7 +475,7 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
     low, high = f"{qrels.labels[0]:g}", f"{qrels.labels[-1]:g}"
     what = f"looks like a run ({len(qrels.labels)} different grades from {low} to {high}), and the run like qrels"
     hint = "swap them: the run comes first; if they are right, "
-    hint += f"add --qrels-format {qrels.format}" if qrels.format else "give Qrels(...) of the qrels"
+    hint += f"add {flag.qrels_format:{qrels.format}}" if qrels.format else "give Qrels(...) of the qrels"
     raise InputError(qrels.place, f"{what} (whole numbers, {len(distinct)} different)", hint, usage=True)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.errors import Note, plural, shorten
+from gradedeval.errors import Note, flag, plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.table import last_rank, scores_of
 from gradedeval.rankings.batch import Batch
@@ -169,7 +169,7 @@ def ties_notes(run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, n
     if not ranges:
         return []
     what = f"{run.place}: many documents have equal scores: {shorten(ranges, 3)}, by the order of ties"
-    return [Note(what, "break the ties in the run, or choose an order with --ties", kind="ties")]
+    return [Note(what, f"break the ties in the run, or choose an order with {flag.ties}", kind="ties")]
 
 
 def _looked_at(retrieved: Ints, measure: Measure) -> Ints:
@@ -213,7 +213,7 @@ def united(notes: Iterable[str]) -> list[str]:
     alike: dict[tuple[str, str], list[re.Match[str]]] = {}
     for note in notes:
         if isinstance(note, Note) and note.kind == "short-lists" and (found := re.fullmatch(_SHORT, note.text)):
-            alike.setdefault((found["what"], note.hint), []).append(found)
+            alike.setdefault((found["what"], note.said[1]), []).append(found)
         else:
             kept.append(note)
     for (what, hint), several in alike.items():

@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from gradedeval.errors import InputError, redacted, shorten, tell
+from gradedeval.errors import InputError, Note, flag, redacted, shorten, tell
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OPTIONS, OptionKwargs, Options, lists_options, numbers, resolve_options
@@ -255,7 +255,7 @@ def scores_of(
         notes = not_too_many(notes)
     if len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored}.values()}) > 1:
         what = "the means are over different topics for different runs"
-        notes.append(f"{what}; use --topics qrels to average over the same ones")
+        notes.append(Note(f"{what}; use {flag.topics:qrels} to average over the same ones"))
     named = [_with_run(result.error, result.place) for result in results.values() if result.error]
     few = sorted({run.run for run in scored if min(map(run.count, columns)) < 3} if options.interval else ())
     if few:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import InputError, tell
+from gradedeval.errors import InputError, flag, tell
 from gradedeval.measures.definition import AnyMeasure
 from gradedeval.measures.on_arrays import TIED, TIES, check_finite, check_measure, grade_codes, numbers
 from gradedeval.measures.parse import DEFAULT, parse_measures
@@ -86,10 +86,10 @@ def _check_options(keywords: Mapping[str, Any]) -> None:
         if described.needs_ids and keywords.get(name):
             raise described.error("arrays have nothing that it could mean", "leave it out")
     if keywords.get("order") == "rank":
-        raise InputError("--order", "rank: arrays have no ranks", "give negated ranks as scores", usage=True)
+        raise InputError(flag.order, "rank: arrays have no ranks", "give negated ranks as scores", usage=True)
     if (ties := keywords.get("ties")) is not None and ties not in TIES:
         hint = f"choose from {', '.join(TIES)}"
-        raise InputError("--ties", f"{ties}: arrays have no docnos or ranks", hint, usage=True)
+        raise InputError(flag.ties, f"{ties}: arrays have no docnos or ranks", hint, usage=True)
 
 
 def _by_topic(grades: Any, scores: Any, group: Any, qid: Any) -> tuple[list[bytes], Ints, Floats, Floats]:

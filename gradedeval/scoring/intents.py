@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradedeval.errors import InputError, plural, shorten
+from gradedeval.errors import InputError, flag, plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains, GainTable, Grades
 from gradedeval.measures.notation import UNIFORM
@@ -24,7 +24,7 @@ def check_intents(measures: Iterable[Measure], subtopics: bool) -> None:
     """Raise InputError (usage) where a measure weighs intents, and the qrels are read without them."""
     for measure in measures:
         if not subtopics and (measure.prior is not None or prior_of(measure) != UNIFORM):
-            hint = "add --subtopics if the second column of the qrels holds them"
+            hint = f"add {flag.subtopics:True} if the second column of the qrels holds them"
             raise InputError(f"'{measure}'", "the qrels have no intents", hint, usage=True)
 
 

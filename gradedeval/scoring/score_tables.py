@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from gradedeval import formats
-from gradedeval.errors import InputError, shorten
+from gradedeval.errors import InputError, flag, shorten
 from gradedeval.formats import Column, Document, Layout, Mark, Marked, Table, formats_for
 from gradedeval.measures.definition import QUANTITIES, Measure
 from gradedeval.measures.table import MEASURES
@@ -210,10 +210,10 @@ def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
         if not measure.definition.cwl:
             family = [name for name, known in MEASURES.items() if known.definition.cwl]
             what, hint = f"{measure} is not a C/W/L measure", f"those are {shorten(family, 30)}"
-            raise InputError("--cwl", what, hint, usage=True)
+            raise InputError(flag.cwl, what, hint, usage=True)
         if "of" in measure.arguments:
             what = f"'{measure}' asks for one quantity"
-            raise InputError("--cwl", what, "--cwl prints all five; leave out of=", usage=True)
+            raise InputError(flag.cwl, what, f"{flag.cwl} prints all five; leave out of=", usage=True)
         quantities += [measure if of == "eu" else measure(of=of) for of in QUANTITIES]
     return quantities
 

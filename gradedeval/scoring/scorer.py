@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
-from gradedeval.errors import InputError, Note, redacted, shorten
+from gradedeval.errors import InputError, Note, flag, redacted, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains, GainTable, Grades, Sample, thresholds
 from gradedeval.measures.parse import each_once
@@ -192,9 +192,9 @@ def grades_of(measure: Measure, qrels: Qrels, options: Options) -> Grades:
     preset = PRESETS[options.like].top_grade if options.like and depends_on_top(measure) else None
     given = preset if options.top_grade is None else options.top_grade
     if given is not None and highest > given:
-        of_preset = f", which {measure.label} takes from --like {options.like}"
+        of_preset = f", which {measure.label} takes from {flag.like:{options.like}}"
         what = f"grade {highest:g} is above the top grade {given:g}{of_preset if options.top_grade is None else ''}"
-        raise InputError(qrels.place, what, "raise --top-grade or correct the grade")
+        raise InputError(qrels.place, what, f"raise {flag.top_grade} or correct the grade")
     return Grades(qrels.labels, top, options.max_gain)
 
 
@@ -239,7 +239,7 @@ def worth_notes(scorer: Scorer) -> list[str]:
     if scorer.options.top_grade is not None or scorer.grades.top != 1:
         return []
     what = f"{scorer.qrels.place}: no grade above 1, so a relevant document is worth"
-    hint = "use --top-grade if the scale goes on, or rel=1 in a measure to make it 1"
+    hint = f"use {flag.top_grade} if the scale goes on, or rel=1 in a measure to make it 1"
     return [Note(f"{what} {share:g} to {', '.join(names)}", hint) for share, names in shares.items()]
 
 
@@ -250,7 +250,7 @@ def unseen_note(measures: str, which: str) -> Note:
     which     these documents are, as in `neither run retrieved`
     """
     what = f"{measures}: unjudged documents that {which} are taken as not relevant"
-    return Note(what, "use --unseen N, or inf, to let some be relevant", kind="unseen")
+    return Note(what, f"use {flag.unseen:N}, or inf, to let some be relevant", kind="unseen")
 
 
 def bounds_notes(scorer: Scorer) -> list[str]:
@@ -265,24 +265,28 @@ def bounds_notes(scorer: Scorer) -> list[str]:
     labels: dict[str, list[str]] = {"exact": [], "safe": [], "none": []}
     for measure in scorer.measures:
         labels[kept(measure, over_ties=averaged)].append(measure.label)
-    notes = []
+    notes = list[str]()
     if without := labels["none"]:
-        over = " with --ties average" if averaged else ""
-        notes.append(f"--bounds: low and high are blank{over} for {', '.join(without)}")
+        over = f" with {flag.ties:average}" if averaged else ""
+        notes.append(Note(f"{flag.bounds}: low and high are blank{over} for {', '.join(without)}"))
     if labels["safe"]:
-        notes.append(f"--bounds: low and high of {', '.join(labels['safe'])} are safe, but may be wider than need be")
+        notes.append(
+            Note(f"{flag.bounds}: low and high of {', '.join(labels['safe'])} are safe, but may be wider than need be")
+        )
     falling = [measure.label for measure in scorer.measures if falls(measure) and measure.label not in without]
     if falling and scorer.options.unseen is None:
-        notes.append(unseen_note(f"--bounds: {', '.join(falling)}", "the run did not retrieve"))
+        notes.append(unseen_note(f"{flag.bounds}: {', '.join(falling)}", "the run did not retrieve"))
     known = thresholds(scorer.grades)
     if not isinstance(known, range) and (apart := [one.label for one in scorer.measures if depends_on_scale(one)]):
         occurring = shorten([f"{grade:g}" for grade in known])
-        what = f"--bounds: {', '.join(apart)}: a document judged later has grade 0 or one that occurs ({occurring})"
-        notes.append(f"{what}; another grade with a fraction could lead past low or high")
+        what = (
+            f"{flag.bounds}: {', '.join(apart)}: a document judged later has grade 0 or one that occurs ({occurring})"
+        )
+        notes.append(Note(what, "another grade with a fraction could lead past low or high"))
     if scorer.options.fill is not None:
-        notes.append("--bounds: the gains of --fill count as known")
+        notes.append(Note(f"{flag.bounds}: the gains of {flag.fill} count as known"))
     if chosen := scorer.options.topics_judged_later:
-        notes.append(f"--bounds: means are over the {chosen}")
+        notes.append(Note(f"{flag.bounds}: means are over the {chosen}"))
     return notes
 
 
@@ -371,7 +375,7 @@ class Scorer:
         self.tables = [replace(table, filled=gains) if taken else table for table, taken in pairs]
         without = [measure.label for measure, taken in zip(self.measures, takes, strict=True) if not taken]
         if without:
-            self.fill_notes.append(f"--fill: documents that it fills stay unjudged in {', '.join(without)}")
+            self.fill_notes.append(Note(f"{flag.fill}: documents that it fills stay unjudged in {', '.join(without)}"))
         return graded
 
     @property
@@ -388,23 +392,28 @@ class Scorer:
         notes = list(self.qrels._notes_for(self.options))
         if self.grades.top <= 0:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
-            notes.append(Note(what, "use --top-grade to set the top grade", kind="no-positive-grade"))
+            notes.append(Note(what, f"use {flag.top_grade} to set the top grade", kind="no-positive-grade"))
         notes += self.fill_notes
         notes += worth_notes(self) + name_notes(self)
         sampled = dict.fromkeys(measure.name for measure in self.measures if measure.definition.uses_unsampled)
         if sampled and self.options.negative == "judged" and self.qrels.strata is None and self.qrels.labels[0] < 0:
             what = f"{self.qrels.place}: grades below 0 count as judged and not relevant in {', '.join(sampled)}"
-            notes.append(Note(what, "--negative unjudged takes them as pooled and not sampled"))
+            notes.append(Note(what, f"{flag.negative:unjudged} takes them as pooled and not sampled"))
         one = dict.fromkeys(measure.name for measure in self.measures if measure.definition.uses_strata)
         if one and self.qrels.strata is None:
-            notes.append(f"{self.qrels.place}: read without --strata, so for {', '.join(one)}: one stratum a topic")
+            notes.append(
+                Note(
+                    f"{self.qrels.place}: read without {flag.strata:True}, so for {', '.join(one)}: one stratum a topic"
+                )
+            )
         units = {} if self.options.costs else {measure.name: measure.definition.cost_unit for measure in self.measures}
-        notes += [f"{name}: {unit}; without --costs each document costs 1" for name, unit in units.items() if unit]
+        free = f"without {flag.costs} each document costs 1"
+        notes += [Note(f"{name}: {unit}", free) for name, unit in units.items() if unit]
         notes += dict.fromkeys(note for by_intent in self.by_intent.values() for note in by_intent.notes)
         single = [measure.label for measure in self.measures if measure.by_intent and self.qrels.subtopics is None]
         if single:
             what = f"{', '.join(single)}: one intent a topic"
-            notes.append(f"{self.qrels.place}: read without --subtopics, so for {what}")
+            notes.append(Note(f"{self.qrels.place}: read without {flag.subtopics:True}, so for {what}"))
         elif self.by_intent and self.qrels.subtopics and not any(self.qrels.subtopics.names.values()):
             what = "the only subtopic is 0, which is not an intent"
             notes.append(f"{self.qrels.place}: {what}; measures by intent score 0")
@@ -412,12 +421,12 @@ class Scorer:
             unbounded = [measure.label for measure in self.measures if measure.residual == "none"]
             if unbounded:
                 have = "has" if len(unbounded) == 1 else "have"
-                notes.append(f"--max-residual: {', '.join(unbounded)} {have} no residual; all topics count there")
+                notes.append(
+                    Note(f"{flag.max_residual}: {', '.join(unbounded)} {have} no residual; all topics count there")
+                )
         if self.options.ties == "best" and self.options.wants_residuals and self.options.residuals != "difference":
-            what = (
-                "--ties best: a document that is judged later may move up, and a score rise by more than its residual"
-            )
-            notes.append(Note(what, "take another order of ties"))
+            what = "a document that is judged later may move up, and a score rise by more than its residual"
+            notes.append(Note(f"{flag.ties:best}: {what}", "take another order of ties"))
         return notes + (bounds_notes(self) if self.options.bounds else [])
 
     def score_part(self, part: RunPart) -> PartResult[BatchScores]:
@@ -571,7 +580,7 @@ def _check_ties(measures: Sequence[Measure]) -> None:
             known = [name for name, other in MEASURES.items() if other.definition.over_ties]
             what = f"{measure.name} has no average over ties"
             hint = f"{len(known)} measures have one, such as {shorten(known)}; see `gradedeval measures NAME`"
-            raise InputError("--ties average", what, hint, usage=True)
+            raise InputError(f"{flag.ties:average}", what, hint, usage=True)
 
 
 # Topics without a relevant document, which score 0 whatever a run does.
@@ -596,6 +605,6 @@ def _note(scorer: Scorer, topics: Sequence[str], counted: int, measures: Sequenc
     what = f"{len(topics)} of {counted} topics without a relevant document ({shorten(topics)})"
     what += f" for {', '.join(measures)}" if measures else ""
     graded = scorer.qrels._pool_of([encode(topic) for topic in topics]).of_topics(scorer.qrels.labels > 0).any()
-    hint = "" if graded else "use --topics relevant to leave them out"
+    hint = "" if graded else f"use {flag.topics:relevant} to leave them out"
     score = f"; {'it scores' if len(topics) == 1 else 'they score'} 0"
     return Note(f"{scorer.qrels.place}: {what}{score}", hint, kind="no-relevant")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradedeval.arrays import Floats, merge_close
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, flag
 from gradedeval.formats.frames import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.notation import Value
@@ -214,7 +214,7 @@ class Scores(InNotebook, document="scoring.score_tables.document"):
         """
         if measure not in self.measures:
             what = f"'{measure.label}' is not among the measures ({', '.join(self.labels)})"
-            raise InputError("--sort", what, f"add -m '{measure.label}'", usage=True)
+            raise InputError(flag.sort, what, f"add {flag.measures:'{measure.label}'}", usage=True)
         column, reading = self.measures.index(measure), measure.reading
         means = np.array([reading.sign * run.summary("score", column, reading.summary) for run in self.runs])
         with np.errstate(invalid="ignore"):  # infinite costs have no difference

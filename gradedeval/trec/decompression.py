@@ -13,7 +13,7 @@ from importlib import import_module
 from io import BytesIO
 from typing import Any
 
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, flag
 from gradedeval.trec.lines import _MOST_GROWTH
 
 SLICE = 1 << 16
@@ -125,7 +125,7 @@ def check_growth(grown: int, size: int, place: str, most: float | None = None) -
     most = _MOST_GROWTH.get() if most is None else most
     if grown > most * size:
         what = f"unpacks to more than {most:,.10g} times its size"
-        raise InputError(place, what, "if it is what it should be, add --max-growth inf", kind="growth")
+        raise InputError(place, what, f"if it is what it should be, add {flag.max_growth:inf}", kind="growth")
 
 
 def decompress(data: bytes, place: str) -> bytes:

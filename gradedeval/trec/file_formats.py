@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gradedeval.errors import InputError, did_you_mean
+from gradedeval.errors import Flag, InputError, did_you_mean
 from gradedeval.trec.lines import FORMATS, HEADER, IGNORED, formats_of
 
 # What columns are called: one table for DataFrames, headed files, records and the values of --run-format.
@@ -123,7 +123,7 @@ def format_name(value: str, holds: str) -> str:
 
     Raises InputError (usage) where it is neither, or lacks a column.
     """
-    flag, known = f"--{holds}-format", formats_of(holds)
+    flag, known = Flag(f"--{holds}-format"), formats_of(holds)
     base = value.strip().lower().removesuffix(HEADER)
     header = HEADER if value.strip().lower().endswith(HEADER) else ""
     if base in known:

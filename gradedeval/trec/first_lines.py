@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 from itertools import pairwise
 
-from gradedeval.errors import InputError
+from gradedeval.errors import Flag, InputError, flag
 from gradedeval.trec.file_formats import (
     COLUMNS,
     DOCNO,
@@ -127,7 +127,7 @@ def check_lines(lines: list[bytes], holds: str, width: int, place: str) -> None:
         return
     what = f"no known name for a {' and a '.join(lacks)} in the header '{shorten(decode(lines[0].strip()))}'"
     columns = ",".join(_likely(header, numbers, holds))
-    hint = f"say what the columns are, in order, as in --{holds}-format {columns}{HEADER}"
+    hint = f"say what the columns are, in order, as in {Flag(f'--{holds}-format'):{columns}{HEADER}}"
     raise InputError(place, what, hint, kind="format")
 
 
@@ -204,8 +204,8 @@ _LETOR = re.compile(rb"[+-]?\d+(\.\d*)?[ \t]+qid:\S")
 _LINE = re.compile(rb"[^\n]+")
 _LABEL = re.compile(rb"L\d+")
 _RISES = (
-    "scores rise with the rank, and the highest comes first; if they are distances, --run-format topic,docno,rank,- "
-    "orders by rank"
+    "scores rise with the rank, and the highest comes first; if they are distances, "
+    f"{flag.run_format:topic,docno,rank,-} orders by rank"
 )
 
 
@@ -358,7 +358,7 @@ class _Sample:
         if self.holds == "qrels":
             holds[value] = "grade"
             columns = ",".join(holds.get(name, IGNORED) for name in names)
-            check_one_grade(names, self.place, f"say which, as in --qrels-format {columns}{HEADER}")
+            check_one_grade(names, self.place, f"say which, as in {flag.qrels_format:{columns}{HEADER}}")
         check_distinct(names, self.place)
         return tuple(holds.get(name, IGNORED + name) for name in names)
 
@@ -439,8 +439,8 @@ class _Sample:
         return LineLayout("topic,docno,grade", NTCIR.columns)
 
     def _ambiguous(self, what: str, *candidates: str) -> InputError:
-        flag = f"--{self.holds}-format"
-        return self._error(what, f"say what they are: {' or '.join(f'{flag} {name}' for name in candidates)}")
+        named = Flag(f"--{self.holds}-format")
+        return self._error(what, f"say what they are: {' or '.join(f'{named:{name}}' for name in candidates)}")
 
     def _error(self, what: str, hint: str) -> InputError:
         return InputError(self.place, what, hint, kind="format")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from gradedeval.errors import InputError, ProblemList, plural
+from gradedeval.errors import Flag, InputError, ProblemList, flag, plural
 from gradedeval.trec.lines import (
     BYTE_ORDER_MARKS,
     LONGEST,
@@ -230,11 +230,11 @@ def _width_hint(fields: list[bytes], layout: LineLayout) -> str:
     holds, width, count = layout.holds, layout.width, len(fields)
     if count == 1 and fields[0].count(b",") >= 2:
         columns = "topic,docno,score" if holds == "run" else "topic,docno,grade"
-        return f"separate fields by spaces or tabs, or name the columns, as in --{holds}-format {columns}"
+        return f"separate fields by spaces or tabs, or name the columns, as in {Flag(f'--{holds}-format'):{columns}}"
     if layout is RUN and count == 5 and all(decimal(field) == decimal(field) for field in fields[3:]):
-        return "add the tag, or read five columns with --run-format topic,q0,docno,rank,score"
+        return f"add the tag, or read five columns with {flag.run_format:topic,q0,docno,rank,score}"
     if layout is QRELS and count == STRATA.width:
-        return "remove the extra field; --strata reads the strata of a sample"
+        return f"remove the extra field; {flag.strata:True} reads the strata of a sample"
     if count > width:
         return "remove extra fields, or spaces inside ids"
     if layout is QRELS and count == width - 1:
@@ -274,12 +274,12 @@ def about_control(byte: bytes) -> tuple[str, str]:
 
 def about_number(what: str, token: bytes, line: int) -> tuple[str, str]:
     """The problem of a token that should be a number, and the hint: the first line may be a header."""
-    flag = "--qrels-format" if what == "grade" else "--run-format"
+    form = flag.qrels_format if what == "grade" else flag.run_format
     hint = "expected a finite decimal such as 12.5"
     if line == 1:
-        hint = f"remove the line if it is a header, or skip it with {flag} trec+header"
+        hint = f"remove the line if it is a header, or skip it with {form:trec+header}"
     elif what == "grade" and token.isalpha() and token.lower() not in (b"nan", b"inf", b"infinity"):
-        hint = f"give the word its grade, as in --labels {decode(token)}=…"
+        hint = f"give the word its grade, as in {flag.labels:{decode(token)}=…}"
     return f"{what} '{decode(token)}' is not a number", hint
 
 
@@ -360,7 +360,7 @@ class Skipped:
 Key = TypeVar("Key", bound=Hashable)
 
 
-KEEP_ONE = "use --duplicates first or last to keep one"
+KEEP_ONE = f"use {flag.duplicates:first or last} to keep one"
 
 
 def settle_duplicates(keys: Iterable[Key], policy: str, repeated: Callable[[int, int], None]) -> dict[Key, int]:

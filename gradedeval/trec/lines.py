@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gradedeval.errors import FLAG_VALUES
-
 if TYPE_CHECKING:
     pass
 
@@ -198,9 +196,6 @@ IGNORED = "-"
 def formats_of(holds: str) -> list[str]:
     """The names of the formats that a run or qrels may have."""
     return [name for name, (of, _) in FORMATS.items() if holds in of]
-
-
-FLAG_VALUES.update((f"--{holds}-format", tuple(formats_of(holds))) for holds in BOTH)
 
 
 @dataclass(eq=False, repr=False)

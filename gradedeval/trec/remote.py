@@ -432,7 +432,7 @@ def stored(url: str, content: bytes) -> None:
     try:
         asked_to_write(url, files.pipe_file, name, content)
     except InputError as error:
-        raise error.replace(hint=f"nothing was written; {error.hint}") from None
+        raise error.replace(hint=f"nothing was written; {error.said[1]}") from None
 
 
 def appended(url: str, lines: Iterable[str]) -> None:
@@ -475,7 +475,7 @@ def _missing(url: str, files: Any, pattern: str) -> str:
     try:
         asked(url, files.ls, pattern.partition("*")[0].rpartition("/")[0])
     except InputError as error:
-        return error.problem
+        return error.said[0]
     return ""
 
 

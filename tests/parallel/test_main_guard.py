@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, flag
 from gradedeval.parallel import executors
 from gradedeval.parallel.executors import check_script
 from support.commands import environment
@@ -67,4 +67,4 @@ def test_a_process_that_runs_the_script_again_starts_no_pool(monkeypatch: pytest
 def test_a_script_from_standard_input_cannot_be_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "__main__", SimpleNamespace(__file__="<stdin>", __spec__=None))
     with pytest.raises(InputError, match=r"^jobs: new processes .* standard input cannot be read twice; save the"):
-        check_script("--jobs")
+        check_script(flag.jobs)

@@ -27,6 +27,10 @@ FEW = re.compile(
 )
 
 
+MARKED = re.compile("\ufdd0-.*?\ufdd1".encode())
+"""An option in a message that was not put into the words of who hears it."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a command came to: its exit code, and the bytes it wrote to standard output and standard error, but for what
@@ -38,6 +42,7 @@ class Outcome:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "err", FEW.sub(b"", self.err))
+        assert MARKED.search(self.err + (self.out or b"")) is None
 
     @property
     def messages(self) -> list[str]:

@@ -19,6 +19,7 @@ import click
 import gradedeval
 from gradedeval.cli import gradedeval as program
 from gradedeval.cli.options import GROWS, HELP, READS, SECTIONS, WRITES
+from gradedeval.errors import with_flags
 from gradedeval.formats import FORMATS
 from gradedeval.measures.spellings import ALIASES, DIFFERENT, notation_of
 from gradedeval.measures.table import LINES, MEASURES
@@ -284,7 +285,7 @@ def other_tools() -> str:
 
 def differences() -> str:
     """Names that mean something else in another tool."""
-    noted = [f"| {code(name)} | {escaped(different.what)} |" for name, different in DIFFERENT.items()]
+    noted = [f"| {code(name)} | {escaped(with_flags(different.what))} |" for name, different in DIFFERENT.items()]
     rows = [*noted, *(f"| {code(name)} | {escaped(what)} |" for name, what in DIFFERENT_WITHOUT_NOTE.items())]
     return "\n" + "\n".join(["| name | there |", "|---|---|", *rows]) + "\n\n"
 

@@ -20,7 +20,7 @@ from gradedeval.cli.arguments import run_and_qrels, sharing
 from gradedeval.cli.many_runs import SCORING_OPTIONS, TEST_OPTIONS, prepared
 from gradedeval.cli.options import READS, WRITES, command_line, measure_option, one_registered, option
 from gradedeval.cli.output import write
-from gradedeval.errors import InputError, plural, redacted, tell
+from gradedeval.errors import InputError, flag, plural, redacted, tell
 from gradedeval.formats import Column, Table
 from gradedeval.formats.frames import frame_rows
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -433,7 +433,7 @@ def command(
     compared = Baseline.read(baseline, files[:-1])
     if compared.saved is not None:
         what = f"'{baseline}' holds saved scores, and a report shows rankings"
-        raise InputError("--baseline", what, "give the baseline as a run", usage=True)
+        raise InputError(flag.baseline, what, "give the baseline as a run", usage=True)
     another = [compared.path] if compared.path is not None else []
     runs, qrels = run_and_qrels((*files[:-1], *another, *files[-1:]), keywords)
     chosen, options = prepared(measures, keywords)

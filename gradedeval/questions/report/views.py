@@ -16,7 +16,7 @@ from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.analysis.significance import TestSettings
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import InputError, heard_by, plural, visible
+from gradedeval.errors import InputError, Note, flag, heard_by, plural, visible
 from gradedeval.formats import Column, Kind, Table, in_utf8, json_text
 from gradedeval.formats.frames import distinct, frame_rows, groups
 from gradedeval.measures.definition import Measure
@@ -130,11 +130,11 @@ def find(
     scorer = Scorer(scores.qrels, scores.measures, replace(options, interval=None))
     if scorer.grader.types:
         what = "a report does not read the types of documents"
-        raise InputError("--costs" if options.costs else "-m", what, "leave it out", usage=True)
+        raise InputError(flag.costs if options.costs else flag.measures, what, "leave it out", usage=True)
     matrix, notes = to_matrix(scores), []
     if baseline is None and len(runs) > 1:
         baseline = next(iter(runs))
-        notes.append(visible(f"the baseline is the first run, {baseline}; --baseline names another"))
+        notes.append(Note(f"the baseline is the first run, {visible(baseline)}", f"{flag.baseline} names another"))
     compared = _compared(matrix, baseline, settings.test)
     ranked = rank_runs({name: runs[name] for name in matrix.runs}, scorer.grader, workers.silent())
     return Findings(

@@ -2,8 +2,9 @@
 that they see, and `--against FILE` after it.
 
 Every command in every format and with every preset, its help page, and 1,500 random commands on whole and broken files,
-always the same: standard output, standard error, the exit code and the files that are written. The sessions of the
-pages are tests of their own.
+always the same: standard output, standard error, the exit code and the files that are written. The random ones are kept
+beside the hashes, in a file `.cases`: what is drawn depends on the order in which options are declared. The sessions of
+the pages are tests of their own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import hashlib
 import json
 import os
+import pickle
 import random
 import re
 import shutil
@@ -26,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 os.environ |= {"COLUMNS": "100", "SOURCE_DATE_EPOCH": "0", "TZ": "UTC", "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
 
 from fuzz import command, commands
+from fuzz.case import Case
 from gradedeval.options import PRESETS
 from support.every_command import POSITIONS, WORDS, collection, forms_of
 from support.generated_docs import LEAVES
@@ -65,7 +68,7 @@ def frozen(case: tuple[str, tuple[str, ...]]) -> tuple[str, str]:
         here, stdin = Path(made) / "here", b""
         here.mkdir()
         if name.startswith("random"):
-            drawn = commands.draw(random.Random(f"freeze {words[0]}"))
+            drawn = _DRAWN[int(words[0])]
             drawn.write(here)
             words = tuple(drawn.line)
         else:
@@ -85,6 +88,7 @@ def frozen(case: tuple[str, tuple[str, ...]]) -> tuple[str, str]:
 
 
 _MADE: list[Path] = []
+_DRAWN: list[Case] = []
 
 
 def _collection() -> Path:
@@ -103,12 +107,18 @@ def main() -> int:
     parser.add_argument("--only", default="", help="cases whose name matches this pattern")
     arguments = parser.parse_args()
     chosen = [case for case in cases() if re.search(arguments.only, case[0])]
+    kept = arguments.against and arguments.against.with_suffix(".cases")
+    if kept and kept.exists():
+        _DRAWN.extend(pickle.loads(kept.read_bytes()))
+    else:
+        _DRAWN.extend(commands.draw(random.Random(f"freeze {number}")) for number in range(RANDOM))
     _collection()
     with get_context("fork").Pool(os.cpu_count()) as pool:
         found = dict(pool.imap_unordered(frozen, chosen, 8))
     shutil.rmtree(_MADE[0])
     if arguments.write:
         arguments.write.write_text(json.dumps(found, indent=0, sort_keys=True), encoding="utf-8")
+        arguments.write.with_suffix(".cases").write_bytes(pickle.dumps(_DRAWN))
     before = json.loads(arguments.against.read_text(encoding="utf-8")) if arguments.against else found
     other = [name for name, _ in chosen if found[name] != before.get(name)]
     other += [name for name in before if name not in found and re.search(arguments.only, name)]

@@ -9,17 +9,24 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
 from hypothesis import settings
 
-import gradedeval.parallel.executors
-import gradedeval.parallel.workers  # noqa: F401  tests patch the modules themselves, not what stands for them
 from gradedeval.cli import main
 from support.commands import HIDDEN, Outcome, environment
 from support.paths import DATA
+
+PATCHED = """
+    analysis.completions analysis.score_matrix parallel.clusters parallel.executors parallel.workers questions.to_judge
+    rankings.grade rankings.interleaved rankings.judgments scoring.doubts scoring.intervals scoring.sharing
+"""
+"""Modules that tests patch: the modules themselves, and not what stands for them until they are imported."""
+for name in PATCHED.split():
+    import_module(f"gradedeval.{name}")
 
 # `--hypothesis-profile=ci` or `full` takes its place.
 settings.load_profile("default")

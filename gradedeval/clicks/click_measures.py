@@ -571,7 +571,7 @@ def _correlated(
     columns: dict[str, Any] = dict(zip(["by", *COLUMNS], zip(*rows, strict=True), strict=True))
     frame, each = to_frame(columns), joined(lists)
     counted = [(len(set(log.topics)), 0)]
-    said = "\n".join([_said(settings, each), str(signature(qrels, options, scorer.measures, counted))])
+    said = "\n".join([_said(settings, each), signature(qrels, options, scorer.measures, counted)])
     if not settings.by:
         frame, each = (one.drop(columns="by") for one in (frame, each))
     notes = [*log.notes, *scorer.notes]

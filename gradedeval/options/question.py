@@ -117,7 +117,7 @@ class Picture:
     settings: Mapping[str, Setting] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "settings", settings_of(self.asking) | settings_of(self.panels))
+        self.settings = settings_of(self.asking) | settings_of(self.panels)
 
 
 @dataclass(eq=False, repr=False)
@@ -183,12 +183,12 @@ class Question:
     reading: Mapping[str, Setting] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reading", {} if self.reads is None else settings_of(self.reads))
-        object.__setattr__(self, "settings", {**settings_of(self.function), **self.reading})
+        self.reading = {} if self.reads is None else settings_of(self.reads)
+        self.settings = {**settings_of(self.function), **self.reading}
         if self.mode is not None:
-            object.__setattr__(self, "mode", self.settings.get(self.mode.name, self.mode))
+            self.mode = self.settings.get(self.mode.name, self.mode)
         shown = {} if self.shows is None else settings_of(self.shows)
-        object.__setattr__(self, "views", shown | settings_of(self.fails))
+        self.views = shown | settings_of(self.fails)
 
 
 @cache

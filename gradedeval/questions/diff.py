@@ -297,7 +297,7 @@ def diff(
         joined(topics),
         joined(documents),
         scorer.measures,
-        str(signatures.signature(judged, options, scorer.measures, counts)),
+        signatures.signature(judged, options, scorer.measures, counts),
         tell([*scorer.notes, *ranked.notes, *doubts.few_topics(len(shared)), *unseen]),
     )
 

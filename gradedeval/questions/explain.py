@@ -252,7 +252,7 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
         int(_is_filled(scorer, batch).sum()),
         int(batch.pool.of_topics(grader.judged[: batch.unjudged])[0]),
         explained,
-        str(signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)], [run.format])),
+        signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)], [run.format]),
         list(map(decode, batch.docnos[topic])),
         judged.labels.tolist(),
         [

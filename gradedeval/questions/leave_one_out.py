@@ -242,7 +242,7 @@ def leave_one_out(
     frame = to_frame(sorted(rows, key=lambda row: (by_measure[row["measure"]], order[row["run"]])))
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     said = tell([*scorer.notes, *ranked.notes, *group_notes])
-    text = str(signatures.signature(judged, scorer.options, scorer.measures, counts))
+    text = signatures.signature(judged, scorer.options, scorer.measures, counts)
     return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, text, said)
 
 

@@ -189,7 +189,7 @@ def pool_statistics(
         _overlap(ranked, shares),
         _depths(ranked),
         at,
-        "" if not judged.topics else str(signatures.signature(judged, options, [], counts)),
+        "" if not judged.topics else signatures.signature(judged, options, [], counts),
         [*judged._notes_for(options), *ranked.notes],
     )
 

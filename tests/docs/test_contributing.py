@@ -80,7 +80,7 @@ def test_an_output_format_is_a_function_and_its_row(copy: Path) -> None:
     (function,), (row,), (session,) = (blocks(walk, kind) for kind in ("python", "diff", "console"))
     place, _, body = function.removeprefix("# ").partition("\n")
     module = copy / place
-    above = "@dataclass(frozen=True, eq=False, repr=False)\nclass Format:"
+    above = "@dataclass(eq=False, repr=False)\nclass Format:"
     text = module.read_text(encoding="utf-8")
     assert text.count(above) == 1
     module.write_text(text.replace(above, f"{body}\n\n{above}"), encoding="utf-8")

@@ -166,8 +166,10 @@ FITS = [
         code=1),
     bad("a curve for people", (*FIT, "-m", "nerr9@1..3", "--curve", "c.md"),
         "--curve: cannot be written as markdown to 'c.md'; …"),
+    bad("weights and runs", ("fit", "run.txt", "qrels.txt", "-m", "rbp(p=0.1..0.9)", "--weights", "w.csv"),
+        "--weights: cannot be combined with runs; leave them out", w_csv=b"1,1\n"),
     bad("weights beside runs", (*FIT, "-m", "rbp(p=0.1..0.9)", "--weights", "w.csv"),
-        "--weights: cannot be combined with runs or --to; leave them out", w_csv=b"1,1\n"),
+        "--to: does not apply to --weights; leave it out", w_csv=b"1,1\n"),
     *(bad(f"weights: {name}", ("fit", "--weights", "w.csv", "-m", "rbp(p=0.1..0.9)"), says, code=1, w_csv=content)
       for name, content, says in (
           ("nothing", b"", "w.csv: is empty; expected lines of rank,weight"),

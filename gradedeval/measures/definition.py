@@ -759,6 +759,8 @@ def measure(function: Callable[..., Floats], **properties: Any) -> Measure:
     formula and source, in three paragraphs, and lines of `name  meaning` for its parameters. Whatever else is to be
     said of it is a keyword:
     """
+    if isinstance(function, Measure):
+        raise InputError(f"measure '{function.name}'", "is a measure already", "write @measure once", usage=True)
     return Measure(Definition(function=function, **properties))
 
 

@@ -294,7 +294,7 @@ def _with_measures(question: Question, settings: Mapping[str, Any], table: Mappi
             read[name] = one_measure(setting.flags[-1], text, table)
         elif setting.measure:
             reads = parse_measures if setting.measure == "several" else setting.measure
-            read[name] = reads(() if read[name] is None else read[name], table)
+            read[name] = reads(read[name], table)
     return read
 
 

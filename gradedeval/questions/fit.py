@@ -105,13 +105,13 @@ class MeasureRange:
 
 
 def read_ranges(
-    measures: str | Sequence[str] | Sequence[MeasureRange], table: Mapping[str, Measure] | None = None
+    measures: str | Sequence[str] | Sequence[MeasureRange] | None, table: Mapping[str, Measure] | None = None
 ) -> list[MeasureRange]:
     """The measures with a range, several in one text separated by spaces.
 
-    Raises InputError (usage) if one has no range, or two, or an end of it is not a valid value.
+    Raises InputError (usage) if there is none, if one has no range, or two, or an end of it is not a valid value.
     """
-    given = [measures] if isinstance(measures, str) else measures
+    given = [measures] if isinstance(measures, str) else measures or ()
     if read := [one for one in given if isinstance(one, MeasureRange)]:
         return read
     words = [word for text in given for word in split(str(text))]

@@ -144,7 +144,7 @@ def _scores(rows: Rows, problems: ProblemList) -> tuple[list[tuple[int, SavedSco
             problems.add(line, str(error), "expected a number such as 0.25")
             continue
         if np.isnan(values["score"]) and cells["topic"] != ALL:
-            problems.add(line, "no score", "each row of a topic has one")
+            problems.add(line, "no score", "each row of a topic has one; JSON has none where it is infinite, CSV has")
         written = str(cells["measure"])
         if written not in names:
             names[written] = canonical(written)

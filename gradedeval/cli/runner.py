@@ -114,7 +114,7 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
 
 
 def _second(attribute: str, target: str | None) -> Callable[[Any], None]:
-    """What writes a second result of an answer, where it is wanted. Raises InputError (usage) for a format that is none
+    """What writes a second result of an answer, where it is wanted. Raises InputError (usage) for a format that is not
     for programs."""
     from gradedeval.cli.many_runs import curve_form, write_curve  # few questions have one
 

@@ -129,7 +129,7 @@ class Question:
     needs         what it reads, and `files` what the arguments are called
     help          its page
     answer        where the function gives a frame alone: makes of this, what was read and settings what shows itself
-    check         by its settings, raises InputError for some that go ill together, before anything is read
+    check         by its settings, raises InputError for those that do not go together, before anything is read
     asking        settings, and what its answer is shown as -> settings that follow; `form` is the format, and
                   `layout` its own
     paired        by its settings, whether all runs are compared on the same topics, so that the others are told

@@ -15,18 +15,42 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from gradedeval.trec.decompression import SLICE, Packing, decompressed_pieces
 from gradedeval.trec.stream import Source
 from support.broken import CASES, PACKERS, QRELS, RUN, Broken, by_name, check_refused, contents, matches, zstd
 from support.commands import Command, Outcome, environment, shell
+from support.every_command import POSITIONS, collection
+from support.every_command import WORDS as CALLS
 from support.examples import sampled
+from support.generated_docs import LEAVES
 
 
 def test_there_are_many_ways_to_be_wrong_and_no_two_go_by_one_name() -> None:
     assert len(CASES) >= 70
     assert len({case.name for case in CASES}) == len(CASES)
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("name", LEAVES)
+def test_any_option_of_a_command_may_be_missing(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Command
+) -> None:
+    """Without it there is a result, or a message: what is refused ends in words of ours."""
+    monkeypatch.chdir(tmp_path)
+    ids = dict.fromkeys(POSITIONS, "cafe")
+    collection({position: word.encode() for position, word in ids.items()})
+    options = {flag: one for one in LEAVES[name].params if isinstance(one, click.Option) for flag in one.opts}
+    for given in CALLS[name]:
+        words = [word.format(**ids) for word in given]
+        for at in (at for at, word in enumerate(words) if word in options):
+            option = options[words[at]]
+            behind = at + 1 + (0 if option.is_flag else option.nargs)
+            done = cli(*name.split(), *words[:at], *words[behind:])
+            assert done.code in (0, 1, 2, 3), words
+            assert done.code == 0 or done.messages or done.out, words
 
 
 @pytest.mark.one_in(2)

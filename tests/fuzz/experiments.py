@@ -223,6 +223,7 @@ def check_saved(case: Case, folder: Path) -> str | None:
     if wrong := formats_differ(case, folder, files):
         return wrong
     draws = ["--draws", "50"]
+    lost = form.startswith("json") and _has_infinite_scores(folder, [*files, *case.words])
     verbs: dict[str, list[str]] = {
         "compare": ["-f", "csv", "--test", case.more["test"], *draws],
         "power": ["-f", "csv", *draws],
@@ -236,6 +237,10 @@ def check_saved(case: Case, folder: Path) -> str | None:
         for found in (direct, again):
             if wrong := command.unclean(found):
                 return f"{verb} {wrong}"
+        if lost and not direct.code:
+            if again.code != 1 or b"JSON has none where it is infinite" not in again.err:
+                return f"{verb} on scores without their infinite ones: exit {again.code}: {again.err!r}"
+            continue
         if direct.code != again.code:
             if "-m" in direct.err.decode() or len(case.measures) < 2:
                 continue
@@ -245,6 +250,12 @@ def check_saved(case: Case, folder: Path) -> str | None:
         ):
             return f"{verb} on saved scores: {wrong}"
     return None
+
+
+def _has_infinite_scores(folder: Path, words: list[str]) -> bool:
+    """Whether a topic has an infinite score, for which JSON has no number: `docs/reference/formats.md`."""
+    found = command.run([*words, "-q", "-f", "csv"], folder)
+    return any(math.isinf(float(row["score"] or 0)) for row in csv.DictReader(io.StringIO(found.text)))
 
 
 def cells_differ(a: str, b: str) -> str | None:

@@ -103,7 +103,7 @@ COMPARE = [
     *(bad_scores(f"{cell} for a score", SCORES + f"old,3,err@20,{cell}\n".encode(),
                  f"s.csv:5: '{cell}' is not a number; …")
       for cell in ("nan", "1_000", "0x1")),
-    bad_scores("a blank", SCORES + b"old,3,err@20,\n", "s.csv:5: no score; each row of a topic has one"),
+    bad_scores("a blank", SCORES + b"old,3,err@20,\n", "s.csv:5: no score; each row of a topic has one; …"),
     bad_scores("twice", SCORES + b"old,2,err@20,0.5\n",
                "s.csv:5: duplicate err@20 of topic 2 of 'old' (first on line 3); keep one of the two"),
     bad_scores("a run", RUN, "s.csv:1: no column 'run'; …"),

@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import click
@@ -18,7 +17,7 @@ from gradedeval.arrays import Bools, Floats
 from gradedeval.cli.arguments import check_standard_input, usage
 from gradedeval.cli.options import HELP, READS, command_line, option
 from gradedeval.cli.output import write
-from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, flag, shorten, tell
+from gradedeval.errors import InputError, Note, did_you_mean, flag, shorten, tell
 from gradedeval.formats import trec_line
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS, VERSIONS, Entry, Line, Setting, select_lines
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS as QRELS_FORMATS
@@ -28,6 +27,7 @@ from gradedeval.options import Options, numbers, resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import no_common_topics
+from gradedeval.rankings.other_qrels import JudgmentGroups, Lists, read_groups
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, TopicResults, run_of_lines
 from gradedeval.scoring.doubts import (
@@ -46,8 +46,7 @@ from gradedeval.scoring.score_tables import FORMATS, render
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import ALL, Scores, with_defaults
 from gradedeval.scoring.tasks import grade_run, map_lists
-from gradedeval.trec.line_reader import about_number, document, duplicate, expected_lines, records
-from gradedeval.trec.lines import PREFERENCES, QRELS, decimal, decode
+from gradedeval.trec.lines import decode
 from gradedeval.trec.small_tables import small_table
 from gradedeval.trec.stream import Source, Stream
 
@@ -245,10 +244,6 @@ def read_norms(path: str) -> Norms:
 # is preferred. Preferences are transitive across the lists of a group.
 
 
-Lists = dict[bytes, dict[bytes, float]]
-"""Subgroup -> docno -> value: the lists of one judgment group."""
-
-
 @dataclass(frozen=True, eq=False)
 class _Group:
     """A judgment group and a ranking.
@@ -415,62 +410,6 @@ def _by_pair(groups: list[_Group], within: list[Bools], documents: int) -> float
 # Runs scored by preferences, or by each judgment group of the qrels separately.
 
 
-BETWEEN = b"\t"
-"""Separates topic and group: ids have no tabs."""
-
-
-@dataclass(frozen=True, eq=False)
-class JudgmentGroups:
-    """The judgments of a file, in file order: topic -> group -> lists. `place` is what messages call it."""
-
-    place: str
-    topics: dict[bytes, dict[bytes, Lists]]
-
-    @cached_property
-    def qrels(self) -> Qrels:
-        """Each group as a topic of its own."""
-        judged = {
-            decode(topic + BETWEEN + group): {decode(docno): grade for docno, grade in lists[b""].items()}
-            for topic, groups in self.topics.items()
-            for group, lists in groups.items()
-        }
-        qrels = Qrels(judged)
-        qrels.place = self.place
-        return qrels
-
-
-def read_groups(path: str, holds: str) -> JudgmentGroups:
-    """The judgments of a file of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`).
-
-    `prefs` has five fields per line; `qrels_prefs` is qrels, one list for each topic. Raises InputError for bad lines,
-    and where a list has a document twice.
-    """
-    place = Source(path).place
-    problems = ProblemList(place)
-    layout = PREFERENCES if holds == "prefs" else QRELS
-    name, judgments = ("grade", "judgments") if holds == "qrels_jg" else ("value", "preferences")
-    topics: dict[bytes, dict[bytes, Lists]] = {}
-    first_line: dict[tuple[bytes, ...], int] = {}
-    with closing(Stream(Source(path))) as stream:
-        for number, row in records(stream, layout, problems):
-            topic, *_, docno, token = row
-            if (value := decimal(token)) != value:
-                problems.add(number, *about_number(name, token, number))
-                continue
-            group = b"" if holds == "qrels_prefs" else row[1]
-            subgroup = row[2] if holds == "prefs" else b""
-            first = first_line.setdefault((topic, group, subgroup, docno), number)
-            if first != number:
-                where = f", group {decode(group)}" if holds == "qrels_jg" else " in its list"
-                what = duplicate(f"{document(docno, topic)}{where}", first)
-                problems.add(number, what, kind="duplicate-judgment")
-            topics.setdefault(topic, {}).setdefault(group, {}).setdefault(subgroup, {})[docno] = value
-    problems.check()
-    if not topics:
-        raise InputError(place, f"no {judgments}", expected_lines(layout), kind="empty")
-    return JudgmentGroups(place, topics)
-
-
 def score_preferences(name: str, path: str, groups: JudgmentGroups, lines: list[Line], options: Options) -> ScoredRun:
     """Score a run by preference measures. Raises InputError for an invalid run, and contradictory preferences."""
     run, topics, notes = _read(path, groups, options)
@@ -490,6 +429,22 @@ def score_preferences(name: str, path: str, groups: JudgmentGroups, lines: list[
     return _scored(name, run, topics, own, [*notes, *_doubts(run, topics, lines, options, own, lambda: values(False))])
 
 
+BETWEEN = b"\t"
+"""Separates topic and group: ids have no tabs."""
+
+
+def _by_group(groups: JudgmentGroups) -> Qrels:
+    """Qrels with each group as a topic of its own."""
+    judged = {
+        decode(topic + BETWEEN + group): {decode(docno): grade for docno, grade in lists[b""].items()}
+        for topic, judges in groups.topics.items()
+        for group, lists in judges.items()
+    }
+    qrels = Qrels(judged)
+    qrels.place = groups.place
+    return qrels
+
+
 def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line], options: Options) -> ScoredRun:
     """Score a run by ordinary measures: a topic's score is the mean over its groups. Raises InputError for an invalid
     run."""
@@ -501,8 +456,10 @@ def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line]
         for group in groups.topics[topic]
     }
 
+    judged = _by_group(groups)
+
     def values(options: Options) -> Floats:
-        scorer = Scorer(groups.qrels, [line.measure for line in lines if line.measure is not None], options)
+        scorer = Scorer(judged, [line.measure for line in lines if line.measure is not None], options)
         scored = map_lists(scorer.score_part, Run(run.place, repeated), scorer.grader)
         score = scorer.merge(name, scored.batches, scored.topics, scored.missing).score
         row = {topic: number for number, topic in enumerate(scored.topics)}

@@ -19,8 +19,8 @@ from gradedeval.options import Options, Ties, numbers, resolve_options
 from gradedeval.options.definition import GAINS, OUTPUT, Labels, allowed_growth
 from gradedeval.options.question import Setting, question
 from gradedeval.parallel import progress
-from gradedeval.questions.submissions import Defect, Judgments, Submission, read_judgments, read_submission
 from gradedeval.rankings import qrels as judgments
+from gradedeval.rankings.submissions import Defect, Judgments, Submission, read_judgments, read_submission
 from gradedeval.scoring import evaluate as evaluation
 from gradedeval.scoring import scorer as scoring
 from gradedeval.scoring import tasks

@@ -1,8 +1,10 @@
-"""Qrels that are no plain file: of objects, of lines with words, by subtopic, of a sample, or filled by clicks."""
+"""Qrels that are no plain file: of objects, of lines with words, by subtopic, of a sample, filled by clicks,
+or by several judges."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -39,8 +41,8 @@ from gradedeval.trec.line_reader import (
     records,
     settle_duplicates,
 )
-from gradedeval.trec.lines import QRELS, LineLayout, decode
-from gradedeval.trec.stream import Stream
+from gradedeval.trec.lines import PREFERENCES, QRELS, LineLayout, decimal, decode
+from gradedeval.trec.stream import Source, Stream
 
 if TYPE_CHECKING:
     from gradedeval.rankings.qrels import Qrels, Reading
@@ -342,3 +344,50 @@ def filled(qrels: Qrels, fill: Fill) -> tuple[Qrels, Floats, list[str]]:
     other.counts = replace(qrels.counts, labels=len(other.labels))
     other._scorers = {}
     return other, np.array(gains), notes
+
+
+# Groups of judgments, one for each judge's view of a topic, and preferences, as trec_eval reads them.
+
+
+Lists = dict[bytes, dict[bytes, float]]
+"""Subgroup -> docno -> value: the lists of one judgment group."""
+
+
+@dataclass(frozen=True, eq=False)
+class JudgmentGroups:
+    """The judgments of a file, in file order: topic -> group -> lists. `place` is what messages call it."""
+
+    place: str
+    topics: dict[bytes, dict[bytes, Lists]]
+
+
+def read_groups(path: str, holds: str) -> JudgmentGroups:
+    """The judgments of a file of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`).
+
+    `prefs` has five fields per line; `qrels_prefs` is qrels, one list for each topic. Raises InputError for bad lines,
+    and where a list has a document twice.
+    """
+    place = Source(path).place
+    problems = ProblemList(place)
+    layout = PREFERENCES if holds == "prefs" else QRELS
+    name, judgments = ("grade", "judgments") if holds == "qrels_jg" else ("value", "preferences")
+    topics: dict[bytes, dict[bytes, Lists]] = {}
+    first_line: dict[tuple[bytes, ...], int] = {}
+    with closing(Stream(Source(path))) as stream:
+        for number, row in records(stream, layout, problems):
+            topic, *_, docno, token = row
+            if (value := decimal(token)) != value:
+                problems.add(number, *about_number(name, token, number))
+                continue
+            group = b"" if holds == "qrels_prefs" else row[1]
+            subgroup = row[2] if holds == "prefs" else b""
+            first = first_line.setdefault((topic, group, subgroup, docno), number)
+            if first != number:
+                where = f", group {decode(group)}" if holds == "qrels_jg" else " in its list"
+                what = duplicate(f"{document(docno, topic)}{where}", first)
+                problems.add(number, what, kind="duplicate-judgment")
+            topics.setdefault(topic, {}).setdefault(group, {}).setdefault(subgroup, {})[docno] = value
+    problems.check()
+    if not topics:
+        raise InputError(place, f"no {judgments}", expected_lines(layout), kind="empty")
+    return JudgmentGroups(place, topics)

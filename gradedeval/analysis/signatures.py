@@ -152,7 +152,7 @@ def _settings(part: str) -> Iterator[tuple[str, str]]:
 def _name(measure: str) -> str:
     """The name of a measure, however it is written."""
     try:
-        spelling: Spelling = notation.read(canonical(measure))[0]
+        spelling: Spelling = notation.read_notation(canonical(measure))[0]
     except InputError:
         return measure
     return (spelling.inner or spelling).name

@@ -22,7 +22,7 @@ from gradedeval.formats.frames import InNotebook, to_frame
 from gradedeval.options import OPTIONS, numbers, resolve_options
 from gradedeval.options.definition import READING, allowed_growth
 from gradedeval.options.question import Setting, settings_of
-from gradedeval.rankings.objects import refuse, table
+from gradedeval.rankings.objects import readable_table, refuse_source
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.trec.documents import read_json
@@ -427,8 +427,8 @@ def small_table_of(source: Any, needed: Sequence[str], place: str, hint: str) ->
     Raises InputError where it lacks a column."""
     if is_file(source):
         return headed_table(source, needed, hint)
-    if (frame := table(source, place, place)) is None:
-        refuse(source, place, place)
+    if (frame := readable_table(source, place, place)) is None:
+        refuse_source(source, place, place)
     found = SmallTable(place)
     for name in needed:
         if name not in frame.columns:
@@ -517,7 +517,7 @@ def read_log(
 def _blocks(source: Any, wanted: Sequence[str], problems: ProblemList, notes: list[str]) -> Iterable[Block]:
     if is_file(source):
         return file_blocks(Source(source), wanted, problems, notes)
-    if (frame := table(source, "click logs", "log")) is not None:
+    if (frame := readable_table(source, "click logs", "log")) is not None:
         return frame_blocks(frame, wanted, problems)
     what = f"cannot read a click log from {type(source).__name__}"
     raise InputError("log", what, "give a file or a DataFrame with the columns topic and clicks", usage=True)

@@ -479,14 +479,14 @@ class Chosen:
 def read_models(texts: str | tuple[str, ...] | list[str]) -> list[Chosen]:
     """The click models of a text, as in "dbn(gamma=fit) ubm". Raises InputError (usage) where there is no such model
     or parameter."""
-    words = [word for text in ([texts] if isinstance(texts, str) else texts) for word in notation.split(text)]
+    words = [word for text in ([texts] if isinstance(texts, str) else texts) for word in notation.split_words(text)]
     return list(dict.fromkeys(map(_read, words)))
 
 
 def _read(word: str) -> Chosen:
     hint = f"choose from {', '.join(KINDS)}, as in 'dbn(gamma={FIT})'"
     try:
-        spelling = notation.read(word)[0]
+        spelling = notation.read_notation(word)[0]
     except InputError:
         raise InputError(f"'{word}'", "is not a click model", hint, usage=True) from None
     if spelling.name not in KINDS:

@@ -43,7 +43,7 @@ from gradedeval.errors import InputError, check_choice, flag, plural, tell
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import frame_rows, frame_table, to_frame
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.notation import split
+from gradedeval.measures.notation import split_words
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import numbers
@@ -453,7 +453,7 @@ def read_weighing(
     if measures is None:
         return None
     given = [measures] if isinstance(measures, Weighing) else measures
-    words = [word for one in given for word in (split(one) if isinstance(one, str) else [one])]
+    words = [word for one in given for word in (split_words(one) if isinstance(one, str) else [one])]
     ranges = [word for word in words if isinstance(word, str) and ".." in word]
     searched = read_ranges(ranges, table) if ranges else []
     others = [word for word in words if word not in ranges]

@@ -42,7 +42,7 @@ from gradedeval.scoring.doubts import (
 )
 from gradedeval.scoring.evaluate import named_runs
 from gradedeval.scoring.run_scores import LEAST, RunScores
-from gradedeval.scoring.score_tables import FORMATS, render
+from gradedeval.scoring.score_tables import SCORE_FORMATS, render_scores
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import ALL, Scores, with_defaults
 from gradedeval.scoring.tasks import grade_run, map_lists
@@ -627,7 +627,7 @@ def _evaluate(
     if form is None:
         return _text([scored for scored, _ in results], lines, printing), notes
     scores = Scores([scores for _, scores in results], scorer.measures, judged, options)
-    return render(scores, form, by_topic=printing.by_topic), notes
+    return render_scores(scores, form, by_topic=printing.by_topic), notes
 
 
 def _as_numbers(lines: list[Line], form: str) -> tuple[list[Line], list[str]]:
@@ -756,8 +756,8 @@ OPTIONS = [
     option("--Results_format", "-T", "results_format", type=click.Choice(["trec_results"]), default="trec_results",
            help="Format of RUN."),
     option("-D", "--Debug_level", "debug", metavar="N", help="Accepted and ignored."),
-    option("-f", "--format", "form", type=click.Choice(FORMATS), help="Print one of gradedeval's formats instead of "
-           "trec_eval's three columns."),
+    option("-f", "--format", "form", type=click.Choice(SCORE_FORMATS), help="Print one of gradedeval's formats instead "
+           "of trec_eval's three columns."),
     option("--compat", type=click.Choice(VERSIONS), default="10", help="Version of trec_eval to follow. Default: 10."),
     option("-v", "--version", "version", is_flag=True, help="Print the version and exit."),
     option("-h", "--help", "wants_help", section=HELP, is_flag=True, help="Show this message, or with -m a description "

@@ -13,7 +13,7 @@ from gradedeval.arrays import Bools, Floats, Ints, distinct, raise_malloc_thresh
 from gradedeval.errors import InputError, shown
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import GainTable, Grades
-from gradedeval.measures.on_arrays import check_finite, check_measure, gains_of, numbers
+from gradedeval.measures.on_arrays import as_numbers, check_finite, check_measure, gains_of
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES, gain_table, scores_of
 from gradedeval.options.numbers import Number
@@ -55,7 +55,7 @@ def judged(labels: Any, group: Any, qid: Any) -> Judged:
 
     Raises InputError (usage) where a label is not a whole number from 0, or lists and labels do not fit each other.
     """
-    given = numbers(labels, "labels").flatten()  # a copy: objectives keep it, and batches may reuse their memory
+    given = as_numbers(labels, "labels").flatten()  # a copy: objectives keep it, and batches may reuse their memory
     wrong = ~(np.isfinite(given) & (given >= 0) & (given == np.floor(given)))
     if wrong.any() or not len(given):
         place, what = "labels", "is empty"
@@ -76,7 +76,7 @@ def judged(labels: Any, group: Any, qid: Any) -> Judged:
 
 def finite_scores(scores: Any, documents: int) -> Floats:
     """Documents: the scores. Raises InputError where they are not one for each, or one is not finite."""
-    given = numbers(scores, "scores").ravel()
+    given = as_numbers(scores, "scores").ravel()
     if len(given) != documents:
         raise InputError("scores", f"has {len(given)} values for {documents} documents", "give one each", usage=True)
     check_finite(given, "scores")
@@ -249,7 +249,7 @@ def swap_deltas(measure: AnyMeasure, grades: Any, order: Any = None, *, top: flo
 
 
 def _ranking(order: Any, documents: int) -> Any:
-    ranking = np.arange(documents) if order is None else numbers(order, "order").ravel()
+    ranking = np.arange(documents) if order is None else as_numbers(order, "order").ravel()
     if not np.array_equal(np.sort(ranking), np.arange(documents)):
         hint = "np.argsort(-scores) gives them"
         raise InputError(

@@ -29,7 +29,7 @@ from gradedeval.ltr.lists import (
 )
 from gradedeval.ltr.metrics import grouped_by_lightgbm, grouped_by_xgboost, scores_of_lists
 from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.on_arrays import numbers
+from gradedeval.measures.on_arrays import as_numbers
 from gradedeval.measures.table import MEASURES, depends_on_top
 from gradedeval.options.numbers import Number
 
@@ -165,7 +165,7 @@ def _weights(weight: Any, documents: Judged) -> Floats | float:
     """Documents: the weights, in the caller's order."""
     if weight is None or not np.size(weight):
         return 1.0
-    given, lists = numbers(weight, "weight").ravel(), len(documents.sizes)
+    given, lists = as_numbers(weight, "weight").ravel(), len(documents.sizes)
     count = len(documents.labels)
     if len(given) not in (count, lists) or not (np.isfinite(given) & (given >= 0)).all():
         what = f"is not a weight for each of {count} documents or {lists} lists"

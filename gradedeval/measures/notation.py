@@ -52,7 +52,7 @@ class Spelling:
         return self.name + (f"({inside})" if inside else "") + (f"@{self.cutoff}" if self.cutoff is not None else "")
 
 
-def split(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The measures in one `-m`: split at spaces outside quotes and parentheses.
 
     Raises InputError (usage) for a measure that is too long, or has too many parentheses within each other.
@@ -85,7 +85,7 @@ def _begin(word: Iterable[str]) -> str:
     return repr("".join(word)[:40] + "…")
 
 
-def read(text: str, read_inner: Callable[[str], list[Spelling]] | None = None) -> list[Spelling]:
+def read_notation(text: str, read_inner: Callable[[str], list[Spelling]] | None = None) -> list[Spelling]:
     """The measure in a text; several where `read_inner` finds several in the parentheses of `ia(...)`.
 
     Raises InputError (usage) where the text is not `name(key=value,...)@cutoff` and no `name:key=value,...@cutoff`.
@@ -98,7 +98,7 @@ def read(text: str, read_inner: Callable[[str], list[Spelling]] | None = None) -
     inside = shape["inside"] or shape["after"] or ""
     cutoff = None if shape["cutoff"] is None else read_cutoff(text, shape["cutoff"])
     if shape["name"].lower() == IA:
-        return _by_intent(text, inside, cutoff, read_inner or read)
+        return _by_intent(text, inside, cutoff, read_inner or read_notation)
     return [Spelling(shape["name"].lower(), tuple(_parameters(text, inside)), cutoff)]
 
 

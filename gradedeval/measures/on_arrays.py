@@ -39,7 +39,7 @@ def score_arrays(
     """The score of one topic, or the scores of several: see `Measure`."""
     check_measure(measure)
     check_ties(measure, ties)
-    grades, scores = numbers(y_true, "y_true"), numbers(y_score, "y_score")
+    grades, scores = as_numbers(y_true, "y_true"), as_numbers(y_score, "y_score")
     if grades.ndim not in (1, 2) or not grades.size:
         what = f"has {grades.ndim} dimensions" if grades.size else "is empty"
         raise InputError("y_true", what, "expected documents, or topics × documents", usage=True)
@@ -85,7 +85,7 @@ def check_ties(measure: Measure, ties: ArrayTies | None) -> None:
         raise InputError("ties", what, "say 'file', 'worst' or 'best'", usage=True)
 
 
-def numbers(values: Any, place: str) -> Floats:
+def as_numbers(values: Any, place: str) -> Floats:
     """An array of float64. Raises InputError where the values are not numbers, are masked, or rows differ in length."""
     if np.any(mask := getattr(values, "mask", False)) and isinstance(mask, np.ndarray):
         hint = "give documents without a grade the grade nan, and leave out ranks that hold none"

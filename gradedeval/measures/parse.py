@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import InputError, flag, url_place
 from gradedeval.measures.definition import AnyMeasure, Measure, failure, intent_aware
-from gradedeval.measures.notation import IA, LONGEST, Spelling, read, split, too_long
+from gradedeval.measures.notation import IA, LONGEST, Spelling, read_notation, split_words, too_long
 from gradedeval.measures.table import MEASURES
 from gradedeval.trec.stream import is_url, will_read
 
@@ -125,7 +125,7 @@ def parse_measures(
             hint = "give text as in 'err@20', a Measure, or several"
             raise InputError("", f"{text!r} is not a measure", hint, usage=True)
         return each_once(measure for part in text for measure in parse_measures(part, table))
-    words = split(text)
+    words = split_words(text)
     if not words:
         hint = "as in 'err@20 ndcg@10'; `gradedeval measures` lists them"
         raise InputError(repr(text), "contains no measure", hint, usage=True)
@@ -190,7 +190,7 @@ def _labelled(word: str, table: Mapping[str, Measure]) -> list[Measure]:
 def _own(word: str, table: Mapping[str, Measure]) -> Spelling | None:
     """A word in gradedeval's own notation, with names that are known here; None where it is anything else."""
     try:
-        (spelling,) = read(word)
+        (spelling,) = read_notation(word)
     except InputError:
         return None
     if spelling.name not in table or spelling.inner is not None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gradedeval.errors import Flag, InputError, Note, flag
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.notation import IA, Spelling, Value, read, read_cutoff, read_value
+from gradedeval.measures.notation import IA, Spelling, Value, read_cutoff, read_notation, read_value
 
 # Parameters of measures as ir_measures calls them -> as gradedeval does.
 
@@ -273,7 +273,7 @@ def read_spellings(word: str, known: Container[str]) -> list[tuple[str, Spelling
     Raises InputError (usage) where the word is not a notation, or what it says cannot be said here.
     """
     if word.lower() in known and word not in _BARE:
-        return [(word, spelling) for spelling in read(word)]
+        return [(word, spelling) for spelling in read_notation(word)]
     listed = _LISTED.fullmatch(word)
     name, values = (listed[1], listed[2]) if listed else (word, _BARE.get(word, ""))
     form = _VALUES.get(name.lower(), "")
@@ -287,8 +287,8 @@ def read_spellings(word: str, known: Container[str]) -> list[tuple[str, Spelling
     for pattern, written in () if plain else _PATTERNS:
         if found := re.fullmatch(pattern, word, re.IGNORECASE):
             text = written(found) if callable(written) else found.expand(written)
-            return [(word, _as_here(word, spelling, known)) for spelling in read(text)]
-    spellings = read(word, lambda inner: [spelling for _, spelling in read_spellings(inner, known)])
+            return [(word, _as_here(word, spelling, known)) for spelling in read_notation(text)]
+    spellings = read_notation(word, lambda inner: [spelling for _, spelling in read_spellings(inner, known)])
     return [(word if len(spellings) == 1 else str(spelling), _as_here(word, spelling, known)) for spelling in spellings]
 
 
@@ -296,7 +296,7 @@ def _with_value(word: str, form: str, value: str) -> Spelling:
     """One of the measures that trec_eval writes with values behind the name."""
     if form.endswith("@{}"):
         return Spelling(form.removesuffix("@{}"), (), read_cutoff(word, value))
-    return read(form.format(value))[0]
+    return read_notation(form.format(value))[0]
 
 
 def _of_class(name: str, values: str) -> str:
@@ -344,7 +344,7 @@ def _as_here(word: str, spelling: Spelling, known: Container[str]) -> Spelling:
         name = "set_p"  # of ranx
     if name == "bpm" and cutoff is not None and "max_rel" in dict(spelling.parameters):
         given, cutoff = {"K": cutoff, **given}, None  # which ir_measures writes as a cutoff
-    (here,) = read(name)
+    (here,) = read_notation(name)
     if here.inner is not None:
         return replace(here, inner=replace(here.inner, parameters=tuple(given.items()), cutoff=cutoff))
     return replace(here, parameters=tuple((dict(here.parameters) | given).items()), cutoff=cutoff)
@@ -373,7 +373,7 @@ def note_of(label: str, lowest: float, top: float) -> str | None:
 
 def notation_of(alias: str) -> str:
     """The measure that another tool's name stands for, without its parameters: `erria` for ERR_IA."""
-    (spelling,) = read(ALIASES[alias])
+    (spelling,) = read_notation(ALIASES[alias])
     return (spelling.inner or spelling).name
 
 

@@ -42,7 +42,7 @@ from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
 from gradedeval.options import numbers, resolve_options
 from gradedeval.options.definition import OUTPUT
 from gradedeval.scoring.evaluate import evaluate_runs, named_runs
-from gradedeval.scoring.score_tables import FORMATS, PLAIN, all_quantities, render
+from gradedeval.scoring.score_tables import PLAIN, SCORE_FORMATS, all_quantities, render_scores
 from gradedeval.scoring.scores import Scores, with_defaults
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def is_possible(published: Published | None, scores: Scores) -> bool:
 OPTIONS = [
     mismatch_option(STANDARDIZATION),
     option("-q", "--by-topic", section=OUTPUT, is_flag=True, help="Print a row per topic, then the summary."),
-    *output_options(FORMATS, digits="4"),
+    *output_options(SCORE_FORMATS, digits="4"),
     option("--cwl", section=OUTPUT, is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
            "eu, etu, ec, etc, ed."),
     option("--sort", section=OUTPUT, metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first; "
@@ -182,7 +182,7 @@ def command(
     order = None if sort is None else one_measure("--sort", sort, table)
     if ranks and order is None:
         raise InputError(flag.ranks, "there is no order to number", f"add {flag.sort:MEASURE}", usage=True)
-    form = form or form_of(output, FORMATS)
+    form = form or form_of(output, SCORE_FORMATS)
     runs, qrels = run_and_qrels(files, keywords, runs_from)
     tags, history = run_name == "tag", kept["append_to"] is not None
     published = published_table(keywords, form, shown, None if tags else runs, kept["label"], history)
@@ -198,7 +198,7 @@ def command(
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written := written and is_possible(published, scores):
         signed, style = not asked_for("quiet"), published.style(scores) if published else PLAIN
-        write(render(scores, form, **shown, signed=signed, style=style), output)
+        write(render_scores(scores, form, **shown, signed=signed, style=style), output)
     _report(scores, output, written)
 
 

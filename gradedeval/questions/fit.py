@@ -19,7 +19,7 @@ from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural
 from gradedeval.formats import Column, Document, Layout
 from gradedeval.formats.frames import InNotebook, to_frame
 from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.notation import split, write_value
+from gradedeval.measures.notation import split_words, write_value
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options, numbers, resolve_options
 from gradedeval.options.definition import GAINS
@@ -114,7 +114,7 @@ def read_ranges(
     given = [measures] if isinstance(measures, str) else measures or ()
     if read := [one for one in given if isinstance(one, MeasureRange)]:
         return read
-    words = [word for text in given for word in split(str(text))]
+    words = [word for text in given for word in split_words(str(text))]
     if not words:
         hint = f"for example {flag.measures:'nerr10(phi=0.05..0.95)'} or {flag.measures:nerr9@1..40}"
         raise InputError("", "no measure with a range", hint, usage=True)

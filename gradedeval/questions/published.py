@@ -15,7 +15,7 @@ from gradedeval.formats import FORMATS, Mark, formats_for
 from gradedeval.formats.frames import frame_rows
 from gradedeval.options import Correction, Test, numbers
 from gradedeval.questions.compare import significance_matrix, tests_of
-from gradedeval.scoring.score_tables import Style, render
+from gradedeval.scoring.score_tables import Style, render_scores
 from gradedeval.scoring.scores import Scores
 
 LEVELS, SIGNS, LETTERS = (0.05, 0.01), "†‡", "abcdefghijklmnopqrstuvwxyz"
@@ -226,4 +226,4 @@ def table(
     published.check_runs([run.run for run in scores.runs])
     style = published.style(scores)
     digits = numbers.DIGITS.check_or_none(digits)
-    return render(scores, form, by_topic=by_topic, digits=digits, signed=signed, style=style)
+    return render_scores(scores, form, by_topic=by_topic, digits=digits, signed=signed, style=style)

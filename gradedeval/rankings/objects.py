@@ -57,17 +57,17 @@ def readable(source: Any, what: str, place: str) -> Any:
     if isinstance(source, Mapping):
         check_no_columns(source, place)
         return _of_lists(source, what, place)
-    found = table(source, what, place)
+    found = readable_table(source, what, place)
     if found is not None:
         if not len(found):
             raise _empty(what, place)
         return found
     if callable(convert := getattr(source, "to_dict", None)):  # ranx
         source = _converted(convert, source, what, place)
-        return _of_lists(source, what, place) if isinstance(source, Mapping) else refuse(source, what, place)
+        return _of_lists(source, what, place) if isinstance(source, Mapping) else refuse_source(source, what, place)
     numbers = getattr(getattr(source, "dtype", None), "kind", "O") in ("b", "i", "u", "f")
     if numbers or isinstance(source, str | bytes | Set) or not isinstance(source, Iterable) or ndim(source) == 0:
-        refuse(source, what, place)
+        refuse_source(source, what, place)
     return _of_rows(list(source), what, place)
 
 
@@ -81,7 +81,7 @@ def check_no_columns(source: Mapping[Any, Any], place: str) -> None:
         raise InputError(place, what, "give pandas.DataFrame(...) of it, or a dict by topic", usage=True)
 
 
-def refuse(source: Any, what: str, place: str) -> Any:
+def refuse_source(source: Any, what: str, place: str) -> Any:
     """Raise the InputError of what is neither a run nor judgments."""
     kind = f"an object of type {type(source).__name__}"
     if isinstance(source, list) and source:
@@ -98,10 +98,10 @@ def _converted(convert: Callable[[], Any], source: Any, what: str, place: str) -
     try:
         return convert()
     except Exception:  # it is some other object's method of that name
-        return refuse(source, what, place)
+        return refuse_source(source, what, place)
 
 
-def table(source: Any, what: str, place: str) -> Any:
+def readable_table(source: Any, what: str, place: str) -> Any:
     """A DataFrame of pandas as it is; of polars, pyarrow, numpy and others, what stands for it; None of what is no
     table."""
     if hasattr(source, "iloc") and hasattr(source, "columns"):  # pandas, which takes its time to say what it lacks
@@ -147,7 +147,7 @@ def _of_stream(source: Any, what: str, place: str) -> TableColumns:
     try:
         found = pyarrow.table(source)
     except Exception:  # a column alone
-        refuse(source, what, place)
+        refuse_source(source, what, place)
     return TableColumns(found.column_names, lambda name: found[name].to_pylist(), len(found))
 
 
@@ -200,7 +200,7 @@ def _of_rows(rows: Sequence[Any], what: str, place: str) -> TableColumns:
     if not rows:
         raise _empty(what, place)
     if not is_row(first := rows[0]):
-        refuse(rows, what, place)
+        refuse_source(rows, what, place)
     names = _fields(first) or ["topic", "docno", VALUES[what]]
     part: Callable[[Any], Any] = tuple
     if isinstance(first, Mapping):

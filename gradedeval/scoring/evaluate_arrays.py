@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, flag, tell
 from gradedeval.measures.definition import AnyMeasure
-from gradedeval.measures.on_arrays import TIED, TIES, check_finite, check_measure, grade_codes, numbers
+from gradedeval.measures.on_arrays import TIED, TIES, as_numbers, check_finite, check_measure, grade_codes
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OPTIONS, OptionKwargs, resolve_options
 from gradedeval.rankings.batch import Documents, GradeCounts, ranks
@@ -94,7 +94,7 @@ def _check_options(keywords: Mapping[str, Any]) -> None:
 
 def _by_topic(grades: Any, scores: Any, group: Any, qid: Any) -> tuple[list[bytes], Ints, Floats, Floats]:
     """Ids of topics, how many documents each has, and the grades and scores of all, topic after topic."""
-    graded, scored = numbers(grades, "grades"), numbers(scores, "scores")
+    graded, scored = as_numbers(grades, "grades"), as_numbers(scores, "scores")
     if graded.shape != scored.shape:
         what = f"has the shape {scored.shape}, grades {graded.shape}"
         raise InputError("scores", what, "give each document a grade and a score", usage=True)
@@ -115,7 +115,7 @@ def _by_topic(grades: Any, scores: Any, group: Any, qid: Any) -> tuple[list[byte
 
 def topic_sizes(group: Any, documents: int) -> Ints:
     """The sizes of topics. Raises InputError where they do not add up."""
-    sizes = numbers(group, "group")
+    sizes = as_numbers(group, "group")
     if sizes.ndim != 1 or (sizes < 1).any() or (sizes != np.floor(sizes)).any():
         raise InputError(
             "group", "is not a list of sizes", "expected the number of documents of each topic", usage=True

@@ -17,7 +17,7 @@ from gradedeval.options import PRESETS
 from gradedeval.scoring.run_scores import BOUNDS
 from gradedeval.scoring.scores import ALL, INTERVAL, Row, Scores, row_signatures
 
-FORMATS = formats_for("wide", "trec", "long")
+SCORE_FORMATS = formats_for("wide", "trec", "long")
 PARTS = (*INTERVAL, "residual", "unjudged", "beyond")
 
 
@@ -45,7 +45,7 @@ class Style:
 PLAIN = Style()
 
 
-def render(
+def render_scores(
     scores: Scores,
     form: str,
     *,

@@ -47,6 +47,10 @@ def test_plain_decimals_have_the_bits_of_float(tokens: list[bytes]) -> None:
     same_as_float(tokens)
 
 
+def test_more_digits_than_a_word_holds_have_the_bits_of_float() -> None:
+    same_as_float([b"99.999999999999999999", b"18.446744073709551616", b"9.9999999999999999999"])
+
+
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50), st.integers(0, 20))
 @drawn(300, steady=False)
 def test_printed_floats_have_the_bits_of_float(values: list[float], digits: int) -> None:

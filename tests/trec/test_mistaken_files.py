@@ -14,6 +14,7 @@ from gradedeval.errors import EvaluationWarning, InputError
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.trec import documents
 from gradedeval.trec.line_reader import Skipped
+from gradedeval.trec.stream import Source, Stream, first_bytes
 from support.commands import Command
 from support.file_formats import TREC_RUN, WRONG, Wrong
 
@@ -38,6 +39,12 @@ def test_json_that_is_no_run_spoils_no_other(content: object, says: str, folder:
     read = cli("wrong.json", "trec.run", "trec.qrels", "-m", "ap")
     assert says in read.err.decode()
     assert "trec.run" in read.text
+
+
+def test_fields_between_commas_are_told_how_to_be_read(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("51,d7,1\n51,d2,2\n")
+    with pytest.raises(InputError, match="separate fields by spaces or tabs, or name the columns"):
+        evaluate(tmp_path / "run", {"51": {"d7": 1}}, ["ap"], run_format="trec")
 
 
 @pytest.mark.parametrize("comment", ["#docid:D3", "# docno=D3", "# docid = D3 inc = 1", "#D3", "# 5 docno: D3"])
@@ -237,3 +244,11 @@ def test_a_table_without_columns_lacks_the_topic(words: str, folder: Path, cli: 
     assert done.code == 1
     assert "FILE: no column 'topic': the table has no columns; known names: topic," in said[0]
     assert "TableColumns" not in " ".join(said)
+
+
+def test_a_file_whose_beginning_was_looked_at_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "run").write_bytes(b"51 Q0 d7 1 2 t\n")
+    closed: list[Stream] = []
+    monkeypatch.setattr(Stream, "close", lambda stream: closed.append(stream))
+    assert first_bytes(Source(tmp_path / "run")) == b"51 Q0 d7 1 2 t\n"
+    assert len(closed) == 1

@@ -23,6 +23,7 @@ from support.paths import DATA
 PATCHED = """
     analysis.completions analysis.score_matrix parallel.clusters parallel.executors parallel.workers questions.to_judge
     rankings.grade rankings.interleaved rankings.judgments scoring.doubts scoring.intervals scoring.sharing
+    trec.remote
 """
 """Modules that tests patch: the modules themselves, and not what stands for them until they are imported."""
 for name in PATCHED.split():

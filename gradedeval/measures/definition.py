@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 import os
 import re
 import sys
@@ -13,10 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, partial, update_wrapper, wraps
 from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast, overload
 
-import numpy as np
-
 from gradedeval import errors
-from gradedeval.arrays import Floats
+from gradedeval.arrays import Floats, np
 from gradedeval.errors import InputError, NotImportable, did_you_mean, redacted, shown
 from gradedeval.measures.gains import Gains, Scale, read_scheme
 from gradedeval.measures.notation import (
@@ -357,7 +356,7 @@ class Properties:
     residual: Residual | Callable[[Arguments], Residual] = "none"
     bounds: Rule | Callable[[Arguments], Rule] = "none"
     floor: float = 0.0
-    ceiling: float = np.inf
+    ceiling: float = math.inf
     over_ties: bool = False
     summary: Summary = "mean"
     better: Better = "higher"

@@ -8,9 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from gradedeval.arrays import LARGEST, Bools, Floats, Ints, distinct, shared
+from gradedeval.arrays import LARGEST, Bools, Floats, Ints, distinct, np, shared
 from gradedeval.errors import InputError, flag, shorten
 from gradedeval.measures.notation import Value, write_value
 from gradedeval.trec.stream import is_named

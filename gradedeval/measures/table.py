@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-import numpy as np
-
-from gradedeval.arrays import Floats
+from gradedeval.arrays import Floats, np
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure, failure
 from gradedeval.measures.gains import Gains, GainTable, Grades, binary_table, graded_table, threshold_table

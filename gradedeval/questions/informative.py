@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # Precision over recall of a list, and of the chances of grades at its ranks; how far they are from each other.
 
 
-LEVELS = np.arange(1, 21) / 20
+LEVELS = [level / 20 for level in range(1, 21)]
 """Levels of recall at which curves are shown: shares of the relevance in the list."""
 _REACHED = 1e-6
 """Documents that a sum of chances may lack, and still counts as so many: they sum up with an error."""
@@ -74,7 +74,7 @@ class Curves(NamedTuple):
 
     def at_levels(self) -> Floats:
         """2 × levels: actual and inferred precision at the first document that reaches each level of recall."""
-        at = np.searchsorted(self.recall, LEVELS - 1e-9)
+        at = np.searchsorted(self.recall, np.array(LEVELS) - 1e-9)
         return np.stack([self.actual[at], self.inferred[at]])
 
 
@@ -447,7 +447,7 @@ def _curve_frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
         for row, measure in enumerate(solver.measures)
         for column, curve in enumerate(solver.curves)
         if curve != MEAN
-        for at, level in enumerate(LEVELS.tolist())
+        for at, level in enumerate(LEVELS)
     ]
     return to_frame(rows, columns=["measure", "curve", "recall", "actual", "inferred", "lists"])
 

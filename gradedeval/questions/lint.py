@@ -50,7 +50,6 @@ Everything = Annotated[bool, Setting("List every problem, not only the first ten
 
 
 DEPTHS = (10, 20, 100)
-SINGLE = np.finfo(np.float32)
 
 
 @dataclass
@@ -180,10 +179,11 @@ def _check_scores(run: Submission) -> None:
         what = f"all documents have the same score in {topics}"
         run.warn("score", what, "their order is decided by docno; write distinct scores", long[flat[0]].lines[0])
     lines_of: dict[str, list[int]] = {"too large": [], "too small": []}
+    single = np.finfo(np.float32)
     for ranking in run.topics.values():
         size, line = np.abs(ranking.scores), np.array(ranking.lines)
-        lines_of["too large"] += line[size > SINGLE.max].tolist()
-        lines_of["too small"] += line[(size > 0) & (size < SINGLE.smallest_subnormal)].tolist()
+        lines_of["too large"] += line[size > single.max].tolist()
+        lines_of["too small"] += line[(size > 0) & (size < single.smallest_subnormal)].tolist()
     for kind, lines in lines_of.items():
         if lines:
             what = f"{len(lines)} {plural(len(lines), 'score')} {kind} for single precision, the first on this line"

@@ -10,15 +10,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from numpy.typing import NDArray
-
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, plural, visible, with_flags
 from gradedeval.options import Options
 from gradedeval.options.definition import Labels
 from gradedeval.rankings import objects
-from gradedeval.trec import line_reader
-from gradedeval.trec.blocks import format_of
+from gradedeval.trec import blocks, line_reader
 from gradedeval.trec.documents import read_document
 from gradedeval.trec.line_reader import document, duplicate, looks_like, whole_lines
 from gradedeval.trec.lines import QRELS, RUN, LineLayout, WholeFile, decimal, decode, encode
@@ -69,7 +66,7 @@ class Ranking:
     def order(self) -> Ints:
         """Positions from the best to the worst: by score, ties by docno, both descending."""
         by_docno = sorted(range(len(self.docnos)), key=self.docnos.__getitem__, reverse=True)
-        order: NDArray[np.int64] = np.array(by_docno, dtype=np.int64)
+        order: Ints = np.array(by_docno, dtype=np.int64)
         return order[np.argsort(-self.scores[order], kind="stable")]
 
 
@@ -290,7 +287,7 @@ def _read(
     holds, trec, others, other = ("qrels", QRELS, RUN, "a run") if isinstance(file, Judgments) else _OF_RUN
     try:
         with closing(Stream(Source(path))) as stream:
-            form = format_of(stream, holds, wanted)
+            form = blocks.format_of(stream, holds, wanted)
             file.format, head = form.format, stream.peek(line_reader.HEAD)
             for note in form.notes:
                 file.warn("format", note)

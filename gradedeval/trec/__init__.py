@@ -1,1 +1,5 @@
 """Bytes of runs, qrels and small tables -> lines, fields, numbers."""
+
+from gradedeval.arrays import late_modules
+
+__getattr__ = late_modules(__name__)

@@ -25,7 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff": ("questions.diff:command", "Show what changed between two runs, and which documents did it."),
     "pool": ("questions.pool:pool", "Show what runs give a pool, and what to judge next."),
     "history": ("questions.history:read_history", "Show how scores went, evaluation by evaluation."),
-    "report": ("questions.report.page:command", "Write an HTML page that shows an evaluation."),
+    "report": ("questions.report.page:html_report", "Write an HTML page that shows an evaluation."),
     "risk": ("questions.risk:risk", "Report what runs risk against a baseline."),
     "check": ("questions.check:command", "Check runs against bounds; exit code 1 if a bound fails."),
     "correlate": ("questions.correlate:correlate", "Correlate measures."),

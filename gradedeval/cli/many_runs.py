@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, get_args
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis import score_matrix
 from gradedeval.analysis.tables import curve_document
@@ -34,15 +32,15 @@ from gradedeval.cli.options import (
     registered,
 )
 from gradedeval.cli.output import write
-from gradedeval.errors import InputError, tell
+from gradedeval.errors import InputError, flag, tell
 from gradedeval.formats import FORMATS, formats_for, render
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import Correction, Options, Test, numbers, resolve_options
+from gradedeval.options import Options, resolve_options
 from gradedeval.scoring import evaluate
 
 if TYPE_CHECKING:
-    from gradedeval.analysis.score_matrix import Matrix
+    from gradedeval.analysis.score_matrix import Baseline, Matrix
     from gradedeval.scoring.scores import Scores
 
 SCORING_OPTIONS: list[Decorator] = [MEASURES_FROM, CLUSTER, *registered("scoring")]
@@ -50,22 +48,6 @@ FROM_SCORES: Decorator = option("--from-scores", multiple=True, metavar="FILE", 
     "with `gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.")  # fmt: skip
 SAVED_OPTIONS: list[Decorator] = [FROM_SCORES, mismatch_option()]
 MATRIX_OPTIONS: list[Decorator] = [*SAVED_OPTIONS, measure_option(), *SCORING_OPTIONS, *STANDARD_OPTIONS]
-
-TEST_OPTIONS: list[Decorator] = [
-    option("--test", type=click.Choice(get_args(Test)), default="randomization", help="Significance test; the "
-           "interval is of what it does not reject. bootstrap is studentized, tukey-hsd the randomized Tukey HSD test, "
-           "anova a two-way analysis of variance with Tukey's HSD; these two correct for all pairs themselves. bayes "
-           "gives posterior probabilities instead of p. Default: randomization."),
-    option("--correction", type=click.Choice(get_args(Correction)), help="Correction for multiple comparisons, over "
-           "the pairs of each measure. Default: holm."),
-    option(numbers.ROPE, metavar="D", help="Of --test bayes: means that differ by no more than D are "
-           "practically equal. Default: 0.01."),
-    option(numbers.ALPHA, default=0.05, metavar="P", help="Significance level. Default: 0.05."),
-    option(numbers.DRAWS, default=10_000, metavar="N", help="Number of permutations, or of bootstrap samples. "
-           "Default: 10000."),
-    option(numbers.SEED, default=0, metavar="N", help="Random seed. Default: 0."),
-]  # fmt: skip
-"""How differences are tested: the fields of `TestSettings`."""
 
 
 def prepared(
@@ -78,6 +60,22 @@ def prepared(
     return parse_measures(measures or default, table), options
 
 
+def runs_with_baseline(
+    files: tuple[str, ...], baseline: str | None, why: str, keywords: Mapping[str, Any] | None = None
+) -> tuple[list[str], str, Baseline]:
+    """The runs of RUN... QRELS, with the baseline where it is another one, the qrels, and what --baseline names.
+
+    why       what is wrong with a baseline of saved scores; empty where nothing is
+    keywords  options, whose files may be standard input as well
+    """
+    compared = score_matrix.Baseline.read(baseline, files[:-1])
+    if why and compared.saved is not None:
+        raise InputError(flag.baseline, why, "give the baseline as a run", usage=True)
+    another = [compared.path] if compared.path is not None else []
+    runs, qrels = run_and_qrels((*files[:-1], *another, *files[-1:]), keywords)
+    return runs, qrels, compared
+
+
 def scores_with_baseline(
     files: tuple[str, ...],
     baseline: str | None,
@@ -86,12 +84,8 @@ def scores_with_baseline(
     standardized: Callable[[Scores], Scores] | None = None,
 ) -> tuple[Matrix, str | None]:
     """The scores of RUN... QRELS and of the baseline, and the baseline's name."""
-    compared = score_matrix.Baseline.read(baseline, files[:-1])
-    if standardized and compared.saved is not None:
-        what = "saved scores cannot be standardized together with the runs"
-        raise InputError("--baseline", what, "give the baseline as a run", usage=True)
-    another = [compared.path] if compared.path is not None else []
-    runs, qrels = run_and_qrels((*files[:-1], *another, *files[-1:]))
+    why = "saved scores cannot be standardized together with the runs" if standardized else ""
+    runs, qrels, compared = runs_with_baseline(files, baseline, why)
     scores = evaluate.evaluate_runs(evaluate.named_runs(runs), qrels, measures, options, workers=sharing())
     return score_matrix.add_baseline(score_matrix.to_matrix(standardized(scores) if standardized else scores), compared)
 

@@ -27,6 +27,8 @@ READS, WRITES, GROWS = "reads", "writes", "appends to"
 BARE = ""
 """What stands for the value of an option that is given without one."""
 
+REPORTED = "Measure to report, such as err@20 or 'ndcg(gain=exp)@10'."
+
 
 class SectionedOption(click.Option):
     """An option that says in which section of a help page it stands, what is done with the file that it names, if it
@@ -199,9 +201,7 @@ def mismatch_option(section: str = THIS_COMMAND) -> Decorator:
     return option("--allow-mismatch", section=section, is_flag=True, help=help)
 
 
-def measure_option(
-    help: str = "Measure to report, such as err@20 or 'ndcg(gain=exp)@10'.", default: Collection[str] = DEFAULT
-) -> Decorator:
+def measure_option(help: str = REPORTED, default: Collection[str] = DEFAULT) -> Decorator:
     """-m, which may be repeated, and its default."""
     help = f"{help} Repeat -m, or separate measures by spaces."
     help = f"{help} Default: {' '.join(default)}." if default else help

@@ -42,9 +42,16 @@ from gradedeval.formats.frames import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OPTIONS
+from gradedeval.options.definition import OUTPUT
 from gradedeval.options.question import Question, Setting
+from gradedeval.trec.stream import extension_of
 
 Inputs = tuple[Any, ...]
+
+PAGE_FILE = option(
+    "-o", "--output", section=OUTPUT, metavar="FILE.html", file=WRITES, required=True, help="Write to FILE.html, "
+    "completely or not at all; - is standard output.",
+)  # fmt: skip
 
 
 @cache
@@ -54,7 +61,9 @@ def command_of(question: Question) -> click.Command:
     def run(**keywords: Any) -> None:
         _print(question, keywords)
 
-    outputs = output_options(formats_for(), question.form, question.digits, question.by_extension)
+    outputs = [PAGE_FILE]
+    if not question.page:
+        outputs = output_options(formats_for(), question.form, question.digits, question.by_extension)
     second = {name: help for name, (_, help) in question.writes.items()}
     writes = [option(f"--{name}", metavar="FILE.csv", file=WRITES, help=help) for name, help in second.items()]
     groups = [*map(option_of, _settings(question, question.modes, question.views).values())], writes
@@ -90,6 +99,9 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
     own = _own(_settings(question, question.modes, question.views), keywords)
     settings, views = _said(asked.settings, own), _said(asked.views, own)
     asked.check(**_for(asked.check, settings))
+    if question.page:
+        output = _page_file(question, keywords.pop("output"))
+        return write(_answer(asked, settings, keywords), output)
     text = asked.as_text if asked.as_text is not None and own[asked.as_text[0].flag] else None
     if text is not None:
         if keywords["form"] is not None:
@@ -111,6 +123,13 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
     destination.deliver(partial(found.document, **shown), found.aside)
     if asked.fails(found, **_for(asked.fails, views)):
         click.get_current_context().exit(1)
+
+
+def _page_file(question: Question, output: str) -> str:
+    """The file of a page. Raises InputError (usage) where its extension says that it is another one."""
+    if output != "-" and extension_of(output) not in (".html", ".htm"):
+        raise InputError(f"'{output}'", f"a {question.name} is an HTML page", "name a .html file", usage=True)
+    return output
 
 
 def _second(attribute: str, target: str | None) -> Callable[[Any], None]:
@@ -275,6 +294,12 @@ def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str,
     none = question.needs == "runs if any" and not files
     if question.needs == "runs, qrels if any":
         runs, qrels = _runs_and_qrels_if_any(question, files, keywords)
+    elif "baseline" in settings:
+        from gradedeval.cli.many_runs import runs_with_baseline  # few have one
+
+        why = f"'{settings['baseline']}' holds saved scores, and a {question.name} shows rankings"
+        runs, qrels, compared = runs_with_baseline(files, settings["baseline"], why, keywords)
+        settings["baseline"] = compared.name
     else:
         runs, qrels = (None, None) if none else run_and_qrels(files, keywords)
     settings = _with_measures(question, settings, table)

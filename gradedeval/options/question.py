@@ -147,6 +147,7 @@ class Question:
     jobs          whether processes share its work
     form          the format where none is asked for, `by_extension` whether -o may ask for one
     digits        those of tables, where they may be chosen; the `document` of its answer is told them if it asks
+    page          whether its answer is the text of an HTML page, which -o names, and not tables
     settings      name -> setting, in the order of the signature, and then those of `reads`
     views         those of `shows` and `fails`
     reading       those of `reads`
@@ -178,6 +179,7 @@ class Question:
     form: str = "table"
     by_extension: bool = True
     digits: str = ""
+    page: bool = False
     settings: Mapping[str, Setting] = field(init=False)
     views: Mapping[str, Setting] = field(init=False)
     reading: Mapping[str, Setting] = field(init=False)

@@ -16,7 +16,7 @@ from gradedeval.errors import InputError, Note, at_prompt, flag, plural, tell, v
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, distinct, frame_table, joined, to_frame
 from gradedeval.options.question import Question, Setting, question
-from gradedeval.questions.shared import Alpha, Correction, Draws, Rope, Seed, Test
+from gradedeval.questions.shared import Alpha, Correction, Draws, Rope, Seed, Test, against
 from gradedeval.scoring import run_scores
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from gradedeval.scoring.scores import Scores
 
 
-Baseline = Annotated["AnyScores | None", Setting("Compare every run with this one: one of RUN, another file, or saved "
-    "scores.", metavar="RUN|SCORES.csv", default_text="compare all pairs", reads=True)]  # fmt: skip
+Baseline = Annotated["AnyScores | None", against("compare all pairs")]
 
 
 # What has to be said of the p values and intervals of comparisons: what an interval is, and where there is nothing to

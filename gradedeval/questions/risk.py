@@ -16,6 +16,7 @@ from gradedeval.formats.frames import InNotebook, distinct, joined, to_frame
 from gradedeval.options import numbers
 from gradedeval.options.question import Setting, question
 from gradedeval.questions.compare import WON, whole
+from gradedeval.questions.shared import against
 from gradedeval.scoring import run_scores
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
 
 
-Baseline = Annotated["AnyScores | None", Setting("Compare every run with this one: one of RUN, another file, or saved "
-    "scores.", metavar="RUN|SCORES.csv", default_text="the mean of all runs on each topic", reads=True)]  # fmt: skip
+Baseline = Annotated["AnyScores | None", against("the mean of all runs on each topic")]
 Alpha = Annotated[float, Setting("A loss counts 1 + A times as much as a win.", numbers.LOSS_ALPHA, metavar="A")]
 MEAN_OF_RUNS = "(mean of runs)"
 

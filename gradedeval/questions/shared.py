@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from gradedeval import options
+from gradedeval.cli.options import REPORTED
 from gradedeval.options import numbers
+from gradedeval.options.definition import GAINS
 from gradedeval.options.question import Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gradedeval.measures.definition import AnyMeasure
+
+Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting(f"{REPORTED} Repeat -m, or separate measures by "
+    "spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"), measure="several")]  # fmt: skip
 
 # How differences are tested: see `compare`.
 Test = Annotated[options.Test, Setting("Significance test; the interval is of what it does not reject. bootstrap is "
@@ -19,3 +29,9 @@ Rope = Annotated[float | None, Setting("Of --test bayes: means that differ by no
 Draws = Annotated[int, Setting("Number of permutations, or of bootstrap samples.", numbers.DRAWS, metavar="N")]
 Alpha = Annotated[float, Setting("Significance level.", numbers.ALPHA, metavar="P")]
 Seed = Annotated[int, Setting("Random seed.", numbers.SEED, metavar="N")]
+
+
+def against(default: str) -> Setting:
+    """What runs are compared with, and what that is where no --baseline says it."""
+    return Setting("Compare every run with this one: one of RUN, another file, or saved scores.",
+                   metavar="RUN|SCORES.csv", default_text=default, reads=True)  # fmt: skip

@@ -9,8 +9,9 @@ from gradedeval.analysis import difference_bounds, flips, pictures, score_matrix
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, plural, tell
 from gradedeval.formats.frames import joined, to_frame
-from gradedeval.options.question import Picture, Setting, question
+from gradedeval.options.question import Picture, question
 from gradedeval.questions.compare import unseen_in
+from gradedeval.questions.shared import against
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 # Two runs topic by topic: by how much they differ, and whether judging could reverse their order.
 
 
-Baseline = Annotated["AnyScores | None", Setting("Compare every run with this one: one of RUN, another file, or saved "
-    "scores.", metavar="RUN|SCORES.csv", default_text="the first", reads=True)]  # fmt: skip
+Baseline = Annotated["AnyScores | None", against("the first")]
 
 
 @question(

@@ -47,7 +47,6 @@ NOT_YET = {
     "measures",
     "plot clicks",
     "plot observation",
-    "report",
     "trec_eval",
 }
 """Commands whose page still imports more, or NumPy."""

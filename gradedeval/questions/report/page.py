@@ -5,28 +5,23 @@ from __future__ import annotations
 import math
 import platform
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 from itertools import compress
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import click
 
 from gradedeval import __version__
-from gradedeval.analysis.score_matrix import Baseline
-from gradedeval.analysis.significance import TestSettings, p_value
+from gradedeval.analysis import significance
 from gradedeval.arrays import TOLERANCE
-from gradedeval.cli.arguments import run_and_qrels, sharing
-from gradedeval.cli.many_runs import SCORING_OPTIONS, TEST_OPTIONS, prepared
-from gradedeval.cli.options import READS, WRITES, command_line, measure_option, one_registered, option
-from gradedeval.cli.output import write
-from gradedeval.errors import InputError, flag, plural, redacted, tell
+from gradedeval.errors import InputError, at_prompt, plural, redacted, tell
 from gradedeval.formats import Column, Table
 from gradedeval.formats.frames import frame_rows
-from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import Correction, OptionKwargs, Test, numbers, resolve_options
-from gradedeval.options.definition import OUTPUT
+from gradedeval.options import OptionKwargs, numbers, resolve_options
+from gradedeval.options.question import Setting, question
 from gradedeval.questions.compare import Pair, Prospect, prospect
 from gradedeval.questions.pool import AT
 from gradedeval.questions.report import views
@@ -49,9 +44,17 @@ from gradedeval.questions.report.views import (
     template_of,
     unjudged_by_run,
 )
-from gradedeval.scoring.evaluate import named_runs
-from gradedeval.scoring.scores import Row
-from gradedeval.trec.stream import extension_of
+from gradedeval.questions.shared import Alpha, Correction, Draws, Measures, Rope, Seed, Test
+from gradedeval.scoring import evaluate
+
+if TYPE_CHECKING:
+    from gradedeval.analysis.significance import TestSettings
+    from gradedeval.scoring.scores import Row
+
+Baseline = Annotated[str | None, Setting("Compare every run with this one: one of RUN, or another file.", metavar="RUN",
+    default_text="the first", reads=True)]  # fmt: skip
+At = Annotated[int, Setting("Count unjudged documents beside the scores down to rank N.", numbers.AT, "N")]
+Show = Annotated[int, Setting("Show N ranks of each ranking.", numbers.SHOW, "N")]
 
 # The first page of a report: runs × measures, and in words what is not known.
 
@@ -172,7 +175,7 @@ def _mark(pair: dict[str, Any], test: TestSettings) -> tuple[str, str]:
         said = ", ".join(f"P({name}) {value:.4f}" for name, value in known.items())
         return "*" if any(value >= 1 - test.alpha for value in known.values()) else "", said
     p = pair["p_corrected"]
-    return ("", "") if p is None else ("*" if p <= test.alpha else "", f"p {p_value(p)}")
+    return ("", "") if p is None else ("*" if p <= test.alpha else "", f"p {significance.p_value(p)}")
 
 
 def unknowns(found: Findings) -> list[dict[str, Any]]:
@@ -259,20 +262,37 @@ NAMED_IN_MAP = 120
 MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
 
 
+@question(
+    "report",
+    "runs",
+    help="""Write one HTML page that opens from disk and loads nothing: runs by measures with intervals, residuals and
+    significance, whether more judging could change the result, topics, two rankings beside each other, judgments, and
+    how all of it was computed.
+
+    \b
+    gradedeval report runs/*.run qrels.txt -m err@20 -m ndcg@10 -o report.html
+    gradedeval report a.run b.run qrels.txt --baseline a.run -o report.html
+    """,
+    check=lambda measures, baseline, at, show, **tested: ReportSettings(significance.TestSettings(**tested), at, show),
+    page=True,
+    options="scoring",
+    besides=("unseen",),
+    own_measures=True,
+)
 def html_report(
     runs: Any,
     qrels: Any,
-    measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
+    measures: Measures = DEFAULT,
     *,
-    baseline: str | None = None,
+    baseline: Baseline = None,
     test: Test = "randomization",
-    correction: Correction | None = None,
-    draws: int = TestSettings.draws,
-    alpha: float = 0.05,
-    seed: int = 0,
-    rope: float | None = None,
-    at: int = AT,
-    show: int = SHOW,
+    correction: Correction = None,
+    rope: Rope = None,
+    alpha: Alpha = 0.05,
+    draws: Draws = 10_000,
+    seed: Seed = 0,
+    at: At = AT,
+    show: Show = SHOW,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> str:
@@ -289,7 +309,7 @@ def html_report(
     assumed is a warning, and stands on the page.
     """
     template_of("report.html")  # whether it can be written is known before runs are read
-    settings = ReportSettings(TestSettings(test, correction, draws, alpha, seed, rope), at, show)
+    settings = ReportSettings(significance.TestSettings(test, correction, draws, alpha, seed, rope), at, show)
     for name in ("residuals", "interval"):
         if keywords.get(name) is not None:
             hint = "leave it out" if name == "residuals" else "give alpha, as in alpha=0.05"
@@ -297,9 +317,16 @@ def html_report(
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
-    found = find(named_runs(runs, qrels), qrels, chosen, options, baseline, settings)
+    found = find(evaluate.named_runs(runs, qrels), qrels, chosen, options, baseline, settings)
     tell(found.notes)
-    return page(found)
+    return page(found, words_typed())
+
+
+def words_typed() -> str:
+    """The command line that runs, without passwords in it; empty in Python."""
+    if not at_prompt():
+        return ""
+    return shlex.join(["gradedeval", *map(redacted, click.get_current_context().obj)])
 
 
 def page(found: Findings, command: str = "", most_bytes: int = MOST_BYTES) -> str:
@@ -386,58 +413,3 @@ def how(found: Findings, command: str) -> list[tuple[str, list[str]]]:
         [str(note) for note in found.notes],
     )
     return list(compress(zip(names, parts, strict=True), map(any, parts)))
-
-
-# `gradedeval report RUN... QRELS -o report.html`: one HTML page with all that an evaluation found.
-
-
-EXTENSIONS = (".html", ".htm")
-
-OPTIONS = [
-    option("--baseline", metavar="RUN", file=READS, help="Compare every run with this one: one of RUN, or another "
-           "file. Default: the first."),
-    *TEST_OPTIONS,
-    one_registered("unseen"),
-    option(numbers.AT, default=AT, metavar="N", help="Count unjudged documents beside the "
-           f"scores down to rank N. Default: {AT}."),
-    option(numbers.SHOW, default=SHOW, metavar="N", help="Show N ranks of each ranking. "
-           f"Default: {SHOW}."),
-    option("-o", "--output", section=OUTPUT, required=True, metavar="FILE.html", file=WRITES, help="Write to "
-           "FILE.html, completely or not at all; - is standard output."),
-]  # fmt: skip
-
-
-@command_line("report", "RUN... QRELS", OPTIONS, [measure_option()], SCORING_OPTIONS)
-def command(
-    files: tuple[str, ...],
-    measures: tuple[str, ...],
-    baseline: str | None,
-    at: int,
-    show: int,
-    output: str,
-    **keywords: Any,
-) -> None:
-    """Write one HTML page that opens from disk and loads nothing: runs by measures with intervals, residuals and
-    significance, whether more judging could change the result, topics, two rankings beside each other, judgments, and
-    how all of it was computed.
-
-    \b
-    gradedeval report runs/*.run qrels.txt -m err@20 -m ndcg@10 -o report.html
-    gradedeval report a.run b.run qrels.txt --baseline a.run -o report.html
-    """
-    test = TestSettings(**{name: keywords.pop(name) for name in TestSettings.__dataclass_fields__})
-    settings = ReportSettings(test, at, show)
-    if output != "-" and extension_of(output) not in EXTENSIONS:
-        raise InputError(f"'{output}'", "a report is an HTML page", "name a .html file", usage=True)
-    template_of("report.html")  # whether it can be written is known before runs are read
-    compared = Baseline.read(baseline, files[:-1])
-    if compared.saved is not None:
-        what = f"'{baseline}' holds saved scores, and a report shows rankings"
-        raise InputError(flag.baseline, what, "give the baseline as a run", usage=True)
-    another = [compared.path] if compared.path is not None else []
-    runs, qrels = run_and_qrels((*files[:-1], *another, *files[-1:]), keywords)
-    chosen, options = prepared(measures, keywords)
-    named = named_runs(runs)
-    found = find(named, qrels, chosen, options, compared.name, settings, sharing())
-    tell(found.notes)
-    write(page(found, shlex.join(["gradedeval", *map(redacted, click.get_current_context().obj)])), output)

@@ -9,19 +9,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gradedeval.analysis.ranked_runs import RankedRuns, RankedTerms, rank_runs, terms_by_run
-from gradedeval.analysis.score_matrix import Matrix, to_matrix
-from gradedeval.analysis.significance import TestSettings
+from gradedeval.analysis import ranked_runs, score_matrix
 from gradedeval.analysis.tables import shown
-from gradedeval.arrays import Floats, Ints
+from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, heard_by, plural, visible
 from gradedeval.formats import Column, Kind, Table, in_utf8, json_text
 from gradedeval.formats.frames import distinct, frame_rows, groups
 from gradedeval.measures.definition import Measure
 from gradedeval.options import OPTIONS, Options, numbers
-from gradedeval.parallel.workers import Workers
+from gradedeval.parallel.workers import workers
 from gradedeval.questions.compare import (
     ACROSS,
     Comparison,
@@ -31,13 +27,17 @@ from gradedeval.questions.compare import (
     topic_table,
 )
 from gradedeval.questions.pool import AT, Pool, found_alone, pool_statistics, unjudged_by_depth
-from gradedeval.scoring.evaluate import evaluate_runs
-from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.scores import Scores
+from gradedeval.scoring import evaluate
+from gradedeval.scoring import scorer as scorers
 
 if TYPE_CHECKING:
     import jinja2
     import pandas as pd
+
+    from gradedeval.analysis.ranked_runs import RankedRuns, RankedTerms
+    from gradedeval.analysis.score_matrix import Matrix
+    from gradedeval.analysis.significance import TestSettings
+    from gradedeval.scoring.scores import Scores
 
 
 SHOW = 20
@@ -116,27 +116,25 @@ def find(
     options: Options,
     baseline: str | None,
     settings: ReportSettings,
-    workers: Workers | None = None,
 ) -> Findings:
     """All that a report of these runs shows; without a baseline runs are compared with the first one. Raises InputError
     as `evaluate` and `compare` do, and for options under which documents have no rank or no single gain."""
     if options.ties == "average":
         raise OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
-    workers = workers or Workers()
     options = replace(options, residuals=None if options.judged_only else "total", bounds=False)
     options = replace(options, interval=1 - settings.test.alpha)
-    scores = evaluate_runs(runs, qrels, measures, options, workers=workers)
+    scores = evaluate.evaluate_runs(runs, qrels, measures, options, workers=workers())
     scores = scores.sorted_by(scores.measures[0])
-    scorer = Scorer(scores.qrels, scores.measures, replace(options, interval=None))
+    scorer = scorers.Scorer(scores.qrels, scores.measures, replace(options, interval=None))
     if scorer.grader.types:
         what = "a report does not read the types of documents"
         raise InputError(flag.costs if options.costs else flag.measures, what, "leave it out", usage=True)
-    matrix, notes = to_matrix(scores), []
+    matrix, notes = score_matrix.to_matrix(scores), []
     if baseline is None and len(runs) > 1:
         baseline = next(iter(runs))
         notes.append(Note(f"the baseline is the first run, {visible(baseline)}", f"{flag.baseline} names another"))
     compared = _compared(matrix, baseline, settings.test)
-    ranked = rank_runs({name: runs[name] for name in matrix.runs}, scorer.grader, workers.silent())
+    ranked = ranked_runs.rank_runs({name: runs[name] for name in matrix.runs}, scorer.grader, workers().silent())
     return Findings(
         scores,
         settings,
@@ -148,7 +146,7 @@ def find(
         unjudged_by_depth(ranked, settings.at),
         found_alone(ranked, options),
         ranked,
-        terms_by_run(ranked, scorer, settings.show, could_add=True),
+        ranked_runs.terms_by_run(ranked, scorer, settings.show, could_add=True),
         list(dict.fromkeys([*scores.notes, *matrix.omission_notes(), *notes, *compared.notes])),
     )
 

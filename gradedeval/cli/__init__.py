@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "measures": ("questions.measures:command", "List the measures, or describe one."),
     "weights": ("questions.weights:weights", "Print the weight that a measure gives each rank."),
     "compare": ("questions.compare:compare", "Compare runs, with significance tests."),
-    "diff": ("questions.diff:command", "Show what changed between two runs, and which documents did it."),
+    "diff": ("questions.diff:diff", "Show what changed between two runs, and which documents did it."),
     "pool": ("questions.pool:pool", "Show what runs give a pool, and what to judge next."),
     "history": ("questions.history:read_history", "Show how scores went, evaluation by evaluation."),
     "report": ("questions.report.page:html_report", "Write an HTML page that shows an evaluation."),

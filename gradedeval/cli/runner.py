@@ -95,7 +95,7 @@ def _command(question: Question, groups: list[list[Decorator]], help: str, run: 
 
 def _print(question: Question, keywords: dict[str, Any]) -> None:
     """Answer what was asked, and write it where it is to go."""
-    asked = _mode(question, question.modes)
+    asked = _mode(question, question.modes, _by_qrels(question, keywords))
     own = _own(_settings(question, question.modes, question.views), keywords)
     settings, views = _said(asked.settings, own), _said(asked.views, own)
     asked.check(**_for(asked.check, settings))
@@ -144,7 +144,7 @@ def _second(attribute: str, target: str | None) -> Callable[[Any], None]:
 def _drawn(question: Question, own: Mapping[str, Any], keywords: dict[str, Any]) -> tuple[list[Any], str]:
     """Panels of the answer to what was asked, and the lines below them."""
     assert question.picture is not None
-    asked = _mode(question, question.picture.modes)
+    asked = _mode(question, question.picture.modes, question)
     picture = asked.picture
     assert picture is not None
     of_picture, settings = _said(picture.settings, own), _said(asked.settings, own)
@@ -199,7 +199,8 @@ def option_of(setting: Setting) -> Decorator:
         said |= {"is_flag": True}
     else:
         several = setting.repeats or setting.measure not in ("", "one")
-        said |= {"file": READS if setting.reads else "", "multiple": several}
+        values = len((setting.metavar or "").split()) or 1
+        said |= {"file": READS if setting.reads else "", "multiple": several, "nargs": values}
     if setting.choices:
         said |= {"type": click.Choice(setting.choices)}
     return option(*flags, setting.name, **said)
@@ -227,21 +228,35 @@ def _said(settings: Mapping[str, Setting], own: Mapping[str, Any]) -> dict[str, 
     return said
 
 
-def _mode(question: Question, modes: tuple[Question, ...]) -> Question:
-    """Which of its questions a command was asked. Raises InputError (usage) for two, or for an option of another."""
+def _by_qrels(question: Question, keywords: dict[str, Any]) -> Question:
+    """What a command is asked by no flag: a mode that has none, where there are no qrels. Of a command with such a mode
+    runs and qrels take the place of its files."""
+    for mode in question.modes:
+        if mode.mode is None:
+            keywords["files"] = runs_and_qrels_if_any(keywords["files"], keywords)
+            return mode if keywords["files"][1] is None else question
+    return question
+
+
+def _mode(question: Question, modes: tuple[Question, ...], plain: Question) -> Question:
+    """Which of its questions a command was asked, where `plain` is by no flag. Raises InputError (usage) for two, or
+    for an option of another."""
     typed, everything = _typed(), (question, *modes)
     flags = {mode.mode.flag: mode for mode in modes if mode.mode is not None}
     asked, *others = [flag for flag in flags if flag in typed] or [""]
     if others:
         raise InputError(asked, f"cannot be combined with {others[0]}", "ask for one at a time", usage=True)
-    chosen = flags.get(asked, question)
+    chosen = flags.get(asked, plain)
     why = chosen.mode.why if chosen.mode is not None else ""
     for flag in [flag for one in everything for flag in _owned(one)]:
         if flag in typed and flag not in _owned(chosen):
             takers = " or ".join(taker for taker, mode in flags.items() if flag in _owned(mode))
-            what, hint = (
-                (f"does not apply to {asked}{why}", "leave it out") if asked else (f"needs {takers}", f"add {takers}")
-            )
+            what, hint = f"needs {takers}", f"add {takers}"
+            if asked:
+                what, hint = f"does not apply to {asked}{why}", "leave it out"
+            elif any(flag in _owned(one) for one in everything if one.mode is None):
+                without = "applies to runs without qrels", "leave it out"
+                what, hint = without if plain is question else ("needs qrels", "add QRELS")
             raise InputError(flag, what, hint, usage=True)
     return chosen
 
@@ -305,7 +320,7 @@ def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str,
     settings = _with_measures(question, settings, table)
     if none and given(keywords):
         raise InputError(given(keywords)[0], "applies to runs, and none are given", "add RUN... QRELS", usage=True)
-    return (), settings | keywords | {"runs": runs, "qrels": qrels}
+    return (), settings | keywords | dict(question.takes(runs, qrels))
 
 
 def _with_measures(question: Question, settings: Mapping[str, Any], table: Mapping[str, Measure]) -> dict[str, Any]:
@@ -324,17 +339,21 @@ def _with_measures(question: Question, settings: Mapping[str, Any], table: Mappi
 
 
 def _runs_and_qrels_if_any(
-    question: Question, files: tuple[str, ...], keywords: Mapping[str, Any]
+    question: Question, files: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> tuple[list[str] | None, str | None]:
     """Runs and qrels, of which the function may do without either, as its signature says."""
-    without = {name for name, one in inspect.signature(question.function).parameters.items() if one.default is None}
-    if "runs" in without and len(files) == 1 and is_qrels(files[0]):
+    wanted = inspect.signature(question.function).parameters
+    needed = {name for name in ("runs", "qrels") if name in wanted and wanted[name].default is not None}
+    if "runs" in wanted and "runs" not in needed and len(files) == 1 and is_qrels(files[0]):
         return None, files[0]
-    runs, qrels = runs_and_qrels_if_any(files, keywords)
+    runs, qrels = files if any(isinstance(one, list) for one in files) else runs_and_qrels_if_any(files, keywords)
     if qrels is None:
         check_without_qrels(keywords, question.unjudged)
-        if "qrels" not in without:
+        if "qrels" in needed:
             raise InputError(question.mode.flag if question.mode else "", "needs qrels", "add QRELS", usage=True)
+        for name, setting in question.settings.items():
+            if setting.measure and name not in question.unjudged and setting.flag in _typed():
+                raise InputError(setting.flag, "needs qrels", "add QRELS", usage=True)
     return runs, qrels
 
 

@@ -28,7 +28,7 @@ class Setting:
 
     help          what it does, in sentences
     number        the numbers that it takes, and its flag
-    metavar       what its value is called on a help page; None: its choices
+    metavar       what its value is called on a help page, or several words for as many values; None: its choices
     section       where it stands on a help page
     spelled       its flags, where they are not those of its name or number
     off           the flag that turns it off, where it is on by default
@@ -137,12 +137,14 @@ class Question:
     fails         by its answer and settings in its signature, whether the command ends with exit code 1
     writes        flag -> attribute of the answer and what `--flag FILE.csv` says: a second result, for programs
     as_text       a flag, and what makes text of the answer where it is given, in place of tables
-    modes         questions that the same command asks by a flag, which is their `mode`, and may be a setting of theirs
+    modes         questions that the same command asks by a flag, which is their `mode`, and may be a setting of theirs;
+                  one without is asked where there are no qrels
     picture       what `gradedeval plot` draws of it
+    takes         makes of runs and qrels, by their names, what the function takes
     reads         reads its first file, where that is a click log, by the settings in its signature
     passes        those of them that the function takes in its place
     options       which options of the registry it takes, where it reads runs, and `besides` which of them alone
-    unjudged      those about judgments by which it goes without any, too
+    unjudged      those about judgments by which it goes without any, too, and settings that name measures
     own_measures  whether its settings name measures of --measures-from, too
     jobs          whether processes share its work
     form          the format where none is asked for, `by_extension` whether -o may ask for one
@@ -169,6 +171,7 @@ class Question:
     modes: tuple[Question, ...] = ()
     mode: Setting | None = None
     picture: Picture | None = None
+    takes: Callable[[Any, Any], Mapping[str, Any]] = lambda runs, qrels: {"runs": runs, "qrels": qrels}
     reads: Callable[..., Any] | None = None
     passes: tuple[str, ...] = ()
     options: Commands = "reading"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 from gradedeval.analysis import ranked_runs, score_matrix
 from gradedeval.arrays import Bools, Floats, Ints, np
@@ -16,6 +16,8 @@ from gradedeval.formats.frames import InNotebook, distinct, frame_rows, frame_ta
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options, numbers, resolve_options
+from gradedeval.options.definition import GAINS
+from gradedeval.options.question import Question, Setting
 from gradedeval.parallel import workers
 from gradedeval.questions.explain import DEFAULT
 from gradedeval.rankings import batch as batches
@@ -340,9 +342,27 @@ def _alone(lists: Lists, width: int, ties: Ties) -> tuple[Floats, Floats, Floats
 # Runs without judgments: how far their rankings agree, topic by topic and pair by pair.
 
 
-PERSISTENCE, AT = 0.9, 10
+PERSISTENCE, AT, TOPICS = 0.9, 10, 10
 FEW_PAIRS = 64
 """Pairs of runs that are not worth the start of further processes."""
+PAIR = ("run", "other")
+NUMBERS = ("rbo", "rbo_low", "rbo_high", "residual", "overlap", "tau", "common")
+SHOWN = ("rbo", "residual", "overlap", "tau", "common")
+
+Persistence = Annotated[float, Setting("Of rank-biased overlap: the probability of going on from rank to rank.",
+    numbers.PERSISTENCE, metavar="P")]  # fmt: skip
+At = Annotated[int, Setting("Depth of the overlap column.", numbers.AT, metavar="N")]
+RboTies = Annotated[Ties, Setting("Tied documents in rank-biased overlap: the mean over their orders (a), the same "
+    "corrected for what ties leave open (b), or a shared rank (w).", default_text="a, with --reproduce b")]  # fmt: skip
+Topic = Annotated[str | None, Setting("Show this topic, with qrels document by document.", metavar="ID")]
+Top = Annotated[int | None, Setting("Show the N topics that are worst, or agree least.", numbers.TOP, metavar="N",
+    default_text=f"{TOPICS} in tables, all elsewhere")]  # fmt: skip
+Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure to compare by. Repeat -m, or separate "
+    "measures by spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"),
+    measure="several")]  # fmt: skip
+Originals = Annotated[Any, Setting("How well A and B reproduce these two original runs: KTU and RBO of the rankings, "
+    "with qrels RMSE, effect ratio and ΔRI too.", metavar="BASE ADVANCED", spelled=("--reproduce",),
+    reads=True)]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -364,7 +384,7 @@ class AgreementSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement(InNotebook, document="questions.agreement.agreement_document"):
+class Agreement(InNotebook):
     """How far runs agree.
 
     frame  a row for each pair of runs and topic, those that agree least first: run, other, topic, rbo (extrapolated),
@@ -398,17 +418,49 @@ class Agreement(InNotebook, document="questions.agreement.agreement_document"):
         means = pairs[list(NUMBERS)].mean().assign(topics=pairs.size())
         return to_frame(distinct(self.frame, *PAIR), PAIR).join(means)
 
+    def document(self, layout: Layout, *, topic: Topic = None, top: Top = None) -> Document:
+        """Of two runs by topic, those that agree least first, and in the mean; of more as a matrix.
 
-PAIR = ("run", "other")
-NUMBERS = ("rbo", "rbo_low", "rbo_high", "residual", "overlap", "tau", "common")
+        topic  the only one
+        top    how many topics of two runs a table shows; None: 10
+        """
+        found = self.of_topic(topic)
+        if layout == "long":
+            pairs = found.frame.groupby(group_numbers(found.frame, *PAIR))
+            return Document([frame_table(found.frame if top is None else pairs.head(top))], str(found.settings))
+        if len(found.runs) > 2:
+            of = "means over topics" if topic is None else f"topic {visible(topic)}"
+            return Document([_matrix(found)], f"above the diagonal: rbo, below it: tau; {of}\n{found.settings}")
+        numbers = [Column(name, "count" if name == "common" else "score") for name in SHOWN]
+        rows = [[row["topic"], *(row[name] for name in SHOWN)] for row in frame_rows(found.frame)]
+        some = rows[: TOPICS if top is None else top]
+        means = [(row["topics"], [row[name] for name in SHOWN]) for row in frame_rows(found.means)]
+        blocks: list[Table | str] = [f"{visible(found.runs[0])} and {visible(found.runs[1])}"]
+        if topic is None:
+            ((topics, values),) = means
+            some.append([f"mean of {topics}", *(None if name == "common" else value
+                                                 for name, value in zip(SHOWN, values, strict=True))])  # fmt: skip
+        blocks.append(Table([Column("topic"), *numbers], some))
+        left_out = len(rows) - len(some) + (topic is None)
+        if left_out > 0:
+            blocks.append(f"{left_out} more {plural(left_out, 'topic')}: --top N")
+        return Document(blocks, str(found.settings))
+
+
+def _matrix(found: Agreement) -> Table:
+    values: dict[tuple[str, str], Any] = {}
+    for row in frame_rows(found.means):
+        values[row["run"], row["other"]], values[row["other"], row["run"]] = row["rbo"], row["tau"]
+    columns = [Column(""), *(Column(name, "score", digits=3) for name in found.runs)]
+    return Table(columns, [[run, *(values.get((run, other), "—") for other in found.runs)] for run in found.runs])
 
 
 def agreement(
     runs: Any,
     *,
-    p: float = PERSISTENCE,
-    at: int = AT,
-    rbo_ties: Ties = "a",
+    p: Persistence = PERSISTENCE,
+    at: At = AT,
+    rbo_ties: RboTies = "a",
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Agreement:
@@ -500,7 +552,7 @@ ROLES = ("baseline", "advanced")
 
 
 @dataclass(frozen=True, eq=False)
-class Reproduction(InNotebook, document="questions.agreement.reproduction_document"):
+class Reproduction(InNotebook):
     """How well an experiment was reproduced.
 
     frame  a row for each number: what, run, original, measure (blank for those of rankings), value. `ktu` and `rbo`
@@ -515,15 +567,50 @@ class Reproduction(InNotebook, document="questions.agreement.reproduction_docume
     signature: str = ""
     notes: list[str] = field(default_factory=list)
 
+    def document(self, layout: Layout) -> Document:
+        """An experiment beside its original: a row for each run, and one for each improvement."""
+        signature = "\n".join(part for part in (_words(self), self.signature) if part)
+        if layout == "long":
+            return Document([frame_table(self.frame)], signature)
+        rows = frame_rows(self.frame)
+        measures = list(dict.fromkeys(row["measure"] for row in rows if row["measure"] is not None))
+        cells = {(row["what"], row["run"], row["original"], row["measure"]): row["value"] for row in rows}
+        pairs = dict.fromkeys((row["run"], row["original"]) for row in rows if row["what"] == "ktu")
+        columns = [Column("run"), Column("original"), Column("KTU", "score"), Column("RBO", "score")]
+        columns += [Column(f"RMSE {name}", "score") for name in measures]
+        table = [
+            [
+                *pair,
+                cells["ktu", *pair, None],
+                cells["rbo", *pair, None],
+                *(cells["rmse", *pair, name] for name in measures),
+            ]
+            for pair in pairs
+        ]
+        blocks: list[Table | str] = [Table(columns, table)]
+        if measures:
+            effects = [row for row in rows if row["what"] == "er"]
+            shown = [[row["measure"], row["value"], cells["delta_ri", row["run"], row["original"], row["measure"]]]
+                     for row in effects]  # fmt: skip
+            blocks.append(Table([Column("measure"), Column("effect ratio", "score"), Column("ΔRI", "signed")], shown))
+        return Document(blocks, signature)
+
+
+def _words(found: Reproduction) -> str:
+    at_best = "as the original: KTU, RBO and effect ratio 1, RMSE and ΔRI 0"
+    blank = any(math.isnan(value) for value in found.frame["value"])
+    ktu, rbo = "ktu: union by docno", f"rbo: extrapolated, p {found.settings.p:g}, ties {found.settings.ties}"
+    return " | ".join([at_best, ktu, rbo, *(["blank: not defined"] if blank else [])])
+
 
 def reproduction(
     runs: Any,
-    originals: Any,
+    originals: Originals,
     qrels: Any = None,
-    measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
+    measures: Measures = DEFAULT,
     *,
-    p: float = PERSISTENCE,
-    rbo_ties: Ties = TIES_OF_ORIGINALS,
+    p: Persistence = PERSISTENCE,
+    rbo_ties: RboTies = TIES_OF_ORIGINALS,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Reproduction:
@@ -620,84 +707,27 @@ def _scores(
     return rows, list(scores.notes), scores.signature
 
 
-# Agreement of rankings -> tables: topics of a pair, a matrix of many runs, an experiment beside its original.
+# What `diff` is asked without qrels, and beside two originals.
 
 
-TOPICS = 10
-
-SHOWN = ("rbo", "residual", "overlap", "tau", "common")
-
-
-def agreement_document(
-    found: Agreement, layout: Layout, *, top: int | None = None, topic: str | None = None
-) -> Document:
-    """The agreement of runs: of two by topic, those that agree least first, and in the mean; of more as a matrix.
-
-    top    how many topics of two runs a table shows; None: 10
-    topic  the only one
-    """
-    frame = found.frame if topic is None else found.frame[found.frame["topic"] == topic]
-    if layout == "long":
-        return Document([frame_table(frame if top is None else frame.groupby(group_numbers(frame, *PAIR)).head(top))],
-                        str(found.settings))  # fmt: skip
-    if len(found.runs) > 2:
-        of = "means over topics" if topic is None else f"topic {visible(topic)}"
-        return Document([_matrix(found)], f"above the diagonal: rbo, below it: tau; {of}\n{found.settings}")
-    numbers = [Column(name, "count" if name == "common" else "score") for name in SHOWN]
-    rows = [[row["topic"], *(row[name] for name in SHOWN)] for row in frame_rows(frame)]
-    some = rows[: TOPICS if top is None else top]
-    means = [(row["topics"], [row[name] for name in SHOWN]) for row in frame_rows(found.means)]
-    blocks: list[Table | str] = [f"{visible(found.runs[0])} and {visible(found.runs[1])}"]
-    if topic is None:
-        ((topics, values),) = means
-        some.append([f"mean of {topics}", *(None if name == "common" else value
-                                             for name, value in zip(SHOWN, values, strict=True))])  # fmt: skip
-    blocks.append(Table([Column("topic"), *numbers], some))
-    left_out = len(rows) - len(some) + (topic is None)
-    if left_out > 0:
-        blocks.append(f"{left_out} more {plural(left_out, 'topic')}: --top N")
-    return Document(blocks, str(found.settings))
+def _check_top(files: tuple[list[str], str | None], top: int | None) -> dict[str, Any]:
+    """Raise InputError (usage) for a number of topics where more than two runs make a matrix."""
+    runs, _ = files
+    if top is not None and len(runs) > 2:
+        what = f"applies to two runs, and {len(runs)} are given"
+        raise InputError(flag.top, what, "leave it out", usage=True)
+    return {}
 
 
-def _matrix(found: Agreement) -> Table:
-    values: dict[tuple[str, str], Any] = {}
-    for row in frame_rows(found.means):
-        values[row["run"], row["other"]], values[row["other"], row["run"]] = row["rbo"], row["tau"]
-    columns = [Column(""), *(Column(name, "score", digits=3) for name in found.runs)]
-    return Table(columns, [[run, *(values.get((run, other), "—") for other in found.runs)] for run in found.runs])
-
-
-def reproduction_document(found: Reproduction, layout: Layout) -> Document:
-    """An experiment beside its original: a row for each run, and one for each improvement."""
-    signature = "\n".join(part for part in (_words(found), found.signature) if part)
-    if layout == "long":
-        return Document([frame_table(found.frame)], signature)
-    rows = frame_rows(found.frame)
-    measures = list(dict.fromkeys(row["measure"] for row in rows if row["measure"] is not None))
-    cells = {(row["what"], row["run"], row["original"], row["measure"]): row["value"] for row in rows}
-    pairs = dict.fromkeys((row["run"], row["original"]) for row in rows if row["what"] == "ktu")
-    columns = [Column("run"), Column("original"), Column("KTU", "score"), Column("RBO", "score")]
-    columns += [Column(f"RMSE {name}", "score") for name in measures]
-    table = [
-        [
-            *pair,
-            cells["ktu", *pair, None],
-            cells["rbo", *pair, None],
-            *(cells["rmse", *pair, name] for name in measures),
-        ]
-        for pair in pairs
-    ]
-    blocks: list[Table | str] = [Table(columns, table)]
-    if measures:
-        effects = [row for row in rows if row["what"] == "er"]
-        shown = [[row["measure"], row["value"], cells["delta_ri", row["run"], row["original"], row["measure"]]]
-                 for row in effects]  # fmt: skip
-        blocks.append(Table([Column("measure"), Column("effect ratio", "score"), Column("ΔRI", "signed")], shown))
-    return Document(blocks, signature)
-
-
-def _words(found: Reproduction) -> str:
-    at_best = "as the original: KTU, RBO and effect ratio 1, RMSE and ΔRI 0"
-    blank = any(math.isnan(value) for value in found.frame["value"])
-    ktu, rbo = "ktu: union by docno", f"rbo: extrapolated, p {found.settings.p:g}, ties {found.settings.ties}"
-    return " | ".join([at_best, ktu, rbo, *(["blank: not defined"] if blank else [])])
+AGREEMENT = Question(
+    "diff",
+    agreement,
+    "runs, qrels if any",
+    takes=lambda runs, _: {"runs": ranked_runs.two_runs(*runs) if len(runs) == 2 else runs},
+    asking=_check_top,
+    shows=Agreement.document,
+    besides=("unseen",),
+)
+REPRODUCTION = Question(
+    "diff", reproduction, "runs, qrels if any", mode=Setting("", name="originals"), besides=("unseen",)
+)

@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
-
-import click
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 from gradedeval.analysis import difference_bounds, flips, ranked_runs, score_matrix
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
-from gradedeval.cli.arguments import Destination, check_without_qrels, measure_table, runs_and_qrels_if_any
-from gradedeval.cli.options import (
-    MEASURES_FROM,
-    READS,
-    command_line,
-    given,
-    is_given,
-    measure_option,
-    one_registered,
-    option,
-    output_options,
-    registered,
-)
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag, plural, shorten, tell, visible
-from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, groups, joined, merged, to_frame
-from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OptionKwargs, numbers, resolve_options
-from gradedeval.questions.agreement import (
-    AT,
-    PERSISTENCE,
-    TIES,
-    TIES_OF_ORIGINALS,
-    agreement,
-    agreement_document,
-    reproduction,
-    reproduction_document,
-)
+from gradedeval.options import OptionKwargs, resolve_options
+from gradedeval.options.question import Setting, question
+from gradedeval.questions.agreement import AGREEMENT, REPRODUCTION, TOPICS, Measures, Top, Topic
 from gradedeval.questions.explain import BEYOND, DEFAULT, DOCUMENT
 from gradedeval.rankings import grade as grading
 from gradedeval.scoring import doubts, run_scores, score_tables
@@ -187,10 +164,11 @@ def passed_by_unjudged(change: Change, relevant: Bools) -> Ints:
 
 Only = Literal["worse", "better", "reversible"]
 ONLY: tuple[Only, ...] = get_args(Only)
+Chosen = Annotated[Only | None, Setting("Only topics that got worse or better, or whose order judging could reverse.")]
 
 
 @dataclass(frozen=True, eq=False)
-class Diff(InNotebook, document="questions.diff.own_document"):
+class Diff(InNotebook):
     """What changed from one run, the baseline, to another, by each measure and on the topics that both are scored on.
 
     topics     a frame with a row for each topic and measure, the worst change first: measure, topic, baseline_score,
@@ -204,6 +182,7 @@ class Diff(InNotebook, document="questions.diff.own_document"):
                docno of that). `explains` of all rows of a topic sums to its difference: what is not a document's, such
                as what lies beyond the end of a run, has a row with that `part`. Documents that neither run has among
                the ranks that the measure looks at are left out
+    digits     of its tables
     """
 
     baseline: str
@@ -213,6 +192,7 @@ class Diff(InNotebook, document="questions.diff.own_document"):
     measures: list[Measure]
     signature: str
     notes: list[str] = field(default_factory=list)
+    digits: int = 4
 
     def __repr__(self) -> str:
         return f"<Diff from {self.baseline} to {self.run}: {', '.join(measure.label for measure in self.measures)}>"
@@ -251,12 +231,78 @@ class Diff(InNotebook, document="questions.diff.own_document"):
         documents = self.documents[np.array([pair in wanted for pair in pairs], dtype=bool)]
         return replace(self, topics=topics, documents=documents)
 
+    def document(
+        self, layout: Layout, *, topic: Topic = None, top: Top = None, only: Chosen = None, digits: int | None = None
+    ) -> Document:
+        """The changes, or those of them that are asked for.
 
+        topic   the only one: its documents have a table
+        top     how many topics a table shows, the worst first; None: 10
+        digits  of the numbers in tables and in words
+        """
+        shown = self.only(only, topic)
+        if layout == "long":
+            return _long(shown, top)
+        names = [visible(self.baseline), visible(self.run)]
+        blocks: list[Table | str] = [f"from {names[0]} to {names[1]}"]
+        for measure in self.measures:
+            topics = shown.topics[shown.topics["measure"] == measure.label]
+            decimals = 0 if measure.definition.summary == "total" else self.digits if digits is None else digits
+            blocks.append(_summary(self, measure, decimals))
+            if topic is not None:
+                for row in frame_rows(topics):
+                    blocks += [_of_topic(row, decimals), _documents(shown, row, decimals)]
+                continue
+            changed = frame_rows(topics[(topics["changed"] > 0) | (topics["difference"] != 0)])
+            some = changed[: TOPICS if top is None else top]
+            if some:
+                blocks.append(_topics(shown, some, names, decimals))
+            if len(changed) > len(some):
+                blocks.append(f"{len(changed) - len(some)} more {plural(len(changed) - len(some), 'topic')}: --top N")
+        return Document(blocks, self.signature)
+
+
+def _two(runs: Sequence[str], qrels: str) -> Mapping[str, Any]:
+    """What `diff` takes. Raises InputError (usage) unless there are two runs."""
+    if len(runs) != 2:
+        what, hint = f"{len(runs)} {plural(len(runs), 'run')} given", "with qrels diff compares two: diff A B QRELS"
+        raise InputError("", what, hint, usage=True)
+    return {"baseline": runs[0], "run": runs[1], "qrels": qrels}
+
+
+@question(
+    "diff",
+    "runs, qrels if any",
+    files="A B [QRELS]",
+    help="""Show what changed from run A to run B: topics by difference, the worst first, and the documents that made
+    it.
+
+    A document entered, left, rose, fell, or stayed where it was and counts otherwise; what they explain sums to the
+    difference. Where judging unjudged documents could reverse the order of the two scores of a topic, that is said.
+
+    Without QRELS: how far the rankings agree, by rank-biased overlap (extrapolated, with its residual), overlap and
+    Kendall's tau, of two runs by topic, of more as a matrix.
+
+    \b
+    gradedeval diff before.run after.run qrels.txt -m ndcg@10 --only worse
+    gradedeval diff before.run after.run qrels.txt -m ndcg@10 --topic 301
+    gradedeval diff runs/*.run
+    gradedeval diff base.run new.run qrels.txt -m ap --reproduce a.run b.run
+    """,
+    takes=_two,
+    answer=lambda found, like: replace(found, digits=score_tables.preset_digits(like)),
+    shows=Diff.document,
+    modes=(AGREEMENT, REPRODUCTION),
+    options="measuring",
+    besides=("unseen",),
+    own_measures=True,
+    digits="4",
+)
 def diff(
     baseline: Any,
     run: Any,
     qrels: Any,
-    measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
+    measures: Measures = DEFAULT,
     *,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
@@ -343,45 +389,9 @@ def _of_measure(
 
 Row = dict[str, Any]
 
-TOPICS, DOCUMENTS, NAMED, FIRST = 10, 20, 2, 20
-"""Topics of a table, documents of a topic's own table, documents that a line about a topic names, and the rank down to
+DOCUMENTS, NAMED, FIRST = 20, 2, 20
+"""Documents of a topic's own table, documents that a line about a topic names, and the rank down to
 which it tells of unjudged ones."""
-
-
-def diff_document(
-    whole: Diff, shown: Diff, layout: Layout, *, top: int | None = None, alone: bool = False, digits: int = 4
-) -> Document:
-    """The changes between two runs.
-
-    shown   those of them that are asked for
-    top     how many topics a table shows, the worst first; None: 10
-    alone   whether a topic is asked for: then its documents have a table
-    digits  of the numbers in tables and in words
-    """
-    names = [visible(whole.baseline), visible(whole.run)]
-    if layout == "long":
-        return _long(shown, top)
-    blocks: list[Table | str] = [f"from {names[0]} to {names[1]}"]
-    for measure in whole.measures:
-        topics = shown.topics[shown.topics["measure"] == measure.label]
-        decimals = 0 if measure.definition.summary == "total" else digits  # of counts
-        blocks.append(_summary(whole, measure, decimals))
-        if alone:
-            for row in frame_rows(topics):
-                blocks += [_of_topic(row, decimals), _documents(shown, row, decimals)]
-            continue
-        changed = frame_rows(topics[(topics["changed"] > 0) | (topics["difference"] != 0)])
-        some = changed[: TOPICS if top is None else top]
-        if some:
-            blocks.append(_topics(shown, some, names, decimals))
-        if len(changed) > len(some):
-            blocks.append(f"{len(changed) - len(some)} more {plural(len(changed) - len(some), 'topic')}: --top N")
-    return Document(blocks, whole.signature)
-
-
-def own_document(diff: Diff, layout: Layout) -> Document:
-    """All changes, as their command prints them."""
-    return diff_document(diff, diff, layout)
 
 
 def _long(shown: Diff, top: int | None) -> Document:
@@ -496,105 +506,3 @@ def _documents(shown: Diff, topic: Row, digits: int) -> Table:
               "unjudged, above")  # fmt: skip
     columns = [Column(title, kind, digits) for title, kind in zip(titles, kinds, strict=True)]  # type: ignore[arg-type]
     return Table(columns, cells)
-
-
-# `gradedeval diff A B [QRELS]`: which topics got worse, which documents made it; without qrels how far runs agree.
-
-
-OPTIONS = [
-    option("--topic", metavar="ID", help="Show this topic, with qrels document by document."),
-    option(numbers.TOP, metavar="N", help="Show the N topics that are worst, or agree least. "
-           "Default: 10 in tables, all elsewhere."),
-    option("--only", type=click.Choice(get_args(Only)), help="Only topics that got worse or better, or whose order "
-           "judging could reverse."),
-    option("--reproduce", nargs=2, metavar="BASE ADVANCED", file=READS, help="How well A and B reproduce these two "
-           "original runs: KTU and RBO of the rankings, with qrels RMSE, effect ratio and ΔRI too."),
-    option(numbers.PERSISTENCE, metavar="P", help="Of rank-biased overlap: the probability of going on from "
-           f"rank to rank. Default: {PERSISTENCE}."),
-    option(numbers.AT, metavar="N", help=f"Depth of the overlap column. Default: {AT}."),
-    option("--rbo-ties", type=click.Choice(TIES), help="Tied documents in rank-biased overlap: the mean over their "
-           "orders (a), the same corrected for what ties leave open (b), or a shared rank (w). Default: a, with "
-           "--reproduce b."),
-    measure_option("Measure to compare by.", default=DEFAULT),
-    one_registered("unseen"),
-    *output_options(formats_for(), digits="4"),
-]  # fmt: skip
-
-WITH_QRELS, WITHOUT = ("only", "measures"), ("persistence", "at", "rbo_ties")
-
-
-@command_line("diff", "A B [QRELS]", OPTIONS, [MEASURES_FROM], registered("measuring"))
-def command(measures_from: tuple[str, ...], topic: str | None, top: int | None, **keywords: Any) -> None:
-    """Show what changed from run A to run B: topics by difference, the worst first, and the documents that made it.
-
-    A document entered, left, rose, fell, or stayed where it was and counts otherwise; what they explain sums to the
-    difference. Where judging unjudged documents could reverse the order of the two scores of a topic, that is said.
-
-    Without QRELS: how far the rankings agree, by rank-biased overlap (extrapolated, with its residual), overlap and
-    Kendall's tau, of two runs by topic, of more as a matrix.
-
-    \b
-    gradedeval diff before.run after.run qrels.txt -m ndcg@10 --only worse
-    gradedeval diff before.run after.run qrels.txt -m ndcg@10 --topic 301
-    gradedeval diff runs/*.run
-    gradedeval diff base.run new.run qrels.txt -m ap --reproduce a.run b.run
-    """
-    runs, qrels = runs_and_qrels_if_any(keywords["files"], keywords)
-    destination = Destination(keywords)
-    keywords.pop("files")
-    own = {name: keywords.pop(name) for name in (*WITH_QRELS, *WITHOUT, "reproduce")}
-    originals = own.pop("reproduce")
-    wanted: tuple[str, ...] = WITH_QRELS if qrels is not None else WITHOUT
-    if originals:
-        wanted = ("persistence", "rbo_ties", *(["measures"] if qrels else []))
-    shown = {} if not originals else {"topic": topic, "top": top}
-    unused = given(shown | {name: value for name, value in own.items() if name not in wanted})
-    _check(unused, qrels, bool(originals))
-    if qrels is None:
-        check_without_qrels(keywords)
-        if top is not None and len(runs) > 2:
-            what = f"applies to two runs, and {len(runs)} are given"
-            raise InputError(flag.top, what, "leave it out", usage=True)
-    chosen = parse_measures(own["measures"] or DEFAULT, measure_table(measures_from))
-    keywords["p"] = own["persistence"] if is_given(own["persistence"]) else PERSISTENCE
-    if originals:
-        ties = own["rbo_ties"] or TIES_OF_ORIGINALS
-        reproduced = reproduction(runs, list(originals), qrels, chosen, rbo_ties=ties, **keywords)
-        destination.deliver(partial(reproduction_document, reproduced))
-    elif qrels is None:
-        each = ranked_runs.two_runs(*runs) if len(runs) == 2 else runs
-        agreed = agreement(each, at=own["at"] or AT, rbo_ties=own["rbo_ties"] or "a", **keywords)
-        destination.deliver(partial(agreement_document, agreed.of_topic(topic), top=top, topic=topic))
-    else:
-        keywords.pop("p")
-        _with_qrels(runs, qrels, chosen, keywords, own["only"], topic, top, destination)
-
-
-def _check(unused: list[str], qrels: str | None, reproduced: bool) -> None:
-    """Raise InputError (usage) for the first of the flags given that have nothing to say here."""
-    if unused:
-        place = unused[0].replace("--measures", "-m")
-        if qrels is None and place in ("-m", "--only") and not (reproduced and place == "--only"):
-            raise InputError(place, "needs qrels", "add QRELS", usage=True)
-        what = f"does not apply to {flag.reproduce}" if reproduced else "applies to runs without qrels"
-        raise InputError(place, what, "leave it out", usage=True)
-
-
-def _with_qrels(
-    runs: list[str],
-    qrels: str,
-    chosen: list[Measure],
-    keywords: dict[str, Any],
-    only: Only | None,
-    topic: str | None,
-    top: int | None,
-    destination: Destination,
-) -> None:
-    """Two runs, topic by topic."""
-    if len(runs) != 2:
-        what, hint = f"{len(runs)} {plural(len(runs), 'run')} given", "with qrels diff compares two: diff A B QRELS"
-        raise InputError("", what, hint, usage=True)
-    whole = diff(runs[0], runs[1], qrels, chosen, **keywords)
-    shown = whole.only(only, topic)
-    digits = score_tables.preset_digits(keywords["like"]) if destination.digits is None else destination.digits
-    destination.deliver(partial(diff_document, whole, shown, top=top, alone=topic is not None, digits=digits))

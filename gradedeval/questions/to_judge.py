@@ -550,5 +550,5 @@ TO_JUDGE = Question(
                 type=bool),
         qrels_lines,
     ),
-    unjudged=OF_GAINS,
+    unjudged=(*OF_GAINS, "measure"),
 )  # fmt: skip

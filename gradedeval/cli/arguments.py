@@ -187,8 +187,6 @@ def check_history(history: str | None, flag: str, keywords: Mapping[str, Any]) -
         if keywords[name] is not None:
             raise InputError(f"--{name}", "there is no history to write to", f"add {flag} FILE", usage=True)
     if history is not None and keywords["time"] is not None:
-        # few evaluations are kept
-
         as_time(keywords["time"])
     if history == "-":
         raise InputError(flag, "'-' is not a file that can be appended to", "name one, as in history.jsonl", usage=True)

@@ -185,9 +185,8 @@ QUIET = _remembered("--quiet", OUTPUT, "Print results and errors only: no notes,
 
 
 JOBS = option(
-    numbers.JOBS, section=MANY_RUNS, metavar="N", help="Number of parallel processes. "
-    "Default: the number of cores.",
-)  # fmt: skip
+    numbers.JOBS, section=MANY_RUNS, metavar="N", help="Number of parallel processes. Default: the number of cores."
+)
 
 
 def MEASURES_FROM(function: Any) -> Any:

@@ -143,6 +143,9 @@ def formats_for(*layouts: Layout) -> tuple[str, ...]:
     return tuple(name for name, row in FORMATS.items() if row.layout in (layouts or ("wide", "long")))
 
 
+SCORE_FORMATS = formats_for("wide", "trec", "long")
+
+
 def render(make: Maker, form: str, digits: int | None = None, signed: bool = True) -> str:
     """A result as text.
 

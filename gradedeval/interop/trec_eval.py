@@ -18,7 +18,7 @@ from gradedeval.cli.arguments import check_standard_input, usage
 from gradedeval.cli.options import HELP, READS, command_line, option
 from gradedeval.cli.output import write
 from gradedeval.errors import InputError, Note, did_you_mean, flag, shorten, tell
-from gradedeval.formats import trec_line
+from gradedeval.formats import SCORE_FORMATS, trec_line
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS, VERSIONS, Entry, Line, Setting, select_lines
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS as QRELS_FORMATS
 from gradedeval.measures.definition import Measure
@@ -42,7 +42,7 @@ from gradedeval.scoring.doubts import (
 )
 from gradedeval.scoring.evaluate import named_runs
 from gradedeval.scoring.run_scores import LEAST, RunScores
-from gradedeval.scoring.score_tables import SCORE_FORMATS, render_scores
+from gradedeval.scoring.score_tables import render_scores
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import ALL, Scores, with_defaults
 from gradedeval.scoring.tasks import grade_run, map_lists

@@ -37,16 +37,15 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import asked_for, report, say, write
 from gradedeval.errors import SHOWN, InputError, flag, tell
+from gradedeval.formats import SCORE_FORMATS
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
-from gradedeval.options import numbers, resolve_options
+from gradedeval.options import OPTIONS, numbers, resolve_options
 from gradedeval.options.definition import OUTPUT
-from gradedeval.scoring.evaluate import evaluate_runs, named_runs
-from gradedeval.scoring.score_tables import PLAIN, SCORE_FORMATS, all_quantities, render_scores
-from gradedeval.scoring.scores import Scores, with_defaults
 
 if TYPE_CHECKING:
     from gradedeval.questions.published import Published
+    from gradedeval.scoring.scores import Scores
 
 
 # The options of `gradedeval eval` for tables to publish: marks, significance, captions.
@@ -71,7 +70,6 @@ PUBLISHED_OPTIONS = [
     option("--caption", section=PUBLISHED, metavar="TEXT", help="Caption of the table, which makes it a float in "
            "LaTeX. Nothing in TEXT is a command."),
 ]  # fmt: skip
-NAMES = ("best", "baselines", "test", "correction", "levels", "draws", "seed", "percent", "caption")
 
 
 def published_table(
@@ -90,13 +88,10 @@ def published_table(
 
     Raises InputError (usage) where options do not go together, or with the runs.
     """
-    own = {name: keywords.pop(name) for name in NAMES}
+    own = {name: keywords.pop(name) for name in keywords.keys() - OPTIONS}  # not those of the registry
     if label is not None and own["caption"] is None and not history:
-        what, hint = (
-            "there is neither a caption nor a history to label",
-            f"add {flag.caption:TEXT} or {flag.append_to:FILE}",
-        )
-        raise InputError(flag.label, what, hint, usage=True)
+        hint = f"add {flag.caption:TEXT} or {flag.append_to:FILE}"
+        raise InputError(flag.label, "there is neither a caption nor a history to label", hint, usage=True)
     if not any(map(is_given, own.values())):
         return None
     from gradedeval.analysis.score_matrix import Baseline  # few evaluations are published
@@ -129,7 +124,7 @@ def is_possible(published: Published | None, scores: Scores) -> bool:
 # `gradedeval [eval] RUN... QRELS`: the main job.
 
 
-OPTIONS = [
+EVAL_OPTIONS = [
     mismatch_option(STANDARDIZATION),
     option("-q", "--by-topic", section=OUTPUT, is_flag=True, help="Print a row per topic, then the summary."),
     *output_options(SCORE_FORMATS, digits="4"),
@@ -151,8 +146,8 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@command_line("eval", "RUN... QRELS", [measure_option(), MEASURES_FROM], registered("eval"), STANDARD_OPTIONS, OPTIONS,
-              PUBLISHED_OPTIONS)  # fmt: skip
+@command_line("eval", "RUN... QRELS", [measure_option(), MEASURES_FROM], registered("eval"), STANDARD_OPTIONS,
+              EVAL_OPTIONS, PUBLISHED_OPTIONS)  # fmt: skip
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
@@ -187,12 +182,15 @@ def command(
     tags, history = run_name == "tag", kept["append_to"] is not None
     published = published_table(keywords, form, shown, None if tags else runs, kept["label"], history)
     check_history(kept["append_to"], "--append-to", kept if history else {**kept, "label": None})
+    from gradedeval.scoring.evaluate import evaluate_runs, named_runs  # not for a help page
+    from gradedeval.scoring.score_tables import PLAIN, render_scores
+
     options, by_topic = resolve_options(**keywords), shown["by_topic"] or history or standardized is not None
     how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or bool(published) or options.interval is not None}
     scores = evaluate_runs(named_runs(runs), qrels, chosen, options, **how, workers=sharing(jobs))
     scores = standardized(scores) if standardized else scores
     tell(scores.notes)
-    scores = scores.sorted_by(with_defaults(order, options), ranked=ranks) if order else scores
+    scores = scores.sorted_by(order, ranked=ranks) if order else scores
     if history and scores.runs:
         _keep(scores, {} if tags else named_runs(runs), **kept)
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
@@ -205,12 +203,13 @@ def command(
 def _quantities(measures: list[Measure], keywords: Mapping[str, Any], standardized: bool) -> list[Measure]:
     """All quantities of the measures. Raises InputError (usage) where an option does not go with them."""
     if keywords["max_residual"] is not None:
-        what = (
-            f"cannot be combined with {flag.max_residual}: of the five quantities only expected utility has a residual"
-        )
+        why = "of the five quantities only expected utility has a residual"
+        what = f"cannot be combined with {flag.max_residual}: {why}"
         raise InputError(flag.cwl, what, "leave out one of them", usage=True)
     if standardized:
         raise InputError(flag.cwl, "standardized costs have no meaning", "leave out --standardize", usage=True)
+    from gradedeval.scoring.score_tables import all_quantities  # see `command`
+
     return all_quantities(measures)
 
 

@@ -12,7 +12,6 @@ from gradedeval.cli.options import MEASURES_FROM, NAME, command_line, option
 from gradedeval.cli.output import write
 from gradedeval.errors import InputError, with_flags
 from gradedeval.formats import Column, Document, Table, formats_for, render
-from gradedeval.measures.bounds import kept
 from gradedeval.measures.definition import Bounds, Definition, Measure
 from gradedeval.measures.notation import IA, write_value
 from gradedeval.measures.parse import offered, parse_measures
@@ -122,6 +121,8 @@ def _residual(definition: Definition) -> str:
 
 
 def _bounds(measure: Measure) -> str:
+    from gradedeval.measures.bounds import kept  # not for a help page
+
     return "depends" if callable(measure.definition.residual) else kept(measure)
 
 

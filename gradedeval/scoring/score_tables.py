@@ -10,14 +10,13 @@ from typing import Any
 
 from gradedeval import formats
 from gradedeval.errors import InputError, flag, shorten
-from gradedeval.formats import Column, Document, Layout, Mark, Marked, Table, formats_for
+from gradedeval.formats import Column, Document, Layout, Mark, Marked, Table
 from gradedeval.measures.definition import QUANTITIES, Measure
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import PRESETS
 from gradedeval.scoring.run_scores import BOUNDS
 from gradedeval.scoring.scores import ALL, INTERVAL, Row, Scores, row_signatures
 
-SCORE_FORMATS = formats_for("wide", "trec", "long")
 PARTS = (*INTERVAL, "residual", "unjudged", "beyond")
 
 

@@ -205,13 +205,14 @@ class Scores(InNotebook, document="scoring.score_tables.document"):
         return summary_intervals(cells, list(map(Scale.of, self.measures)), 1 - level)
 
     def sorted_by(self, measure: Measure, *, ranked: bool = False) -> Scores:
-        """The same with the runs from the best to the worst by a measure, as applied; those equal to 1e-12 by name.
+        """The same with the runs from the best to the worst by a measure; those equal to 1e-12 by name.
         Where neither more nor less is better the highest is the first.
 
         ranked  whether tables number the runs: equal ones share a rank
 
         Raises InputError (usage) where it is not among the measures.
         """
+        measure = with_defaults(measure, self.options)
         if measure not in self.measures:
             what = f"'{measure.label}' is not among the measures ({', '.join(self.labels)})"
             raise InputError(flag.sort, what, f"add {flag.measures:'{measure.label}'}", usage=True)

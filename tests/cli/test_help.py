@@ -43,8 +43,6 @@ NOT_YET = {
     "clicks models",
     "clicks observe",
     "clicks simulate",
-    "eval",
-    "measures",
     "plot clicks",
     "plot observation",
     "trec_eval",

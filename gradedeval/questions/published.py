@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -49,16 +50,16 @@ class Published:
     """What a table to publish shows beside scores: see `table`. Raises InputError (usage) where a value is wrong or
     goes with nothing."""
 
-    best: bool = False
-    percent: bool = False
-    baselines: Sequence[str] = ()
-    test: Test | None = None
-    correction: Correction | None = None
-    levels: Sequence[float] = ()
-    draws: int | None = None
-    seed: int | None = None
-    caption: str | None = None
-    label: str | None = None
+    best: bool
+    percent: bool
+    baselines: Sequence[str]
+    test: Test | None
+    correction: Correction | None
+    levels: Sequence[float]
+    draws: int | None
+    seed: int | None
+    caption: str | None
+    label: str | None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "baselines", tuple(dict.fromkeys(self.baselines)))  # each counts once
@@ -96,14 +97,9 @@ class Published:
     @property
     def settings(self) -> TestSettings:
         """How differences from the baselines are tested."""
-        plain = TestSettings()
-        return TestSettings(
-            self.test or plain.test,
-            self.correction,
-            plain.draws if self.draws is None else self.draws,
-            self.applied_levels[0],
-            plain.seed if self.seed is None else self.seed,
-        )
+        drawn: dict[str, Any] = {"test": self.test, "draws": self.draws, "seed": self.seed}
+        given = {name: value for name, value in drawn.items() if value is not None}
+        return TestSettings(**given, correction=self.correction, alpha=self.applied_levels[0])
 
     def check(self, form: str, *, by_topic: bool = False, cwl: bool = False) -> None:
         """Raise InputError (usage) where the table has no place for what is asked."""

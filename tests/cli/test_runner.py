@@ -151,8 +151,8 @@ def test_what_makes_no_sense_is_one_line(words: list[str], says: str) -> None:
     assert error.value.usage
 
 
-PRINTED = ("risk", "power", "correlate", "weights", "history", "informative", "pr", "pool", "fit")
-DRAWN = ("runs", "topics", *(name for name in PRINTED if name not in ("risk", "pool")))
+PRINTED = ("risk", "power", "correlate", "weights", "history", "informative", "pr", "pool", "fit", "report")
+DRAWN = ("runs", "topics", *(name for name in PRINTED if name not in ("risk", "pool", "report")))
 
 
 @pytest.mark.parametrize("name", [*PRINTED, *(f"plot {name}" for name in DRAWN)])
@@ -189,3 +189,19 @@ def test_what_reads_a_log_has_settings_of_its_own_and_those_of_the_question_that
     for files, problem in (([], "expected a click log"), (["a", "b"], "2 files, expected a click log")):
         with pytest.raises(InputError, match=f"^{problem}; usage: "):
             command.main(files, standalone_mode=False, obj=())
+
+
+@question("sheet", "file", files="FILE", page=True)
+def sheet(path: str, *, lines: Lines = 3) -> str:
+    return f"<p>{path}: {lines}</p>"
+
+
+def test_a_page_goes_to_the_file_that_is_named(tmp_path: Path) -> None:
+    command = command_of(sheet.question)  # type: ignore[attr-defined]
+    command.main(["a", "--lines", "2", "-o", str(tmp_path / "sheet.htm")], standalone_mode=False, obj=())
+    assert (tmp_path / "sheet.htm").read_text() == "<p>a: 2</p>"
+    assert RUNNER.invoke(command, ["a", "-o", "-"], obj=(), catch_exceptions=False).stdout == "<p>a: 3</p>"
+    with pytest.raises(InputError, match=r"^'sheet\.csv': a sheet is an HTML page; name a \.html file$"):
+        command.main(["a", "-o", "sheet.csv"], standalone_mode=False, obj=())
+    with pytest.raises(click.MissingParameter):
+        command.main(["a"], standalone_mode=False, obj=())

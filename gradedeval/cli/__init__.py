@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "history": ("questions.history:read_history", "Show how scores went, evaluation by evaluation."),
     "report": ("questions.report.page:html_report", "Write an HTML page that shows an evaluation."),
     "risk": ("questions.risk:risk", "Report what runs risk against a baseline."),
-    "check": ("questions.check:command", "Check runs against bounds; exit code 1 if a bound fails."),
+    "check": ("questions.check:check_files", "Check runs against bounds; exit code 1 if a bound fails."),
     "correlate": ("questions.correlate:correlate", "Correlate measures."),
     "fit": ("questions.fit:fit", "Fit a parameter so that a measure agrees best with another."),
     "power": ("questions.power:power", "Report the discriminative power of measures."),

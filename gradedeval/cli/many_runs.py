@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
@@ -50,14 +50,10 @@ SAVED_OPTIONS: list[Decorator] = [FROM_SCORES, mismatch_option()]
 MATRIX_OPTIONS: list[Decorator] = [*SAVED_OPTIONS, measure_option(), *SCORING_OPTIONS, *STANDARD_OPTIONS]
 
 
-def prepared(
-    measures: Sequence[str], keywords: dict[str, Any], default: Sequence[str] = DEFAULT
-) -> tuple[list[Measure], Options]:
-    """The measures, or the default ones, and the options, with residuals unless lists are condensed."""
-    table = measure_table(keywords.pop("measures_from"))
+def options_with_residuals(keywords: Mapping[str, Any]) -> Options:
+    """The options, with residuals unless lists are condensed."""
     options = resolve_options(**keywords)
-    options = replace(options, residuals=None if options.judged_only else "total", bounds=False)
-    return parse_measures(measures or default, table), options
+    return replace(options, residuals=None if options.judged_only else "total", bounds=False)
 
 
 def runs_with_baseline(
@@ -110,7 +106,9 @@ def matrix_from(
         matrix, name = _from_saved(measures, from_scores, baseline)
     else:
         standardized = standardization(keywords, allow)
-        matrix, name = scores_with_baseline(files, baseline, *prepared(measures, keywords), standardized)
+        table = measure_table(keywords.pop("measures_from"))
+        options, chosen = options_with_residuals(keywords), parse_measures(measures or DEFAULT, table)
+        matrix, name = scores_with_baseline(files, baseline, chosen, options, standardized)
     tell_of(matrix, allow, paired)
     return matrix, name
 

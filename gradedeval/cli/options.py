@@ -194,42 +194,53 @@ def MEASURES_FROM(function: Any) -> Any:
     return _MEASURES_FROM(_DEBUG(function))
 
 
+MISMATCH = "Use saved scores even if their qrels or options differ; a message says how."
+
+
 def mismatch_option(section: str = THIS_COMMAND) -> Decorator:
     """--allow-mismatch."""
-    help = "Use saved scores even if their qrels or options differ; a message says how."
-    return option("--allow-mismatch", section=section, is_flag=True, help=help)
+    return option("--allow-mismatch", section=section, is_flag=True, help=MISMATCH)
 
 
-def measure_option(help: str = REPORTED, default: Collection[str] = DEFAULT) -> Decorator:
+def measure_option() -> Decorator:
     """-m, which may be repeated, and its default."""
-    help = f"{help} Repeat -m, or separate measures by spaces."
-    help = f"{help} Default: {' '.join(default)}." if default else help
+    help = f"{REPORTED} Repeat -m, or separate measures by spaces. Default: {' '.join(DEFAULT)}."
     return option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=help)
 
 
-def history_options(label: str = "What the line in the history is called: a commit, a version.") -> list[Decorator]:
+TIME = "Time of the line in the history, as in 2026-11-22T13:00:00Z."
+
+
+def history_options(label: str) -> list[Decorator]:
     """--label, by what it means to the command, and --time."""
     return [
         option("--label", metavar="TEXT", help=label),
-        option("--time", metavar="TIME", help="Time of the line in the history, as in 2026-11-22T13:00:00Z. Default: "
-               "that of the run file."),
-    ]  # fmt: skip
+        option("--time", metavar="TIME", help=f"{TIME} Default: that of the run file."),
+    ]
 
 
-OUTPUT_FILE = option(
-    "-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write to FILE, completely or not at all."
-)
+def output_file(help: str = "Write to FILE, completely or not at all.") -> Decorator:
+    """-o."""
+    return option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help=help)
+
+
+OUTPUT_FILE = output_file()
 
 
 def output_options(
-    formats: Collection[str], default: str = "table", digits: str = "", by_extension: bool = True
+    formats: Collection[str],
+    default: str = "table",
+    digits: str = "",
+    by_extension: bool | str = True,
+    file: Decorator = OUTPUT_FILE,
 ) -> list[Decorator]:
-    """-f and -o, and where `digits` says what is the default there, --digits."""
+    """-f and -o, and where `digits` says what is the default there, --digits. `by_extension` may name extensions."""
     default = f"{default}, or by the extension of -o" if by_extension else default
+    default = f"{default} ({by_extension})" if isinstance(by_extension, str) else default
     options = [
         option("-f", "--format", "form", section=OUTPUT, type=click.Choice(list(formats)), metavar="FORMAT", help=
                f"Output format: {', '.join(formats)}. Default: {default}."),
-        OUTPUT_FILE,
+        file,
     ]  # fmt: skip
     if digits:
         help = f"Round to N digits. Default: {digits} in tables."

@@ -22,8 +22,10 @@ from gradedeval.cli.arguments import (
     usage,
 )
 from gradedeval.cli.options import (
+    GROWS,
     JOBS,
     MEASURES_FROM,
+    OUTPUT_FILE,
     READS,
     WRITES,
     Decorator,
@@ -32,6 +34,7 @@ from gradedeval.cli.options import (
     is_given,
     one_registered,
     option,
+    output_file,
     output_options,
     registered,
 )
@@ -63,7 +66,9 @@ def command_of(question: Question) -> click.Command:
 
     outputs = [PAGE_FILE]
     if not question.page:
-        outputs = output_options(formats_for(), question.form, question.digits, question.by_extension)
+        file = output_file(question.output) if question.output else OUTPUT_FILE
+        formats = (*question.reports, *formats_for())
+        outputs = output_options(formats, question.form, question.digits, question.by_extension, file)
     second = {name: help for name, (_, help) in question.writes.items()}
     writes = [option(f"--{name}", metavar="FILE.csv", file=WRITES, help=help) for name, help in second.items()]
     groups = [*map(option_of, _settings(question, question.modes, question.views).values())], writes
@@ -103,26 +108,35 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
         output = _page_file(question, keywords.pop("output"))
         return write(_answer(asked, settings, keywords), output)
     text = asked.as_text if asked.as_text is not None and own[asked.as_text[0].flag] else None
-    if text is not None:
-        if keywords["form"] is not None:
-            raise InputError("-f", f"does not apply to {text[0].flag}", "leave one of them out", usage=True)
-        keywords["form"] = question.form
-    if not question.by_extension:
-        keywords["form"] = keywords["form"] or question.form
+    if text is not None and keywords["form"] is not None:
+        raise InputError("-f", f"does not apply to {text[0].flag}", "leave one of them out", usage=True)
+    if text is not None or question.reports or not question.by_extension:
+        keywords["form"] = keywords["form"] or _form(question, keywords["output"])
     destination = Destination(keywords, question.form)
     targets = {name: keywords.pop(name) for name in question.writes}
     seconds = [_second(attribute, targets[name]) for name, (attribute, _) in asked.writes.items()]
-    shown_as = {"form": destination.form, "layout": FORMATS[destination.form].layout}
-    following = asked.asking(**_for(asked.asking, settings | keywords | views | shown_as))
-    found = _answer(asked, {**settings, **following}, keywords)
+    layout = FORMATS[destination.form].layout if destination.form in FORMATS else "wide"
+    shown_as = {"form": destination.form, "layout": layout, "output": destination.output, "given": _typed().values()}
+    for name, value in asked.asking(**_for(asked.asking, settings | keywords | views | shown_as)).items():
+        (keywords if name in keywords else settings)[name] = value
+    found = _answer(asked, settings, keywords)
     for one in seconds:
         one(found)
-    if text is not None:
-        return write(text[1](found), destination.output)
-    shown = _for(found.document, {**views, "digits": destination.digits})
-    destination.deliver(partial(found.document, **shown), found.aside)
-    if asked.fails(found, **_for(asked.fails, views)):
+    report = question.reports.get(destination.form, text)
+    if report is not None:
+        write(report[1](found), destination.output)
+    else:
+        shown = _for(found.document, {**views, "digits": destination.digits})
+        destination.deliver(partial(found.document, **shown), found.aside)
+    if asked.fails(found, **_for(asked.fails, views | shown_as)):
         click.get_current_context().exit(1)
+
+
+def _form(question: Question, output: str | None) -> str:
+    """The format where none is asked for, of a question for which the extension of -o need not say it."""
+    forms = {FORMATS[name].extension: name for name in formats_for()} if question.reports else {}
+    forms |= {extension: name for name, (extension, _) in question.reports.items() if extension}
+    return forms.get(extension_of(output), question.form)
 
 
 def _page_file(question: Question, output: str) -> str:
@@ -159,7 +173,7 @@ def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str,
 
     jobs = keywords.pop("jobs", None)
     read, settings = READERS[question.needs](question, dict(settings), keywords)
-    with shared_by(None if question.needs == "matrix" else sharing(jobs)):
+    with shared_by(None if question.needs in ("matrix", "files") else sharing(jobs)):  # which read by themselves
         found = question.function(*read, **settings)
     if question.answer is not None:
         found = question.answer(found, *read, **_for(question.answer, settings))
@@ -200,7 +214,8 @@ def option_of(setting: Setting) -> Decorator:
     else:
         several = setting.repeats or setting.measure not in ("", "one")
         values = len((setting.metavar or "").split()) or 1
-        said |= {"file": READS if setting.reads else "", "multiple": several, "nargs": values}
+        file = READS if setting.reads else GROWS if setting.grows else ""
+        said |= {"file": file, "multiple": several, "nargs": values}
     if setting.choices:
         said |= {"type": click.Choice(setting.choices)}
     return option(*flags, setting.name, **said)
@@ -211,12 +226,12 @@ def _own(known: Mapping[str, Setting], keywords: dict[str, Any]) -> dict[str, An
     return {flag: keywords.pop(setting.name) for flag, setting in known.items()}
 
 
-def _typed() -> set[str]:
-    """The flags of the options that stand on the command line."""
+def _typed() -> dict[str, str]:
+    """Flag -> name of the options that stand on the command line."""
     context = click.get_current_context()
     there = click.core.ParameterSource.COMMANDLINE
-    options = [param for param in context.command.params if isinstance(param, click.Option)]
-    return {param.opts[0] for param in options if context.get_parameter_source(str(param.name)) is there}
+    options = {param.opts[0]: str(param.name) for param in context.command.params if isinstance(param, click.Option)}
+    return {flag: name for flag, name in options.items() if context.get_parameter_source(name) is there}
 
 
 def _said(settings: Mapping[str, Setting], own: Mapping[str, Any]) -> dict[str, Any]:
@@ -281,7 +296,8 @@ def _reading(question: Question) -> list[Decorator]:
     measuring = [MEASURES_FROM] if question.own_measures else []
     shared = [*([JOBS] if question.jobs else []), *([CLUSTER] if question.options == "scoring" else [])]
     shared += map(one_registered, question.besides)
-    return [*measuring, *shared, *([] if question.needs in ("file", "files", *LOGS) else registered(question.options))]
+    none = question.options == "none" or question.needs in ("file", *LOGS)
+    return [*measuring, *shared, *([] if none else registered(question.options))]
 
 
 def _read_matrix(

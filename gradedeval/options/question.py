@@ -34,6 +34,7 @@ class Setting:
     off           the flag that turns it off, where it is on by default
     default_text  what the default is, where None does not say it
     reads         its value may name a file, which is read
+    grows         its value names a file, which lines are added to
     repeats       it may be given several times
     measure       it names a measure, or several; or what reads these, and the table of measures
     required      it must be given; this is the hint where it is not
@@ -49,6 +50,7 @@ class Setting:
     off: str = ""
     default_text: str | None = None
     reads: bool = False
+    grows: bool = False
     repeats: bool = False
     measure: Literal["", "one", "several"] | Callable[[Any, Mapping[str, Any]], Any] = ""
     required: str = ""
@@ -130,24 +132,29 @@ class Question:
     help          its page
     answer        where the function gives a frame alone: makes of this, what was read and settings what shows itself
     check         by its settings, raises InputError for those that do not go together, before anything is read
-    asking        settings, and what its answer is shown as -> settings that follow; `form` is the format, and
-                  `layout` its own
+    asking        settings, and what its answer is shown as -> settings and options that follow; `form` is the format,
+                  `layout` its own, `output` the file, and `given` are the names of what the command line says
     paired        by its settings, whether all runs are compared on the same topics, so that the others are told
     shows         the `document` of its answer, where this is asked something alone, by settings in its signature
-    fails         by its answer and settings in its signature, whether the command ends with exit code 1
+    fails         by its answer, settings in its signature, `form` and `output`, whether the command ends with exit
+                  code 1
     writes        flag -> attribute of the answer and what `--flag FILE.csv` says: a second result, for programs
     as_text       a flag, and what makes text of the answer where it is given, in place of tables
+    reports       formats that it alone has: name -> extension, if any, and what makes text of the answer. The extension
+                  of -o need not be one that is known
     modes         questions that the same command asks by a flag, which is their `mode`, and may be a setting of theirs;
                   one without is asked where there are no qrels
     picture       what `gradedeval plot` draws of it
     takes         makes of runs and qrels, by their names, what the function takes
     reads         reads its first file, where that is a click log, by the settings in its signature
     passes        those of them that the function takes in its place
-    options       which options of the registry it takes, where it reads runs, and `besides` which of them alone
+    options       which options of the registry it takes, where it reads runs, and `besides` which of them alone; none:
+                  these
     unjudged      those about judgments by which it goes without any, too, and settings that name measures
     own_measures  whether its settings name measures of --measures-from, too
     jobs          whether processes share its work
-    form          the format where none is asked for, `by_extension` whether -o may ask for one
+    form          the format where none is asked for, `by_extension` whether -o may ask for one, or what a page says of
+                  that; `output` is what it says of -o
     digits        those of tables, where they may be chosen; the `document` of its answer is told them if it asks
     page          whether its answer is the text of an HTML page, which -o names, and not tables
     settings      name -> setting, in the order of the signature, and then those of `reads`
@@ -168,6 +175,7 @@ class Question:
     fails: Callable[..., bool] = lambda found: False
     writes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     as_text: tuple[Setting, Callable[[Any], str]] | None = None
+    reports: Mapping[str, tuple[str, Callable[[Any], str]]] = field(default_factory=dict)
     modes: tuple[Question, ...] = ()
     mode: Setting | None = None
     picture: Picture | None = None
@@ -180,7 +188,8 @@ class Question:
     own_measures: bool = False
     jobs: bool = False
     form: str = "table"
-    by_extension: bool = True
+    by_extension: bool | str = True
+    output: str = ""
     digits: str = ""
     page: bool = False
     settings: Mapping[str, Setting] = field(init=False)

@@ -3,44 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from xml.sax.saxutils import quoteattr
-
-import click
 
 from gradedeval import formats
 from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.cli.arguments import as_time, check_history, measure_table, run_and_qrels
-from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, scores_with_baseline, tell_of
-from gradedeval.cli.options import (
-    GROWS,
-    READS,
-    WRITES,
-    command_line,
-    history_options,
-    is_given,
-    measure_option,
-    mismatch_option,
-    one_registered,
-    option,
-)
+from gradedeval.cli.many_runs import options_with_residuals, scores_with_baseline, tell_of
 from gradedeval.cli.output import asked_for, say, write
 from gradedeval.errors import InputError, Note, flag, plural, tell, visible
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
-from gradedeval.formats.frames import to_frame
-from gradedeval.measures.parse import each_once
-from gradedeval.options import PairTest, Test, numbers
-from gradedeval.options.definition import OUTPUT
+from gradedeval.formats.frames import InNotebook, to_frame
+from gradedeval.measures.parse import each_once, parse_measures
+from gradedeval.options import Test
+from gradedeval.options.question import Setting, question
 from gradedeval.questions.history import lines_of
-from gradedeval.questions.limits import COMPARED, KINDS, Bound, find_settings, read_bound_specs, resolve_bounds
+from gradedeval.questions.limits import (
+    COMPARED,
+    Baseline,
+    Bound,
+    Measures,
+    Tested,
+    bounds,
+    find_settings,
+    resolve_bounds,
+)
+from gradedeval.questions.shared import AllowMismatch, Draws, Label, Seed, Time
 from gradedeval.scoring import evaluate as evaluation
 from gradedeval.scoring import run_scores
 from gradedeval.scoring import scores as scored_runs
-from gradedeval.trec.stream import extension_of
 from gradedeval.trec.written import append_lines
 
 if TYPE_CHECKING:
@@ -49,6 +43,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.flips import Reread
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
     from gradedeval.analysis.significance import TestSettings
+    from gradedeval.questions.limits import BoundSpec
 
 
 # The verdict of a check on one run and one bound, in numbers and in words.
@@ -397,11 +392,60 @@ def _of_unjudged(alone: Paired, unjudged: Floats, bound: Bound) -> tuple[float, 
 # Verdicts of a check -> text: lines for a terminal, annotations, a JUnit report, or a table.
 
 
-def render(verdicts: Sequence[Verdict], form: str, signature: str, *, signed: bool = True) -> str:
-    """The verdicts in one of FORMATS, in their order, with what the scores depend on; for people only if `signed`."""
-    if form in REPORTS:
-        return REPORTS[form](verdicts, signature if signed or form != "text" else "")
-    return formats.render(partial(check_document, verdicts, signature), form, signed=signed)
+@dataclass(frozen=True, eq=False)
+class Checked(InNotebook):
+    """The verdicts on runs, in their order, and what the scores depend on."""
+
+    verdicts: Sequence[Verdict]
+    signature: str
+
+    @property
+    def broken(self) -> list[Verdict]:
+        """Those of bounds that do not hold."""
+        return [verdict for verdict in self.verdicts if not verdict.passed]
+
+    def document(self, layout: Layout) -> Document:
+        """The verdicts as a table."""
+        if layout == "long":
+            rows = [verdict.row for verdict in self.verdicts]
+            bounds = [
+                {**row, "worst": [{"topic": topic, "value": value} for topic, value in verdict.worst]}
+                for row, verdict in zip(rows, self.verdicts, strict=True)
+            ]
+            nested = {
+                "signature": self.signature,
+                "passed": all(verdict.passed for verdict in self.verdicts),
+                "bounds": bounds,
+            }
+            table = Table([Column(name) for name in rows[0]], [list(row.values()) for row in rows])
+            return Document([table], self.signature, nested=nested)
+        columns = [
+            Column(""),
+            Column("run"),
+            Column("bound"),
+            Column("allowed", "figures"),
+            Column("verdict"),
+            Column("worst"),
+        ]
+        cells = [
+            (
+                "✅" if verdict.passed else "❌",
+                verdict.run,
+                f"{verdict.bound.kind} {verdict.bound.measure}",
+                verdict.bound.allowed,
+                verdict.sentence,
+                verdict.worst_words,
+            )
+            for verdict in self.verdicts
+        ]
+        return Document([Table(columns, cells)], self.signature, title=f"gradedeval check: {summary(self.verdicts)}")
+
+    def fails(self, form: str, output: str | None) -> bool:
+        """Whether a bound is broken: told on stderr, too, unless people have read it already."""
+        if output is not None or form not in ("text", "github", *formats_for("wide")):
+            for verdict in self.broken:
+                say(f"FAIL  {verdict.line}")
+        return bool(self.broken)
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
@@ -413,53 +457,20 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     return f"{broken} of {len(verdicts)} {plural(len(verdicts), 'bound')} broken"
 
 
-def check_document(verdicts: Sequence[Verdict], signature: str, layout: Layout) -> Document:
-    """The verdicts as a table."""
-    if layout == "long":
-        rows = [verdict.row for verdict in verdicts]
-        bounds = [
-            {**row, "worst": [{"topic": topic, "value": value} for topic, value in verdict.worst]}
-            for row, verdict in zip(rows, verdicts, strict=True)
-        ]
-        nested = {"signature": signature, "passed": all(verdict.passed for verdict in verdicts), "bounds": bounds}
-        table = Table([Column(name) for name in rows[0]], [list(row.values()) for row in rows])
-        return Document([table], signature, nested=nested)
-    columns = [
-        Column(""),
-        Column("run"),
-        Column("bound"),
-        Column("allowed", "figures"),
-        Column("verdict"),
-        Column("worst"),
-    ]
-    cells = [
-        (
-            "✅" if verdict.passed else "❌",
-            verdict.run,
-            f"{verdict.bound.kind} {verdict.bound.measure}",
-            verdict.bound.allowed,
-            verdict.sentence,
-            verdict.worst_words,
-        )
-        for verdict in verdicts
-    ]
-    return Document([Table(columns, cells)], signature, title=f"gradedeval check: {summary(verdicts)}")
+def _text(found: Checked) -> str:
+    lines = [f"{'ok  ' if verdict.passed else 'FAIL'}  {verdict.line}" for verdict in found.verdicts]
+    signed = [found.signature] if found.signature and not asked_for("quiet") else []
+    return "\n".join([*lines, "", summary(found.verdicts), *signed]) + "\n"
 
 
-def _text(verdicts: Sequence[Verdict], signature: str) -> str:
-    lines = [f"{'ok  ' if verdict.passed else 'FAIL'}  {verdict.line}" for verdict in verdicts]
-    return "\n".join([*lines, "", summary(verdicts), *([signature] if signature else [])]) + "\n"
-
-
-def _github(verdicts: Sequence[Verdict], signature: str) -> str:
+def _github(found: Checked) -> str:
     """Workflow commands, which GitHub shows beside the job."""
     lines = [
         f"::error title={_escape(f'{verdict.bound.kind} {verdict.bound.measure}', ':,')}::{_escape(verdict.line)}"
-        for verdict in verdicts
-        if not verdict.passed
+        for verdict in found.broken
     ]
-    topics = sorted({verdict.topics for verdict in verdicts})
-    said = f"{summary(verdicts)}, over {' to '.join(map(str, dict.fromkeys([topics[0], topics[-1]])))} topics"
+    topics = sorted({verdict.topics for verdict in found.verdicts})
+    said = f"{summary(found.verdicts)}, over {' to '.join(map(str, dict.fromkeys([topics[0], topics[-1]])))} topics"
     return "\n".join([*lines, f"::notice title=gradedeval check::{_escape(said)}"]) + "\n"
 
 
@@ -469,16 +480,15 @@ def _escape(text: str, more: str = "") -> str:
     return text
 
 
-def _junit(verdicts: Sequence[Verdict], signature: str) -> str:
-    broken = sum(not verdict.passed for verdict in verdicts)
+def _junit(found: Checked) -> str:
     cases = []
-    for verdict in verdicts:
+    for verdict in found.verdicts:
         name = f"{verdict.bound.kind} {verdict.bound.measure} {verdict.bound.allowed}"
         topics = f'<properties><property name="topics" value="{verdict.topics}"/></properties>'
         failure = "" if verdict.passed else f"<failure message={_quote(verdict.line)}/>"
         cases.append(f"  <testcase classname={_quote(verdict.run)} name={_quote(name)}>{topics}{failure}</testcase>")
-    head = f'  <properties><property name="signature" value={_quote(signature)}/></properties>'
-    return _suite([head, *cases], len(verdicts), failures=broken)
+    head = f'  <properties><property name="signature" value={_quote(found.signature)}/></properties>'
+    return _suite([head, *cases], len(found.verdicts), failures=len(found.broken))
 
 
 def _suite(lines: Sequence[str], tests: int, *, failures: int = 0, errors: int = 0) -> str:
@@ -510,111 +520,113 @@ def _quote(text: str) -> str:
     return quoteattr("".join(legal), {"\n": "&#10;"})
 
 
-REPORTS: dict[str, Callable[[Sequence[Verdict], str], str]] = {"text": _text, "github": _github, "junit": _junit}
+REPORTS: dict[str, tuple[str, Callable[[Checked], str]]] = {
+    "text": (".txt", _text), "github": ("", _github), "junit": (".xml", _junit),
+}  # fmt: skip
 """The formats of a check alone, which no other result has."""
-FORMATS = (*REPORTS, *formats_for())
 FAULTS: dict[str, Callable[[InputError], str]] = {"junit": _junit_fault, "github": _github_fault, "json": _json_fault}
 """The formats in which a program is told that nothing could be checked."""
-
-
-def format_of(output: str | None) -> str:
-    """The format that the extension of -o asks for; `text` where it asks for none."""
-    extension = extension_of(output)
-    extensions = {formats.FORMATS[name].extension: name for name in formats_for()}
-    return {**extensions, ".txt": "text", ".xml": "junit"}.get(extension, "text")
 
 
 # `gradedeval check RUN... QRELS --min err@20=0.25`: a gate for CI.
 
 
-KEYWORDS = {"min": "minimum", "max": "maximum"}
-"""The parameters of options whose names Python needs itself."""
-OPTIONS = [
-    option("--baseline", metavar="RUN|SCORES.csv", file=READS, help="Measure drops against this run or these saved "
-           "scores."),
-    mismatch_option(),
-    option("--min", "minimum", multiple=True, metavar="[MEASURE=]X", help="The mean (or total, or geometric "
-           "mean) must be at least X."),
-    option("--max", "maximum", multiple=True, metavar="[MEASURE=]X", help="It must be at most X: for measures such as "
-           "unjudged@10, of which lower scores are better."),
-    option("--max-drop", multiple=True, metavar="[MEASURE=]X|X%", help="The mean may drop by at most X, or by X "
-           "percent of the baseline's; where lower is better, it may rise by that."),
-    option("--max-topic-drop", multiple=True, metavar="[MEASURE=]X", help="No topic may drop by more than X."),
-    option("--significant", multiple=True, metavar="[MEASURE=]P", help="The mean may not drop significantly at level "
-           "P. Without MEASURE: each measure of -m, or else of the other bounds."),
-    option("--max-unjudged", multiple=True, metavar="[MEASURE=]X", help="Judging the run's unjudged documents may "
-           "raise the mean by at most X (column 'unjudged' of --residuals split)."),
-    option("--min-topics", multiple=True, metavar="[MEASURE=]N", help="The mean must be over N topics or more "
-           "for which the run has documents; with a baseline, over N that both have. "
-           "Without MEASURE: each measure, as for --significant."),
-    option("--history", metavar="FILE", file=GROWS, help="Append the summaries to a history: a line for each run. See "
-           "`gradedeval history`."),
-    *history_options(),
-    one_registered("unseen"),
-    option("--config", metavar="FILE.toml", file=READS, help="Read bounds and options from a file. Default: "
-           "gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present."),
-    option("--test", type=click.Choice(get_args(PairTest)),
-           help="Significance test of --significant. Default: randomization."),
-    option(numbers.DRAWS, metavar="N", help="Number of permutations, or of bootstrap samples. Default: "
-           "10000."),
-    option(numbers.SEED, metavar="N", help="Random seed. Default: 0."),
-    measure_option("Measure of the bounds that name none.", default=()),
-    option("-f", "--format", "form", section=OUTPUT, type=click.Choice(FORMATS), metavar="FORMAT", help="Output "
-           f"format: {', '.join(FORMATS)}. Default: text, or by the extension of -o (.md, .json, .xml for junit)."),
-    option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write the report to FILE; failed "
-           "bounds are also printed to stderr."),
-]  # fmt: skip
+Min = Annotated["Iterable[BoundSpec]", bounds("min", "The mean (or total, or geometric mean) must be at least X.")]
+Max = Annotated["Iterable[BoundSpec]", bounds("max", "It must be at most X: for measures such as unjudged@10, of which "
+    "lower scores are better.")]  # fmt: skip
+MaxDrop = Annotated["Iterable[BoundSpec]", bounds("max-drop", "The mean may drop by at most X, or by X percent of the "
+    "baseline's; where lower is better, it may rise by that.", "X|X%")]  # fmt: skip
+MaxTopicDrop = Annotated["Iterable[BoundSpec]", bounds("max-topic-drop", "No topic may drop by more than X.")]
+Significant = Annotated["Iterable[BoundSpec]", bounds("significant", "The mean may not drop significantly at level P. "
+    "Without MEASURE: each measure of -m, or else of the other bounds.", "P")]  # fmt: skip
+MaxUnjudged = Annotated["Iterable[BoundSpec]", bounds("max-unjudged", "Judging the run's unjudged documents may raise "
+    "the mean by at most X (column 'unjudged' of --residuals split).")]  # fmt: skip
+MinTopics = Annotated["Iterable[BoundSpec]", bounds("min-topics", "The mean must be over N topics or more for which "
+    "the run has documents; with a baseline, over N that both have. Without MEASURE: each measure, as for "
+    "--significant.", "N")]  # fmt: skip
+Config = Annotated[Any, Setting("Read bounds and options from a file.", metavar="FILE.toml", reads=True,
+    default_text="gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present")]  # fmt: skip
+History = Annotated[str | None, Setting("Append the summaries to a history: a line for each run. See `gradedeval "
+    "history`.", metavar="FILE", grows=True)]  # fmt: skip
 
 
-@command_line("check", "RUN... QRELS", OPTIONS, SCORING_OPTIONS)
-def command(files: tuple[str, ...], config: str | None, form: str | None, output: str | None, **keywords: Any) -> None:
-    """Check runs against bounds. Exit code 0: all bounds hold; 1: a bound is broken; 2: bounds or options are invalid;
-    3: the data are bad, so nothing was checked.
+def _settings(
+    config: str | None, measures_from: tuple[str, ...], given: Collection[str], form: str, output: str | None
+) -> dict[str, Any]:
+    """The file of settings, and what it says in place of defaults; and where the report goes."""
+    found = find_settings(config, measure_table(measures_from))
+    instead = {name: value for name, value in found.options.items() if name not in given}
+    return instead | {"config": found, "measures_from": (), "form": form, "output": output}
+
+
+@question(
+    "check",
+    "files",
+    files="RUN... QRELS",
+    help="""Check runs against bounds. Exit code 0: all bounds hold; 1: a bound is broken; 2: bounds or options are
+    invalid; 3: the data are bad, so nothing was checked.
 
     MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min
     0.25.
-    """
-    history, label, time = (keywords.pop(name) for name in ("history", "label", "time"))
-    check_history(history, "--history", {"label": label, "time": time})
-    form = form or format_of(output)
-    table = measure_table(keywords["measures_from"])
-    file, specs, settings = find_settings(config, table)
-    for kind in KINDS:
-        specs += read_bound_specs(kind, keywords.pop(KEYWORDS.get(kind, kind.replace("-", "_"))))
-    for name in ("test", "draws", "seed"):
-        settings.setdefault(name, getattr(significance.TestSettings, name))
-    for name, value in settings.items():
-        keywords[name] = keywords[name] if is_given(keywords[name]) else value
-    measures, baseline, test, draws, seed, allow = (
-        keywords.pop(name) for name in ("measures", "baseline", "test", "draws", "seed", "allow_mismatch")
-    )
-    chosen, options = prepared(measures, keywords, default=())
-    bounds, needed = resolve_bounds(specs, chosen, options, table)
-    if file is not None:
-        tell([f"settings from {file}"])
+    """,
+    check=lambda history, label, time: check_history(history, "--history", {"label": label, "time": time}),
+    asking=_settings,
+    fails=Checked.fails,
+    reports=REPORTS,
+    options="scoring",
+    besides=("unseen",),
+    own_measures=True,
+    form="text",
+    by_extension=".md, .json, .xml for junit",
+    output="Write the report to FILE; failed bounds are also printed to stderr.",
+)
+def check_files(
+    files: tuple[str, ...],
+    *,
+    baseline: Baseline = None,
+    allow_mismatch: AllowMismatch = False,
+    minimum: Min = (),
+    maximum: Max = (),
+    max_drop: MaxDrop = (),
+    max_topic_drop: MaxTopicDrop = (),
+    significant: Significant = (),
+    max_unjudged: MaxUnjudged = (),
+    min_topics: MinTopics = (),
+    history: History = None,
+    label: Label = None,
+    time: Time = None,
+    config: Config = None,
+    test: Tested = "randomization",
+    draws: Draws = 10_000,
+    seed: Seed = 0,
+    measures: Measures = (),
+    form: str = "text",
+    output: str | None = None,
+    **keywords: Any,
+) -> Checked:
+    """As `check`, of files, by the bounds of the command line and of a file of settings. What is wrong with the data is
+    written where the report was to go, in a format that has a place for it."""
+    options, chosen = options_with_residuals(keywords), parse_measures(measures, config.table)
+    written = [*minimum, *maximum, *max_drop, *max_topic_drop, *significant, *max_unjudged, *min_topics]
+    bounds, needed = resolve_bounds([*config.specs, *written], chosen, options, config.table)
+    if config.path is not None:
+        tell([f"settings from {config.path}"])
     try:
-        matrix, baseline = scores_with_baseline(files, baseline, needed, options)
+        matrix, name = scores_with_baseline(files, baseline, needed, options)
         _check_order(matrix)
-        tell_of(matrix, allow, paired=baseline is not None)
-        results = verdicts(matrix, bounds, baseline, significance.TestSettings(test, draws=draws, seed=seed))
+        tell_of(matrix, allow_mismatch, paired=name is not None)
+        found = verdicts(matrix, bounds, name, significance.TestSettings(test, draws=draws, seed=seed))
     except InputError as error:
         if form in FAULTS and not error.usage:  # which is of the command line, and ends before there is a report
             write(FAULTS[form](error), output)
         raise
     if history is not None:
-        passed = {run: all(one.passed for one in results if one.run == run) for run in matrix.runs if run != baseline}
-        measures = each_once(scored_runs.with_defaults(measure, options) for measure in needed)
-        scored = matrix.select(measures=[measure.label for measure in measures])
+        passed = {run: all(one.passed for one in found if one.run == run) for run in matrix.runs if run != name}
+        each = each_once(scored_runs.with_defaults(measure, options) for measure in needed)
+        scored = matrix.select(measures=[measure.label for measure in each])
         sources = evaluation.named_runs(run_and_qrels(files)[0])
-        append_lines(history, lines_of(scored, measures, sources, as_time(time), label or "", passed))
-    write(render(results, form, matrix.signature, signed=not asked_for("quiet")), output)
-    broken = [verdict for verdict in results if not verdict.passed]
-    # People have read them already.
-    if output is not None or form not in ("text", "github", *formats_for("wide")):
-        for verdict in broken:
-            say(f"FAIL  {verdict.line}")
-    if broken:
-        click.get_current_context().exit(1)
+        append_lines(history, lines_of(scored, each, sources, as_time(time), label or "", passed))
+    return Checked(found, matrix.signature)
 
 
 def _check_order(matrix: Matrix) -> None:

@@ -8,16 +8,18 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from gradedeval.analysis import significance
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import LONGEST
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OPTIONS, Options, resolve_options
-from gradedeval.options.definition import Option
+from gradedeval.options import OPTIONS, Options, PairTest, resolve_options
+from gradedeval.options.definition import GAINS, Option
 from gradedeval.options.numbers import Number
+from gradedeval.options.question import Setting
+from gradedeval.questions.shared import AllowMismatch, Draws, Seed
 from gradedeval.scoring import scores
 from gradedeval.trec.stream import is_url, remote, will_read
 
@@ -80,13 +82,15 @@ class BoundSpec:
     from_file: bool = False
 
 
-def read_bound_specs(kind: Kind, words: Iterable[str]) -> list[BoundSpec]:
-    """The bounds written as `--KIND MEASURE=VALUE`, or as a bare VALUE."""
-    specs = []
-    for word in words:
-        measure, equals, value = word.rpartition("=")
-        specs.append(BoundSpec(kind, measure if equals else None, value, f"--{kind} {word}"))
-    return specs
+def bounds(kind: Kind, help: str, value: str = "X") -> Setting:
+    """Bounds of one kind, written as `--KIND MEASURE=VALUE`, or as a bare VALUE."""
+
+    def specs(words: Iterable[str], _: Mapping[str, Measure]) -> list[BoundSpec]:
+        parted = [(word, *word.rpartition("=")) for word in words]
+        return [BoundSpec(kind, name if equals else None, value, f"--{kind} {word}")
+                for word, name, equals, value in parted]  # fmt: skip
+
+    return Setting(help, metavar=f"[MEASURE=]{value}", spelled=(f"--{kind}",), measure=specs)
 
 
 def resolve_bounds(
@@ -202,24 +206,38 @@ _TOKEN = re.compile(
     r"""|'''(?:[^']|'{1,2}(?!'))*+'{0,5}|'[^'\n]*+'?|\#[^\n]*+|[][{}=,.\n]|[0-9][0-9_]*+""",
     re.DOTALL,
 )
-SETTINGS = ("baseline", "allow-mismatch", "measures", "test", "draws", "seed")
+
+Baseline = Annotated[str | None, Setting("Measure drops against this run or these saved scores.",
+    metavar="RUN|SCORES.csv", reads=True)]  # fmt: skip
+Measures = Annotated[tuple[str, ...], Setting("Measure of the bounds that name none. Repeat -m, or separate measures "
+    "by spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"), repeats=True)]  # fmt: skip
+Tested = Annotated[PairTest, Setting("Significance test of --significant.")]
+SETTINGS: dict[str, Any] = {"baseline": Baseline, "allow-mismatch": AllowMismatch, "measures": Measures,
+    "test": Tested, "draws": Draws, "seed": Seed}  # fmt: skip
 # The options of `gradedeval check`, as on the command line but without `--`.
 OPTION_KEYS = {described.flag[2:]: described for described in OPTIONS.values() if "scoring" in described.taken_by}
 OPTION_KEYS["unseen"] = OPTIONS["unseen"]
 
 
-def find_settings(
-    given: str | None, table: Mapping[str, Measure] | None = None
-) -> tuple[str | None, list[BoundSpec], dict[str, Any]]:
-    """The path of the settings, the bounds there, and the options by name: of the file given, else of gradedeval.toml,
-    else of pyproject.toml if it has a table [tool.gradedeval]; no path where there is none. Raises InputError (usage)
-    with the line of what is wrong."""
+class Found(NamedTuple):
+    """A file of settings, none where `path` is None: the bounds there, the options by name, and the measures that
+    both are read with."""
+
+    path: str | None
+    specs: list[BoundSpec]
+    options: dict[str, Any]
+    table: Mapping[str, Measure]
+
+
+def find_settings(given: str | None, table: Mapping[str, Measure]) -> Found:
+    """The settings of the file given, else of gradedeval.toml, else of pyproject.toml if it has a table
+    [tool.gradedeval]. Raises InputError (usage) with the line of what is wrong."""
     if given is not None:
-        return given, *read_settings(given, table)
+        return Found(given, *read_settings(given, table), table)
     for name in ("gradedeval.toml", "pyproject.toml"):
         if os.path.isfile(name) and any(settings := read_settings(name, table, required=False)):
-            return name, *settings
-    return None, [], {}
+            return Found(name, *settings, table)
+    return Found(None, [], {}, table)
 
 
 def read_settings(
@@ -371,11 +389,11 @@ def _at(place: str, check: Callable[[], object]) -> None:
 
 
 def _setting(key: str, value: Any, place: str, config: str, table: Mapping[str, Measure] | None) -> Any:
-    if key == "allow-mismatch":
+    (kind, *_) = get_args(SETTINGS[key])
+    if kind is bool:
         if not isinstance(value, bool):
             raise InputError(place, f"{key} is not true or false", usage=True)
         return value
-    kinds: dict[str, type] = {"baseline": str, "test": str, "draws": int, "seed": int}
     if key == "measures":
         words = [value] if isinstance(value, str) else value
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
@@ -383,8 +401,9 @@ def _setting(key: str, value: Any, place: str, config: str, table: Mapping[str, 
             raise InputError(place, "measures is not a list of strings", hint, usage=True)
         _at(place, lambda: parse_measures(words, table))
         return tuple(words)
-    if not isinstance(value, kinds[key]) or isinstance(value, bool):
-        raise InputError(place, f"{key} is not {'a string' if kinds[key] is str else 'a whole number'}", usage=True)
+    whole = kind is int
+    if not isinstance(value, int if whole else str) or isinstance(value, bool):
+        raise InputError(place, f"{key} is not {'a whole number' if whole else 'a string'}", usage=True)
     given: dict[str, Any] = {} if key == "baseline" else {key: value}
     _at(place, lambda: significance.TestSettings(**given))
     baseline = _beside(config, str(value)) if key == "baseline" else ""

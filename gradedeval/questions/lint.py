@@ -521,6 +521,7 @@ def lint(
     are errors, or warnings with --strict.
     """,
     own_measures=True,
+    options="none",
     besides=("run_format", "qrels_format", "labels"),
     shows=Report.document,
     fails=Report.fails,

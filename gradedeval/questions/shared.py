@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from gradedeval import options
-from gradedeval.cli.options import REPORTED
+from gradedeval.cli.options import MISMATCH, REPORTED, TIME
 from gradedeval.options import numbers
 from gradedeval.options.definition import GAINS
 from gradedeval.options.question import Setting
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting(f"{REPORTED} Repeat -m, or separate measures by "
     "spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"), measure="several")]  # fmt: skip
+
+AllowMismatch = Annotated[bool, Setting(MISMATCH)]
+
+# What stands in a line of a history.
+Label = Annotated[str | None, Setting("What the line in the history is called: a commit, a version.", metavar="TEXT")]
+Time = Annotated[str | None, Setting(TIME, metavar="TIME", default_text="that of the run file")]
 
 # How differences are tested: see `compare`.
 Test = Annotated[options.Test, Setting("Significance test; the interval is of what it does not reject. bootstrap is "

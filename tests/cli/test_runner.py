@@ -131,6 +131,52 @@ def test_text_in_place_of_tables() -> None:
     assert done.stdout == "mode other lines"
 
 
+def say(files: tuple[str, ...], *, lines: Lines = 3, heard: str = "", **options: Any) -> Counted:
+    return Counted({"files": len(files), "lines": lines, "heard": heard, "strata": options["strata"]})
+
+
+SAID = Question(
+    "say",
+    say,
+    "files",
+    asking=lambda given, form, output: {"heard": f"{form} {output} {'lines' in given}", "strata": True},
+    fails=lambda found, output: output == "out.odd",
+    reports={"spoken": (".say", lambda found: str(found.found["heard"])), "sung": ("", lambda found: "la")},
+    form="spoken",
+    by_extension=".say for spoken",
+    output="Write it down.",
+    besides=("strata",),
+    options="none",
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "code"),
+    [
+        ((), "spoken None False", 0),
+        (("--lines", "3"), "spoken None True", 0),
+        (("-f", "sung"), "la", 0),
+        (("-f", "csv"), "files,lines,heard,strata,wide\n2,3,csv None False,True,False\n", 0),
+        (("-o", "out.say"), "spoken out.say False", 0),
+        (("-o", "out.odd"), "spoken out.odd False", 1),
+        (("-o", "out.csv"), "files,lines,heard,strata,wide\n2,3,csv out.csv False,True,False\n", 0),
+    ],
+)
+def test_formats_of_its_own_and_settings_that_follow_from_what_is_given(
+    words: tuple[str, ...], text: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = RUNNER.invoke(command_of(SAID), ["a", "b", *words], obj=(), catch_exceptions=False)
+    assert (done.exit_code, done.stdout) == (code, "" if "-o" in words else text)
+    assert "-o" not in words or Path(words[-1]).read_text() == text
+
+
+def test_the_page_of_a_command_with_formats_of_its_own() -> None:
+    page = " ".join(RUNNER.invoke(command_of(SAID), ["--help"], catch_exceptions=False).stdout.split())
+    assert "Output format: spoken, sung, table, csv," in page
+    assert "Default: spoken, or by the extension of -o (.say for spoken). -o, --output FILE Write it down." in page
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -19,8 +19,9 @@ from gradedeval import Bound, InputError
 from gradedeval.analysis import score_matrix
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import TestSettings as Settings
+from gradedeval.formats import formats_for, render
 from gradedeval.measures.parse import canonical
-from gradedeval.questions.check import FORMATS, Verdict, render, verdicts
+from gradedeval.questions.check import REPORTS, Checked, verdicts
 from gradedeval.questions.limits import lines_of_keys, statements_of
 from support.commands import Command, shell
 from support.paths import ROOT
@@ -392,21 +393,21 @@ def test_a_file_without_settings_is_refused_where_it_was_named(content: str, job
 # Reports
 
 
-def both(job: Path) -> list[Verdict]:
+def both(job: Path, signature: str = "") -> Checked:
     scores = gradedeval.evaluate([str(job / "main.run"), str(job / "new.run")], job / "qrels.txt", "rr", residuals=True)
     bounds = [Bound("min", "rr", 0.1), Bound("max-drop", "rr", 0.05, True)]
-    return verdicts(to_matrix(scores), bounds, "main.run", Settings())
+    return Checked(verdicts(to_matrix(scores), bounds, "main.run", Settings()), signature)
 
 
 def test_github_s_annotations_are_one_line_each_and_escaped(words: Path) -> None:
-    lines = render(both(words), "github", "").splitlines()
+    lines = REPORTS["github"][1](both(words)).splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("::error title=max-drop rr::new.run: rr fell by 0.1833 (26.8%25), from 0.6833 to 0.5000")
     assert lines[1] == "::notice title=gradedeval check::1 of 2 bounds broken, over 10 topics"
 
 
 def test_junit_is_xml_with_a_case_for_each_bound(words: Path) -> None:
-    suite = ElementTree.fromstring(render(both(words), "junit", 'a "signature" <&>'))
+    suite = ElementTree.fromstring(REPORTS["junit"][1](both(words, 'a "signature" <&>')))
     assert suite.attrib == {"name": "gradedeval check", "tests": "2", "failures": "1", "errors": "0"}
     cases = suite.findall("testcase")
     assert [case.get("name") for case in cases] == ["min rr 0.1", "max-drop rr 5%"]
@@ -415,13 +416,13 @@ def test_junit_is_xml_with_a_case_for_each_bound(words: Path) -> None:
 
 
 def test_markdown_has_a_row_for_each_bound(words: Path) -> None:
-    lines = render(both(words), "markdown", "signed").splitlines()
+    lines = render(both(words, "signed").document, "markdown").splitlines()
     assert lines[0] == "**gradedeval check: 1 of 2 bounds broken**"
     assert sum(line.startswith("| ❌") for line in lines) == 1
     assert lines[-1] == "signed"
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", [*REPORTS, *formats_for()])
 def test_a_report_in_a_file_leaves_the_broken_bounds_on_stderr(form: str, words: Path, cli: Command) -> None:
     found = cli("check", "new.run", "qrels.txt", "--min", "rr=0.9", "-f", form, "-o", "report")
     assert (found.code, found.out) == (1, b"")

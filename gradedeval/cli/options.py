@@ -232,7 +232,7 @@ def output_options(
     default: str = "table",
     digits: str = "",
     by_extension: bool | str = True,
-    file: Decorator = OUTPUT_FILE,
+    output: str = "",
 ) -> list[Decorator]:
     """-f and -o, and where `digits` says what is the default there, --digits. `by_extension` may name extensions."""
     default = f"{default}, or by the extension of -o" if by_extension else default
@@ -240,7 +240,7 @@ def output_options(
     options = [
         option("-f", "--format", "form", section=OUTPUT, type=click.Choice(list(formats)), metavar="FORMAT", help=
                f"Output format: {', '.join(formats)}. Default: {default}."),
-        file,
+        output_file(output) if output else OUTPUT_FILE,
     ]  # fmt: skip
     if digits:
         help = f"Round to N digits. Default: {digits} in tables."

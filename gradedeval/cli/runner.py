@@ -25,7 +25,6 @@ from gradedeval.cli.options import (
     GROWS,
     JOBS,
     MEASURES_FROM,
-    OUTPUT_FILE,
     READS,
     WRITES,
     Decorator,
@@ -34,7 +33,6 @@ from gradedeval.cli.options import (
     is_given,
     one_registered,
     option,
-    output_file,
     output_options,
     registered,
 )
@@ -66,9 +64,8 @@ def command_of(question: Question) -> click.Command:
 
     outputs = [PAGE_FILE]
     if not question.page:
-        file = output_file(question.output) if question.output else OUTPUT_FILE
-        formats = (*question.reports, *formats_for())
-        outputs = output_options(formats, question.form, question.digits, question.by_extension, file)
+        formats, said = (*question.reports, *formats_for()), (question.by_extension, question.output)
+        outputs = output_options(formats, question.form, question.digits, *said)
     second = {name: help for name, (_, help) in question.writes.items()}
     writes = [option(f"--{name}", metavar="FILE.csv", file=WRITES, help=help) for name, help in second.items()]
     groups = [*map(option_of, _settings(question, question.modes, question.views).values())], writes

@@ -578,15 +578,8 @@ class Reproduction(InNotebook):
         pairs = dict.fromkeys((row["run"], row["original"]) for row in rows if row["what"] == "ktu")
         columns = [Column("run"), Column("original"), Column("KTU", "score"), Column("RBO", "score")]
         columns += [Column(f"RMSE {name}", "score") for name in measures]
-        table = [
-            [
-                *pair,
-                cells["ktu", *pair, None],
-                cells["rbo", *pair, None],
-                *(cells["rmse", *pair, name] for name in measures),
-            ]
-            for pair in pairs
-        ]
+        numbers = [("ktu", None), ("rbo", None), *(("rmse", name) for name in measures)]
+        table = [[*pair, *(cells[what, *pair, name] for what, name in numbers)] for pair in pairs]
         blocks: list[Table | str] = [Table(columns, table)]
         if measures:
             effects = [row for row in rows if row["what"] == "er"]

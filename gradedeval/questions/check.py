@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
-from gradedeval import formats
+from gradedeval import formats, options
 from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.cli.arguments import as_time, check_history, measure_table, run_and_qrels
@@ -18,19 +18,9 @@ from gradedeval.errors import InputError, Note, flag, plural, tell, visible
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
 from gradedeval.formats.frames import InNotebook, to_frame
 from gradedeval.measures.parse import each_once, parse_measures
-from gradedeval.options import Test
 from gradedeval.options.question import Setting, question
 from gradedeval.questions.history import lines_of
-from gradedeval.questions.limits import (
-    COMPARED,
-    Baseline,
-    Bound,
-    Measures,
-    Tested,
-    bounds,
-    find_settings,
-    resolve_bounds,
-)
+from gradedeval.questions.limits import COMPARED, Baseline, Bound, Measures, Test, find_settings, limit, resolve_bounds
 from gradedeval.questions.shared import AllowMismatch, Draws, Label, Seed, Time
 from gradedeval.scoring import evaluate as evaluation
 from gradedeval.scoring import run_scores
@@ -129,7 +119,7 @@ def check(
     bounds: Iterable[Bound],
     baseline: AnyScores | None = None,
     *,
-    test: Test = "randomization",
+    test: options.Test = "randomization",
     draws: int = 10_000,
     seed: int = 0,
     allow_mismatch: bool = False,
@@ -419,14 +409,7 @@ class Checked(InNotebook):
             }
             table = Table([Column(name) for name in rows[0]], [list(row.values()) for row in rows])
             return Document([table], self.signature, nested=nested)
-        columns = [
-            Column(""),
-            Column("run"),
-            Column("bound"),
-            Column("allowed", "figures"),
-            Column("verdict"),
-            Column("worst"),
-        ]
+        columns = [*map(Column, ("", "run", "bound")), Column("allowed", "figures"), *map(Column, ("verdict", "worst"))]
         cells = [
             (
                 "✅" if verdict.passed else "❌",
@@ -531,17 +514,17 @@ FAULTS: dict[str, Callable[[InputError], str]] = {"junit": _junit_fault, "github
 # `gradedeval check RUN... QRELS --min err@20=0.25`: a gate for CI.
 
 
-Min = Annotated["Iterable[BoundSpec]", bounds("min", "The mean (or total, or geometric mean) must be at least X.")]
-Max = Annotated["Iterable[BoundSpec]", bounds("max", "It must be at most X: for measures such as unjudged@10, of which "
+Min = Annotated["Iterable[BoundSpec]", limit("min", "The mean (or total, or geometric mean) must be at least X.")]
+Max = Annotated["Iterable[BoundSpec]", limit("max", "It must be at most X: for measures such as unjudged@10, of which "
     "lower scores are better.")]  # fmt: skip
-MaxDrop = Annotated["Iterable[BoundSpec]", bounds("max-drop", "The mean may drop by at most X, or by X percent of the "
+MaxDrop = Annotated["Iterable[BoundSpec]", limit("max-drop", "The mean may drop by at most X, or by X percent of the "
     "baseline's; where lower is better, it may rise by that.", "X|X%")]  # fmt: skip
-MaxTopicDrop = Annotated["Iterable[BoundSpec]", bounds("max-topic-drop", "No topic may drop by more than X.")]
-Significant = Annotated["Iterable[BoundSpec]", bounds("significant", "The mean may not drop significantly at level P. "
+MaxTopicDrop = Annotated["Iterable[BoundSpec]", limit("max-topic-drop", "No topic may drop by more than X.")]
+Significant = Annotated["Iterable[BoundSpec]", limit("significant", "The mean may not drop significantly at level P. "
     "Without MEASURE: each measure of -m, or else of the other bounds.", "P")]  # fmt: skip
-MaxUnjudged = Annotated["Iterable[BoundSpec]", bounds("max-unjudged", "Judging the run's unjudged documents may raise "
+MaxUnjudged = Annotated["Iterable[BoundSpec]", limit("max-unjudged", "Judging the run's unjudged documents may raise "
     "the mean by at most X (column 'unjudged' of --residuals split).")]  # fmt: skip
-MinTopics = Annotated["Iterable[BoundSpec]", bounds("min-topics", "The mean must be over N topics or more for which "
+MinTopics = Annotated["Iterable[BoundSpec]", limit("min-topics", "The mean must be over N topics or more for which "
     "the run has documents; with a baseline, over N that both have. Without MEASURE: each measure, as for "
     "--significant.", "N")]  # fmt: skip
 Config = Annotated[Any, Setting("Read bounds and options from a file.", metavar="FILE.toml", reads=True,
@@ -596,7 +579,7 @@ def check_files(
     label: Label = None,
     time: Time = None,
     config: Config = None,
-    test: Tested = "randomization",
+    test: Test = "randomization",
     draws: Draws = 10_000,
     seed: Seed = 0,
     measures: Measures = (),
@@ -606,13 +589,13 @@ def check_files(
 ) -> Checked:
     """As `check`, of files, by the bounds of the command line and of a file of settings. What is wrong with the data is
     written where the report was to go, in a format that has a place for it."""
-    options, chosen = options_with_residuals(keywords), parse_measures(measures, config.table)
+    scoring, chosen = options_with_residuals(keywords), parse_measures(measures, config.table)
     written = [*minimum, *maximum, *max_drop, *max_topic_drop, *significant, *max_unjudged, *min_topics]
-    bounds, needed = resolve_bounds([*config.specs, *written], chosen, options, config.table)
+    bounds, needed = resolve_bounds([*config.specs, *written], chosen, scoring, config.table)
     if config.path is not None:
         tell([f"settings from {config.path}"])
     try:
-        matrix, name = scores_with_baseline(files, baseline, needed, options)
+        matrix, name = scores_with_baseline(files, baseline, needed, scoring)
         _check_order(matrix)
         tell_of(matrix, allow_mismatch, paired=name is not None)
         found = verdicts(matrix, bounds, name, significance.TestSettings(test, draws=draws, seed=seed))
@@ -622,7 +605,7 @@ def check_files(
         raise
     if history is not None:
         passed = {run: all(one.passed for one in found if one.run == run) for run in matrix.runs if run != name}
-        each = each_once(scored_runs.with_defaults(measure, options) for measure in needed)
+        each = each_once(scored_runs.with_defaults(measure, scoring) for measure in needed)
         scored = matrix.select(measures=[measure.label for measure in each])
         sources = evaluation.named_runs(run_and_qrels(files)[0])
         append_lines(history, lines_of(scored, each, sources, as_time(time), label or "", passed))

@@ -163,7 +163,6 @@ def passed_by_unjudged(change: Change, relevant: Bools) -> Ints:
 
 
 Only = Literal["worse", "better", "reversible"]
-ONLY: tuple[Only, ...] = get_args(Only)
 Chosen = Annotated[Only | None, Setting("Only topics that got worse or better, or whose order judging could reverse.")]
 
 
@@ -210,7 +209,7 @@ class Diff(InNotebook):
         """
         rows = np.ones(len(self.topics), dtype=bool)
         if kind is not None:
-            check_choice(kind, ONLY, flag.only)
+            check_choice(kind, get_args(Only), flag.only)
             better = {measure.label: measure.reading.sign for measure in self.measures}
             change = self.topics["difference"] * [better[label] for label in self.topics["measure"]]
             settled = self.topics["settled"]

@@ -82,7 +82,7 @@ class BoundSpec:
     from_file: bool = False
 
 
-def bounds(kind: Kind, help: str, value: str = "X") -> Setting:
+def limit(kind: Kind, help: str, value: str = "X") -> Setting:
     """Bounds of one kind, written as `--KIND MEASURE=VALUE`, or as a bare VALUE."""
 
     def specs(words: Iterable[str], _: Mapping[str, Measure]) -> list[BoundSpec]:
@@ -211,17 +211,16 @@ Baseline = Annotated[str | None, Setting("Measure drops against this run or thes
     metavar="RUN|SCORES.csv", reads=True)]  # fmt: skip
 Measures = Annotated[tuple[str, ...], Setting("Measure of the bounds that name none. Repeat -m, or separate measures "
     "by spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"), repeats=True)]  # fmt: skip
-Tested = Annotated[PairTest, Setting("Significance test of --significant.")]
+Test = Annotated[PairTest, Setting("Significance test of --significant.")]
 SETTINGS: dict[str, Any] = {"baseline": Baseline, "allow-mismatch": AllowMismatch, "measures": Measures,
-    "test": Tested, "draws": Draws, "seed": Seed}  # fmt: skip
+    "test": Test, "draws": Draws, "seed": Seed}  # fmt: skip
 # The options of `gradedeval check`, as on the command line but without `--`.
 OPTION_KEYS = {described.flag[2:]: described for described in OPTIONS.values() if "scoring" in described.taken_by}
 OPTION_KEYS["unseen"] = OPTIONS["unseen"]
 
 
 class Found(NamedTuple):
-    """A file of settings, none where `path` is None: the bounds there, the options by name, and the measures that
-    both are read with."""
+    """A file of settings, if any: the bounds there, options by name, and the measures by which both are read."""
 
     path: str | None
     specs: list[BoundSpec]
@@ -389,11 +388,6 @@ def _at(place: str, check: Callable[[], object]) -> None:
 
 
 def _setting(key: str, value: Any, place: str, config: str, table: Mapping[str, Measure] | None) -> Any:
-    (kind, *_) = get_args(SETTINGS[key])
-    if kind is bool:
-        if not isinstance(value, bool):
-            raise InputError(place, f"{key} is not true or false", usage=True)
-        return value
     if key == "measures":
         words = [value] if isinstance(value, str) else value
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
@@ -401,10 +395,11 @@ def _setting(key: str, value: Any, place: str, config: str, table: Mapping[str, 
             raise InputError(place, "measures is not a list of strings", hint, usage=True)
         _at(place, lambda: parse_measures(words, table))
         return tuple(words)
-    whole = kind is int
-    if not isinstance(value, int if whole else str) or isinstance(value, bool):
-        raise InputError(place, f"{key} is not {'a whole number' if whole else 'a string'}", usage=True)
-    given: dict[str, Any] = {} if key == "baseline" else {key: value}
+    (kind, *_) = get_args(SETTINGS[key])
+    if type(value) is not (kind if kind in (bool, int) else str):
+        what = {bool: "true or false", int: "a whole number"}.get(kind, "a string")
+        raise InputError(place, f"{key} is not {what}", usage=True)
+    given: dict[str, Any] = {key: value} if key in ("test", "draws", "seed") else {}
     _at(place, lambda: significance.TestSettings(**given))
     baseline = _beside(config, str(value)) if key == "baseline" else ""
     return baseline if os.path.exists(baseline) else value

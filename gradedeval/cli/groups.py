@@ -123,8 +123,8 @@ VERBS: dict[str, tuple[str, str]] = {
         "Correlate measures of lists with what users clicked on them.",
     ),
     "gains": ("clicks.learned_gains:gains", "Learn what grades are worth to users."),
-    "models": ("clicks.click_models:models_command", "Fit click models, and report how well they predict."),
-    "simulate": ("clicks.simulation:simulate_command", "Draw a click log of users whose behaviour is known."),
+    "models": ("clicks.click_models:models", "Fit click models, and report how well they predict."),
+    "simulate": ("clicks.simulation:simulate", "Draw a click log of users whose behaviour is known."),
 }
 
 

@@ -31,7 +31,6 @@ from gradedeval.cli.options import (
     option,
     registered,
 )
-from gradedeval.cli.output import write
 from gradedeval.errors import InputError, flag, tell
 from gradedeval.formats import FORMATS, formats_for, render
 from gradedeval.measures.definition import Measure
@@ -146,7 +145,6 @@ def curve_form(target: str | None) -> str:
     return form
 
 
-def write_curve(curve: Any, target: str | None, settings: str) -> None:
-    """Write a curve to its file, where one is wanted."""
-    if target is not None:
-        write(render(partial(curve_document, curve, settings), curve_form(target)), target)
+def curve_text(curve: Any, target: str, settings: str) -> str:
+    """A curve in the format of its file."""
+    return render(partial(curve_document, curve, settings), curve_form(target))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache, partial
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -25,6 +27,7 @@ from gradedeval.cli.options import (
     GROWS,
     JOBS,
     MEASURES_FROM,
+    OUTPUT_FILE,
     READS,
     WRITES,
     Decorator,
@@ -62,14 +65,12 @@ def command_of(question: Question) -> click.Command:
     def run(**keywords: Any) -> None:
         _print(question, keywords)
 
-    outputs = [PAGE_FILE]
-    if not question.page:
+    outputs = [PAGE_FILE if question.page else OUTPUT_FILE]
+    if not question.page and question.text is None:
         formats, said = (*question.reports, *formats_for()), (question.by_extension, question.output)
         outputs = output_options(formats, question.form, question.digits, *said)
-    second = {name: help for name, (_, help) in question.writes.items()}
-    writes = [option(f"--{name}", metavar="FILE.csv", file=WRITES, help=help) for name, help in second.items()]
-    groups = [*map(option_of, _settings(question, question.modes, question.views).values())], writes
-    return _command(question, [*groups, _reading(question), outputs], question.help, run)
+    own = [*map(option_of, _settings(question, question.modes, question.views).values())]
+    return _command(question, [own, _reading(question), outputs], question.help, run)
 
 
 @cache
@@ -100,28 +101,30 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
     asked = _mode(question, question.modes, _by_qrels(question, keywords))
     own = _own(_settings(question, question.modes, question.views), keywords)
     settings, views = _said(asked.settings, own), _said(asked.views, own)
-    asked.check(**_for(asked.check, settings))
+    asked.check(**_for(asked.check, settings, keywords | views))
     if question.page:
         output = _page_file(question, keywords.pop("output"))
         return write(_answer(asked, settings, keywords), output)
     text = asked.as_text if asked.as_text is not None and own[asked.as_text[0].flag] else None
     if text is not None and keywords["form"] is not None:
         raise InputError("-f", f"does not apply to {text[0].flag}", "leave one of them out", usage=True)
-    if text is not None or question.reports or not question.by_extension:
+    if asked.text is not None:
+        keywords["form"] = question.form
+    elif text is not None or question.reports or not question.by_extension:
         keywords["form"] = keywords["form"] or _form(question, keywords["output"])
     destination = Destination(keywords, question.form)
-    targets = {name: keywords.pop(name) for name in question.writes}
-    seconds = [_second(attribute, targets[name]) for name, (attribute, _) in asked.writes.items()]
+    _check_seconds(asked, views)
     layout = FORMATS[destination.form].layout if destination.form in FORMATS else "wide"
     shown_as = {"form": destination.form, "layout": layout, "output": destination.output, "given": _typed().values()}
     for name, value in asked.asking(**_for(asked.asking, settings | keywords | views | shown_as)).items():
         (keywords if name in keywords else settings)[name] = value
     found = _answer(asked, settings, keywords)
-    for one in seconds:
-        one(found)
-    report = question.reports.get(destination.form, text)
-    if report is not None:
-        write(report[1](found), destination.output)
+    wanted = [(made, views[name]) for name, (_, made) in asked.writes.items() if views[name]]
+    for content, target in [(_second(found, made, target, views), target) for made, target in wanted]:
+        write(content, target)
+    _, makes = question.reports.get(destination.form, text) or (None, asked.text)
+    if makes is not None:
+        write(makes(found), destination.output)
     else:
         shown = _for(found.document, {**views, "digits": destination.digits})
         destination.deliver(partial(found.document, **shown), found.aside)
@@ -143,13 +146,22 @@ def _page_file(question: Question, output: str) -> str:
     return output
 
 
-def _second(attribute: str, target: str | None) -> Callable[[Any], None]:
-    """What writes a second result of an answer, where it is wanted. Raises InputError (usage) for a format that is not
-    for programs."""
-    from gradedeval.cli.many_runs import curve_form, write_curve  # few questions have one
+def _check_seconds(question: Question, views: Mapping[str, Any]) -> None:
+    """Raise InputError (usage) where a second result would be written in a format that is not for programs."""
+    for name, (_, made) in question.writes.items():
+        if not callable(made):
+            from gradedeval.cli.many_runs import curve_form  # few questions have one
 
-    curve_form(target)
-    return lambda found: write_curve(getattr(found, attribute), target, found.aside or found.signature)
+            curve_form(views[name])
+
+
+def _second(found: Any, made: str | Callable[..., str], target: str, views: Mapping[str, Any]) -> str:
+    """The text of a second result of an answer."""
+    if callable(made):
+        return made(found, **_for(made, views))
+    from gradedeval.cli.many_runs import curve_text
+
+    return curve_text(getattr(found, made), target, found.aside or found.signature)
 
 
 def _drawn(question: Question, own: Mapping[str, Any], keywords: dict[str, Any]) -> tuple[list[Any], str]:
@@ -169,7 +181,10 @@ def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str,
     from gradedeval.parallel.workers import shared_by  # not for a help page
 
     jobs = keywords.pop("jobs", None)
+    if question.wants is not None:
+        question = replace(question, needs=question.wants(**_for(question.wants, settings)))
     read, settings = READERS[question.needs](question, dict(settings), keywords)
+    settings = {name: value for name, value in settings.items() if name not in question.asked}
     with shared_by(None if question.needs in ("matrix", "files") else sharing(jobs)):  # which read by themselves
         found = question.function(*read, **settings)
     if question.answer is not None:
@@ -179,12 +194,14 @@ def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str,
     return found
 
 
-def _for(function: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that a function takes: all of them, where it takes any."""
+def _for(
+    function: Callable[..., Any], settings: Mapping[str, Any], beside: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """The settings that a function takes: all of them, where it takes any; and of what is beside them that it names."""
     wanted = inspect.signature(function).parameters
-    if any(one.kind is one.VAR_KEYWORD for one in wanted.values()):
-        return dict(settings)
-    return {name: value for name, value in settings.items() if name in wanted}
+    every = any(one.kind is one.VAR_KEYWORD for one in wanted.values())
+    named = {name: value for name, value in {**beside, **settings}.items() if name in wanted}
+    return {**settings, **named} if every else named
 
 
 # Settings and modes
@@ -211,7 +228,7 @@ def option_of(setting: Setting) -> Decorator:
     else:
         several = setting.repeats or setting.measure not in ("", "one")
         values = len((setting.metavar or "").split()) or 1
-        file = READS if setting.reads else GROWS if setting.grows else ""
+        file = READS if setting.reads else WRITES if setting.writes else GROWS if setting.grows else ""
         said |= {"file": file, "multiple": several, "nargs": values}
     if setting.choices:
         said |= {"type": click.Choice(setting.choices)}
@@ -278,7 +295,7 @@ def _owned(question: Question) -> list[str]:
     texts = [question.as_text[0].flag] if question.as_text is not None else []
     settings = [setting.flag for setting in (*question.settings.values(), *question.views.values())]
     besides = [OPTIONS[name].flag for name in question.besides]
-    return [*texts, *settings, *besides, *(f"--{one}" for one in question.writes)]
+    return [*texts, *settings, *besides]
 
 
 # What is read
@@ -320,7 +337,9 @@ def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str,
     """The names of runs and qrels, if there are any; the options of reading are settings of the function."""
     files, table = keywords.pop("files"), measure_table(keywords.pop("measures_from", ()))
     none = question.needs == "runs if any" and not files
-    if question.needs == "runs, qrels if any":
+    if question.needs == "qrels if any":
+        runs, qrels = None, next(iter(files), None)
+    elif question.needs == "runs, qrels if any":
         runs, qrels = _runs_and_qrels_if_any(question, files, keywords)
     elif "baseline" in settings:
         from gradedeval.cli.many_runs import runs_with_baseline  # few have one
@@ -344,7 +363,8 @@ def _with_measures(question: Question, settings: Mapping[str, Any], table: Mappi
             raise InputError("", f"no {setting.flags[-1].strip('-')} given", setting.required, usage=True)
         if setting.measure == "one":
             text = " ".join(read[name]) if isinstance(read[name], tuple) else read[name]
-            read[name] = one_measure(setting.flags[-1], text, table)
+            if text is None or isinstance(text, str):  # not what stands in place of a measure
+                read[name] = one_measure(setting.flags[-1], text, table)
         elif setting.measure:
             reads = parse_measures if setting.measure == "several" else setting.measure
             read[name] = reads(read[name], table)
@@ -354,10 +374,10 @@ def _with_measures(question: Question, settings: Mapping[str, Any], table: Mappi
 def _runs_and_qrels_if_any(
     question: Question, files: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> tuple[list[str] | None, str | None]:
-    """Runs and qrels, of which the function may do without either, as its signature says."""
+    """Runs and qrels, of which the function may do without one, as its signature says."""
     wanted = inspect.signature(question.function).parameters
     needed = {name for name in ("runs", "qrels") if name in wanted and wanted[name].default is not None}
-    if "runs" in wanted and "runs" not in needed and len(files) == 1 and is_qrels(files[0]):
+    if needed == {"qrels"} and "runs" in wanted and len(files) == 1 and is_qrels(files[0]):
         return None, files[0]
     runs, qrels = files if any(isinstance(one, list) for one in files) else runs_and_qrels_if_any(files, keywords)
     if qrels is None:
@@ -423,7 +443,11 @@ def _read_log(question: Question, settings: dict[str, Any], keywords: dict[str, 
         settings |= {"qrels": files[1], **options}
     elif most > 1:
         settings["qrels"] = _qrels(files[1:], options)
-    return (question.reads(files[0], **reading),), settings
+    log = question.reads(files[0], **reading)
+    for name, setting in question.settings.items():
+        if setting.reads == "log":
+            settings[name] = question.reads(settings[name], **reading) if settings[name] else None
+    return (log,), settings
 
 
 def _qrels(files: tuple[str, ...], options: Mapping[str, Any]) -> Any:
@@ -444,6 +468,7 @@ READERS = {
     "runs": _read_runs,
     "runs if any": _read_runs,
     "runs, qrels if any": _read_runs,
+    "qrels if any": _read_runs,
     "file": _read_file,
     "files": _read_files,
     "nothing": _read_nothing,

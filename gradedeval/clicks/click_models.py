@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import click
 import numpy as np
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.cli.arguments import Destination, usage
-from gradedeval.cli.options import READS, WRITES, command_line, option, output_options
-from gradedeval.cli.output import write
 from gradedeval.clicks import model_kinds
-from gradedeval.clicks.log import LOG_OPTIONS, QRELS_OPTIONS, ClickLog, log_from, qrels_from, read_log
+from gradedeval.clicks.log import READ_BY, ClickLog, FromLog, read_log
 from gradedeval.clicks.model_kinds import (
     FIT,
     KINDS,
@@ -31,9 +27,10 @@ from gradedeval.clicks.model_kinds import (
     read_models,
 )
 from gradedeval.errors import InputError, Note, check_choice, flag, plural, tell
-from gradedeval.formats import Column, Document, Layout, Table, formats_for, json_text, render
+from gradedeval.formats import Column, Document, Layout, Table, json_text, render
 from gradedeval.formats.frames import frame_table, to_frame
 from gradedeval.options import numbers
+from gradedeval.options.question import Setting, question
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.trec.documents import read_json
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, decode, encode
@@ -49,7 +46,8 @@ if TYPE_CHECKING:
 # What a click model has parameters for: each document of a topic, or all documents of a grade together.
 
 
-Tie = Literal["document", "grade"]
+Tie = Annotated[Literal["document", "grade"], Setting("What has parameters of its own: each document of a topic, or "
+    "each grade of the QRELS.")]  # fmt: skip
 TIES = ("document", "grade")
 NO_LIST = "no list is shown", "add the column shown, the docnos from rank 1 on"
 UNJUDGED = None
@@ -198,7 +196,7 @@ class ClickModel:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClickModels:
+class ClickModels(FromLog):
     """Click models fitted to a log.
 
     models       by name
@@ -227,107 +225,34 @@ class ClickModels:
     def relevance(self, name: str | None = None, min_seen: int = 0) -> pd.DataFrame:
         """The estimated relevance of documents by a model (the only one, unless named): topic, docno, gain, seen; or of
         grades: grade, gain, seen. `min_seen` leaves out what fewer sessions showed."""
+        model = self._one(name)
+        if model.items.tie == "grade":
+            columns = {"grade": list(map(_grade, model.items.names))}
+        else:
+            topics, docnos = ([name[part] for name in model.items.names] for part in (0, 1))
+            columns = {"topic": topics, "docno": docnos}
+        frame = to_frame({**columns, "gain": model.relevance, "seen": model.seen})
+        return frame[frame["seen"] >= min_seen].reset_index(drop=True)
 
-        return relevance_frame(self._one(name), min_seen)
+    def document(self, layout: Layout) -> Document:
+        """A row for each model, and where grades share parameters a row for each grade."""
+        if layout == "long":
+            return Document([frame_table(self.frame)], self.settings)
+        columns = [Column("model"), Column("LL session", "score"), Column("LL rank", "score", 6)]
+        columns += [Column(label, "score", 6) for label in MEANS]
+        columns.append(Column("estimated", "text"))
+        rows = []
+        for name in self.models:
+            one = self.predictions[name]
+            means = [one.mean(field) for field in MEANS.values()]
+            rows.append([name, one.ll_session, one.ll_rank, *map(_plain, means), _estimated(self[name])])
+        return Document([Table(columns, rows), *_by_grade(self)], self.settings)
 
     def _one(self, name: str | None) -> ClickModel:
         if name is None and len(self.models) > 1:
             what = f"there are {len(self.models)}: {', '.join(self.models)}"
             raise InputError("model", what, "name one", usage=True)
         return self[name] if name is not None else next(iter(self.models.values()))
-
-
-def models(
-    log: Any,
-    models: str | Sequence[str] = "dbn",
-    *,
-    test: Any = None,
-    qrels: Any = None,
-    tie: Tie = "document",
-    depth: int | None = None,
-    prior: float | Sequence[float] = 1.0,
-    iterations: int = ITERATIONS,
-    tolerance: float = 0.0,
-    floor: float = 0.0,
-) -> ClickModels:
-    """Fit click models to a log.
-
-    log         what `read_log` reads, with the lists shown
-    models      "dbn(gamma=0.9) ubm": ctr, cm, dcm, sdbn, dbn, ccm, reader, pbm, ubm
-    test        another log that the models are tried on; None: the same
-    qrels       the judgments, where grades share parameters: a `Qrels`, or what makes one
-    tie         "document": each document of a topic has parameters of its own; "grade": those of a grade share them
-    depth       lists are cut to it
-    prior       a click and a skip that each share of items is counted with, or a pair of numbers; 0 for none
-    iterations  of EM, at most
-    tolerance   EM ends once the mean log-likelihood of a session rises by less; 0: not before `iterations`
-    floor       see `ClickModel.predicts`
-
-    Raises InputError where a model, an option or a log is wrong.
-    """
-    result = fit_models(
-        read_log(log, depth=depth),
-        read_models(models if isinstance(models, str) else list(models)),
-        test=None if test is None else read_log(test, depth=depth),
-        qrels=qrels if qrels is None or isinstance(qrels, Qrels) else Qrels(qrels),
-        tie=tie,
-        prior=pair(prior),
-        iterations=iterations,
-        tolerance=tolerance,
-        floor=floor,
-    )
-    return replace(result, notes=tell(result.notes))
-
-
-def pair(prior: float | Sequence[float] | str) -> Prior:
-    """A number twice, or two numbers, between which a text has a comma. Raises InputError (usage) for anything else."""
-    if isinstance(prior, str):
-        values = list(map(numbers.PRIOR.read, prior.split(",")))
-    else:
-        values = list(map(numbers.PRIOR.check, np.ravel(prior).tolist()))
-    if len(values) not in (1, 2):
-        raise InputError(flag.prior, f"{prior!r} is not a number or pair of numbers", "as in 1, 0 or 1,1", usage=True)
-    return values[0], values[-1]
-
-
-def fit_models(
-    log: ClickLog,
-    chosen: Sequence[Chosen],
-    *,
-    test: ClickLog | None = None,
-    qrels: Qrels | None = None,
-    tie: Tie = "document",
-    prior: Prior = (1.0, 1.0),
-    iterations: int = ITERATIONS,
-    tolerance: float = 0.0,
-    floor: float = 0.0,
-) -> ClickModels:
-    """What `models` returns, of logs and models that are read. Raises InputError as it does."""
-    if not chosen:
-        raise InputError(flag.measures, "no click model given", f"name one, such as {flag.measures:dbn}", usage=True)
-    check_choice(tie, TIES, flag.tie)
-    iterations, tolerance = numbers.ITERATIONS.check(iterations), numbers.TOLERANCE.check(tolerance)
-    prior, floor = (numbers.PRIOR.check(prior[0]), numbers.PRIOR.check(prior[1])), numbers.FLOOR.check(floor)
-    log, notes = listed(log)
-    tried, more = (log, []) if test is None else listed(test)
-    items = items_of(log, tie, qrels)
-    cells = items.cells(log)
-    fitted = {str(one): fitted_model(one, items, cells, prior, iterations, tolerance) for one in chosen}
-    predictions = {name: model._predicts(tried, floor) for name, model in fitted.items()}
-    if qrels is not None and tie == "document":
-        notes.append(
-            Note(f"{qrels.place} is not used: documents have parameters of their own; {flag.tie:grade} takes grades")
-        )
-    notes += [*more, *_notes(log, tried, items, fitted, predictions, floor)]
-    parts = [
-        f"fitted to {log.place}: {log.sessions} sessions",
-        f"tried on {tried.place if test is not None else 'the same'}: {tried.sessions}",
-        f"parameters by {tie}",
-        f"prior {prior[0]:g},{prior[1]:g}",
-        f"{iterations} {plural(iterations, 'iteration')}" + (f" at most, to {tolerance:g}" if tolerance else ""),
-        *([f"floor {floor:g}"] if floor else []),
-    ]
-    return ClickModels(fitted, predictions, "" if test is None else test.place, " | ".join(parts), notes)
 
 
 def listed(log: ClickLog) -> tuple[ClickLog, list[str]]:
@@ -372,7 +297,6 @@ def _log_likelihood(chance: Floats, cells: Cells) -> float:
 def _notes(
     log: ClickLog,
     tried: ClickLog,
-    items: Items,
     fitted: dict[str, ClickModel],
     predictions: dict[str, Prediction],
     floor: float,
@@ -401,10 +325,6 @@ def _notes(
 # Click models as tables: how well they predict, and what relevance they estimate.
 
 
-MIN_SEEN = 10
-"""Sessions that must have shown a document for its relevance to be written."""
-
-
 def prediction_rows(models: ClickModels, name: str) -> Iterator[tuple[str, int, float]]:
     """Measure, rank (0: of all) and value of one model; its own parameters come last."""
     one, model = models.predictions[name], models[name]
@@ -421,21 +341,6 @@ def prediction_rows(models: ClickModels, name: str) -> Iterator[tuple[str, int, 
     examination = model.parameters.get("examination", np.empty(0))
     if examination.ndim == 1:
         yield from (("examination", rank, float(value)) for rank, value in enumerate(examination, 1))
-
-
-def models_document(models: ClickModels, layout: Layout) -> Document:
-    """The result of `clicks models`."""
-    if layout == "long":
-        return Document([frame_table(models.frame)], models.settings)
-    columns = [Column("model"), Column("LL session", "score"), Column("LL rank", "score", 6)]
-    columns += [Column(label, "score", 6) for label in MEANS]
-    columns.append(Column("estimated", "text"))
-    rows = []
-    for name in models.models:
-        one = models.predictions[name]
-        means = [one.mean(field) for field in MEANS.values()]
-        rows.append([name, one.ll_session, one.ll_rank, *map(_plain, means), _estimated(models[name])])
-    return Document([Table(columns, rows), *_by_grade(models)], models.settings)
 
 
 def _plain(value: float) -> float | None:
@@ -468,22 +373,6 @@ def _by_grade(models: ClickModels) -> list[Table]:
 
 def _grade(grade: float | None) -> str:
     return "unjudged" if grade is None else f"{grade:g}"
-
-
-def relevance_frame(model: ClickModel, min_seen: int = 0) -> pd.DataFrame:
-    """The estimated relevance of each item that enough sessions showed."""
-    if model.items.tie == "grade":
-        columns = {"grade": list(map(_grade, model.items.names))}
-    else:
-        topics, docnos = ([name[part] for name in model.items.names] for part in (0, 1))
-        columns = {"topic": topics, "docno": docnos}
-    frame = to_frame({**columns, "gain": model.relevance, "seen": model.seen})
-    return frame[frame["seen"] >= min_seen].reset_index(drop=True)
-
-
-def relevance_document(models: ClickModels, min_seen: int, layout: Layout = "long") -> Document:
-    """The relevance of items by the only model: what --write-relevance writes."""
-    return Document([frame_table(models.relevance(min_seen=min_seen))])
 
 
 # Click models in files: JSON that people can read, write and change.
@@ -602,48 +491,99 @@ def _values(kept: Any, tie: str) -> dict[Any, Any]:
     return {UNJUDGED if grade == UNJUDGED_NAME else float(grade): value for grade, value in kept.items()}
 
 
-# `gradedeval clicks models LOG [QRELS]`: click models fitted to a log, and how well they predict another.
+# What is asked of a log: which models describe it, and how well they predict another.
 
 
-DEFAULT = "dbn"
+DEFAULT, MIN_SEEN = "dbn", 10
+"""The model, and how many sessions must have shown a document for its relevance to be written."""
 
-OPTIONS = [
-    option("-m", "--model", "names", multiple=True, metavar="MODEL", help=f"Click model: {', '.join(KINDS)}; with its "
-           f"parameter as in 'dbn(gamma={FIT})' or 'reader(p=0.8)'. Repeat -m, or separate models by spaces. Default: "
-           f"{DEFAULT}."),
-    option("--test", metavar="LOG", file=READS, help="Try the models on this log. Default: on the log that they are "
-           "fitted to."),
-    option("--tie", type=click.Choice(TIES), default="document", help="What has parameters of its own: each document "
-           "of a topic, or each grade of the QRELS. Default: document."),
-    option("--prior", default="1", metavar="A[,B]", help="Clicks and skips that each document or grade is counted with "
-           "beside those of the log. Default: 1, one of each."),
-    option(numbers.ITERATIONS, default=ITERATIONS, metavar="N", help="Iterations of EM, at most. "
-           f"Default: {ITERATIONS}."),
-    option(numbers.TOLERANCE, default=0.0, metavar="X", help="End EM once the mean log-likelihood of a session "
-           "rises by less. Default: 0, all iterations."),
-    option(numbers.FLOOR, default=0.0, metavar="X", help="Raise the probability of what a session did at a "
-           "rank to X: the cascade model gives 0 to a second click. Default: 0."),
-    option("--write-model", metavar="FILE.json", file=WRITES, help="Write the only model, for `clicks simulate "
-           "--model`."),
-    option("--write-relevance", metavar="FILE.csv", file=WRITES, help="Write the relevance of each document by the "
-           "only model, as lines of topic,docno,gain,seen, for --fill."),
-    option(numbers.MIN_SEEN, metavar="N", help="Leave out of --write-relevance what fewer than N "
-           f"sessions showed. Default: {MIN_SEEN}."),
-    *output_options(formats_for(), digits="4 or 6"),
-]  # fmt: skip
+Named = Annotated["str | Sequence[str]", Setting(f"Click model: {', '.join(KINDS)}; with its parameter as in "
+    f"'dbn(gamma={FIT})' or 'reader(p=0.8)'. Repeat -m, or separate models by spaces.", metavar="MODEL",
+    spelled=("-m", "--model"), repeats=True)]  # fmt: skip
+Tested = Annotated[Any, Setting("Try the models on this log. Default: on the log that they are fitted to.",
+    metavar="LOG", reads="log")]  # fmt: skip
+Counted = Annotated["float | Sequence[float]", Setting("Clicks and skips that each document or grade is counted with "
+    "beside those of the log.", metavar="A[,B]", default_text="1, one of each")]  # fmt: skip
+Iterations = Annotated[int, Setting("Iterations of EM, at most.", numbers.ITERATIONS, "N")]
+Tolerance = Annotated[float, Setting("End EM once the mean log-likelihood of a session rises by less.",
+    numbers.TOLERANCE, "X", default_text="0, all iterations")]  # fmt: skip
+Floor = Annotated[float, Setting("Raise the probability of what a session did at a rank to X: the cascade model gives "
+    "0 to a second click.", numbers.FLOOR, "X", default_text="0")]  # fmt: skip
+MinSeen = Annotated[int | None, Setting("Leave out of --write-relevance what fewer than N sessions showed.",
+    numbers.MIN_SEEN, "N", default_text=str(MIN_SEEN))]  # fmt: skip
+WRITE_MODEL = Setting("Write the only model, for `clicks simulate --model`.", metavar="FILE.json")
+WRITE_RELEVANCE = Setting("Write the relevance of each document by the only model, as lines of topic,docno,gain,seen, "
+    "for --fill.", metavar="FILE.csv")  # fmt: skip
 
 
-@command_line("models", "LOG [QRELS]", OPTIONS, LOG_OPTIONS, QRELS_OPTIONS)
-def models_command(
-    files: tuple[str, ...],
-    names: tuple[str, ...],
-    test: str | None,
-    write_model: str | None,
-    write_relevance: str | None,
-    min_seen: int | None,
-    **keywords: Any,
+def pair(prior: float | Sequence[float] | str) -> Prior:
+    """A number twice, or two numbers, between which a text has a comma. Raises InputError (usage) for anything else."""
+    if isinstance(prior, str):
+        values = list(map(numbers.PRIOR.read, prior.split(",")))
+    else:
+        values = list(map(numbers.PRIOR.check, np.ravel(prior).tolist()))
+    if len(values) not in (1, 2):
+        raise InputError(flag.prior, f"{prior!r} is not a number or pair of numbers", "as in 1, 0 or 1,1", usage=True)
+    return values[0], values[-1]
+
+
+def check_written(
+    models: Any, tie: str, prior: Any, write_model: str | None, write_relevance: str | None, min_seen: int | None
 ) -> None:
-    """Fit click models to a log, and report how well they predict it, or another log.
+    """Raise InputError (usage) where the models cannot be written as asked for."""
+    chosen = read_models(models)
+    for place, file in ((flag.write_model, write_model), (flag.write_relevance, write_relevance)):
+        if file and len(chosen) != 1:
+            raise InputError(place, f"{len(chosen)} models", f"name one with {flag.measure}", usage=True)
+    if write_relevance and tie == "grade":
+        hint = "`gradedeval clicks gains` writes the gains of grades"
+        raise InputError(flag.write_relevance, "applies to documents, not to grades", hint, usage=True)
+    if min_seen is not None and not write_relevance:
+        raise InputError(flag.min_seen, f"applies to {flag.write_relevance}", "add it", usage=True)
+    pair(prior)
+
+
+def relevance_text(found: ClickModels, write_relevance: str, min_seen: MinSeen = None) -> str:
+    """The relevance of documents by the only model as CSV. Tells of those that are left out, as fewer sessions showed
+    them; raises InputError where all are."""
+    least, seen = MIN_SEEN if min_seen is None else min_seen, found._one(None).seen
+    few, documents = int((seen < least).sum()), len(seen)
+    what = f"{few} of {documents} documents were shown in fewer than {least} sessions"
+    if few == documents:
+        raise InputError(write_relevance, what, f"give a lower {flag.min_seen}", usage=True)
+    if few:
+        tell([Note(f"{write_relevance}: {what}, and are left out", f"{flag.min_seen} says how many it takes")])
+    return render(lambda layout: Document([frame_table(found.relevance(min_seen=least))]), "csv")
+
+
+def _said(
+    log: ClickLog, test: ClickLog | None, tie: Tie, prior: Prior, iterations: int, tolerance: float, floor: float
+) -> str:
+    """How models were fitted and tried, in words."""
+    parts = [
+        f"fitted to {log.place}: {log.sessions} sessions",
+        f"tried on {'the same' if test is None else test.place}: {(test or log).sessions}",
+        f"parameters by {tie}",
+        f"prior {prior[0]:g},{prior[1]:g}",
+        f"{iterations} {plural(iterations, 'iteration')}" + (f" at most, to {tolerance:g}" if tolerance else ""),
+        *([f"floor {floor:g}"] if floor else []),
+    ]
+    return " | ".join(parts)
+
+
+@question(
+    "models",
+    "log, qrels if any",
+    files="LOG [QRELS]",
+    reads=read_log,
+    besides=READ_BY,
+    check=check_written,
+    writes={
+        "write_model": (WRITE_MODEL, lambda found: model_text(found._one(None))),
+        "write_relevance": (WRITE_RELEVANCE, relevance_text),
+    },
+    digits="4 or 6",
+    help="""Fit click models to a log, and report how well they predict it, or another log.
 
     LL session is the mean of ln P(clicks of a session), LL rank that of ln P(click or skip of a rank), given the clicks
     above. Perplexity is 2^(-mean log2 P) of a rank, and the arithmetic mean over ranks; unconditional that of P of a
@@ -653,39 +593,52 @@ def models_command(
     gradedeval clicks models train.tsv --test test.tsv -m 'dbn dbn(gamma=fit) ubm'
     gradedeval clicks models log.tsv qrels.txt --tie grade -m dbn
     gradedeval clicks models log.tsv --write-relevance clicks.csv
+    """,
+)
+def models(
+    log: Any,
+    models: Named = DEFAULT,
+    *,
+    test: Tested = None,
+    qrels: Any = None,
+    tie: Tie = "document",
+    depth: int | None = None,
+    prior: Counted = 1.0,
+    iterations: Iterations = ITERATIONS,
+    tolerance: Tolerance = 0.0,
+    floor: Floor = 0.0,
+) -> ClickModels:
+    """Fit click models to a log.
+
+    log         what `read_log` reads, with the lists shown
+    models      "dbn(gamma=0.9) ubm": ctr, cm, dcm, sdbn, dbn, ccm, reader, pbm, ubm
+    test        another log that the models are tried on; None: the same
+    qrels       the judgments, where grades share parameters: a `Qrels`, or what makes one
+    tie         "document": each document of a topic has parameters of its own; "grade": those of a grade share them
+    depth       lists are cut to it
+    prior       a click and a skip that each share of items is counted with, or a pair of numbers; 0 for none
+    iterations  of EM, at most
+    tolerance   EM ends once the mean log-likelihood of a session rises by less; 0: not before `iterations`
+    floor       see `ClickModel.predicts`
+
+    Raises InputError where a model, an option or a log is wrong.
     """
-    if not 1 <= len(files) <= 2:
-        raise InputError("", "expected a click log, and perhaps qrels", usage(), usage=True)
-    destination = Destination(keywords)
-    names = names or (DEFAULT,)
-    chosen = read_models(names)
-    for place, file in ((flag.write_model, write_model), (flag.write_relevance, write_relevance)):
-        if file and len(chosen) != 1:
-            raise InputError(place, f"{len(chosen)} models", f"name one with {flag.measure}", usage=True)
-    if write_relevance and keywords["tie"] == "grade":
-        hint = "`gradedeval clicks gains` writes the gains of grades"
-        raise InputError(flag.write_relevance, "applies to documents, not to grades", hint, usage=True)
-    if min_seen is not None and not write_relevance:
-        raise InputError(flag.min_seen, f"applies to {flag.write_relevance}", "add it", usage=True)
-    keywords["prior"] = pair(keywords["prior"])
-    reading = {name: keywords[name] for name in ("clicks_as", "depth", "idle", "lenient")}
-    qrels = qrels_from(files[1:], keywords)
-    log = log_from(files[0], keywords)
-    tried = log_from(test, reading) if test else None
-    result = models(log, names, test=tried, qrels=qrels, **keywords)
-    model, least = next(iter(result.models.values())), MIN_SEEN if min_seen is None else min_seen
-    tell(_too_few(model, least, write_relevance) if write_relevance else [])
-    if write_model:
-        write(model_text(model), write_model)
-    if write_relevance:
-        write(render(partial(relevance_document, result, least), "csv"), write_relevance)
-    destination.deliver(partial(models_document, result), result.settings)
-
-
-def _too_few(model: ClickModel, least: int, place: str) -> list[str]:
-    """What is said of documents that are left out, as fewer sessions showed them. Raises InputError where all are."""
-    few, documents = int((model.seen < least).sum()), len(model.seen)
-    what = f"{few} of {documents} documents were shown in fewer than {least} sessions"
-    if few == documents:
-        raise InputError(place, what, f"give a lower {flag.min_seen}", usage=True)
-    return [Note(f"{place}: {what}, and are left out", f"{flag.min_seen} says how many it takes")] if few else []
+    log, chosen = read_log(log, depth=depth), read_models(models if isinstance(models, str) else list(models))
+    if not chosen:
+        raise InputError(flag.measures, "no click model given", f"name one, such as {flag.measures:dbn}", usage=True)
+    check_choice(tie, TIES, flag.tie)
+    counted, floor = pair(prior), numbers.FLOOR.check(floor)
+    iterations, tolerance = numbers.ITERATIONS.check(iterations), numbers.TOLERANCE.check(tolerance)
+    qrels = qrels if qrels is None or isinstance(qrels, Qrels) else Qrels(qrels)
+    log, notes = listed(log)
+    tried, more = (log, []) if test is None else listed(read_log(test, depth=depth))
+    items = items_of(log, tie, qrels)
+    cells = items.cells(log)
+    fitted = {str(one): fitted_model(one, items, cells, counted, iterations, tolerance) for one in chosen}
+    predictions = {name: model._predicts(tried, floor) for name, model in fitted.items()}
+    if qrels is not None and tie == "document":
+        what = f"{qrels.place} is not used: documents have parameters of their own"
+        notes.append(Note(f"{what}; {flag.tie:grade} takes grades"))
+    notes += [*more, *_notes(log, tried, fitted, predictions, floor)]
+    settings = _said(log, None if test is None else tried, tie, counted, iterations, tolerance, floor)
+    return ClickModels(fitted, predictions, "" if test is None else tried.place, settings, tell(notes))

@@ -15,16 +15,12 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints, distinct
-from gradedeval.cli.options import one_registered
-from gradedeval.cli.runner import option_of
 from gradedeval.errors import InputError, Note, ProblemList, check_choice, did_you_mean, flag, plural, shorten
 from gradedeval.formats.frames import InNotebook, to_frame
-from gradedeval.options import OPTIONS, numbers, resolve_options
+from gradedeval.options import numbers
 from gradedeval.options.definition import READING, allowed_growth
-from gradedeval.options.question import Setting, settings_of
+from gradedeval.options.question import Setting
 from gradedeval.rankings.objects import readable_table, refuse_source
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.trec.documents import read_json
 from gradedeval.trec.line_reader import Pieces, check_text, whole_lines
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
@@ -770,32 +766,5 @@ def _count(word: bytes) -> int:
     return int(number)
 
 
-# LOG at a prompt: see `read_log`.
-
-
-LOG_OPTIONS = [*map(option_of, settings_of(read_log).values())]
-
-
-def log_from(file: str, keywords: dict[str, Any], columns: Sequence[str] = ()) -> ClickLog:
-    """The log, read as its options say, which are taken out of the others."""
-    taken = {name: keywords.pop(name) for name in ("clicks_as", "depth", "idle", "lenient")}
-    return read_log(file, columns=columns, **taken | {"clicks_as": taken["clicks_as"] or "rank"})
-
-
-# QRELS beside a click log, and the options that say how they are read.
-
-
 READ_BY = ("qrels_format", "labels")
-QRELS_OPTIONS = [one_registered(name) for name in READ_BY]
-
-
-def qrels_from(files: Sequence[str], keywords: dict[str, Any]) -> Qrels | None:
-    """The judgments, of a file if there is one, read as their options say, which are taken out of the others. Raises
-    InputError (usage) for such an option without a file."""
-    taken = {name: keywords.pop(name) for name in READ_BY}
-    if files:
-        return qrels_for({}, files[0], resolve_options(**taken))
-    for name, value in taken.items():
-        if value is not None:
-            raise OPTIONS[name].error("says how QRELS are read", "add them")
-    return None
+"""How the qrels beside a log are read."""

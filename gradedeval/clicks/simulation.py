@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.cli.arguments import measure_table, one_measure, run_and_qrels, runs_and_qrels_if_any
-from gradedeval.cli.options import MEASURES_FROM, OUTPUT_FILE, READS, command_line, option, registered
-from gradedeval.cli.output import write
 from gradedeval.clicks import model_kinds
 from gradedeval.clicks.click_measures import gains_of_lists, lists_of
 from gradedeval.clicks.click_models import NO_LIST, ClickModel, listed, read_model
@@ -31,6 +28,7 @@ from gradedeval.options import (
     refuse_options,
     resolve_options,
 )
+from gradedeval.options.question import Needs, Setting, question
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import named_runs, qrels_for
 from gradedeval.trec.lines import encode
@@ -160,16 +158,80 @@ def _as_log(lists: ClickLog, chosen: Ints, bits: Any, ranks: int, each: bool) ->
     return log if each else log.collapsed()
 
 
+# `gradedeval clicks simulate RUN... QRELS`: a click log of users whose behaviour is known.
+
+
+As = Annotated["ClickModel | AnyMeasure | os.PathLike[str]", Setting("Users are those of a measure: of err, rr or "
+    "cascade they stop at the first click, made with the probability of the gain; of a C/W/L measure they go on as it "
+    "says, and click with the probability of the gain.", metavar="MEASURE", spelled=("--as",),
+    measure="one")]  # fmt: skip
+ModelFile = Annotated[str | None, Setting("Users are those of a click model that `clicks models --write-model` wrote.",
+    metavar="FILE.json", reads=True)]  # fmt: skip
+Sessions = Annotated[int, Setting("", numbers.SESSIONS, "N")]
+Seed = Annotated[int, Setting("The same seed draws the same sessions.", numbers.SEED, "N")]
+Lists = Annotated[Any, Setting("Show the lists of this log, as often as there, and not those of runs.", metavar="LOG",
+    reads=True)]  # fmt: skip
+Each = Annotated[bool, Setting("Write a line for each session, in the order drawn, not one for identical ones with "
+    "their count.")]  # fmt: skip
+
+
+def asked_users(users: As, model: ModelFile = None) -> dict[str, Any]:
+    """The users of a file, where there is one."""
+    return {"users": read_model(model)} if model else {}
+
+
+def check_users(
+    users: str | None, model: str | None, lists: str | None, measures_from: Any, files: Sequence[str]
+) -> None:
+    """Raise InputError (usage) where it is not said who the users are, or what is said does not go together."""
+    if (users is None) == (model is None):
+        what = "users of a measure or of a click model" if users is None else f"cannot be combined with {flag.model}"
+        raise InputError("--as" if users else "", what, "give either --as MEASURE or --model FILE", usage=True)
+    if model is not None and measures_from:
+        raise InputError(flag.measures_from, f"does not apply to {OF_MODEL}", "leave it out", usage=True)
+    if lists is not None and len(files) > 1:
+        raise InputError(flag.lists, "cannot be combined with runs", "give QRELS alone", usage=True)
+
+
+def read_of(users: Any, lists: str | None) -> Needs:
+    """What is read: the grades of documents are those of users of a measure."""
+    if lists is not None:
+        return "qrels if any"
+    return "runs, qrels if any" if isinstance(users, ClickModel) else "runs"
+
+
+@question(
+    "simulate",
+    "runs, qrels if any",
+    files="RUN... [QRELS]",
+    wants=read_of,
+    asking=asked_users,
+    check=check_users,
+    text=lambda log: "".join(log.lines()),
+    options="measuring",
+    unjudged=tuple(OptionKwargs.__annotations__),
+    own_measures=True,
+    help="""Draw sessions of users whose behaviour is known, as a click log.
+
+    The first documents of each topic of each run are a list (10 of them, or as --depth says), and each session shows
+    one of the lists, drawn uniformly.
+
+    \b
+    gradedeval clicks simulate runs/*.run qrels.txt --as err -o log.tsv
+    gradedeval clicks simulate runs/*.run qrels.txt --as 'rbp(p=0.8)' --seed 7
+    gradedeval clicks simulate runs/*.run --model dbn.json
+    """,
+)
 @lists_options
 def simulate(
-    users: ClickModel | AnyMeasure | os.PathLike[str],
+    users: As,
     runs: Any = None,
     qrels: Any = None,
     *,
-    lists: Any = None,
-    sessions: int = SESSIONS,
-    seed: int = SEED,
-    each: bool = False,
+    sessions: Sessions = SESSIONS,
+    seed: Seed = SEED,
+    lists: Lists = None,
+    each: Each = False,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> ClickLog:
@@ -179,9 +241,9 @@ def simulate(
               reader goes on with C(i) and clicks on each document viewed with the probability of its gain
     runs      the runs whose lists are shown: each topic's first documents, drawn uniformly
     qrels     the judgments; not needed by a model with parameters for each document
-    lists     a log whose lists are shown instead, as often as there
     sessions  how many
     seed      the same seed gives the same sessions
+    lists     a log whose lists are shown instead, as often as there
     each      a row for each session, in the order drawn; otherwise identical ones are one row, counted
     keywords  options; of them depth, that of the lists, is 10 by default
 
@@ -189,124 +251,50 @@ def simulate(
     wrong.
     """
     refuse_options(keywords, OF_SCORES, "simulate")
-    options = resolve_options(like, **keywords)
+    user, options = read_users(users, keywords), resolve_options(like, **keywords)
+    if (runs is None) == (lists is None):
+        what, hint = "lists to show come from runs or from a log", f"give either RUN... or {flag.lists}"
+        raise InputError("", what, hint, usage=True)
+    sessions, seed = numbers.SESSIONS.check(sessions), numbers.SEED.check(seed)
+    graded = isinstance(user, Measure) or user.items.tie == "grade"
+    if qrels is None and graded:
+        raise InputError("", "the grades of documents are needed", "add QRELS", usage=True)
+    named, depth = {} if runs is None else named_runs(runs, qrels), options.depth or DEPTH
+    judged = Qrels.none() if qrels is None else qrels_for(named, qrels, options)
+    if runs is not None:
+        shown, notes = lists_of(named, judged, options, depth)
+    else:
+        shown, notes = lists_in(read_log(lists, depth=depth), judged if graded else None)
+    if isinstance(user, ClickModel):
+        user = replace(user, items=replace(user.items, qrels=judged)) if graded else user
+        found, notes = users_of_model(user, shown), [*notes, *unknown_to(user, shown)]
+    else:
+        found = users_of_measure(user, shown, judged, options)
+    return replace(drawn(found, shown, sessions, seed, each), place="<simulated>", notes=tell(notes))
+
+
+def read_users(users: Any, keywords: Mapping[str, Any]) -> ClickModel | Measure:
+    """A click model, or that of a file, or a measure. Raises InputError (usage) unless it is one, and for options of
+    measures with a model."""
     if isinstance(users, os.PathLike) or (isinstance(users, str) and is_named(users)):
         users = read_model(users)
-    user = users if isinstance(users, ClickModel) else _one_measure(users)
-    if isinstance(user, ClickModel):
+    if isinstance(users, ClickModel):
         refuse_options(keywords, OF_MEASURES, OF_MODEL)
-    named = None if runs is None else named_runs(runs, qrels)
-    known = None if lists is None else read_log(lists, depth=options.depth or DEPTH)
-    log = simulated(user, named, qrels, options, lists=known, sessions=sessions, seed=seed, each=each)
-    return replace(log, notes=tell(log.notes))
-
-
-def _one_measure(users: AnyMeasure) -> Measure:
+        return users
     measures = parse_measures(users)
     if len(measures) != 1:
         raise InputError("users", f"{len(measures)} measures", "name one, such as err", usage=True)
     return measures[0]
 
 
-def simulated(
-    users: ClickModel | Measure,
-    runs: Mapping[str, Any] | None,
-    qrels: Any,
-    options: Options,
-    *,
-    lists: ClickLog | None = None,
-    sessions: int = SESSIONS,
-    seed: int = SEED,
-    each: bool = False,
-) -> ClickLog:
-    """The log of `simulate`, of a model or measure, runs by name and a log that are read."""
-    if (runs is None) == (lists is None):
-        raise InputError(
-            "", "lists to show come from runs or from a log", f"give either RUN... or {flag.lists}", usage=True
-        )
-    sessions, seed = numbers.SESSIONS.check(sessions), numbers.SEED.check(seed)
-    needs = isinstance(users, Measure) or users.items.tie == "grade"
-    if qrels is None and needs:
-        raise InputError("", "the grades of documents are needed", "add QRELS", usage=True)
-    judged = Qrels.none() if qrels is None else qrels_for(runs or {}, qrels, options)
-    if lists is None:
-        assert runs is not None
-        lists, notes = lists_of(runs, judged, options, options.depth or DEPTH)
-    else:
-        lists, notes = listed(lists)
-        if not lists.lengths.any():
-            raise InputError(lists.place, *NO_LIST)
-        shown = {topic for topic, length in zip(lists.topics, lists.lengths, strict=True) if length}
-        if strange := [topic for topic in shown if needs and encode(topic) not in judged._row]:
-            what = f"{len(strange)} {plural(len(strange), 'topic')} not in {judged.place}"
-            notes.append(f"{lists.place}: {what}, whose documents have no grade")
-    if isinstance(users, Measure):
-        found = users_of_measure(users, lists, judged, options)
-    else:
-        items = users.items if not needs else replace(users.items, qrels=judged)
-        users = replace(users, items=items)
-        found, notes = users_of_model(users, lists), [*notes, *unknown_to(users, lists)]
-    log = drawn(found, lists, sessions, seed, each)
-    return replace(log, place="<simulated>", notes=notes)
-
-
-# `gradedeval clicks simulate RUN... QRELS`: a click log of users whose behaviour is known.
-
-
-OPTIONS = [
-    option("--as", "user", metavar="MEASURE", help="Users are those of a measure: of err, rr or cascade they stop at "
-           "the first click, made with the probability of the gain; of a C/W/L measure they go on as it says, and "
-           "click with the probability of the gain."),
-    option("--model", metavar="FILE.json", file=READS, help="Users are those of a click model that `clicks models "
-           "--write-model` wrote."),
-    option(numbers.SESSIONS, default=SESSIONS, metavar="N", help=f"Default: {SESSIONS}."),
-    option(numbers.SEED, default=SEED, metavar="N", help="The same seed draws the same sessions. "
-           f"Default: {SEED}."),
-    option("--lists", metavar="LOG", file=READS, help="Show the lists of this log, as often as there, and not those of "
-           "runs."),
-    option("--each", is_flag=True, help="Write a line for each session, in the order drawn, not one for identical ones "
-           "with their count."),
-    OUTPUT_FILE,
-]  # fmt: skip
-
-
-@command_line("simulate", "RUN... [QRELS]", OPTIONS, [MEASURES_FROM], registered("measuring"))
-def simulate_command(
-    files: tuple[str, ...],
-    user: str | None,
-    model: str | None,
-    measures_from: tuple[str, ...],
-    sessions: int,
-    seed: int,
-    lists: str | None,
-    each: bool,
-    output: str | None,
-    **keywords: Any,
-) -> None:
-    """Draw sessions of users whose behaviour is known, as a click log.
-
-    The first documents of each topic of each run are a list (10 of them, or as --depth says), and each session shows
-    one of the lists, drawn uniformly.
-
-    \b
-    gradedeval clicks simulate runs/*.run qrels.txt --as err -o log.tsv
-    gradedeval clicks simulate runs/*.run qrels.txt --as 'rbp(p=0.8)' --seed 7
-    gradedeval clicks simulate runs/*.run --model dbn.json
-    """
-    if (user is None) == (model is None):
-        what = "users of a measure or of a click model" if user is None else f"cannot be combined with {flag.model}"
-        raise InputError("--as" if user else "", what, "give either --as MEASURE or --model FILE", usage=True)
-    if model is not None:
-        refuse_options(keywords, OF_MEASURES, OF_MODEL)
-        if measures_from:
-            raise InputError(flag.measures_from, f"does not apply to {OF_MODEL}", "leave it out", usage=True)
-    users = read_model(model) if model else one_measure("--as", user, measure_table(measures_from))
-    shown = None if lists is None else read_log(lists, depth=keywords["depth"] or DEPTH)
-    if lists is not None:
-        runs, qrels = None, files[0] if files else None
-        if len(files) > 1:
-            raise InputError(flag.lists, "cannot be combined with runs", "give QRELS alone", usage=True)
-    else:
-        runs, qrels = (run_and_qrels if user else runs_and_qrels_if_any)(files, keywords)
-    log = simulate(users, runs, qrels, lists=shown, sessions=sessions, seed=seed, each=each, **keywords)
-    write("".join(log.lines()), output)
+def lists_in(log: ClickLog, qrels: Qrels | None) -> tuple[ClickLog, list[str]]:
+    """The lists that a log shows, and notes on topics of which nothing is judged, where grades are needed. Raises
+    InputError where it shows none."""
+    lists, notes = listed(log)
+    if not lists.lengths.any():
+        raise InputError(lists.place, *NO_LIST)
+    shown = {topic for topic, length in zip(lists.topics, lists.lengths, strict=True) if length}
+    if qrels is not None and (strange := [topic for topic in shown if encode(topic) not in qrels._row]):
+        what = f"{len(strange)} {plural(len(strange), 'topic')} not in {qrels.place}"
+        notes.append(f"{lists.place}: {what}, whose documents have no grade")
+    return lists, notes

@@ -8,7 +8,7 @@ samples.", numbers.DRAWS, metavar="N")]`. Name, type and default are those of th
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin
@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 from gradedeval.options.definition import THIS_COMMAND, Commands
 from gradedeval.options.numbers import Number
 
-Needs = Literal["matrix", "runs", "runs if any", "runs, qrels if any", "file", "files", "nothing", "log",
-    "log and qrels", "log, qrels if any"]  # fmt: skip
+Needs = Literal["matrix", "runs", "runs if any", "runs, qrels if any", "qrels if any", "file", "files",
+    "nothing", "log", "log and qrels", "log, qrels if any"]  # fmt: skip
 """What a question reads: scores of runs × topics, or saved ones; runs and qrels; these or nothing; runs alone, too; one
 file, or several; a click log, with or without qrels."""
 
@@ -33,8 +33,8 @@ class Setting:
     spelled       its flags, where they are not those of its name or number
     off           the flag that turns it off, where it is on by default
     default_text  what the default is, where None does not say it
-    reads         its value may name a file, which is read
-    grows         its value names a file, which lines are added to
+    reads         its value may name a file, which is read; a "log" as the question reads its own
+    writes        its value names a file, which is written, and `grows` one that lines are added to
     repeats       it may be given several times
     measure       it names a measure, or several; or what reads these, and the table of measures
     required      it must be given; this is the hint where it is not
@@ -49,7 +49,8 @@ class Setting:
     spelled: tuple[str, ...] = ()
     off: str = ""
     default_text: str | None = None
-    reads: bool = False
+    reads: bool | Literal["log"] = False
+    writes: bool = False
     grows: bool = False
     repeats: bool = False
     measure: Literal["", "one", "several"] | Callable[[Any, Mapping[str, Any]], Any] = ""
@@ -89,7 +90,7 @@ class Setting:
         silent = self.default is None or self.is_flag or self.default == ()
         shown = " ".join(self.default) if isinstance(self.default, tuple) else self.default
         default = self.default_text if self.default_text is not None or silent else shown
-        return self.help if default is None else f"{self.help} Default: {default}."
+        return self.help if default is None else f"{self.help} Default: {default}.".lstrip()
 
 
 def lines_under(found: Any) -> str:
@@ -128,18 +129,22 @@ class Question:
 
     name          of its command
     function      which answers it; what it reads stands first in its signature
-    needs         what it reads, and `files` what the arguments are called
+    needs         what it reads, and `files` what the arguments are called; `wants`: by its settings, which of these
     help          its page
     answer        where the function gives a frame alone: makes of this, what was read and settings what shows itself
-    check         by its settings, raises InputError for those that do not go together, before anything is read
+    check         by its settings, raises InputError for those that do not go together, before anything is read; it may
+                  name other options, and `files`
     asking        settings, and what its answer is shown as -> settings and options that follow; `form` is the format,
-                  `layout` its own, `output` the file, and `given` are the names of what the command line says
+                  `layout` its own, `output` the file, and `given` are the names of what the command line says. It may
+                  have settings that the function has not, which stand first
     paired        by its settings, whether all runs are compared on the same topics, so that the others are told
     shows         the `document` of its answer, where this is asked something alone, by settings in its signature
     fails         by its answer, settings in its signature, `form` and `output`, whether the command ends with exit
                   code 1
-    writes        flag -> attribute of the answer and what `--flag FILE.csv` says: a second result, for programs
-    as_text       a flag, and what makes text of the answer where it is given, in place of tables
+    writes        name -> a setting, and the attribute of the answer that its file has; or what makes text of the answer
+                  for it, by settings in its signature: second results, for programs
+    as_text       a flag, and what makes text of the answer where it is given, in place of tables; `text` makes it of an
+                  answer that has none
     reports       formats that it alone has: name -> extension, if any, and what makes text of the answer. The extension
                   of -o need not be one that is known
     modes         questions that the same command asks by a flag, which is their `mode`, and may be a setting of theirs;
@@ -158,13 +163,15 @@ class Question:
     digits        those of tables, where they may be chosen; the `document` of its answer is told them if it asks
     page          whether its answer is the text of an HTML page, which -o names, and not tables
     settings      name -> setting, in the order of the signature, and then those of `reads`
-    views         those of `shows` and `fails`
+    asked         the names of those of `asking` alone
+    views         those of `shows`, `fails` and `writes`
     reading       those of `reads`
     """
 
     name: str
     function: Callable[..., Any]
     needs: Needs
+    wants: Callable[..., Needs] | None = None
     files: str = "RUN... QRELS"
     help: str = ""
     answer: Callable[..., Any] | None = None
@@ -173,8 +180,9 @@ class Question:
     paired: Callable[[Mapping[str, Any]], bool] = lambda settings: True
     shows: Callable[..., Any] | None = None
     fails: Callable[..., bool] = lambda found: False
-    writes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    writes: Mapping[str, tuple[Setting, str | Callable[..., str]]] = field(default_factory=dict)
     as_text: tuple[Setting, Callable[[Any], str]] | None = None
+    text: Callable[[Any], str] | None = None
     reports: Mapping[str, tuple[str, Callable[[Any], str]]] = field(default_factory=dict)
     modes: tuple[Question, ...] = ()
     mode: Setting | None = None
@@ -193,16 +201,21 @@ class Question:
     digits: str = ""
     page: bool = False
     settings: Mapping[str, Setting] = field(init=False)
+    asked: Collection[str] = field(init=False)
     views: Mapping[str, Setting] = field(init=False)
     reading: Mapping[str, Setting] = field(init=False)
 
     def __post_init__(self) -> None:
         self.reading = {} if self.reads is None else settings_of(self.reads)
-        self.settings = {**settings_of(self.function), **self.reading}
+        self.settings = {**settings_of(self.asking), **settings_of(self.function), **self.reading}
+        self.asked = settings_of(self.asking).keys() - settings_of(self.function).keys()
         if self.mode is not None:
             self.mode = self.settings.get(self.mode.name, self.mode)
         shown = {} if self.shows is None else settings_of(self.shows)
         self.views = shown | settings_of(self.fails)
+        for name, (setting, made) in self.writes.items():
+            self.views[name] = replace(setting, name=name, writes=True)
+            self.views |= settings_of(made) if callable(made) else {}
 
 
 @cache

@@ -418,7 +418,7 @@ def check_total(measure: Measure, total: float, hint: str) -> None:
         raise InputError("", what, hint, usage=True, kind="weights-total")
 
 
-CURVE = "curve", "Write every value tried, with its correlation."
+CURVE = Setting("Write every value tried, with its correlation.", metavar="FILE.csv"), "curve"
 OF_WEIGHTS = Question(
     "fit",
     fit_weights,

@@ -322,6 +322,10 @@ class Informativeness(InNotebook):
         return Document(blocks, self.signature)
 
 
+CURVE = Setting("Write the actual and the inferred precision at 20 levels of recall, means over lists.",
+    metavar="FILE.csv")  # fmt: skip
+
+
 @question(
     "informative",
     "runs",
@@ -329,9 +333,7 @@ class Informativeness(InNotebook):
     own_measures=True,
     jobs=True,
     shows=Informativeness.document,
-    writes={
-        "curve": ("curves", "Write the actual and the inferred precision at 20 levels of recall, means over lists.")
-    },
+    writes={"curve": (CURVE, "curves")},
     help="""Report how well a score determines the curve of precision over recall.
 
     Of all chances of grades at the ranks of a list that have its score, and as many documents of each grade, those of

@@ -255,6 +255,10 @@ def _needed(row: Row) -> Any:
     return ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
 
 
+CURVE = Setting("Write the achieved significance level of every pair, from the highest to the lowest.",
+    metavar="FILE.csv")  # fmt: skip
+
+
 @question(
     "power",
     "matrix",
@@ -264,7 +268,7 @@ def _needed(row: Row) -> Any:
     Uses Sakai's paired bootstrap test (studentized, on shifted differences). With --plan: how many topics a collection
     needs (Sakai's topic set size design).
     """,
-    writes={"curve": ("curve", "Write the achieved significance level of every pair, from the highest to the lowest.")},
+    writes={"curve": (CURVE, "curve")},
     modes=(PLAN,),
     picture=Picture(
         lambda found: [pictures.Panel(partial(draw_levels, curve=found.curve, level="level", alpha=found.alpha), 2.1)],

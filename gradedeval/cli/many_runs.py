@@ -21,12 +21,12 @@ from gradedeval.cli.arguments import (
     standardization,
 )
 from gradedeval.cli.options import (
+    MEASURES,
     MEASURES_FROM,
     READS,
     Decorator,
     files_named,
     given,
-    measure_option,
     mismatch_option,
     option,
     registered,
@@ -46,7 +46,7 @@ SCORING_OPTIONS: list[Decorator] = [MEASURES_FROM, CLUSTER, *registered("scoring
 FROM_SCORES: Decorator = option("--from-scores", multiple=True, metavar="FILE", file=READS, help="Read scores saved "
     "with `gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.")  # fmt: skip
 SAVED_OPTIONS: list[Decorator] = [FROM_SCORES, mismatch_option()]
-MATRIX_OPTIONS: list[Decorator] = [*SAVED_OPTIONS, measure_option(), *SCORING_OPTIONS, *STANDARD_OPTIONS]
+MATRIX_OPTIONS: list[Decorator] = [*SAVED_OPTIONS, MEASURES, *SCORING_OPTIONS, *STANDARD_OPTIONS]
 
 
 def options_with_residuals(keywords: Mapping[str, Any]) -> Options:

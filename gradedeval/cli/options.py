@@ -27,7 +27,7 @@ READS, WRITES, GROWS = "reads", "writes", "appends to"
 BARE = ""
 """What stands for the value of an option that is given without one."""
 
-REPORTED = "Measure to report, such as err@20 or 'ndcg(gain=exp)@10'."
+REPORTED = "Measure to report, such as err@20 or 'ndcg(gain=exp)@10'. Repeat -m, or separate measures by spaces."
 
 
 class SectionedOption(click.Option):
@@ -202,26 +202,14 @@ def mismatch_option(section: str = THIS_COMMAND) -> Decorator:
     return option("--allow-mismatch", section=section, is_flag=True, help=MISMATCH)
 
 
-def measure_option() -> Decorator:
-    """-m, which may be repeated, and its default."""
-    help = f"{REPORTED} Repeat -m, or separate measures by spaces. Default: {' '.join(DEFAULT)}."
-    return option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=help)
-
-
+MEASURES = option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=f"{REPORTED} "
+                  f"Default: {' '.join(DEFAULT)}.")  # fmt: skip
 TIME = "Time of the line in the history, as in 2026-11-22T13:00:00Z."
 
 
-def history_options(label: str) -> list[Decorator]:
-    """--label, by what it means to the command, and --time."""
-    return [
-        option("--label", metavar="TEXT", help=label),
-        option("--time", metavar="TIME", help=f"{TIME} Default: that of the run file."),
-    ]
-
-
-def output_file(help: str = "Write to FILE, completely or not at all.") -> Decorator:
+def output_file(help: str = "Write to FILE, completely or not at all.", **settings: Any) -> Decorator:
     """-o."""
-    return option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help=help)
+    return option("-o", "--output", section=OUTPUT, file=WRITES, help=help, **{"metavar": "FILE", **settings})
 
 
 OUTPUT_FILE = output_file()

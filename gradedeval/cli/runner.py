@@ -36,6 +36,7 @@ from gradedeval.cli.options import (
     is_given,
     one_registered,
     option,
+    output_file,
     output_options,
     registered,
 )
@@ -46,16 +47,13 @@ from gradedeval.formats.frames import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OPTIONS
-from gradedeval.options.definition import OUTPUT
 from gradedeval.options.question import Question, Setting
 from gradedeval.trec.stream import extension_of
 
 Inputs = tuple[Any, ...]
 
-PAGE_FILE = option(
-    "-o", "--output", section=OUTPUT, metavar="FILE.html", file=WRITES, required=True, help="Write to FILE.html, "
-    "completely or not at all; - is standard output.",
-)  # fmt: skip
+PAGE_FILE = output_file("Write to FILE.html, completely or not at all; - is standard output.", metavar="FILE.html",
+                        required=True)  # fmt: skip
 
 
 @cache

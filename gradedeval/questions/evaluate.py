@@ -22,14 +22,14 @@ from gradedeval.cli.options import (
     GROWS,
     JOBS,
     MANY_RUNS,
+    MEASURES,
     MEASURES_FROM,
     PUBLISHED,
     READS,
     STANDARDIZATION,
+    TIME,
     command_line,
-    history_options,
     is_given,
-    measure_option,
     mismatch_option,
     option,
     output_options,
@@ -141,12 +141,14 @@ EVAL_OPTIONS = [
     CLUSTER,
     option("--append-to", metavar="FILE", file=GROWS, help="Append the summaries to a history, a line for each run: "
            "see `gradedeval history`."),
-    *history_options("\\label of a LaTeX table with --caption, and the name of the line that --append-to writes."),
+    option("--label", metavar="TEXT", help="\\label of a LaTeX table with --caption, and the name of the line that "
+           "--append-to writes."),
+    option("--time", metavar="TIME", help=f"{TIME} Default: that of the run file."),
     option("--keep-going", section=MANY_RUNS, is_flag=True, help="Write -o even if some runs fail, without them."),
 ]  # fmt: skip
 
 
-@command_line("eval", "RUN... QRELS", [measure_option(), MEASURES_FROM], registered("eval"), STANDARD_OPTIONS,
+@command_line("eval", "RUN... QRELS", [MEASURES, MEASURES_FROM], registered("eval"), STANDARD_OPTIONS,
               EVAL_OPTIONS, PUBLISHED_OPTIONS)  # fmt: skip
 def command(
     files: tuple[str, ...],

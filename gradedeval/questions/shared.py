@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from gradedeval.measures.definition import AnyMeasure
 
-Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting(f"{REPORTED} Repeat -m, or separate measures by "
-    "spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"), measure="several")]  # fmt: skip
+Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting(REPORTED, metavar="MEASURE",
+    section=GAINS, spelled=("-m", "--measure"), measure="several")]  # fmt: skip
 
 AllowMismatch = Annotated[bool, Setting(MISMATCH)]
 

@@ -64,7 +64,7 @@ def command_of(question: Question) -> click.Command:
         _print(question, keywords)
 
     outputs = [PAGE_FILE if question.page else OUTPUT_FILE]
-    if not question.page and question.text is None:
+    if question.text is None:
         formats, said = (*question.reports, *formats_for()), (question.by_extension, question.output)
         outputs = output_options(formats, question.form, question.digits, *said)
     own = [*map(option_of, _settings(question, question.modes, question.views).values())]
@@ -100,9 +100,9 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
     own = _own(_settings(question, question.modes, question.views), keywords)
     settings, views = _said(asked.settings, own), _said(asked.views, own)
     asked.check(**_for(asked.check, settings, keywords | views))
-    if question.page:
-        output = _page_file(question, keywords.pop("output"))
-        return write(_answer(asked, settings, keywords), output)
+    if question.page and keywords["output"] != "-" and extension_of(keywords["output"]) not in (".html", ".htm"):
+        what = f"a {question.name} is an HTML page"
+        raise InputError(f"'{keywords['output']}'", what, "name a .html file", usage=True)
     text = asked.as_text if asked.as_text is not None and own[asked.as_text[0].flag] else None
     if text is not None and keywords["form"] is not None:
         raise InputError("-f", f"does not apply to {text[0].flag}", "leave one of them out", usage=True)
@@ -135,13 +135,6 @@ def _form(question: Question, output: str | None) -> str:
     forms = {FORMATS[name].extension: name for name in formats_for()} if question.reports else {}
     forms |= {extension: name for name, (extension, _) in question.reports.items() if extension}
     return forms.get(extension_of(output), question.form)
-
-
-def _page_file(question: Question, output: str) -> str:
-    """The file of a page. Raises InputError (usage) where its extension says that it is another one."""
-    if output != "-" and extension_of(output) not in (".html", ".htm"):
-        raise InputError(f"'{output}'", f"a {question.name} is an HTML page", "name a .html file", usage=True)
-    return output
 
 
 def _check_seconds(question: Question, views: Mapping[str, Any]) -> None:

@@ -161,7 +161,7 @@ class Question:
     form          the format where none is asked for, `by_extension` whether -o may ask for one, or what a page says of
                   that; `output` is what it says of -o
     digits        those of tables, where they may be chosen; the `document` of its answer is told them if it asks
-    page          whether its answer is the text of an HTML page, which -o names, and not tables
+    page          whether its `text` is an HTML page, whose file -o has to name
     settings      name -> setting, in the order of the signature, and then those of `reads`
     asked         the names of those of `asking` alone
     views         those of `shows`, `fails` and `writes`

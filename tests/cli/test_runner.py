@@ -237,7 +237,7 @@ def test_what_reads_a_log_has_settings_of_its_own_and_those_of_the_question_that
             command.main(files, standalone_mode=False, obj=())
 
 
-@question("sheet", "file", files="FILE", page=True)
+@question("sheet", "file", files="FILE", text=str, page=True)
 def sheet(path: str, *, lines: Lines = 3) -> str:
     return f"<p>{path}: {lines}</p>"
 

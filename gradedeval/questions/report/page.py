@@ -274,6 +274,7 @@ MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
     gradedeval report a.run b.run qrels.txt --baseline a.run -o report.html
     """,
     check=lambda measures, baseline, at, show, **tested: ReportSettings(significance.TestSettings(**tested), at, show),
+    text=str,
     page=True,
     options="scoring",
     besides=("unseen",),

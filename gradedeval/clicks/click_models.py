@@ -8,9 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
-
-from gradedeval.arrays import Floats, Ints
+from gradedeval.arrays import Floats, Ints, np
 from gradedeval.clicks import model_kinds
 from gradedeval.clicks.log import READ_BY, ClickLog, FromLog, read_log
 from gradedeval.clicks.model_kinds import (
@@ -31,13 +29,15 @@ from gradedeval.formats import Column, Document, Layout, Table, json_text, rende
 from gradedeval.formats.frames import frame_table, to_frame
 from gradedeval.options import numbers
 from gradedeval.options.question import Setting, question
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.trec.documents import read_json
+from gradedeval.rankings import qrels as judgments
+from gradedeval.trec import documents
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, decode, encode
 from gradedeval.trec.stream import Source
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.rankings.qrels import Qrels
 
 
 # Click models are fitted to a log, and tried on another.
@@ -411,7 +411,7 @@ def read_model(path: str | os.PathLike[str]) -> ClickModel:
     source = Source(path)
     content = source.read()
     try:
-        kept = read_json(decode(content.removeprefix(BYTE_ORDER_MARKS[0])))
+        kept = documents.read_json(decode(content.removeprefix(BYTE_ORDER_MARKS[0])))
     except json.JSONDecodeError as error:
         raise InputError(f"{source.place}:{error.lineno}", f"is not valid JSON ({error.msg})", HINT) from None
     if not isinstance(kept, dict) or not isinstance(kept.get("model"), str):
@@ -457,7 +457,8 @@ def _model(chosen: Chosen, tie: str, kept: dict[str, Any], place: str) -> ClickM
     seen = _values(kept["seen"], tie) if "seen" in kept else {}
     counts = np.array([int(seen.get(item, 0)) for item in names], dtype=np.int64)
     # The grades of documents come from the qrels that it is used with.
-    return ClickModel(chosen, Items(list(names), None if tie == "document" else Qrels.none()), parameters, counts)
+    items = Items(list(names), None if tie == "document" else judgments.Qrels.none())
+    return ClickModel(chosen, items, parameters, counts)
 
 
 def _check_products(parameters: dict[str, Floats], unseen: float | None, place: str) -> None:
@@ -629,7 +630,7 @@ def models(
     check_choice(tie, TIES, flag.tie)
     counted, floor = pair(prior), numbers.FLOOR.check(floor)
     iterations, tolerance = numbers.ITERATIONS.check(iterations), numbers.TOLERANCE.check(tolerance)
-    qrels = qrels if qrels is None or isinstance(qrels, Qrels) else Qrels(qrels)
+    qrels = qrels if qrels is None or isinstance(qrels, judgments.Qrels) else judgments.Qrels(qrels)
     log, notes = listed(log)
     tried, more = (log, []) if test is None else listed(read_log(test, depth=depth))
     items = items_of(log, tie, qrels)

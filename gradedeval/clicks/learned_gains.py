@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-import numpy as np
-
-from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.clicks.click_measures import (
     CLICKS,
     SS_REL,
@@ -45,10 +43,12 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import gain_table
 from gradedeval.options import numbers
 from gradedeval.options.question import Setting, question
-from gradedeval.rankings.qrels import Qrels
+from gradedeval.rankings import qrels as judgments
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.rankings.qrels import Qrels
 
 
 # `gains`: the gains of grades, the utility of ranks, or the thresholds of users, as clicks and preferences tell.
@@ -744,7 +744,7 @@ def gains(
 
 def learn(source: Any, qrels: Any, wanted: AnyMeasure, shape: Shape, lesson: Lesson, depth: int | None) -> Learned:
     """What `gains` returns. Raises InputError as it does."""
-    measures, qrels = parse_measures(wanted), qrels if isinstance(qrels, Qrels) else Qrels(qrels)
+    measures, qrels = parse_measures(wanted), qrels if isinstance(qrels, judgments.Qrels) else judgments.Qrels(qrels)
     if len(measures) != 1:
         raise InputError(flag.measures, f"{len(measures)} measures", "name one, such as err", usage=True)
     measure = measures[0]

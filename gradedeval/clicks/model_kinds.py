@@ -7,9 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
-from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.errors import InputError, did_you_mean, flag
 from gradedeval.measures import notation
 from gradedeval.measures.gains import safe_divide

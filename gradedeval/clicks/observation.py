@@ -11,8 +11,6 @@ from functools import partial
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-import numpy as np
-
 from gradedeval.analysis.pictures import (
     LIGHT,
     PALE,
@@ -26,7 +24,7 @@ from gradedeval.analysis.pictures import (
     whole_numbers,
 )
 from gradedeval.analysis.tables import Shown, frame_document, near_best, same
-from gradedeval.arrays import Floats, Ints
+from gradedeval.arrays import Floats, Ints, np
 from gradedeval.clicks.log import (
     LAST_RANK,
     ClickLog,
@@ -50,8 +48,8 @@ from gradedeval.options import numbers
 from gradedeval.options.definition import GAINS
 from gradedeval.options.numbers import Number
 from gradedeval.options.question import Picture, Setting, question
+from gradedeval.questions import weights as weighing
 from gradedeval.questions.fit import FitResult, MeasureRange, check_total, divergence, fit_weights, read_ranges
-from gradedeval.questions.weights import FEW, RANKS_DRAWN, static_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -399,13 +397,14 @@ def plot_observation(observed: Any, *, ranks: int | None = None, ax: Axes | None
         raise InputError("plot.observation", "the frame has no column observation", f"give {SOURCE}", usage=True)
     check_numbers(frame, frame.columns, "observation", SOURCE)
     divergences = _divergences(observed) if hasattr(observed, "curves") else {}
-    return drawn(partial(draw_observation, frame=frame, divergences=divergences, ranks=ranks or RANKS_DRAWN), ax)
+    draw = partial(draw_observation, frame=frame, divergences=divergences, ranks=ranks or weighing.RANKS_DRAWN)
+    return drawn(draw, ax)
 
 
 def observation_panels(fits: Any, ranks: Ranks = None) -> list[Panel]:
     """The picture of what `clicks.fit` found."""
     divergences = _divergences(fits)
-    draw = partial(draw_observation, frame=fits.curves, divergences=divergences, ranks=ranks or RANKS_DRAWN)
+    draw = partial(draw_observation, frame=fits.curves, divergences=divergences, ranks=ranks or weighing.RANKS_DRAWN)
     return [Panel(draw, 2.1)]
 
 
@@ -423,7 +422,7 @@ def draw_observation(ax: Axes, frame: pd.DataFrame, divergences: dict[str, float
     ]
     names = [str(name) for name in own.columns if name not in ("rank", "observation")]
     for column, (name, look) in enumerate(zip(names, looks(len(names)), strict=True)):
-        marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if len(rank) <= FEW else {}
+        marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if len(rank) <= weighing.FEW else {}
         told = f", KL {divergences[name]:.4f}" if name in divergences else ""
         handles += ax.plot(rank, own[name].to_numpy(dtype=float), label=shown(name) + told, **look, **marker)
     ax.set_xlim(0.4, rank.max() + 0.6)
@@ -610,7 +609,7 @@ def fit_observation(
             for range_, row in zip(searched, frame_rows(found.frame), strict=True):
                 nearest = range_.at(row["value"])
                 row["measure"], row["scaled"] = str(nearest), scaled
-                rows.append((row, static_weights(nearest, len(looked), tried=True)))
+                rows.append((row, weighing.static_weights(nearest, len(looked), tried=True)))
         for measure in fixed:
             vector = _fixed(measure, len(looked))
             if not scaled:
@@ -648,7 +647,7 @@ def _nearest(looked: Floats, searched: Sequence[MeasureRange], scaled: bool, pre
 
 def _fixed(measure: Measure, depth: int) -> Floats:
     try:
-        return static_weights(measure, depth)
+        return weighing.static_weights(measure, depth)
     except InputError as error:
         if not measure.definition.weights_in_ranking:
             raise

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-import numpy as np
-
-from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.clicks import model_kinds
 from gradedeval.clicks.click_measures import gains_of_lists, lists_of
 from gradedeval.clicks.click_models import NO_LIST, ClickModel, listed, read_model
@@ -29,10 +27,13 @@ from gradedeval.options import (
     resolve_options,
 )
 from gradedeval.options.question import Needs, Setting, question
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import named_runs, qrels_for
+from gradedeval.rankings import qrels as judgments
+from gradedeval.scoring import evaluate
 from gradedeval.trec.lines import encode
 from gradedeval.trec.stream import is_named
+
+if TYPE_CHECKING:
+    from gradedeval.rankings.qrels import Qrels
 
 SESSIONS, DEPTH, SEED = 100_000, 10, 0
 OF_MODEL = "users of a click model"
@@ -259,8 +260,8 @@ def simulate(
     graded = isinstance(user, Measure) or user.items.tie == "grade"
     if qrels is None and graded:
         raise InputError("", "the grades of documents are needed", "add QRELS", usage=True)
-    named, depth = {} if runs is None else named_runs(runs, qrels), options.depth or DEPTH
-    judged = Qrels.none() if qrels is None else qrels_for(named, qrels, options)
+    named, depth = {} if runs is None else evaluate.named_runs(runs, qrels), options.depth or DEPTH
+    judged = judgments.Qrels.none() if qrels is None else evaluate.qrels_for(named, qrels, options)
     if runs is not None:
         shown, notes = lists_of(named, judged, options, depth)
     else:

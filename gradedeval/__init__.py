@@ -28,18 +28,22 @@ if TYPE_CHECKING:
     from gradedeval.errors import EvaluationWarning as EvaluationWarning
     from gradedeval.errors import InputError as InputError
     from gradedeval.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator
-    from gradedeval.measures.cwl_family.formula import UserState as UserState
-    from gradedeval.measures.cwl_family.formula import cwl as cwl
-    from gradedeval.measures.definition import Measure as Measure
-    from gradedeval.measures.definition import intent_aware as intent_aware
-    from gradedeval.measures.definition import measure as measure
-    from gradedeval.measures.gains import Gains as Gains
-    from gradedeval.measures.gains import row_sums as row_sums
-    from gradedeval.measures.gains import safe_divide as safe_divide
-    from gradedeval.measures.parse import load_measures as load_measures
-    from gradedeval.measures.parse import parse_measures as parse_measures
-    from gradedeval.measures.table import MEASURES as MEASURES
-    from gradedeval.options import Options as Options
+    from gradedeval.kernel.measures.cwl_family.formula import UserState as UserState
+    from gradedeval.kernel.measures.cwl_family.formula import cwl as cwl
+    from gradedeval.kernel.measures.definition import Measure as Measure
+    from gradedeval.kernel.measures.definition import intent_aware as intent_aware
+    from gradedeval.kernel.measures.definition import measure as measure
+    from gradedeval.kernel.measures.gains import Gains as Gains
+    from gradedeval.kernel.measures.gains import row_sums as row_sums
+    from gradedeval.kernel.measures.gains import safe_divide as safe_divide
+    from gradedeval.kernel.measures.parse import load_measures as load_measures
+    from gradedeval.kernel.measures.parse import parse_measures as parse_measures
+    from gradedeval.kernel.measures.table import MEASURES as MEASURES
+    from gradedeval.kernel.options import Options as Options
+    from gradedeval.kernel.rankings.qrels import Qrels as Qrels
+    from gradedeval.kernel.scoring.evaluate import evaluate as evaluate
+    from gradedeval.kernel.scoring.evaluate_arrays import evaluate_arrays as evaluate_arrays
+    from gradedeval.kernel.scoring.scores import Scores as Scores
     from gradedeval.questions.agreement import Agreement as Agreement
     from gradedeval.questions.agreement import Reproduction as Reproduction
     from gradedeval.questions.agreement import agreement as agreement
@@ -80,10 +84,6 @@ if TYPE_CHECKING:
     from gradedeval.questions.topics import topic_differences as topic_differences
     from gradedeval.questions.weights import Weights as Weights
     from gradedeval.questions.weights import weights as weights
-    from gradedeval.rankings.qrels import Qrels as Qrels
-    from gradedeval.scoring.evaluate import evaluate as evaluate
-    from gradedeval.scoring.evaluate_arrays import evaluate_arrays as evaluate_arrays
-    from gradedeval.scoring.scores import Scores as Scores
 
 # Module -> the public names in it, imported when they are asked for: `gradedeval --help` should not wait for numpy.
 _PUBLIC = {
@@ -91,12 +91,12 @@ _PUBLIC = {
     "analysis.standardize": "standardize",
     "errors": "EvaluationWarning InputError",
     "interop.pytrec_eval": "RelevanceEvaluator",
-    "measures.cwl_family.formula": "UserState cwl",
-    "measures.definition": "Measure intent_aware measure",
-    "measures.gains": "Gains row_sums safe_divide",
-    "measures.parse": "load_measures parse_measures",
-    "measures.table": "MEASURES",
-    "options": "Options",
+    "kernel.measures.cwl_family.formula": "UserState cwl",
+    "kernel.measures.definition": "Measure intent_aware measure",
+    "kernel.measures.gains": "Gains row_sums safe_divide",
+    "kernel.measures.parse": "load_measures parse_measures",
+    "kernel.measures.table": "MEASURES",
+    "kernel.options": "Options",
     "questions.agreement": "Agreement Reproduction agreement reproduction",
     "questions.check": "check",
     "questions.compare": "compare topic_table",
@@ -119,10 +119,10 @@ _PUBLIC = {
     "questions.to_judge": "ToJudge to_judge",
     "questions.topics": "topic_differences",
     "questions.weights": "Weights weights",
-    "rankings.qrels": "Qrels",
-    "scoring.evaluate": "evaluate",
-    "scoring.evaluate_arrays": "evaluate_arrays",
-    "scoring.scores": "Scores",
+    "kernel.rankings.qrels": "Qrels",
+    "kernel.scoring.evaluate": "evaluate",
+    "kernel.scoring.evaluate_arrays": "evaluate_arrays",
+    "kernel.scoring.scores": "Scores",
 }
 _MODULES = ("clicks", "cluster", "ltr", "measures", "plot")
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}

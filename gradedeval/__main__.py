@@ -43,7 +43,7 @@ def _code() -> int:
             raise
         code = end.code
     if "multiprocessing.forkserver" in sys.modules:  # which started workers, and has a folder that is to be removed
-        from gradedeval.trec.written import held
+        from gradedeval.kernel.trec.written import held
 
         with held():
             atexit._run_exitfuncs()
@@ -51,7 +51,7 @@ def _code() -> int:
 
 
 def _others_at_work() -> bool:
-    measures = sys.modules.get("gradedeval.measures.parse")
+    measures = sys.modules.get("gradedeval.kernel.measures.parse")
     monitoring = getattr(sys, "monitoring", None)
     watched = monitoring is not None and any(monitoring.get_tool(tool) for tool in range(6))
     return bool(watched or sys.gettrace() or sys.getprofile() or (measures and measures.foreign))

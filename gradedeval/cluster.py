@@ -15,17 +15,17 @@ from typing import Any, Unpack
 
 from gradedeval.arrays import keep_freed_memory
 from gradedeval.errors import InputError, tell
-from gradedeval.measures.definition import AnyMeasure
-from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import OptionKwargs, lists_options, resolve_options
-from gradedeval.options.numbers import Number
-from gradedeval.parallel.workers import FAR, Workers
-from gradedeval.scoring import sharing
-from gradedeval.scoring.evaluate import named_runs, scorer_of, scores_of
-from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.scores import Scores
-from gradedeval.scoring.sharing import Collector, Result, Task, tasks_of
-from gradedeval.scoring.tasks import RunResult
+from gradedeval.kernel.measures.definition import AnyMeasure
+from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
+from gradedeval.kernel.options import OptionKwargs, lists_options, resolve_options
+from gradedeval.kernel.options.numbers import Number
+from gradedeval.kernel.parallel.workers import FAR, Workers
+from gradedeval.kernel.scoring import sharing
+from gradedeval.kernel.scoring.evaluate import named_runs, scorer_of, scores_of
+from gradedeval.kernel.scoring.scorer import Scorer
+from gradedeval.kernel.scoring.scores import Scores
+from gradedeval.kernel.scoring.sharing import Collector, Result, Task, tasks_of
+from gradedeval.kernel.scoring.tasks import RunResult
 
 __all__ = ["Plan", "merge", "plan", "work"]
 

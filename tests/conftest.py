@@ -21,9 +21,9 @@ from support.commands import HIDDEN, Outcome, environment
 from support.paths import DATA
 
 PATCHED = """
-    analysis.completions analysis.score_matrix parallel.clusters parallel.executors parallel.workers questions.to_judge
-    rankings.grade rankings.interleaved rankings.judgments scoring.doubts scoring.intervals scoring.sharing
-    trec.remote
+    analysis.completions analysis.score_matrix kernel.parallel.clusters kernel.parallel.executors
+    kernel.parallel.workers questions.to_judge kernel.rankings.grade kernel.rankings.interleaved
+    kernel.rankings.judgments kernel.scoring.doubts kernel.scoring.intervals kernel.scoring.sharing kernel.trec.remote
 """
 """Modules that tests patch: the modules themselves, and not what stands for them until they are imported."""
 for name in PATCHED.split():

@@ -16,8 +16,8 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.options import OPTIONS
-from gradedeval.options.numbers import LARGEST, Number
+from gradedeval.kernel.options import OPTIONS
+from gradedeval.kernel.options.numbers import LARGEST, Number
 from support.commands import Command
 from support.examples import sampled
 from support.generated_docs import LEAVES

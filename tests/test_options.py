@@ -12,10 +12,10 @@ import click
 import pytest
 
 import gradedeval
-from gradedeval.options import OPTIONS, PRESETS, OptionKwargs, Options, resolve_options
-from gradedeval.options.definition import Option, option
+from gradedeval.kernel.options import OPTIONS, PRESETS, OptionKwargs, Options, resolve_options
+from gradedeval.kernel.options.definition import Option, option
+from gradedeval.kernel.scoring.evaluate import evaluate
 from gradedeval.questions.limits import OPTION_KEYS
-from gradedeval.scoring.evaluate import evaluate
 from support.commands import Command
 from support.generated_docs import LEAVES
 from support.paths import ROOT

@@ -25,14 +25,14 @@ from gradedeval.analysis.flips import Part, Reread, select
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError, Note
-from gradedeval.measures.bounds import falls
-from gradedeval.measures.definition import Measure, RankSum
-from gradedeval.measures.gains import Gains
-from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.table import run_measure, scores_of
-from gradedeval.options import Options
-from gradedeval.scoring.run_scores import summarize
-from gradedeval.scoring.scorer import unseen_note
+from gradedeval.kernel.measures.bounds import falls
+from gradedeval.kernel.measures.definition import Measure, RankSum
+from gradedeval.kernel.measures.gains import Gains
+from gradedeval.kernel.measures.parse import parse_measures
+from gradedeval.kernel.measures.table import run_measure, scores_of
+from gradedeval.kernel.options import Options
+from gradedeval.kernel.scoring.run_scores import summarize
+from gradedeval.kernel.scoring.scorer import unseen_note
 
 # The documents of a run by rank, judged and unjudged, and what two runs have in common.
 

@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError
-from gradedeval.measures.bounds import falls
-from gradedeval.measures.table import scores_of
-from gradedeval.parallel.workers import Workers
-from gradedeval.rankings.batch import EVERY_TOPIC, Batch
-from gradedeval.scoring.run_scores import tested
-from gradedeval.scoring.scorer import GainsCache, Scorer
-from gradedeval.scoring.scores import Scores
-from gradedeval.scoring.tasks import grade_run
-from gradedeval.trec.lines import decode
-from gradedeval.trec.stream import Source, is_file
+from gradedeval.kernel.measures.bounds import falls
+from gradedeval.kernel.measures.table import scores_of
+from gradedeval.kernel.parallel.workers import Workers
+from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch
+from gradedeval.kernel.scoring.run_scores import tested
+from gradedeval.kernel.scoring.scorer import GainsCache, Scorer
+from gradedeval.kernel.scoring.scores import Scores
+from gradedeval.kernel.scoring.tasks import grade_run
+from gradedeval.kernel.trec.lines import decode
+from gradedeval.kernel.trec.stream import Source, is_file
 
 if TYPE_CHECKING:
     import pandas as pd

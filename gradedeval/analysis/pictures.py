@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gradedeval import __version__
 from gradedeval.errors import InputError, did_you_mean, flag, plural, shorten, visible
-from gradedeval.formats import in_utf8
-from gradedeval.formats.frames import distinct
-from gradedeval.measures.parse import canonical, parse_measures
-from gradedeval.options import numbers
-from gradedeval.trec.stream import extension_of
+from gradedeval.kernel.formats import in_utf8
+from gradedeval.kernel.formats.frames import distinct
+from gradedeval.kernel.measures.parse import canonical, parse_measures
+from gradedeval.kernel.options import numbers
+from gradedeval.kernel.trec.stream import extension_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -285,7 +285,7 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str], signature: str = 
     axes nor a figure; InputError where the file cannot be written.
     """
 
-    from gradedeval.trec.written import write_file
+    from gradedeval.kernel.trec.written import write_file
 
     form = extension(path)
     whole: Any = getattr(picture, "figure", picture)

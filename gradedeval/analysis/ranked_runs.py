@@ -14,20 +14,20 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, flag
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.diversity import Intents
-from gradedeval.measures.gains import Gains, Sample
-from gradedeval.measures.table import scores_of
-from gradedeval.options import OPTIONS, Options
-from gradedeval.parallel import workers
-from gradedeval.parallel.workers import Workers
-from gradedeval.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, GradeCounts, positions_of, ranks
-from gradedeval.rankings.grade import Grader
-from gradedeval.scoring.doubts import doubts_of, not_too_many, united
-from gradedeval.scoring.evaluate import named_runs
-from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.tasks import GradedRun, grade_run
-from gradedeval.trec.lines import decode
+from gradedeval.kernel.measures.definition import Measure
+from gradedeval.kernel.measures.diversity import Intents
+from gradedeval.kernel.measures.gains import Gains, Sample
+from gradedeval.kernel.measures.table import scores_of
+from gradedeval.kernel.options import OPTIONS, Options
+from gradedeval.kernel.parallel import workers
+from gradedeval.kernel.parallel.workers import Workers
+from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, GradeCounts, positions_of, ranks
+from gradedeval.kernel.rankings.grade import Grader
+from gradedeval.kernel.scoring.doubts import doubts_of, not_too_many, united
+from gradedeval.kernel.scoring.evaluate import named_runs
+from gradedeval.kernel.scoring.scorer import Scorer
+from gradedeval.kernel.scoring.tasks import GradedRun, grade_run
+from gradedeval.kernel.trec.lines import decode
 
 if TYPE_CHECKING:
     pass
@@ -377,7 +377,7 @@ def _details(measure: Measure, gains: Gains) -> dict[str, Floats]:
     except InputError:
         raise
     except Exception as error:  # as in `scoring`
-        from gradedeval.measures.definition import failure
+        from gradedeval.kernel.measures.definition import failure
 
         hint = "fix it; --debug shows the traceback"
         raise failure(error, f"measure '{measure}'", "`details` failed", hint) from error

@@ -11,10 +11,10 @@ from gradedeval.analysis.flips import CELLS, Part, Reread
 from gradedeval.analysis.ranked_runs import NOWHERE
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
-from gradedeval.measures.table import scores_of
-from gradedeval.rankings.batch import Batch, GradeCounts
-from gradedeval.scoring.run_scores import tested
-from gradedeval.scoring.scorer import GainsCache
+from gradedeval.kernel.measures.table import scores_of
+from gradedeval.kernel.rankings.batch import Batch, GradeCounts
+from gradedeval.kernel.scoring.run_scores import tested
+from gradedeval.kernel.scoring.scorer import GainsCache
 
 MOST_UNSEEN = 1000
 """No more documents that neither run retrieved are taken as relevant in a topic."""

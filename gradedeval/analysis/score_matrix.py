@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from gradedeval.analysis.signatures import Signature
 from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints, as_float
 from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, flag, plural, shorten, tell
-from gradedeval.measures.definition import Reading
-from gradedeval.measures.parse import canonical, parse_measures
-from gradedeval.options import TIES_BY_GRADE
-from gradedeval.scoring.evaluate import file_names
-from gradedeval.scoring.run_scores import summarize, summarize_rises, tested
-from gradedeval.scoring.scores import ALL, Scores
-from gradedeval.trec.documents import Rows, json_rows
-from gradedeval.trec.line_reader import duplicate, settle_duplicates, whole_lines
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
-from gradedeval.trec.small_tables import headed_table
-from gradedeval.trec.stream import Source, Stream, first_bytes, is_named, is_url, same_file
+from gradedeval.kernel.measures.definition import Reading
+from gradedeval.kernel.measures.parse import canonical, parse_measures
+from gradedeval.kernel.options import TIES_BY_GRADE
+from gradedeval.kernel.scoring.evaluate import file_names
+from gradedeval.kernel.scoring.run_scores import summarize, summarize_rises, tested
+from gradedeval.kernel.scoring.scores import ALL, Scores
+from gradedeval.kernel.trec.documents import Rows, json_rows
+from gradedeval.kernel.trec.line_reader import duplicate, settle_duplicates, whole_lines
+from gradedeval.kernel.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
+from gradedeval.kernel.trec.small_tables import headed_table
+from gradedeval.kernel.trec.stream import Source, Stream, first_bytes, is_named, is_url, same_file
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gradedeval.errors import InputError
-from gradedeval.measures import notation
-from gradedeval.measures.notation import IA, Spelling
-from gradedeval.measures.parse import canonical
-from gradedeval.options import OPTIONS
-from gradedeval.scoring.signature import INTERVAL, NAMES
+from gradedeval.kernel.measures import notation
+from gradedeval.kernel.measures.notation import IA, Spelling
+from gradedeval.kernel.measures.parse import canonical
+from gradedeval.kernel.options import OPTIONS
+from gradedeval.kernel.scoring.signature import INTERVAL, NAMES
 
 FREE = (
     r"(gradedeval|(run|qrels) format|topics|names|\d+ chosen topics?|max gain|max residual|residual depth"

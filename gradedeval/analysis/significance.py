@@ -17,12 +17,12 @@ import numpy as np
 from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError, check_choice, flag, plural
-from gradedeval.formats.frames import to_frame
-from gradedeval.options import Correction, PairTest, Test, numbers
-from gradedeval.options.numbers import MOST_DRAWS
-from gradedeval.parallel import progress
-from gradedeval.scoring.intervals import centered, chunks, samples, standard_error, student_t, studentized_test
-from gradedeval.scoring.scores import Scores
+from gradedeval.kernel.formats.frames import to_frame
+from gradedeval.kernel.options import Correction, PairTest, Test, numbers
+from gradedeval.kernel.options.numbers import MOST_DRAWS
+from gradedeval.kernel.parallel import progress
+from gradedeval.kernel.scoring.intervals import centered, chunks, samples, standard_error, student_t, studentized_test
+from gradedeval.kernel.scoring.scores import Scores
 
 if TYPE_CHECKING:
     pass

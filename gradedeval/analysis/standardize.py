@@ -14,11 +14,11 @@ from gradedeval.analysis.score_matrix import mismatch, mismatch_error
 from gradedeval.analysis.signatures import Signature
 from gradedeval.arrays import Floats
 from gradedeval.errors import Flag, InputError, did_you_mean, flag, plural, shorten
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import canonical
-from gradedeval.scoring.run_scores import RunScores
-from gradedeval.scoring.scores import Scores
-from gradedeval.trec.small_tables import headed_table
+from gradedeval.kernel.measures.definition import Measure
+from gradedeval.kernel.measures.parse import canonical
+from gradedeval.kernel.scoring.run_scores import RunScores
+from gradedeval.kernel.scoring.scores import Scores
+from gradedeval.kernel.trec.small_tables import headed_table
 
 HEADER = ("measure", "topic", "mean", "deviation", "runs")
 MINIMUM = (("mean", -math.inf), ("deviation", 0.0), ("runs", 0.0))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.formats import Column, Document, Kind, Layout, Table
-from gradedeval.formats.frames import frame_rows, frame_table
+from gradedeval.kernel.formats import Column, Document, Kind, Layout, Table
+from gradedeval.kernel.formats.frames import frame_rows, frame_table
 
 if TYPE_CHECKING:
     import pandas as pd

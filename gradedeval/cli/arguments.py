@@ -15,18 +15,27 @@ import click
 from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, WRITES, Decorator, files_named, given, option
 from gradedeval.cli.output import asked_for, write
 from gradedeval.errors import InputError, ProblemList, tell, url_place
-from gradedeval.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
-from gradedeval.measures.parse import load_measures, parse_measures
-from gradedeval.measures.table import MEASURES
-from gradedeval.options import OPTIONS
-from gradedeval.options.definition import GAINS
-from gradedeval.trec.lines import QRELS, RUN, STRATA, WholeFile
-from gradedeval.trec.stream import Source, Stream, check_listed, extension_of, files_of, first_bytes, is_named, is_url
+from gradedeval.kernel.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
+from gradedeval.kernel.measures.parse import load_measures, parse_measures
+from gradedeval.kernel.measures.table import MEASURES
+from gradedeval.kernel.options import OPTIONS
+from gradedeval.kernel.options.definition import GAINS
+from gradedeval.kernel.trec.lines import QRELS, RUN, STRATA, WholeFile
+from gradedeval.kernel.trec.stream import (
+    Source,
+    Stream,
+    check_listed,
+    extension_of,
+    files_of,
+    first_bytes,
+    is_named,
+    is_url,
+)
 
 if TYPE_CHECKING:
-    from gradedeval.measures.definition import Measure
-    from gradedeval.parallel.workers import Workers
-    from gradedeval.scoring.scores import Scores
+    from gradedeval.kernel.measures.definition import Measure
+    from gradedeval.kernel.parallel.workers import Workers
+    from gradedeval.kernel.scoring.scores import Scores
 
 
 # RUN... QRELS, --measures-from and -o: what the arguments name, and what they may not be.
@@ -110,9 +119,9 @@ def check_without_qrels(keywords: Mapping[str, Any], used: Collection[str] = ())
 def is_qrels(file: str) -> bool:
     """Whether the first line of a file is a judgment. Of a format that holds both runs and judgments, such as JSON, the
     last file is taken for a run."""
-    from gradedeval.rankings.qrels import IR_DATASETS
-    from gradedeval.trec.blocks import format_of, is_certain_run
-    from gradedeval.trec.line_reader import looks_like
+    from gradedeval.kernel.rankings.qrels import IR_DATASETS
+    from gradedeval.kernel.trec.blocks import format_of, is_certain_run
+    from gradedeval.kernel.trec.line_reader import looks_like
 
     if file.startswith(IR_DATASETS):
         return True
@@ -137,7 +146,7 @@ def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
 
     Raises InputError where the list is empty or names missing files, with the first ten lines.
     """
-    from gradedeval.trec.line_reader import HEAD, numbered_lines  # few lists
+    from gradedeval.kernel.trec.line_reader import HEAD, numbered_lines  # few lists
 
     with closing(Stream(Source(list_of_runs))) as stream:
         problems = ProblemList(stream.place)
@@ -213,7 +222,7 @@ def is_measure(text: str) -> bool:
     try:
         parse_measures(text)
     except InputError:
-        from gradedeval.measures.spellings import ALIASES
+        from gradedeval.kernel.measures.spellings import ALIASES
 
         return text.split("@")[0].lower() in (*MEASURES, *ALIASES)
     return True
@@ -260,14 +269,14 @@ def check_no_cluster(beside: str, why: str) -> None:
 def sharing(jobs: int | None = None) -> Workers:
     """Who shares the work of the command that runs, until it ends: the cluster that it was given, or else processes of
     this machine, so many as asked for or as it has cores. Raises InputError where a cluster cannot be used."""
-    from gradedeval.parallel import with_progress
-    from gradedeval.parallel.workers import Workers
+    from gradedeval.kernel.parallel import with_progress
+    from gradedeval.kernel.parallel.workers import Workers
 
     context = click.get_current_context()
     address: str | None = context.meta.get(_ADDRESS)
     if address is None:
         return Workers.of(jobs, with_progress)
-    from gradedeval.parallel.clusters import LOCAL, connected, dashboard  # few evaluations have one
+    from gradedeval.kernel.parallel.clusters import LOCAL, connected, dashboard  # few evaluations have one
 
     if jobs and address != LOCAL:
         raise InputError("--jobs", "a cluster has workers of its own", "leave out --jobs or --cluster", usage=True)

@@ -22,8 +22,8 @@ from gradedeval.analysis.pictures import (
 from gradedeval.cli.options import WRITES, option
 from gradedeval.cli.output import write_bytes
 from gradedeval.errors import InputError, shorten, tell
-from gradedeval.options import numbers
-from gradedeval.options.definition import OUTPUT
+from gradedeval.kernel.options import numbers
+from gradedeval.kernel.options.definition import OUTPUT
 
 PICTURE_OPTIONS = [
     option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write the picture to FILE, completely "

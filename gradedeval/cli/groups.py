@@ -12,7 +12,7 @@ from gradedeval.cli.output import Described, say
 from gradedeval.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
-    from gradedeval.options.question import Question
+    from gradedeval.kernel.options.question import Question
 
 # A group of commands, each of which is imported when it is called.
 

@@ -32,15 +32,15 @@ from gradedeval.cli.options import (
     registered,
 )
 from gradedeval.errors import InputError, flag, tell
-from gradedeval.formats import FORMATS, formats_for, render
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import Options, resolve_options
-from gradedeval.scoring import evaluate
+from gradedeval.kernel.formats import FORMATS, formats_for, render
+from gradedeval.kernel.measures.definition import Measure
+from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
+from gradedeval.kernel.options import Options, resolve_options
+from gradedeval.kernel.scoring import evaluate
 
 if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Baseline, Matrix
-    from gradedeval.scoring.scores import Scores
+    from gradedeval.kernel.scoring.scores import Scores
 
 SCORING_OPTIONS: list[Decorator] = [MEASURES_FROM, CLUSTER, *registered("scoring")]
 FROM_SCORES: Decorator = option("--from-scores", multiple=True, metavar="FILE", file=READS, help="Read scores saved "

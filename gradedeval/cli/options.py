@@ -9,11 +9,20 @@ import click
 
 from gradedeval.cli.output import STDOUT, Described, ask_for, check_target, warn
 from gradedeval.errors import check_choice, heard_by
-from gradedeval.measures.parse import DEFAULT
-from gradedeval.options import OPTIONS, numbers
-from gradedeval.options.definition import GAINS, OUTPUT, PLANNING, READING, RESIDUALS, THIS_COMMAND, Commands, Option
-from gradedeval.options.numbers import Number
-from gradedeval.trec.stream import files_in_use
+from gradedeval.kernel.measures.parse import DEFAULT
+from gradedeval.kernel.options import OPTIONS, numbers
+from gradedeval.kernel.options.definition import (
+    GAINS,
+    OUTPUT,
+    PLANNING,
+    READING,
+    RESIDUALS,
+    THIS_COMMAND,
+    Commands,
+    Option,
+)
+from gradedeval.kernel.options.numbers import Number
+from gradedeval.kernel.trec.stream import files_in_use
 
 Decorator = Callable[[Any], Any]
 

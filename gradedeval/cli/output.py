@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from gradedeval.errors import InputError, visible
-from gradedeval.formats.tables import as_bytes
-from gradedeval.trec.stream import is_url
+from gradedeval.kernel.formats.tables import as_bytes
+from gradedeval.kernel.trec.stream import is_url
 
 # Output: results to standard output or to a file, completely or not at all; messages to stderr.
 
@@ -37,7 +37,7 @@ def write_bytes(content: bytes, target: str | None = None) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
-    from gradedeval.trec.written import write_file  # only for files
+    from gradedeval.kernel.trec.written import write_file  # only for files
 
     write_file(content, target)
 
@@ -45,7 +45,7 @@ def write_bytes(content: bytes, target: str | None = None) -> None:
 def check_target(target: str) -> None:
     """Raise InputError where a file cannot be written: its folder is not there, or it is a URL that is not allowed."""
     if is_url(target):
-        from gradedeval.trec.remote import check_url  # few outputs are one
+        from gradedeval.kernel.trec.remote import check_url  # few outputs are one
 
         check_url(target)
     elif not os.path.exists(os.path.dirname(target) or "."):
@@ -103,7 +103,7 @@ class Described(click.Command):
 
     def __init__(self, *words: Any, **settings: Any) -> None:
         if not settings.get("help"):  # as with -OO
-            from gradedeval.measures.definition import docstring
+            from gradedeval.kernel.measures.definition import docstring
 
             settings["help"] = docstring(settings["callback"])
         super().__init__(*words, **settings)

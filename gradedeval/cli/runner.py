@@ -42,13 +42,13 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import warn, write
 from gradedeval.errors import InputError
-from gradedeval.formats import FORMATS, formats_for
-from gradedeval.formats.frames import InNotebook
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OPTIONS
-from gradedeval.options.question import Question, Setting
-from gradedeval.trec.stream import extension_of
+from gradedeval.kernel.formats import FORMATS, formats_for
+from gradedeval.kernel.formats.frames import InNotebook
+from gradedeval.kernel.measures.definition import Measure
+from gradedeval.kernel.measures.parse import parse_measures
+from gradedeval.kernel.options import OPTIONS
+from gradedeval.kernel.options.question import Question, Setting
+from gradedeval.kernel.trec.stream import extension_of
 
 Inputs = tuple[Any, ...]
 
@@ -169,7 +169,7 @@ def _drawn(question: Question, own: Mapping[str, Any], keywords: dict[str, Any])
 
 def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str, Any]) -> Any:
     """The answer to a question, after the files are read that it needs."""
-    from gradedeval.parallel.workers import shared_by  # not for a help page
+    from gradedeval.kernel.parallel.workers import shared_by  # not for a help page
 
     jobs = keywords.pop("jobs", None)
     if question.wants is not None:
@@ -443,8 +443,8 @@ def _read_log(question: Question, settings: dict[str, Any], keywords: dict[str, 
 
 def _qrels(files: tuple[str, ...], options: Mapping[str, Any]) -> Any:
     """The judgments of a file, if there is one. Raises InputError (usage) for an option without a file."""
-    from gradedeval.options import resolve_options
-    from gradedeval.scoring.evaluate import qrels_for  # not for a help page
+    from gradedeval.kernel.options import resolve_options
+    from gradedeval.kernel.scoring.evaluate import qrels_for  # not for a help page
 
     if files:
         return qrels_for({}, files[0], resolve_options(**options))

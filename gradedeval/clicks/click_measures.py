@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
+from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.pictures import (
     GREY,
@@ -28,29 +29,42 @@ from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.clicks.click_models import NO_LIST
 from gradedeval.clicks.log import READ_BY, ClickLog, ClicksAs, Depth, FromLog, Idle, Lenient, read_log
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag, plural, shorten, tell
-from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import distinct, frame_rows, frame_table, group_numbers, joined, to_frame
-from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.gains import Gains
-from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import OF_RUNS, OF_SCORES, OptionKwargs, Options, numbers, refuse_options, resolve_options
-from gradedeval.options.definition import GAINS
-from gradedeval.options.question import Picture, Setting, question
+from gradedeval.kernel import (
+    DEFAULT,
+    GAINS,
+    OF_RUNS,
+    OF_SCORES,
+    AnyMeasure,
+    Column,
+    Document,
+    Gains,
+    Layout,
+    Measure,
+    OptionKwargs,
+    Options,
+    Picture,
+    Setting,
+    Table,
+    distinct,
+    encode,
+    frame_rows,
+    frame_table,
+    group_numbers,
+    joined,
+    numbers,
+    parse_measures,
+    question,
+    refuse_options,
+    resolve_options,
+    to_frame,
+)
 from gradedeval.questions import weights as weighing
-from gradedeval.rankings import batch as batches
-from gradedeval.rankings import grade as grading
-from gradedeval.rankings import qrels as judgments
-from gradedeval.scoring import evaluate
-from gradedeval.scoring import scorer as scorers
-from gradedeval.scoring import signature as signatures
-from gradedeval.trec.lines import encode
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from gradedeval.rankings.batch import Batch
-    from gradedeval.rankings.qrels import Qrels
+    from gradedeval.kernel import Batch, Qrels
 
 
 # What clicks say of a list: the click measures of Chapelle et al., CIKM 2009, section 6.2.
@@ -62,7 +76,7 @@ if TYPE_CHECKING:
 def lists_of(runs: Mapping[str, Any], qrels: Qrels, options: Options, depth: int) -> tuple[ClickLog, list[str]]:
     """The first documents of each topic of each run, as a log without sessions, and the notes on the runs. Lists that
     several runs have are there once."""
-    ranked = ranked_runs.rank_runs(runs, grading.Grader(qrels, replace(options, depth=depth)))
+    ranked = ranked_runs.rank_runs(runs, kernel.Grader(qrels, replace(options, depth=depth)))
     found: dict[tuple[str, tuple[str, ...]], None] = {}
     for run in ranked.runs:
         for number, topic in enumerate(ranked.names):
@@ -84,7 +98,7 @@ def empty_log(topics: list[str], shown: list[tuple[str, ...]]) -> ClickLog:
 
 def gains_of_lists(log: ClickLog, qrels: Qrels, measure: Measure, options: Options) -> Gains:
     """The lists of a log as a measure sees them, each as a ranking of its topic."""
-    scorer = scorers.Scorer(qrels, [measure], options)
+    scorer = kernel.Scorer(qrels, [measure], options)
     return scorer.gains_cache(batch_of(log, scorer.grader.qrels))(scorer.tables[0], scorer.measures[0])
 
 
@@ -96,7 +110,7 @@ def batch_of(log: ClickLog, qrels: Qrels) -> Batch:
     for row, (topic, docnos) in enumerate(zip(topics, log.shown, strict=True)):
         known = qrels._text_codes.get(topic, {})
         codes[row, : len(docnos)] = [known.get(docno, labels) for docno in docnos]
-    return batches.Batch(topics, codes, log.lengths, qrels._pool_of(topics))
+    return kernel.Batch(topics, codes, log.lengths, qrels._pool_of(topics))
 
 
 ClickMeasure = Literal["qctr", "uctr", "maxrr", "meanrr", "minrr", "ss", "plc"]
@@ -173,7 +187,7 @@ def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: S
     CIKM 2009, section 6.2. `.attrs["settings"]` says what they are of. Raises InputError where the log shows no lists.
     Warns of what was left out.
     """
-    qrels = qrels if qrels is None or isinstance(qrels, judgments.Qrels) else judgments.Qrels(qrels)
+    qrels = qrels if qrels is None or isinstance(qrels, kernel.Qrels) else kernel.Qrels(qrels)
     log, ss_rel = read_log(log, depth=depth), numbers.SS_REL.check(ss_rel)
     log = with_lists(log)
     notes, said = list(log.notes), [f"{log.sessions} sessions", f"{len(log.topics)} configurations"]
@@ -516,7 +530,7 @@ def correlate(
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err ndcg@10'", usage=True)
-    judged = evaluate.qrels_for({}, qrels, options)
+    judged = kernel.qrels_for({}, qrels, options)
     settings = Settings(by, ss_rel, unjudged, pairs, seed)
     return _correlated(read_parts(log, by=by), judged, chosen, options, settings)
 
@@ -545,7 +559,7 @@ def _correlated(
 ) -> ClickCorrelations:
     """What `correlate` returns, of what has been read; its notes are told."""
     log = _usable(log, qrels, options, settings)
-    scorer = scorers.Scorer(qrels, measures, options)
+    scorer = kernel.Scorer(qrels, measures, options)
     if types := [measure.label for measure in scorer.measures if measure.types]:
         raise InputError(f"'{types[0]}'", "a click log has no types of documents", "leave it out", usage=True)
     scores = scorer.score_batch(batch_of(log, scorer.grader.qrels)).values[0]
@@ -571,7 +585,7 @@ def _correlated(
     columns: dict[str, Any] = dict(zip(["by", *COLUMNS], zip(*rows, strict=True), strict=True))
     frame, each = to_frame(columns), joined(lists)
     counted = [(len(set(log.topics)), 0)]
-    said = "\n".join([_said(settings, each), signatures.signature(qrels, options, scorer.measures, counted)])
+    said = "\n".join([_said(settings, each), kernel.signature(qrels, options, scorer.measures, counted)])
     if not settings.by:
         frame, each = (one.drop(columns="by") for one in (frame, each))
     notes = [*log.notes, *scorer.notes]
@@ -753,7 +767,7 @@ def stopping(gain: Floats) -> Floats:
 def scored_by(measure: Measure, ranks: int) -> Scored:
     """How a measure scores lists down to a rank. Raises InputError (usage) unless it is err, cascade, or a sum of gains
     with fixed weights."""
-    from gradedeval.measures.cascade_models import useful  # not for a help page
+    from gradedeval.kernel import useful
 
     last = ranks if measure.cutoff is None else min(ranks, measure.cutoff)
     rank = np.arange(1.0, ranks + 1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from gradedeval import kernel
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.clicks import model_kinds
 from gradedeval.clicks.log import READ_BY, ClickLog, FromLog, read_log
@@ -25,19 +26,28 @@ from gradedeval.clicks.model_kinds import (
     read_models,
 )
 from gradedeval.errors import InputError, Note, check_choice, flag, plural, tell
-from gradedeval.formats import Column, Document, Layout, Table, json_text, render
-from gradedeval.formats.frames import frame_table, to_frame
-from gradedeval.options import numbers
-from gradedeval.options.question import Setting, question
-from gradedeval.rankings import qrels as judgments
-from gradedeval.trec import documents
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, decode, encode
-from gradedeval.trec.stream import Source
+from gradedeval.kernel import (
+    BYTE_ORDER_MARKS,
+    Column,
+    Document,
+    Layout,
+    Setting,
+    Source,
+    Table,
+    decode,
+    encode,
+    frame_table,
+    json_text,
+    numbers,
+    question,
+    render,
+    to_frame,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.rankings.qrels import Qrels
+    from gradedeval.kernel import Qrels
 
 
 # Click models are fitted to a log, and tried on another.
@@ -411,7 +421,7 @@ def read_model(path: str | os.PathLike[str]) -> ClickModel:
     source = Source(path)
     content = source.read()
     try:
-        kept = documents.read_json(decode(content.removeprefix(BYTE_ORDER_MARKS[0])))
+        kept = kernel.read_json(decode(content.removeprefix(BYTE_ORDER_MARKS[0])))
     except json.JSONDecodeError as error:
         raise InputError(f"{source.place}:{error.lineno}", f"is not valid JSON ({error.msg})", HINT) from None
     if not isinstance(kept, dict) or not isinstance(kept.get("model"), str):
@@ -457,7 +467,7 @@ def _model(chosen: Chosen, tie: str, kept: dict[str, Any], place: str) -> ClickM
     seen = _values(kept["seen"], tie) if "seen" in kept else {}
     counts = np.array([int(seen.get(item, 0)) for item in names], dtype=np.int64)
     # The grades of documents come from the qrels that it is used with.
-    items = Items(list(names), None if tie == "document" else judgments.Qrels.none())
+    items = Items(list(names), None if tie == "document" else kernel.Qrels.none())
     return ClickModel(chosen, items, parameters, counts)
 
 
@@ -630,7 +640,7 @@ def models(
     check_choice(tie, TIES, flag.tie)
     counted, floor = pair(prior), numbers.FLOOR.check(floor)
     iterations, tolerance = numbers.ITERATIONS.check(iterations), numbers.TOLERANCE.check(tolerance)
-    qrels = qrels if qrels is None or isinstance(qrels, judgments.Qrels) else judgments.Qrels(qrels)
+    qrels = qrels if qrels is None or isinstance(qrels, kernel.Qrels) else kernel.Qrels(qrels)
     log, notes = listed(log)
     tried, more = (log, []) if test is None else listed(read_log(test, depth=depth))
     items = items_of(log, tie, qrels)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
+from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.clicks.click_measures import (
     CLICKS,
@@ -34,21 +35,29 @@ from gradedeval.clicks.log import (
 )
 from gradedeval.clicks.model_kinds import Chosen, Prior, read_models
 from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, shorten, tell
-from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import frame_table, to_frame
-from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.gains import Grades, thresholds
-from gradedeval.measures.notation import write_value
-from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.table import gain_table
-from gradedeval.options import numbers
-from gradedeval.options.question import Setting, question
-from gradedeval.rankings import qrels as judgments
+from gradedeval.kernel import (
+    AnyMeasure,
+    Column,
+    Document,
+    Grades,
+    Layout,
+    Measure,
+    Setting,
+    Table,
+    frame_table,
+    gain_table,
+    numbers,
+    parse_measures,
+    question,
+    thresholds,
+    to_frame,
+    write_value,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.rankings.qrels import Qrels
+    from gradedeval.kernel import Qrels
 
 
 # `gains`: the gains of grades, the utility of ranks, or the thresholds of users, as clicks and preferences tell.
@@ -744,7 +753,7 @@ def gains(
 
 def learn(source: Any, qrels: Any, wanted: AnyMeasure, shape: Shape, lesson: Lesson, depth: int | None) -> Learned:
     """What `gains` returns. Raises InputError as it does."""
-    measures, qrels = parse_measures(wanted), qrels if isinstance(qrels, judgments.Qrels) else judgments.Qrels(qrels)
+    measures, qrels = parse_measures(wanted), qrels if isinstance(qrels, kernel.Qrels) else kernel.Qrels(qrels)
     if len(measures) != 1:
         raise InputError(flag.measures, f"{len(measures)} measures", "name one, such as err", usage=True)
     measure = measures[0]

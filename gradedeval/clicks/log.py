@@ -12,18 +12,30 @@ from functools import cached_property
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
+from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, distinct, np
 from gradedeval.errors import InputError, Note, ProblemList, check_choice, did_you_mean, flag, plural, shorten
-from gradedeval.formats.frames import InNotebook, to_frame
-from gradedeval.options import numbers
-from gradedeval.options.definition import READING, allowed_growth
-from gradedeval.options.question import Setting
-from gradedeval.rankings import objects
-from gradedeval.trec import documents
-from gradedeval.trec.line_reader import Pieces, check_text, whole_lines
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
-from gradedeval.trec.small_tables import SmallTable, TableRow, headed_table
-from gradedeval.trec.stream import Source, Stream, is_file
+from gradedeval.kernel import (
+    BYTE_ORDER_MARKS,
+    READING,
+    InNotebook,
+    Pieces,
+    Setting,
+    SmallTable,
+    Source,
+    Stream,
+    TableRow,
+    allowed_growth,
+    check_text,
+    decimal,
+    decode,
+    encode,
+    headed_table,
+    is_file,
+    numbers,
+    to_frame,
+    whole_lines,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -342,7 +354,7 @@ def _json_blocks(pieces: Pieces, wanted: Collection[str], problems: ProblemList)
             if not line.strip():
                 continue
             try:
-                row = documents.read_json(decode(line))
+                row = kernel.read_json(decode(line))
             except json.JSONDecodeError as error:
                 what = f"is not valid JSON ({error.msg})"
                 problems.add(index, what, "write an object a line", "format")
@@ -421,8 +433,8 @@ def small_table_of(source: Any, needed: Sequence[str], place: str, hint: str) ->
     Raises InputError where it lacks a column."""
     if is_file(source):
         return headed_table(source, needed, hint)
-    if (frame := objects.readable_table(source, place, place)) is None:
-        objects.refuse_source(source, place, place)
+    if (frame := kernel.readable_table(source, place, place)) is None:
+        kernel.refuse_source(source, place, place)
     found = SmallTable(place)
     for name in needed:
         if name not in frame.columns:
@@ -511,7 +523,7 @@ def read_log(
 def _blocks(source: Any, wanted: Sequence[str], problems: ProblemList, notes: list[str]) -> Iterable[Block]:
     if is_file(source):
         return file_blocks(Source(source), wanted, problems, notes)
-    if (frame := objects.readable_table(source, "click logs", "log")) is not None:
+    if (frame := kernel.readable_table(source, "click logs", "log")) is not None:
         return frame_blocks(frame, wanted, problems)
     what = f"cannot read a click log from {type(source).__name__}"
     raise InputError("log", what, "give a file or a DataFrame with the columns topic and clicks", usage=True)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.errors import InputError, did_you_mean, flag
-from gradedeval.measures import notation
-from gradedeval.measures.gains import safe_divide
+from gradedeval.kernel import safe_divide
 
 # Sessions as click models see them: which parameter stands at each rank, and whether it was clicked.
 
@@ -442,7 +442,7 @@ class Chosen:
         number = self.kind.number
         if number is None:
             return self.name
-        return f"{self.name}({number[0]}={FIT if math.isnan(self.value) else notation.write_value(self.value)})"
+        return f"{self.name}({number[0]}={FIT if math.isnan(self.value) else kernel.write_value(self.value)})"
 
     @property
     def kind(self) -> Kind:
@@ -477,14 +477,14 @@ class Chosen:
 def read_models(texts: str | tuple[str, ...] | list[str]) -> list[Chosen]:
     """The click models of a text, as in "dbn(gamma=fit) ubm". Raises InputError (usage) where there is no such model
     or parameter."""
-    words = [word for text in ([texts] if isinstance(texts, str) else texts) for word in notation.split_words(text)]
+    words = [word for text in ([texts] if isinstance(texts, str) else texts) for word in kernel.split_words(text)]
     return list(dict.fromkeys(map(_read, words)))
 
 
 def _read(word: str) -> Chosen:
     hint = f"choose from {', '.join(KINDS)}, as in 'dbn(gamma={FIT})'"
     try:
-        spelling = notation.read_notation(word)[0]
+        spelling = kernel.read_notation(word)[0]
     except InputError:
         raise InputError(f"'{word}'", "is not a click model", hint, usage=True) from None
     if spelling.name not in KINDS:

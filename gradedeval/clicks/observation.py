@@ -38,16 +38,25 @@ from gradedeval.clicks.log import (
     small_table_of,
 )
 from gradedeval.errors import InputError, check_choice, flag, plural, tell
-from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import frame_rows, frame_table, to_frame
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.notation import split_words
-from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.table import MEASURES
-from gradedeval.options import numbers
-from gradedeval.options.definition import GAINS
-from gradedeval.options.numbers import Number
-from gradedeval.options.question import Picture, Setting, question
+from gradedeval.kernel import (
+    GAINS,
+    MEASURES,
+    Column,
+    Document,
+    Layout,
+    Measure,
+    Number,
+    Picture,
+    Setting,
+    Table,
+    frame_rows,
+    frame_table,
+    numbers,
+    parse_measures,
+    question,
+    split_words,
+    to_frame,
+)
 from gradedeval.questions import weights as weighing
 from gradedeval.questions.fit import FitResult, MeasureRange, check_total, divergence, fit_weights, read_ranges
 

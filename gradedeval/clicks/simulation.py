@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.clicks import model_kinds
 from gradedeval.clicks.click_measures import gains_of_lists, lists_of
@@ -14,26 +15,27 @@ from gradedeval.clicks.click_models import NO_LIST, ClickModel, listed, read_mod
 from gradedeval.clicks.log import ClickLog, read_log
 from gradedeval.clicks.model_kinds import Cells
 from gradedeval.errors import InputError, flag, plural, tell
-from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.parse import parse_measures
-from gradedeval.options import (
+from gradedeval.kernel import (
     OF_MEASURES,
     OF_SCORES,
+    AnyMeasure,
+    Measure,
+    Needs,
     OptionKwargs,
     Options,
+    Setting,
+    encode,
+    is_named,
     lists_options,
     numbers,
+    parse_measures,
+    question,
     refuse_options,
     resolve_options,
 )
-from gradedeval.options.question import Needs, Setting, question
-from gradedeval.rankings import qrels as judgments
-from gradedeval.scoring import evaluate
-from gradedeval.trec.lines import encode
-from gradedeval.trec.stream import is_named
 
 if TYPE_CHECKING:
-    from gradedeval.rankings.qrels import Qrels
+    from gradedeval.kernel import Qrels
 
 SESSIONS, DEPTH, SEED = 100_000, 10, 0
 OF_MODEL = "users of a click model"
@@ -260,8 +262,8 @@ def simulate(
     graded = isinstance(user, Measure) or user.items.tie == "grade"
     if qrels is None and graded:
         raise InputError("", "the grades of documents are needed", "add QRELS", usage=True)
-    named, depth = {} if runs is None else evaluate.named_runs(runs, qrels), options.depth or DEPTH
-    judged = judgments.Qrels.none() if qrels is None else evaluate.qrels_for(named, qrels, options)
+    named, depth = {} if runs is None else kernel.named_runs(runs, qrels), options.depth or DEPTH
+    judged = kernel.Qrels.none() if qrels is None else kernel.qrels_for(named, qrels, options)
     if runs is not None:
         shown, notes = lists_of(named, judged, options, depth)
     else:

@@ -11,12 +11,17 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from gradedeval.errors import InputError, tell
-from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.table import MEASURES
-from gradedeval.options import OptionKwargs, resolve_options
-from gradedeval.scoring.evaluate import evaluate_runs, qrels_for
-from gradedeval.trec.lines import decode
+from gradedeval.kernel import (
+    MEASURES,
+    AnyMeasure,
+    Measure,
+    OptionKwargs,
+    decode,
+    evaluate_runs,
+    parse_measures,
+    qrels_for,
+    resolve_options,
+)
 
 try:
     import ir_measures

@@ -13,16 +13,20 @@ import numpy as np
 from gradedeval.errors import InputError, tell
 from gradedeval.interop.trec_eval import adapted_notes, drop_in_options, line_values, names_of, needed_measures
 from gradedeval.interop.trec_eval_lines import ENTRIES, EVERY, Line, Setting, select_lines
-from gradedeval.measures.table import MEASURES
-from gradedeval.options import Options
-from gradedeval.parallel.workers import Workers
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.run import run_of_lines
-from gradedeval.scoring.doubts import few_topics
-from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.tasks import score_run
-from gradedeval.trec.lines import decode, encode
-from gradedeval.trec.stream import Source, Stream
+from gradedeval.kernel import (
+    MEASURES,
+    Options,
+    Qrels,
+    Scorer,
+    Source,
+    Stream,
+    Workers,
+    decode,
+    encode,
+    few_topics,
+    run_of_lines,
+    score_run,
+)
 
 __all__ = [
     "RelevanceEvaluator",

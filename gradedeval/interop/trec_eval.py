@@ -11,38 +11,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradedeval import __version__
+from gradedeval import __version__, kernel
 from gradedeval.arrays import Bools, Floats, np
 from gradedeval.cli.arguments import check_standard_input, usage
 from gradedeval.cli.options import HELP, READS, command_line, option
 from gradedeval.cli.output import write
 from gradedeval.errors import InputError, Note, did_you_mean, flag, shorten, tell
-from gradedeval.formats import SCORE_FORMATS, trec_line
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS, VERSIONS, Entry, Line, Setting, select_lines
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS as QRELS_FORMATS
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.table import MEASURES
-from gradedeval.options import Options, numbers, resolve_options
-from gradedeval.parallel import workers as working
-from gradedeval.rankings import grade as grading
-from gradedeval.rankings import other_qrels
-from gradedeval.rankings import qrels as judgments
-from gradedeval.rankings import run as reading
-from gradedeval.scoring import doubts, evaluate, run_scores, score_tables, tasks
-from gradedeval.scoring import scorer as scorers
-from gradedeval.scoring import scores as scoring
-from gradedeval.trec.lines import decode
-from gradedeval.trec.small_tables import small_table
-from gradedeval.trec.stream import Source, Stream
+from gradedeval.kernel import (
+    MEASURES,
+    SCORE_FORMATS,
+    Measure,
+    Options,
+    Source,
+    Stream,
+    decode,
+    numbers,
+    resolve_options,
+    small_table,
+    trec_line,
+)
 
 if TYPE_CHECKING:
-    from gradedeval.parallel.workers import Workers
-    from gradedeval.rankings.batch import Batch
-    from gradedeval.rankings.other_qrels import JudgmentGroups, Lists
-    from gradedeval.rankings.qrels import Qrels
-    from gradedeval.rankings.run import Run, TopicResults
-    from gradedeval.scoring.run_scores import RunScores
-    from gradedeval.scoring.scorer import Scorer
+    from gradedeval.kernel import Batch, JudgmentGroups, Lists, Qrels, Run, RunScores, Scorer, TopicResults, Workers
 
 # A run scored topic by topic in trec_eval's order, with what its lines need besides scores.
 
@@ -77,7 +69,7 @@ def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: 
 
     Raises InputError for an invalid run.
     """
-    graded = tasks.grade_run(path, replace(scorer.grader, last_rank=None), workers)
+    graded = kernel.grade_run(path, replace(scorer.grader, last_rank=None), workers)
     batches, topics = graded.batches, graded.topics
     scored = graded.with_batches([scorer.score_with_ties(batch) for batch in batches])
     scores = scorer.merge(name, scored.batches, topics, graded.missing)
@@ -85,7 +77,7 @@ def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: 
     retrieved = dict(pair for batch in batches for pair in zip(batch.topics, batch.retrieved.tolist(), strict=True))
     empty = [not retrieved.get(topics[row], 0) for row in order]
     names, values = [decode(topics[row]) for row in order], line_values(scores.score[order], lines, scorer)
-    notes = doubts.not_too_many([*graded.notes, *doubts.doubts(scored, scores, scorer, names_of(lines, scorer))])
+    notes = kernel.not_too_many([*graded.notes, *kernel.doubts(scored, scores, scorer, names_of(lines, scorer))])
     strings = _relevance_strings(batches, scorer.qrels.labels, max((line.length for line in lines), default=0))
     return ScoredRun(name, graded.tag, names, values, empty, notes, strings), scores
 
@@ -95,7 +87,7 @@ def names_of(lines: list[Line], scorer: Scorer) -> list[str]:
     called: dict[Measure, str] = {}
     for line in lines:
         if line.measure is not None:
-            called.setdefault(scoring.with_defaults(line.measure, scorer.options), line.name)
+            called.setdefault(kernel.with_defaults(line.measure, scorer.options), line.name)
     return [called.get(measure, measure.label) for measure in scorer.measures]
 
 
@@ -105,9 +97,9 @@ def line_values(scores: Floats, lines: list[Line], scorer: Scorer) -> Floats:
     values = np.full((len(scores), len(lines)), np.nan)
     for number, line in enumerate(lines):
         if line.measure is not None:
-            values[:, number] = scores[:, column[scoring.with_defaults(line.measure, scorer.options)]]
+            values[:, number] = scores[:, column[kernel.with_defaults(line.measure, scorer.options)]]
         if line.relevant:
-            values[:, number] *= scores[:, column[scoring.with_defaults(MEASURES["num_rel"], scorer.options)]] > 0
+            values[:, number] *= scores[:, column[kernel.with_defaults(MEASURES["num_rel"], scorer.options)]] > 0
     return values
 
 
@@ -183,17 +175,17 @@ def _summary(scored: ScoredRun, lines: list[Line], values: Floats, printing: Pri
         if not line.summary:
             continue
         if line.name == "runid":
-            yield trec_line("runid", scoring.ALL, scored.tag)
+            yield trec_line("runid", kernel.ALL, scored.tag)
         elif line.summed is None:  # num_q
-            yield _number(line, scoring.ALL, len(scored.topics), printing)
+            yield _number(line, kernel.ALL, len(scored.topics), printing)
         else:
-            yield _number(line, scoring.ALL, _summed(line, column, printing), printing)
+            yield _number(line, kernel.ALL, _summed(line, column, printing), printing)
 
 
 def _summed(line: Line, values: Floats, printing: PrintOptions) -> float:
     """Aggregated topic by topic, as trec_eval does: the last bit of a sum can change the last digit printed."""
     if line.summed == "geometric":
-        logs = values if printing.norms is not None else np.log(np.maximum(values, run_scores.LEAST))
+        logs = values if printing.norms is not None else np.log(np.maximum(values, kernel.LEAST))
         return float(np.exp(logs.cumsum()[-1] / len(values)))
     total = float(values.cumsum()[-1])
     return total if line.summed == "total" else total / len(values)
@@ -212,7 +204,7 @@ def _z_scores(scored: ScoredRun, lines: list[Line], norms: Norms) -> Floats:
         if line.summed is None:
             continue
         if line.summed == "geometric":
-            values[:, column] = np.log(np.maximum(values[:, column], run_scores.LEAST))
+            values[:, column] = np.log(np.maximum(values[:, column], kernel.LEAST))
         for row, topic in enumerate(scored.topics):
             mean, deviation = norms.get((topic, line.name), (np.nan, np.nan))
             if np.isnan(mean):
@@ -434,7 +426,7 @@ def _by_group(groups: JudgmentGroups) -> Qrels:
         for topic, judges in groups.topics.items()
         for group, lists in judges.items()
     }
-    qrels = judgments.Qrels(judged)
+    qrels = kernel.Qrels(judged)
     qrels.place = groups.place
     return qrels
 
@@ -453,8 +445,8 @@ def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line]
     judged = _by_group(groups)
 
     def values(options: Options) -> Floats:
-        scorer = scorers.Scorer(judged, [line.measure for line in lines if line.measure is not None], options)
-        scored = tasks.map_lists(scorer.score_part, reading.Run(run.place, repeated), scorer.grader)
+        scorer = kernel.Scorer(judged, [line.measure for line in lines if line.measure is not None], options)
+        scored = kernel.map_lists(scorer.score_part, kernel.Run(run.place, repeated), scorer.grader)
         score = scorer.merge(name, scored.batches, scored.topics, scored.missing).score
         row = {topic: number for number, topic in enumerate(scored.topics)}
         means = []
@@ -481,14 +473,14 @@ def _doubts(
     scores = [_as_read(run.topics[topic].scores, options) for topic in topics if topic in run.topics]
     counts = [np.unique(one, return_counts=True)[1] for one in scores]
     tied = sum(int(count[count > 1].sum()) for count in counts)
-    if tied <= doubts.TIED * sum(map(len, scores)):
+    if tied <= kernel.TIED * sum(map(len, scores)):
         return found
     both = (own, other())
     ranges = []
     for column, line in enumerate(lines):
         if line.summed != "total":
             low, high = sorted(float(np.mean(values[:, column])) for values in both)
-            ranges += [f"{line.name} {low:.4f} or {high:.4f}"] if high - low > doubts.RANGE + doubts.TOLERANCE else []
+            ranges += [f"{line.name} {low:.4f} or {high:.4f}"] if high - low > kernel.RANGE + kernel.TOLERANCE else []
     if ranges:
         what = f"{run.place}: many documents have equal scores: {shorten(ranges, 3)}, as docnos ascend or descend"
         found.append(Note(what, HINTS["ties"], kind="ties"))
@@ -504,11 +496,11 @@ def _as_read(scores: Iterable[float], options: Options) -> Floats:
 def _read(path: str, groups: JudgmentGroups, options: Options) -> tuple[Run, list[bytes], list[str]]:
     """A run, the topics that are evaluated in byte order, and a note about the others."""
     with closing(Stream(Source(path))) as stream:
-        run = reading.run_of_lines(stream, options)
+        run = kernel.run_of_lines(stream, options)
     known, place = sorted(groups.topics), groups.place
     both = [topic for topic in known if topic in run.topics]
     if not both:
-        raise grading.no_common_topics(run.place, run.topics, place, known)
+        raise kernel.no_common_topics(run.place, run.topics, place, known)
     missing = [decode(topic) for topic in known if topic not in run.topics]
     fate = "they score 0" if options.topics == "qrels" else "left out"
     note = f"{run.place}: {len(missing)} of {len(known)} topics of {place} not in the run ({shorten(missing)}); {fate}"
@@ -610,18 +602,18 @@ def _evaluate(
 ) -> tuple[str, list[str]]:
     """The text and the notes for ordinary qrels."""
     lines, lost = (lines, []) if form is None else _as_numbers(lines, form)
-    judged = judgments.Qrels(qrels, duplicates=options.duplicates, format=options.qrels_format)
-    scorer = scorers.Scorer(judged, needed_measures(lines), options)
-    workers = working.Workers.here()
+    judged = kernel.Qrels(qrels, duplicates=options.duplicates, format=options.qrels_format)
+    scorer = kernel.Scorer(judged, needed_measures(lines), options)
+    workers = kernel.Workers.here()
     results = [
         score_run(name, path, scorer, lines, workers.silent()) for name, path in workers.progress(list(runs.items()))
     ]
-    few = doubts.few_topics_of([scores for _, scores in results], len(scorer.measures))
-    notes = [*scorer.notes, *lost, *doubts.united(note for scored, _ in results for note in scored.notes), *few]
+    few = kernel.few_topics_of([scores for _, scores in results], len(scorer.measures))
+    notes = [*scorer.notes, *lost, *kernel.united(note for scored, _ in results for note in scored.notes), *few]
     if form is None:
         return _text([scored for scored, _ in results], lines, printing), notes
-    scores = scoring.Scores([scores for _, scores in results], scorer.measures, judged, options)
-    return score_tables.render_scores(scores, form, by_topic=printing.by_topic), notes
+    scores = kernel.Scores([scores for _, scores in results], scorer.measures, judged, options)
+    return kernel.render_scores(scores, form, by_topic=printing.by_topic), notes
 
 
 def _as_numbers(lines: list[Line], form: str) -> tuple[list[Line], list[str]]:
@@ -644,18 +636,18 @@ def _evaluate_groups(
     """The same for qrels of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`)."""
     if options.judged_only:
         raise InputError("-J", f"cannot be combined with -R {holds}", "leave out one of them", usage=True)
-    groups = other_qrels.read_groups(qrels, holds)
+    groups = kernel.read_groups(qrels, holds)
     score = score_groups if holds == "qrels_jg" else score_preferences
     results = [score(name, path, groups, lines, options) for name, path in runs.items()]
-    notes = [*(note for scored in results for note in doubts.not_too_many(scored.notes))]
-    return _text(results, lines, printing), [*notes, *doubts.few_topics(max(len(scored.topics) for scored in results))]
+    notes = [*(note for scored in results for note in kernel.not_too_many(scored.notes))]
+    return _text(results, lines, printing), [*notes, *kernel.few_topics(max(len(scored.topics) for scored in results))]
 
 
 def _text(results: list[ScoredRun], lines: list[Line], printing: PrintOptions) -> str:
     """The lines of each run. If there are several, a first line has its name, unless runid is printed anyway."""
     named = len(results) == 1 or any(line.name == "runid" and printing.summary for line in lines)
     return "".join(
-        ("" if named else trec_line("runid", scoring.ALL, scored.run)) + format_run(scored, lines, printing)
+        ("" if named else trec_line("runid", kernel.ALL, scored.run)) + format_run(scored, lines, printing)
         for scored in results
     )
 
@@ -794,7 +786,7 @@ def command(
     lines = select_lines(measures or ["official"], Setting(compat, documents or 0), form=qrels_format)
     printing = PrintOptions(by_topic, not no_summary, read_norms(norms) if norms else None, compat != "9")
     options = drop_in_options(complete, level, depth, judged_only, compat)
-    runs = evaluate.named_runs(list(files[1:]))
+    runs = kernel.named_runs(list(files[1:]))
     write(evaluate_drop_in(runs, files[0], lines, options, printing, holds=qrels_format, form=form))
 
 

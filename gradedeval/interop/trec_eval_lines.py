@@ -7,11 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from gradedeval.errors import InputError, did_you_mean, flag
-from gradedeval.measures.definition import Measure, Summary
-from gradedeval.measures.gains import is_pairs
-from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.table import MEASURES
-from gradedeval.options import PRESETS
+from gradedeval.kernel import MEASURES, PRESETS, Measure, Summary, is_pairs, parse_measures
 
 # Output lines, and how a trec_eval measure and its parameters become lines with gradedeval's measures.
 

@@ -11,13 +11,23 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, distinct, raise_malloc_threshold
 from gradedeval.errors import InputError, shown
-from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.gains import GainTable, Grades
-from gradedeval.measures.on_arrays import as_numbers, check_finite, check_measure, gains_of
-from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.table import MEASURES, gain_table, scores_of
-from gradedeval.options.numbers import Number
-from gradedeval.scoring.evaluate_arrays import topic_sizes, topics_of
+from gradedeval.kernel import (
+    MEASURES,
+    AnyMeasure,
+    GainTable,
+    Grades,
+    Measure,
+    Number,
+    as_numbers,
+    check_finite,
+    check_measure,
+    gain_table,
+    gains_of,
+    parse_measures,
+    scores_of,
+    topic_sizes,
+    topics_of,
+)
 
 CELLS = 1 << 17
 """How many pairs of documents are worked on at once: what fits into a processor's cache."""

@@ -10,11 +10,8 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.errors import EvaluationWarning, InputError, Note, tell
+from gradedeval.kernel import AnyMeasure, Measure, Scores, depends_on_top, evaluate_arrays
 from gradedeval.ltr.lists import Judged, check_better, checked_top, finite_scores, judged, one_measure
-from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.table import depends_on_top
-from gradedeval.scoring.evaluate_arrays import evaluate_arrays
-from gradedeval.scoring.scores import Scores
 
 # Where the libraries of learning to rank keep the lists of their data; none of them is imported.
 

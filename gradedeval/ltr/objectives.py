@@ -11,6 +11,7 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, tell
+from gradedeval.kernel import MEASURES, AnyMeasure, Measure, Number, as_numbers, depends_on_top
 from gradedeval.ltr.lists import (
     CELLS,
     Block,
@@ -28,10 +29,6 @@ from gradedeval.ltr.lists import (
     pairs,
 )
 from gradedeval.ltr.metrics import grouped_by_lightgbm, grouped_by_xgboost, scores_of_lists
-from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.on_arrays import as_numbers
-from gradedeval.measures.table import MEASURES, depends_on_top
-from gradedeval.options.numbers import Number
 
 LOWEST_HESSIAN = 1e-12
 """That of documents which nothing moves: libraries divide by sums of them."""

@@ -8,28 +8,39 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
+from gradedeval import kernel
 from gradedeval.analysis import ranked_runs, score_matrix
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag, plural, shorten, tell, visible
-from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import InNotebook, distinct, frame_rows, frame_table, group_numbers, to_frame
-from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OptionKwargs, Options, numbers, resolve_options
-from gradedeval.options.definition import GAINS
-from gradedeval.options.question import Question, Setting
-from gradedeval.parallel import workers
+from gradedeval.kernel import (
+    GAINS,
+    AnyMeasure,
+    Column,
+    Document,
+    InNotebook,
+    Layout,
+    Measure,
+    OptionKwargs,
+    Options,
+    Question,
+    Setting,
+    Table,
+    distinct,
+    frame_rows,
+    frame_table,
+    group_numbers,
+    numbers,
+    parse_measures,
+    resolve_options,
+    to_frame,
+)
 from gradedeval.questions.explain import DEFAULT
-from gradedeval.rankings import batch as batches
-from gradedeval.rankings import grade as grading
-from gradedeval.rankings import qrels as judgments
-from gradedeval.scoring import evaluate as evaluation
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns
-    from gradedeval.parallel.workers import Workers
+    from gradedeval.kernel import Workers
 
 
 # Kendall's τ of many pairs of lists at once: one call of scipy a topic and pair of runs would take minutes.
@@ -124,14 +135,14 @@ class Lists:
 
     def of_topics(self, rows: Ints) -> Lists:
         """Some of the topics."""
-        inside = batches.positions_of(self.counts, rows)
+        inside = kernel.positions_of(self.counts, rows)
         return Lists(self.document[inside], self.counts[rows], self.first[inside], self.last[inside])
 
 
 def lists_of(run: RankedRun, topics: Ints) -> Lists:
     """The rankings of some topics of a run, with their ties."""
-    counts, chosen = run.counts[topics], batches.positions_of(run.counts, topics)
-    first = batches.ranks(counts) if run.first is None else run.first[chosen]
+    counts, chosen = run.counts[topics], kernel.positions_of(run.counts, topics)
+    first = kernel.ranks(counts) if run.first is None else run.first[chosen]
     topic = np.repeat(np.arange(len(topics)), counts)
     begins = np.flatnonzero(np.append(True, (first[1:] != first[:-1]) | (topic[1:] != topic[:-1]))[: len(first)])
     sizes = np.diff(begins, append=len(first))
@@ -152,7 +163,7 @@ def rank_biased_overlap(one: Lists, other: Lists, documents: int, p: float, ties
     """
     found = np.full((3, len(one.counts)), np.nan)
     common = _Common.of(one, other, documents)
-    for rows in batches.by_width(np.maximum(one.counts, other.counts), workers.LIMITS.cells):
+    for rows in kernel.by_width(np.maximum(one.counts, other.counts), kernel.LIMITS.cells):
         pair = _Pair.of(one.of_topics(rows), other.of_topics(rows), common.of_topics(rows), ties)
         found[:, rows] = _overlap(pair, p, ties)
     return found
@@ -215,7 +226,7 @@ class _Common:
 
     def of_topics(self, rows: Ints) -> _Common:
         """Those of some of the topics."""
-        inside = batches.positions_of(self.counts, rows)
+        inside = kernel.positions_of(self.counts, rows)
         return _Common(self.counts[rows], self.first[:, inside], self.last[:, inside])
 
 
@@ -481,15 +492,15 @@ def agreement(
     the mean over orders that is computed here. Returns `Agreement`: `.frame`, `.means`. Raises
     `gradedeval.InputError` where there are fewer than two runs, or two have no topic in common.
     """
-    from gradedeval.parallel.workers import Workers
+    from gradedeval.kernel import Workers
 
     options = resolve_options(like, **keywords)
     options.check_unscored("agreement")
-    named, settings, workers = evaluation.named_runs(runs), AgreementSettings(p, at, rbo_ties), Workers.here()
+    named, settings, workers = kernel.named_runs(runs), AgreementSettings(p, at, rbo_ties), Workers.here()
     if len(named) < 2:
         what = f"{len(named)} {plural(len(named), 'run')} given"
         raise InputError("", what, "agreement is between two or more", usage=True)
-    ranked = ranked_runs.rank_runs(named, grading.Grader(judgments.Qrels.none(), options, keep_ties=True), workers)
+    ranked = ranked_runs.rank_runs(named, kernel.Grader(kernel.Qrels.none(), options, keep_ties=True), workers)
     pairs = [(one, other) for other in range(len(named)) for one in range(other)]
     found = _of_pairs(ranked, pairs, settings, workers)
     names = np.array(ranked.names, dtype=object)
@@ -522,7 +533,7 @@ def _of_pair(ranked: RankedRuns, settings: AgreementSettings, pair: tuple[int, i
     shared = np.flatnonzero((one.counts > 0) & (other.counts > 0))
     if not len(shared):
         own = [[ranked.topics[row] for row in np.flatnonzero(run.counts)] for run in (one, other)]
-        raise grading.no_common_topics(one.place, own[0], other.place, own[1])
+        raise kernel.no_common_topics(one.place, own[0], other.place, own[1])
     rbo, low, high = rank_biased_overlap(
         lists_of(one, shared), lists_of(other, shared), len(ranked), settings.p, settings.ties
     )
@@ -619,7 +630,7 @@ def reproduction(
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     settings = AgreementSettings(p, AT, rbo_ties)
-    mine, theirs = evaluation.named_runs(runs), evaluation.named_runs(originals)
+    mine, theirs = kernel.named_runs(runs), kernel.named_runs(originals)
     if len(mine) != 2 or len(theirs) != 2:
         what = f"{len(mine)} runs and {len(theirs)} originals given"
         raise InputError("", what, "give a baseline and an advanced run, and the originals of both", usage=True)
@@ -628,7 +639,7 @@ def reproduction(
         for kind, named in (("run", mine), ("original", theirs))
         for role, source in zip(ROLES, named.values(), strict=True)
     }
-    ranked = ranked_runs.rank_runs(keyed, grading.Grader(judgments.Qrels.none(), options, keep_ties=True))
+    ranked = ranked_runs.rank_runs(keyed, kernel.Grader(kernel.Qrels.none(), options, keep_ties=True))
     rows: list[tuple[str, str, str, str | None, float]] = []
     for number, names in enumerate(zip(mine, theirs, strict=True)):
         ktu, rbo = _rankings(ranked, ranked.runs[2 + number], ranked.runs[number], settings)
@@ -648,7 +659,7 @@ def _rankings(
     shared = np.flatnonzero((original.counts > 0) & (run.counts > 0))
     if not len(shared):
         own = [[ranked.topics[row] for row in np.flatnonzero(one.counts)] for one in (run, original)]
-        raise grading.no_common_topics(run.place, own[0], original.place, own[1])
+        raise kernel.no_common_topics(run.place, own[0], original.place, own[1])
     lists = lists_of(original, shared), lists_of(run, shared)
     rbo = rank_biased_overlap(*lists, len(ranked), settings.p, settings.ties)[0]
     taus = kendall_tau_union(ranked, original, run)[shared]
@@ -680,9 +691,9 @@ def _scores(
     options: Options,
 ) -> tuple[list[tuple[str, str, str, str, float]], list[str], str]:
     """The numbers that come from scores, the notes, and the signature."""
-    from gradedeval.parallel.workers import Workers
+    from gradedeval.kernel import Workers
 
-    scores = evaluation.evaluate_runs(sources, qrels, measures, options, workers=Workers.here())
+    scores = kernel.evaluate_runs(sources, qrels, measures, options, workers=Workers.here())
     matrix, rows = score_matrix.to_matrix(scores), []
     for name in matrix.measures:
         paired = matrix.paired(name)

@@ -8,24 +8,30 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
-from gradedeval import formats, options
+from gradedeval import kernel
 from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.cli.arguments import as_time, check_history, measure_table, run_and_qrels
 from gradedeval.cli.many_runs import options_with_residuals, scores_with_baseline, tell_of
 from gradedeval.cli.output import asked_for, say, write
 from gradedeval.errors import InputError, Note, flag, plural, tell, visible
-from gradedeval.formats import Column, Document, Layout, Table, formats_for
-from gradedeval.formats.frames import InNotebook, to_frame
-from gradedeval.measures.parse import each_once, parse_measures
-from gradedeval.options.question import Setting, question
+from gradedeval.kernel import (
+    Column,
+    Document,
+    InNotebook,
+    Layout,
+    Setting,
+    Table,
+    append_lines,
+    each_once,
+    formats_for,
+    parse_measures,
+    question,
+    to_frame,
+)
 from gradedeval.questions.history import lines_of
 from gradedeval.questions.limits import COMPARED, Baseline, Bound, Measures, Test, find_settings, limit, resolve_bounds
 from gradedeval.questions.shared import AllowMismatch, Draws, Label, Seed, Time
-from gradedeval.scoring import evaluate as evaluation
-from gradedeval.scoring import run_scores
-from gradedeval.scoring import scores as scored_runs
-from gradedeval.trec.written import append_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,7 +125,7 @@ def check(
     bounds: Iterable[Bound],
     baseline: AnyScores | None = None,
     *,
-    test: options.Test = "randomization",
+    test: kernel.Test = "randomization",
     draws: int = 10_000,
     seed: int = 0,
     allow_mismatch: bool = False,
@@ -369,7 +375,7 @@ def _of_unjudged(alone: Paired, unjudged: Floats, bound: Bound) -> tuple[float, 
     if np.isnan(unjudged).any():
         hint = "bound the share of judged documents instead: --min judged@10=0.8"
         raise InputError(bound.place, f"{bound.measure} has no residual", hint, usage=True)
-    rise = float(run_scores.summarize_rises(alone.score[0], unjudged, alone.reading.summary))
+    rise = float(kernel.summarize_rises(alone.score[0], unjudged, alone.reading.summary))
     passed = rise <= bound.limit + TOLERANCE
     sentence = f"unjudged documents could lift {bound.measure} by {_shown(rise, alone)}"
     return (
@@ -491,14 +497,14 @@ def _github_fault(error: InputError) -> str:
 
 
 def _json_fault(error: InputError) -> str:
-    return formats.as_json(Document([], nested={"passed": False, "error": error.at_prompt, "bounds": []}), None)
+    return kernel.as_json(Document([], nested={"passed": False, "error": error.at_prompt, "bounds": []}), None)
 
 
 def _quote(text: str) -> str:
     """An attribute's value; a character that XML cannot hold becomes a question mark."""
     legal = (
         character if character in "\t\n" or (character >= " " and not "\ud800" <= character <= "\udfff") else "?"
-        for character in formats.in_utf8(text)
+        for character in kernel.in_utf8(text)
     )
     return quoteattr("".join(legal), {"\n": "&#10;"})
 
@@ -605,9 +611,9 @@ def check_files(
         raise
     if history is not None:
         passed = {run: all(one.passed for one in found if one.run == run) for run in matrix.runs if run != name}
-        each = each_once(scored_runs.with_defaults(measure, scoring) for measure in needed)
+        each = each_once(kernel.with_defaults(measure, scoring) for measure in needed)
         scored = matrix.select(measures=[measure.label for measure in each])
-        sources = evaluation.named_runs(run_and_qrels(files)[0])
+        sources = kernel.named_runs(run_and_qrels(files)[0])
         append_lines(history, lines_of(scored, each, sources, as_time(time), label or "", passed))
     return Checked(found, matrix.signature)
 

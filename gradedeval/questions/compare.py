@@ -9,15 +9,26 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from gradedeval import kernel
 from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
 from gradedeval.analysis.tables import Row, Shown, frame_document, ratio, readings, same, signature_lines
 from gradedeval.arrays import TOLERANCE, Floats, Ints, np
 from gradedeval.errors import InputError, Note, at_prompt, flag, plural, tell, visible
-from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import InNotebook, distinct, frame_table, joined, to_frame
-from gradedeval.options.question import Question, Setting, question
+from gradedeval.kernel import (
+    Column,
+    Document,
+    InNotebook,
+    Layout,
+    Question,
+    Setting,
+    Table,
+    distinct,
+    frame_table,
+    joined,
+    question,
+    to_frame,
+)
 from gradedeval.questions.shared import Alpha, Correction, Draws, Rope, Seed, Test, against
-from gradedeval.scoring import run_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +36,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.flips import Reread
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
     from gradedeval.analysis.significance import Tested, TestSettings
-    from gradedeval.scoring.scores import Scores
+    from gradedeval.kernel import Scores
 
 
 Baseline = Annotated["AnyScores | None", against("compare all pairs")]
@@ -356,7 +367,7 @@ def topic_table(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mi
         by_topic = paired.score  # runs × topics
         best, worst = (by_topic.max(0), by_topic.min(0)) if reading.sign > 0 else (by_topic.min(0), by_topic.max(0))
         rows = np.vstack([by_topic, np.median(by_topic, axis=0), best, worst])
-        whole = np.column_stack([rows, [float(run_scores.summarize(row, reading.summary)) for row in rows]])
+        whole = np.column_stack([rows, [float(kernel.summarize(row, reading.summary)) for row in rows]])
         topics = [*paired.topics, "all"]
         frames.append(
             to_frame(
@@ -540,7 +551,7 @@ def _columns(
 ) -> dict[str, Any]:
     summary, summaries = paired.reading.summary, paired.summaries
     differences = score_matrix.topic_differences(paired.values, first, second)
-    difference = run_scores.summarize(differences, summary)
+    difference = kernel.summarize(differences, summary)
     if summary == "geometric":
         difference = np.where(differences.any(1), summaries[second] - summaries[first], 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -571,7 +582,7 @@ def _inference(paired: Paired, differences: Floats, settings: TestSettings) -> d
         p, low, high = _tested(paired, differences, settings)
         corrected = significance.correct_p_values(p, settings.correction_applied)
         found = {"low": low, "high": high, "p": p, "p_corrected": corrected}
-    ends = {end: run_scores.of_mean(found[end], len(paired.topics), paired.reading.summary) for end in ("low", "high")}
+    ends = {end: kernel.of_mean(found[end], len(paired.topics), paired.reading.summary) for end in ("low", "high")}
     return {**found, **ends}
 
 

@@ -9,15 +9,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
+from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix, significance
 from gradedeval.analysis.tables import signature_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close, np
 from gradedeval.errors import InputError, check_choice, flag, plural
-from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, to_frame
-from gradedeval.measures.definition import Reading
-from gradedeval.options.question import Picture, Question, Setting, question
-from gradedeval.scoring import run_scores
+from gradedeval.kernel import (
+    Column,
+    Document,
+    InNotebook,
+    Layout,
+    Picture,
+    Question,
+    Reading,
+    Setting,
+    Table,
+    frame_rows,
+    frame_table,
+    question,
+    to_frame,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +36,7 @@ if TYPE_CHECKING:
 
     from gradedeval.analysis.pictures import Panel
     from gradedeval.analysis.score_matrix import AnyScores, Matrix
-    from gradedeval.scoring.scores import Scores
+    from gradedeval.kernel import Scores
 
 
 Kind = Literal["pearson", "spearman", "tau", "weighted-tau", "tau-ap"]
@@ -241,7 +252,7 @@ def _order(scores: Floats, reading: Reading) -> Floats:
     depend on the order of topics."""
     if not np.isfinite(scores).all():
         return np.full(len(scores), np.inf)
-    values = reading.sign * run_scores.tested(scores, reading.summary)
+    values = reading.sign * kernel.tested(scores, reading.summary)
     return merge_close(np.array([math.fsum(row) / len(row) for row in values.tolist()]), TOLERANCE)
 
 

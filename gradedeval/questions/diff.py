@@ -7,29 +7,38 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
+from gradedeval import kernel
 from gradedeval.analysis import difference_bounds, flips, ranked_runs, score_matrix
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag, plural, shorten, tell, visible
-from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, groups, joined, merged, to_frame
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OptionKwargs, resolve_options
-from gradedeval.options.question import Setting, question
+from gradedeval.kernel import (
+    Column,
+    Document,
+    InNotebook,
+    Layout,
+    Measure,
+    OptionKwargs,
+    Setting,
+    Table,
+    frame_rows,
+    frame_table,
+    groups,
+    joined,
+    merged,
+    parse_measures,
+    question,
+    resolve_options,
+    to_frame,
+)
 from gradedeval.questions.agreement import AGREEMENT, REPRODUCTION, TOPICS, Measures, Top, Topic
 from gradedeval.questions.explain import BEYOND, DEFAULT, DOCUMENT
-from gradedeval.rankings import grade as grading
-from gradedeval.scoring import doubts, run_scores, score_tables
-from gradedeval.scoring import evaluate as evaluation
-from gradedeval.scoring import scorer as scoring
-from gradedeval.scoring import signature as signatures
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gradedeval.analysis.flips import Reread
     from gradedeval.analysis.ranked_runs import RankedRuns, RankedTerms
-    from gradedeval.scoring.scorer import Scorer
+    from gradedeval.kernel import Scorer
 
 
 # What became of the documents of two runs by one measure: a row for each topic, and for each document that changed.
@@ -289,7 +298,7 @@ def _two(runs: Sequence[str], qrels: str) -> Mapping[str, Any]:
     gradedeval diff base.run new.run qrels.txt -m ap --reproduce a.run b.run
     """,
     takes=_two,
-    answer=lambda found, like: replace(found, digits=score_tables.preset_digits(like)),
+    answer=lambda found, like: replace(found, digits=kernel.preset_digits(like)),
     shows=Diff.document,
     modes=(AGREEMENT, REPRODUCTION),
     options="measuring",
@@ -318,15 +327,15 @@ def diff(
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     runs = ranked_runs.two_runs(baseline, run)
-    judged = evaluation.qrels_for(runs, qrels, options)
+    judged = kernel.qrels_for(runs, qrels, options)
     known = options.bounded_by_residuals and not options.judged_only
     options = replace(options, residuals="total" if known else None, bounds=False)
-    scorer = scoring.Scorer(judged, chosen, options)
+    scorer = kernel.Scorer(judged, chosen, options)
     ranked = ranked_runs.rank_runs(runs, scorer.grader, scorer=scorer)
     old, new = ranked.runs
     shared = np.flatnonzero(old.listed & new.listed)
     if not len(shared):
-        raise grading.no_common_topics(new.place, ranked.topics, old.place, ranked.topics)
+        raise kernel.no_common_topics(new.place, ranked.topics, old.place, ranked.topics)
     if scorer.grader.types:
         raise InputError(flag.costs, "diff does not read the types of documents", "leave it out", usage=True)
     terms, reread = ranked_runs.terms_by_run(ranked, scorer), flips.Reread.of_runs(scorer, runs)
@@ -342,8 +351,8 @@ def diff(
         joined(topics),
         joined(documents),
         scorer.measures,
-        signatures.signature(judged, options, scorer.measures, counts),
-        tell([*scorer.notes, *ranked.notes, *doubts.few_topics(len(shared)), *unseen]),
+        kernel.signature(judged, options, scorer.measures, counts),
+        tell([*scorer.notes, *ranked.notes, *kernel.few_topics(len(shared)), *unseen]),
     )
 
 
@@ -407,7 +416,7 @@ def _summary(whole: Diff, measure: Measure, digits: int) -> str:
     """What became of the mean, and of how many topics."""
     topics = whole.topics[whole.topics["measure"] == measure.label]
     before, after = (
-        float(run_scores.summarize(topics[name].to_numpy(), measure.definition.summary))
+        float(kernel.summarize(topics[name].to_numpy(), measure.definition.summary))
         for name in ("baseline_score", "score")
     )
     gains = topics["difference"] * measure.reading.sign

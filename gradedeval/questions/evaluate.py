@@ -37,15 +37,21 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import asked_for, report, say, write
 from gradedeval.errors import SHOWN, InputError, flag, tell
-from gradedeval.formats import SCORE_FORMATS
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
-from gradedeval.options import OPTIONS, numbers, resolve_options
-from gradedeval.options.definition import OUTPUT
+from gradedeval.kernel import (
+    CWL_DEFAULT,
+    DEFAULT,
+    OPTIONS,
+    OUTPUT,
+    SCORE_FORMATS,
+    Measure,
+    numbers,
+    parse_measures,
+    resolve_options,
+)
 
 if TYPE_CHECKING:
+    from gradedeval.kernel import Scores
     from gradedeval.questions.published import Published
-    from gradedeval.scoring.scores import Scores
 
 
 # The options of `gradedeval eval` for tables to publish: marks, significance, captions.
@@ -95,8 +101,8 @@ def published_table(
     if not any(map(is_given, own.values())):
         return None
     from gradedeval.analysis.score_matrix import Baseline  # few evaluations are published
+    from gradedeval.kernel import file_names
     from gradedeval.questions.published import Published
-    from gradedeval.scoring.evaluate import file_names
 
     if runs is not None:
         own["baselines"] = [Baseline.read(word, runs).name or word for word in own["baselines"]]
@@ -184,8 +190,7 @@ def command(
     tags, history = run_name == "tag", kept["append_to"] is not None
     published = published_table(keywords, form, shown, None if tags else runs, kept["label"], history)
     check_history(kept["append_to"], "--append-to", kept if history else {**kept, "label": None})
-    from gradedeval.scoring.evaluate import evaluate_runs, named_runs  # not for a help page
-    from gradedeval.scoring.score_tables import PLAIN, render_scores
+    from gradedeval.kernel import PLAIN, evaluate_runs, named_runs, render_scores
 
     options, by_topic = resolve_options(**keywords), shown["by_topic"] or history or standardized is not None
     how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or bool(published) or options.interval is not None}
@@ -210,7 +215,7 @@ def _quantities(measures: list[Measure], keywords: Mapping[str, Any], standardiz
         raise InputError(flag.cwl, what, "leave out one of them", usage=True)
     if standardized:
         raise InputError(flag.cwl, "standardized costs have no meaning", "leave out --standardize", usage=True)
-    from gradedeval.scoring.score_tables import all_quantities  # see `command`
+    from gradedeval.kernel import all_quantities
 
     return all_quantities(measures)
 

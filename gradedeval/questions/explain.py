@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.pictures import (
     BLACK,
@@ -23,26 +24,37 @@ from gradedeval.analysis.pictures import (
 )
 from gradedeval.arrays import Bools, Floats, np
 from gradedeval.errors import InputError, did_you_mean, flag, shorten, tell, visible
-from gradedeval.formats import Column, Document, Kind, Layout, Table
-from gradedeval.formats.frames import InNotebook, distinct, to_frame
-from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers, resolve_options
-from gradedeval.options.definition import GAINS, OUTPUT
-from gradedeval.options.question import Picture, Setting, question
-from gradedeval.scoring import doubts, score_tables, tasks
-from gradedeval.scoring import evaluate as evaluation
-from gradedeval.trec.lines import decode, encode
+from gradedeval.kernel import (
+    GAINS,
+    OPTIONS,
+    OUTPUT,
+    AnyMeasure,
+    Column,
+    Document,
+    InNotebook,
+    Kind,
+    Layout,
+    Measure,
+    OptionKwargs,
+    Options,
+    Picture,
+    Setting,
+    Table,
+    decode,
+    distinct,
+    encode,
+    numbers,
+    parse_measures,
+    question,
+    resolve_options,
+    to_frame,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from gradedeval.rankings.batch import Batch
-    from gradedeval.rankings.grade import Grader
-    from gradedeval.rankings.qrels import Qrels
-    from gradedeval.scoring.scorer import Scorer
-    from gradedeval.scoring.tasks import GradedRun
+    from gradedeval.kernel import Batch, GradedRun, Grader, Qrels, Scorer
 
 
 DEFAULT = ("err@20",)
@@ -198,7 +210,7 @@ def explain(
     where the topic does not count.
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
-    (explanation,) = explain_topics(evaluation.named_runs(run), qrels, chosen, options, [topic])
+    (explanation,) = explain_topics(kernel.named_runs(run), qrels, chosen, options, [topic])
     return replace(explanation, notes=tell(explanation.notes))
 
 
@@ -211,8 +223,7 @@ def explain_topics(
 ) -> list[Explanation]:
     """As `explain`, for one run by name, which is read once, and several topics. Raises InputError as it does."""
 
-    from gradedeval.parallel.workers import Workers
-    from gradedeval.scoring.scorer import Scorer
+    from gradedeval.kernel import Scorer, Workers
 
     if len(runs) != 1:
         raise InputError("", f"{len(runs)} runs given", "explain one at a time", usage=True)
@@ -220,18 +231,18 @@ def explain_topics(
     if options.ties == "average":
         raise OPTIONS["ties"].error("an average over orders has no ranks to explain", "choose an order")
     ((name, source),) = runs.items()
-    judged = evaluation.qrels_for(runs, qrels, options)
+    judged = kernel.qrels_for(runs, qrels, options)
     wanted = list(dict.fromkeys(_wanted(topic, judged, options) for topic in topics))
     scorer = Scorer(judged, list(measures), replace(options, residuals=None if options.judged_only else "total"))
     grader = replace(scorer.grader, keep_docnos_for=frozenset(wanted), last_rank=None)
-    run = tasks.grade_run(source, grader, Workers.here())
+    run = kernel.grade_run(source, grader, Workers.here())
     return [_of_topic(name, topic, scorer, grader, run) for topic in wanted]
 
 
 def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: GradedRun[Batch]) -> Explanation:
     """The explanation of one topic of a run."""
 
-    from gradedeval.scoring.signature import signature
+    from gradedeval.kernel import signature
 
     judged = scorer.qrels
     batch = _alone(run, topic, judged)
@@ -257,7 +268,7 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
         judged.labels.tolist(),
         [
             *scorer.notes,
-            *doubts.not_too_many([*notes, *doubts.doubts_of(replace(run, batches=[batch], topics=[topic]), scorer)]),
+            *kernel.not_too_many([*notes, *kernel.doubts_of(replace(run, batches=[batch], topics=[topic]), scorer)]),
         ],
     )
 
@@ -315,7 +326,7 @@ def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
 def _explained(scorer: Scorer, batch: Batch, column: int, score: float, residual: float | None) -> Explained:
     """How the measure in that column arrives at its score for the one topic of a batch."""
 
-    from gradedeval.measures.table import scores_of
+    from gradedeval.kernel import scores_of
 
     measure, table, gains_of = scorer.measures[column], scorer.tables[column], scorer.gains_cache(batch)
     ranked_runs.check_by_rank(measure)
@@ -667,8 +678,8 @@ def explain_runs(
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     if len(runs) > 2:
         raise InputError("", f"{len(runs)} runs given", "explain one, or two beside each other", usage=True)
-    named = ranked_runs.two_runs(*runs) if len(runs) == 2 else evaluation.named_runs(runs)
-    judged = evaluation.qrels_for(named, qrels, options) if len(named) > 1 else qrels
+    named = ranked_runs.two_runs(*runs) if len(runs) == 2 else kernel.named_runs(runs)
+    judged = kernel.qrels_for(named, qrels, options) if len(named) > 1 else qrels
     each = [explain_topics({name: run}, judged, chosen, options, explained or [None]) for name, run in named.items()]
     tell(note for of_run in each for explanation in of_run for note in explanation.notes)
-    return Explanations(each, score_tables.preset_digits(options.like))
+    return Explanations(each, kernel.preset_digits(options.like))

@@ -12,23 +12,34 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Unpack
 
+from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix
 from gradedeval.analysis.tables import Row, Shown, frame_document, near_best, same, signature_lines
 from gradedeval.arrays import Bools, Floats, np
 from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, shorten
-from gradedeval.formats import Column, Document, Layout
-from gradedeval.formats.frames import InNotebook, to_frame
-from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.notation import split_words, write_value
-from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OptionKwargs, Options, numbers, resolve_options
-from gradedeval.options.definition import GAINS
-from gradedeval.options.question import Picture, Question, Setting, question
-from gradedeval.parallel import workers
+from gradedeval.kernel import (
+    GAINS,
+    AnyMeasure,
+    Column,
+    Document,
+    InNotebook,
+    Layout,
+    Measure,
+    OptionKwargs,
+    Options,
+    Picture,
+    Question,
+    Setting,
+    numbers,
+    parse_measures,
+    question,
+    resolve_options,
+    split_words,
+    to_frame,
+    write_value,
+)
 from gradedeval.questions import weights as weighing
 from gradedeval.questions.correlate import BY_TOPIC, KINDS, NAMES, Kind, scores_agreement
-from gradedeval.scoring import evaluate, intervals
-from gradedeval.scoring import scores as scored
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +47,7 @@ if TYPE_CHECKING:
 
     from gradedeval.analysis.pictures import Panel
     from gradedeval.analysis.score_matrix import Matrix
-    from gradedeval.rankings.qrels import Qrels
+    from gradedeval.kernel import Qrels
 
 
 # Measures with an open parameter, as in `nerr10(phi=0.05..0.95)` or `nerr9@1..40`: the search for its best value.
@@ -324,7 +335,7 @@ def read_vector(path: str | Path) -> Floats:
 
     Raises InputError with the line of whatever is not a weight, where ranks are missing, or where all weights are 0.
     """
-    from gradedeval.measures.weighting_models import rank_weights  # not for a help page
+    from gradedeval.kernel import rank_weights
 
     weights = rank_weights(path)
     if not weights.any():
@@ -452,14 +463,14 @@ class Collection:
     @classmethod
     def read(cls, runs: Any, qrels: Any, options: Options) -> Collection:
         """Runs with their qrels read. Raises InputError where they cannot be read."""
-        named = evaluate.named_runs(runs)
-        return cls(named, evaluate.qrels_for(named, qrels, options), options)
+        named = kernel.named_runs(runs)
+        return cls(named, kernel.qrels_for(named, qrels, options), options)
 
     def scores(self, measures: Sequence[Measure], residuals: bool = False) -> Matrix:
         """The scores by some measures; `max_residual` applies only if `residuals` are asked for."""
         options = self.options if residuals else replace(self.options, residuals=None, max_residual=None)
         return score_matrix.to_matrix(
-            evaluate.evaluate_runs(self.runs, self.qrels, measures, options, workers=workers.workers())
+            kernel.evaluate_runs(self.runs, self.qrels, measures, options, workers=kernel.workers())
         )
 
 
@@ -487,10 +498,10 @@ class Target:
         """For each measure its agreement of each kind."""
         by_name: dict[str, list[float]] = {}
         labels: dict[Measure, str] = {}  # two notations may mean the same measure as applied
-        applied = [scored.with_defaults(measure, self.collection.options) for measure in measures]
+        applied = [kernel.with_defaults(measure, self.collection.options) for measure in measures]
         for measure in applied:
             labels.setdefault(measure, measure.label)
-        for some in intervals.chunks(len(measures), self.included.size):
+        for some in kernel.chunks(len(measures), self.included.size):
             matrix = self.collection.scores(measures[some])
             for column, name in enumerate(matrix.measures):
                 by_name[name] = [self._agreement(kind, matrix, column) for kind in kinds]

@@ -12,23 +12,41 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
+from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix, signatures
 from gradedeval.arrays import LARGEST, np
 from gradedeval.cli.arguments import as_time
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, tell, visible
-from gradedeval.formats import Column, Document, Layout, Table, json_text
-from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, group_numbers, groups, to_frame
-from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.parse import parse_measures
-from gradedeval.options import numbers
-from gradedeval.options.definition import allowed_growth
-from gradedeval.options.question import Picture, Setting, question
-from gradedeval.scoring import run_scores
-from gradedeval.trec.documents import TOO_DEEP, TOO_LONG, read_json
-from gradedeval.trec.line_reader import numbered_lines
-from gradedeval.trec.lines import decode
-from gradedeval.trec.stream import Source, Stream, is_named
-from gradedeval.trec.written import append_lines
+from gradedeval.kernel import (
+    TOO_DEEP,
+    TOO_LONG,
+    AnyMeasure,
+    Column,
+    Document,
+    InNotebook,
+    Layout,
+    Measure,
+    Picture,
+    Setting,
+    Source,
+    Stream,
+    Table,
+    allowed_growth,
+    append_lines,
+    decode,
+    frame_rows,
+    frame_table,
+    group_numbers,
+    groups,
+    is_named,
+    json_text,
+    numbered_lines,
+    numbers,
+    parse_measures,
+    question,
+    read_json,
+    to_frame,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +54,7 @@ if TYPE_CHECKING:
 
     from gradedeval.analysis.pictures import Panel
     from gradedeval.analysis.score_matrix import Matrix
-    from gradedeval.scoring.scores import Scores
+    from gradedeval.kernel import Scores
 
 
 VERSION, KEY, LEVEL = 1, "gradedeval_history", 0.95
@@ -162,7 +180,7 @@ def lines_of(
     files     run -> its path
     passed    run -> whether it passed a check; of other runs there is no line
     """
-    from gradedeval.scoring.intervals import Scale, summary_intervals  # few evaluations need it
+    from gradedeval.kernel import Scale, summary_intervals
 
     signature = signatures.without_interval(matrix.signature)
     rows = [row for row, run in enumerate(matrix.runs) if passed is None or run in passed]
@@ -174,7 +192,7 @@ def lines_of(
         for column, (measure, low, high) in enumerate(zip(measures, lows.tolist(), highs.tolist(), strict=True)):
             kept = matrix.included[row, :, column]
             score = (
-                float(run_scores.summarize(matrix.score[row, kept, column], measure.reading.summary))
+                float(kernel.summarize(matrix.score[row, kept, column], measure.reading.summary))
                 if kept.any()
                 else math.nan
             )

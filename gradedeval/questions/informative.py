@@ -7,35 +7,53 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Unpack
 
+from gradedeval import kernel
 from gradedeval.analysis import pictures
 from gradedeval.arrays import Floats, Ints, distinct, np
 from gradedeval.errors import InputError, did_you_mean, flag, plural, shorten, tell
-from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, joined, to_frame
-from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.gains import GainTable
-from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.table import MEASURES, gain_table, scores_of
-from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers, resolve_options
-from gradedeval.options.definition import GAINS, OUTPUT
-from gradedeval.options.question import Picture, Setting, question
-from gradedeval.parallel.workers import Workers, workers
+from gradedeval.kernel import (
+    GAINS,
+    MEASURES,
+    OPTIONS,
+    OUTPUT,
+    AnyMeasure,
+    Column,
+    Document,
+    GainTable,
+    InNotebook,
+    Layout,
+    Measure,
+    OptionKwargs,
+    Options,
+    Picture,
+    Setting,
+    Source,
+    Table,
+    Workers,
+    decode,
+    frame_rows,
+    frame_table,
+    gain_table,
+    is_file,
+    joined,
+    numbers,
+    parse_measures,
+    question,
+    resolve_options,
+    scores_of,
+    to_frame,
+    workers,
+)
 from gradedeval.questions import maximum_entropy
 from gradedeval.questions import weights as weighing
-from gradedeval.scoring import doubts, evaluate, tasks
-from gradedeval.scoring import scorer as scorers
-from gradedeval.scoring import signature as signatures
-from gradedeval.trec.lines import decode
-from gradedeval.trec.stream import Source, is_file
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
     from gradedeval.analysis.pictures import Panel
+    from gradedeval.kernel import Batch, Scorer
     from gradedeval.questions.maximum_entropy import Chances, GradedLists, MostRandom
-    from gradedeval.rankings.batch import Batch
-    from gradedeval.scoring.scorer import Scorer
 
 
 # Precision over recall of a list, and of the chances of grades at its ranks; how far they are from each other.
@@ -209,10 +227,10 @@ class Solver:
     def of_run(self, run: tuple[str, Any]) -> RunCurves:
         """The distances and curves of a run, by name and source. Raises InputError where it cannot be read."""
         name, source = run
-        graded = tasks.grade_run(source, replace(self.scorer.grader, last_rank=None), Workers())
+        graded = kernel.grade_run(source, replace(self.scorer.grader, last_rank=None), Workers())
         precision = np.zeros((len(self.measures), len(self.curves), 2, len(LEVELS)))
         scored = len(graded.topics), graded.missing
-        notes = doubts.not_too_many([*graded.notes, *doubts.doubts_of(graded, self.scorer)])
+        notes = kernel.not_too_many([*graded.notes, *kernel.doubts_of(graded, self.scorer)])
         found = RunCurves(name, [], [], [], [], precision, scored, graded.format, notes)
         for batch in weighing.settled_batches(graded):
             self._add(found, batch)
@@ -384,13 +402,13 @@ def informativeness(
     `evaluate` does, where no list is left, and (usage) for a measure whose expectation is not known.
     """
     options = resolve_options(like, **keywords)
-    named, chosen, sparse = evaluate.named_runs(runs, qrels), parse_measures(measures), Sparse(min_ranks, min_found)
+    named, chosen, sparse = kernel.named_runs(runs, qrels), parse_measures(measures), Sparse(min_ranks, min_found)
     _check(chosen, options)
-    judged = evaluate.qrels_for(named, qrels, options)
-    scorer = scorers.Scorer(judged, chosen, options, workers().limits)
+    judged = kernel.qrels_for(named, qrels, options)
+    scorer = kernel.Scorer(judged, chosen, options, workers().limits)
     solver, solved = _solved(named, scorer, sparse, judged.place)
     counts = [run.scored for run in solved]
-    under = signatures.signature(judged, options, scorer.measures, counts, [run.format for run in solved])
+    under = kernel.signature(judged, options, scorer.measures, counts, [run.format for run in solved])
     notes = tell([*scorer.notes, *(note for run in solved for note in run.notes), *_notes(solver, solved)])
     settings = f"{under} | lists with {sparse}, or more"
     return Informativeness(_frame(solver, solved), _curve_frame(solver, solved), settings, notes)

@@ -7,31 +7,41 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close, np
 from gradedeval.errors import InputError, ProblemList, did_you_mean, flag, plural, shorten, tell
-from gradedeval.formats import Column, Document, Kind, Layout, Table
-from gradedeval.formats.frames import InNotebook, distinct, frame_rows, frame_table, to_frame
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OptionKwargs, Options, numbers, resolve_options
-from gradedeval.options.definition import GAINS
-from gradedeval.options.question import Question, Setting
-from gradedeval.parallel import progress, workers
+from gradedeval.kernel import (
+    GAINS,
+    Column,
+    Document,
+    InNotebook,
+    Kind,
+    Layout,
+    Measure,
+    OptionKwargs,
+    Options,
+    Question,
+    Setting,
+    Table,
+    distinct,
+    frame_rows,
+    frame_table,
+    numbers,
+    parse_measures,
+    progress,
+    resolve_options,
+    to_frame,
+)
 from gradedeval.questions import correlate
 from gradedeval.questions.to_judge import PoolDepth
-from gradedeval.rankings import grade
-from gradedeval.scoring import evaluate, run_scores
-from gradedeval.scoring import scorer as scorers
-from gradedeval.scoring import signature as signatures
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns
-    from gradedeval.rankings.qrels import Qrels
-    from gradedeval.scoring.scorer import Scorer
+    from gradedeval.kernel import Qrels, Scorer
 
 
 # Orders of runs: the rank of each, and how far two orders agree.
@@ -42,7 +52,7 @@ def summaries(scores: Floats, measure: Measure) -> Floats:
 
     scores  runs × topics, nan where a topic does not count
     """
-    return np.array([float(run_scores.summarize(row[~np.isnan(row)], measure.reading.summary)) for row in scores])
+    return np.array([float(kernel.summarize(row[~np.isnan(row)], measure.reading.summary)) for row in scores])
 
 
 def standing(values: Floats, measure: Measure) -> Ints:
@@ -94,7 +104,7 @@ def read_groups(
 
 
 def _read(source: Any, runs: Sequence[str]) -> tuple[dict[str, str], str]:
-    from gradedeval.trec.small_tables import small_table  # few pools need a table
+    from gradedeval.kernel import small_table
 
     table = small_table(source, ("run", "group"), hint="expected lines such as 'bm25.run team'", words=True)
     problems: ProblemList = table.problems
@@ -219,14 +229,14 @@ def leave_one_out(
     2007. Returns `LeftOut`: `.frame`, `.orders`. Raises `gradedeval.InputError` as `evaluate` does, and for fewer than
     two runs.
     """
-    options, named, chosen = resolve_options(like, **keywords), evaluate.named_runs(runs), parse_measures(measures)
+    options, named, chosen = resolve_options(like, **keywords), kernel.named_runs(runs), parse_measures(measures)
     pool_depth = numbers.POOL_DEPTH.check_or_none(pool_depth)
     if len(named) < 2:
         what = f"{len(named)} {plural(len(named), 'run')} given"
         raise InputError(flag.leave_one_out, what, "the order of runs needs two or more", usage=True)
     group_of, group_notes = read_groups(groups, list(named))
-    judged = evaluate.qrels_for(named, qrels, options)
-    scorer = scorers.Scorer(judged, chosen, replace(options, residuals=None))
+    judged = kernel.qrels_for(named, qrels, options)
+    scorer = kernel.Scorer(judged, chosen, replace(options, residuals=None))
     ranked_runs.check_maskable(scorer, options, flag.leave_one_out)
     ranked = ranked_runs.rank_runs(named, scorer.grader, scorer=scorer)  # files are read once: judgments are masked
     given, by = group_counts(ranked, group_of, pool_depth)
@@ -242,7 +252,7 @@ def leave_one_out(
     frame = to_frame(sorted(rows, key=lambda row: (by_measure[row["measure"]], order[row["run"]])))
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     said = tell([*scorer.notes, *ranked.notes, *group_notes])
-    text = signatures.signature(judged, scorer.options, scorer.measures, counts)
+    text = kernel.signature(judged, scorer.options, scorer.measures, counts)
     return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, text, said)
 
 
@@ -393,15 +403,15 @@ def assessor_agreement(
     `evaluate` does, and where no document is judged in both.
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
-    named = {} if runs is None else evaluate.named_runs(runs)
+    named = {} if runs is None else kernel.named_runs(runs)
     if options.subtopics or options.strata:
         option = flag.subtopics if options.subtopics else flag.strata
         raise InputError(option, f"{flag.agreement} compares one grade of a document", "leave it out", usage=True)
-    first, second = (evaluate.qrels_for(named, one, options) for one in (qrels, other))
+    first, second = (kernel.qrels_for(named, one, options) for one in (qrels, other))
     pairs, topics = _both(first, second)
     if not pairs:
         if not topics:
-            raise grade.no_common_topics(second.place, second.topics, first.place, first.topics)
+            raise kernel.no_common_topics(second.place, second.topics, first.place, first.topics)
         raise InputError(second.place, f"judges no document that {first.place} judges", "are they of one collection?")
     scale = np.union1d(first.labels, second.labels)
     codes = np.searchsorted(scale, np.array(pairs, dtype=np.float64))
@@ -490,7 +500,7 @@ def _orders_by_either(
     chosen = shared if options.topics_from is None else shared & options.topics_from
     options = replace(options, topics_from=chosen)
     mine, theirs = (
-        evaluate.evaluate_runs(runs, one, measures, options, workers=workers.Workers.here()) for one in (first, second)
+        kernel.evaluate_runs(runs, one, measures, options, workers=kernel.Workers.here()) for one in (first, second)
     )
     for column, measure in enumerate(mine.measures):
         before, after = (

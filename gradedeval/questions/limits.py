@@ -10,18 +10,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
+from gradedeval import kernel
 from gradedeval.analysis import significance
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.notation import LONGEST
-from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OPTIONS, Options, PairTest, resolve_options
-from gradedeval.options.definition import GAINS, Option
-from gradedeval.options.numbers import Number
-from gradedeval.options.question import Setting
+from gradedeval.kernel import (
+    GAINS,
+    LONGEST,
+    OPTIONS,
+    Measure,
+    Number,
+    Option,
+    Options,
+    PairTest,
+    Setting,
+    is_url,
+    parse_measures,
+    remote,
+    resolve_options,
+    will_read,
+)
 from gradedeval.questions.shared import AllowMismatch, Draws, Seed
-from gradedeval.scoring import scores
-from gradedeval.trec.stream import is_url, remote, will_read
 
 # The bounds of a check, and how they are written: `--min err@20=0.25`.
 
@@ -117,7 +125,7 @@ def resolve_bounds(
         meant = _meant(spec, measures or chosen if spec in bare else measures, table)
         for measure in meant:
             _check_reach(spec, measure, limit, relative)
-            applied = scores.with_defaults(measure, options)
+            applied = kernel.with_defaults(measure, options)
             key = spec.kind, str(applied)
             if _counts(spec, given.get(key), measure):
                 given[key], bounds[key] = spec, Bound(spec.kind, applied.label, limit, relative, spec.place)

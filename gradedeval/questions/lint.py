@@ -8,29 +8,46 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from gradedeval import kernel
 from gradedeval.arrays import np
 from gradedeval.cli.arguments import check_standard_input, usage
 from gradedeval.errors import SHOWN, InputError, plural, shorten, visible
-from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import InNotebook, to_frame
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import Options, Ties, numbers, resolve_options
-from gradedeval.options.definition import GAINS, OUTPUT, Labels, allowed_growth
-from gradedeval.options.question import Setting, question
-from gradedeval.parallel import progress
-from gradedeval.rankings import qrels as judgments
-from gradedeval.rankings.submissions import Defect, Judgments, Submission, read_judgments, read_submission
-from gradedeval.scoring import evaluate as evaluation
-from gradedeval.scoring import scorer as scoring
-from gradedeval.scoring import tasks
-from gradedeval.trec.lines import decode
-from gradedeval.trec.stream import files_of, is_path, without_suffix
+from gradedeval.kernel import (
+    DEFAULT,
+    GAINS,
+    OUTPUT,
+    Column,
+    Defect,
+    Document,
+    InNotebook,
+    Judgments,
+    Labels,
+    Layout,
+    Measure,
+    Options,
+    Setting,
+    Submission,
+    Table,
+    Ties,
+    allowed_growth,
+    decode,
+    files_of,
+    is_path,
+    numbers,
+    parse_measures,
+    progress,
+    question,
+    read_judgments,
+    read_submission,
+    resolve_options,
+    to_frame,
+    without_suffix,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.rankings.qrels import Qrels
+    from gradedeval.kernel import Qrels
 
 
 QrelsFile = Annotated[str | None, Setting("Also check against these qrels: missing and extra topics, the share of "
@@ -256,7 +273,7 @@ def check_judged(run: Submission, facts: Facts, qrels: Judgments) -> None:
 
 def valid_qrels(judged: Judgments) -> Qrels:
     """The judgments without defects."""
-    return judgments.Qrels(
+    return kernel.Qrels(
         {
             decode(topic): {decode(docno): grade for docno, grade in known.items()}
             for topic, known in judged.grades.items()
@@ -266,7 +283,7 @@ def valid_qrels(judged: Judgments) -> Qrels:
 
 def check_relevant(judged: Judgments, qrels: Qrels, measures: Sequence[Measure]) -> None:
     """Warn of topics that have nothing relevant to a measure: they score 0."""
-    scorer = scoring.Scorer(qrels, measures, Options())
+    scorer = kernel.Scorer(qrels, measures, Options())
     for topics, columns in scorer.without_relevant.items():
         if topics:
             names = ", ".join(scorer.measures[column].label for column in columns)
@@ -293,14 +310,14 @@ def check_tie_effects(run: Submission, facts: Facts, qrels: Qrels, measures: Seq
 
 
 def _means(run: Submission, qrels: Qrels, measures: Sequence[Measure], ties: Ties) -> list[float]:
-    from gradedeval.rankings.run import Run, TopicResults
+    from gradedeval.kernel import Run, TopicResults
 
     options = replace(Options(), ties=ties)
     topics = {
         topic: TopicResults(ranking.docnos, ranking.scores, ranking.ranks) for topic, ranking in run.topics.items()
     }
-    scorer = scoring.Scorer(qrels, measures, options)
-    scored = tasks.map_lists(scorer.score_part, Run(run.place, topics), scorer.grader)
+    scorer = kernel.Scorer(qrels, measures, options)
+    scored = kernel.map_lists(scorer.score_part, Run(run.place, topics), scorer.grader)
     scores = scorer.merge(run.name, scored.batches, scored.topics, scored.missing)
     return [
         scores.summary("score", column, measure.definition.summary) if scores.topics else np.nan
@@ -485,7 +502,7 @@ def lint(
     `warning`: it would score it, but not as intended), kind, place, problem, hint. No row: no defect.
     Raises InputError for what is not a file, and where a measure cannot be computed from these qrels.
     """
-    named = evaluation.named_runs(runs, qrels)
+    named = kernel.named_runs(runs, qrels)
     for name, source in [*named.items(), *([("qrels", qrels)] if qrels is not None else [])]:
         if not is_path(source):
             what = f"is an object of type {type(source).__name__}"
@@ -541,7 +558,7 @@ def lint_files(
         raise InputError("", "no run given", f"{usage()} [--qrels QRELS]", usage=True)
     check_standard_input([*files, qrels])
     runs = [file for word in files for file in files_of(word, [] if qrels is None else [qrels])]
-    named, options = evaluation.named_runs(runs) if runs else {}, resolve_options(**formats)
+    named, options = kernel.named_runs(runs) if runs else {}, resolve_options(**formats)
     return lint_runs(
         named,
         qrels,

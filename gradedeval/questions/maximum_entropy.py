@@ -10,9 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from gradedeval.analysis import ranked_runs
 from gradedeval.arrays import Bools, Floats, np
 from gradedeval.errors import InputError
-from gradedeval.measures.cascade_models import useful
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.gains import Gains, divisor
+from gradedeval.kernel import Gains, Measure, divisor, useful
 from gradedeval.questions.weights import static_weights
 
 # Expected scores of lists whose documents have each grade with a given chance, independently at each rank.

@@ -11,12 +11,24 @@ from gradedeval.cli.arguments import measure_table, usage
 from gradedeval.cli.options import MEASURES_FROM, NAME, command_line, option
 from gradedeval.cli.output import write
 from gradedeval.errors import InputError, with_flags
-from gradedeval.formats import Column, Document, Table, formats_for, render
-from gradedeval.measures.definition import Bounds, Definition, Measure
-from gradedeval.measures.notation import IA, write_value
-from gradedeval.measures.parse import offered, parse_measures
-from gradedeval.measures.spellings import ALIASES, DIFFERENT, notation_of
-from gradedeval.options.definition import OUTPUT
+from gradedeval.kernel import (
+    ALIASES,
+    DIFFERENT,
+    IA,
+    OUTPUT,
+    Bounds,
+    Column,
+    Definition,
+    Document,
+    Measure,
+    Table,
+    formats_for,
+    notation_of,
+    offered,
+    parse_measures,
+    render,
+    write_value,
+)
 
 HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", "bounds", "source")
 
@@ -121,7 +133,7 @@ def _residual(definition: Definition) -> str:
 
 
 def _bounds(measure: Measure) -> str:
-    from gradedeval.measures.bounds import kept  # not for a help page
+    from gradedeval.kernel import kept
 
     return "depends" if callable(measure.definition.residual) else kept(measure)
 

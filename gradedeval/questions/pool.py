@@ -5,14 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.errors import tell
-from gradedeval.formats import Column, Document, Kind, Layout, Table
-from gradedeval.formats.frames import InNotebook, frame_rows, joined, to_frame
-from gradedeval.options import OptionKwargs, Options, numbers, resolve_options
-from gradedeval.options.question import Setting, question
+from gradedeval.kernel import (
+    Column,
+    Document,
+    InNotebook,
+    Kind,
+    Layout,
+    OptionKwargs,
+    Options,
+    Setting,
+    Table,
+    frame_rows,
+    joined,
+    numbers,
+    question,
+    resolve_options,
+    to_frame,
+)
 from gradedeval.questions.leave_one_out import (
     AGREEMENT,
     LEAVE_ONE_OUT,
@@ -22,10 +36,6 @@ from gradedeval.questions.leave_one_out import (
     read_groups,
 )
 from gradedeval.questions.to_judge import TO_JUDGE, PoolDepth
-from gradedeval.rankings import grade
-from gradedeval.rankings import qrels as judgments
-from gradedeval.scoring import evaluate
-from gradedeval.scoring import signature as signatures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,13 +170,13 @@ def pool(
     from the grade `rel` on, 1 by default. Returns `Pool`: `.runs`, `.groups`, `.topics`, `.overlap`, `.depths`. Raises
     `gradedeval.InputError` as `evaluate` does, and where groups name an unknown run.
     """
-    options, named = resolve_options(like, **keywords), evaluate.named_runs(runs)
+    options, named = resolve_options(like, **keywords), kernel.named_runs(runs)
     options.check_unscored("pool")
     at, pool_depth = numbers.AT.check(at), numbers.POOL_DEPTH.check_or_none(pool_depth)
     group_of, notes = read_groups(groups, list(named))
-    judged = judgments.Qrels.none() if qrels is None else evaluate.qrels_for(named, qrels, options)
+    judged = kernel.Qrels.none() if qrels is None else kernel.qrels_for(named, qrels, options)
     found = pool_statistics(
-        ranked_runs.rank_runs(named, grade.Grader(judged, options)), group_of, options, at, pool_depth
+        ranked_runs.rank_runs(named, kernel.Grader(judged, options)), group_of, options, at, pool_depth
     )
     return replace(found, notes=tell([*found.notes, *notes]))
 
@@ -189,7 +199,7 @@ def pool_statistics(
         _overlap(ranked, shares),
         _depths(ranked),
         at,
-        "" if not judged.topics else signatures.signature(judged, options, [], counts),
+        "" if not judged.topics else kernel.signature(judged, options, [], counts),
         [*judged._notes_for(options), *ranked.notes],
     )
 

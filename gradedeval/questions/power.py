@@ -11,24 +11,33 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix, significance
 from gradedeval.analysis.tables import Row, Shown, frame_document, level, ratio, same, scales, signature_lines
 from gradedeval.arrays import TOLERANCE, np
 from gradedeval.errors import InputError, flag
-from gradedeval.formats import Column, Document, Layout
-from gradedeval.formats.frames import InNotebook, joined, to_frame
-from gradedeval.options import numbers
-from gradedeval.options.definition import PLANNING
-from gradedeval.options.numbers import MOST_DRAWS
-from gradedeval.options.question import Picture, Question, Setting, question
-from gradedeval.scoring import run_scores
+from gradedeval.kernel import (
+    MOST_DRAWS,
+    PLANNING,
+    Column,
+    Document,
+    InNotebook,
+    Layout,
+    Picture,
+    Question,
+    Setting,
+    joined,
+    numbers,
+    question,
+    to_frame,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
     from gradedeval.analysis.score_matrix import Matrix, Paired
-    from gradedeval.scoring.scores import Scores
+    from gradedeval.kernel import Scores
 
 
 Alpha = Annotated[float, Setting("Significance level.", numbers.ALPHA, metavar="P")]
@@ -343,9 +352,9 @@ def _levels(paired: Paired, draws: int, alpha: float, seed: int) -> dict[str, An
         "pair": np.arange(1, len(order) + 1),
         "run": names[second[order]],
         "other": names[first[order]],
-        "difference": run_scores.of_mean(differences.mean(1), topics, summary)[order],
+        "difference": kernel.of_mean(differences.mean(1), topics, summary)[order],
         "level": level[order],
-        "needed": run_scores.of_mean(needed, topics, summary)[order],
+        "needed": kernel.of_mean(needed, topics, summary)[order],
         "tested": paired.tested,
     }
 

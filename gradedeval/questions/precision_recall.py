@@ -7,30 +7,46 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
+from gradedeval import kernel
 from gradedeval.analysis import pictures
 from gradedeval.arrays import TOLERANCE, Floats, np
 from gradedeval.errors import InputError, flag, plural, shorten, tell
-from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import InNotebook, distinct, frame_table, group_numbers, joined, to_frame
-from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.gains import Gains, thresholds
-from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers, resolve_options
-from gradedeval.options.definition import GAINS
-from gradedeval.options.question import Picture, Setting, question
-from gradedeval.parallel.workers import workers
+from gradedeval.kernel import (
+    GAINS,
+    OPTIONS,
+    AnyMeasure,
+    Column,
+    Document,
+    Gains,
+    InNotebook,
+    Layout,
+    Measure,
+    OptionKwargs,
+    Options,
+    Picture,
+    Setting,
+    Table,
+    decode,
+    distinct,
+    frame_table,
+    group_numbers,
+    joined,
+    numbers,
+    parse_measures,
+    question,
+    resolve_options,
+    thresholds,
+    to_frame,
+    workers,
+)
 from gradedeval.questions import weights
-from gradedeval.scoring import doubts, evaluate, tasks
-from gradedeval.scoring import scorer as scorers
-from gradedeval.scoring import signature as signatures
-from gradedeval.trec.lines import decode
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
     from gradedeval.analysis.pictures import Panel
-    from gradedeval.scoring.scorer import Scorer
+    from gradedeval.kernel import Scorer
 
 
 Of = Annotated["AnyMeasure", Setting("The measure whose thresholds the graded curve has, such as 'gap(g=1:1:2)' or "
@@ -122,14 +138,14 @@ def precision_recall(
     """
     options = resolve_options(like, **keywords)
     (chosen,) = parse_measures(measure)
-    named = evaluate.named_runs(runs)
+    named = kernel.named_runs(runs)
     _check(chosen, options)
     points = numbers.POINTS.check(points)
-    judged = evaluate.qrels_for(named, qrels, options)
-    graded = scorers.Scorer(judged, [chosen], options)
-    scorer = scorers.Scorer(judged, [*graded.measures, *(_binary(graded) if binary else [])], options, workers().limits)
+    judged = kernel.qrels_for(named, qrels, options)
+    graded = kernel.Scorer(judged, [chosen], options)
+    scorer = kernel.Scorer(judged, [*graded.measures, *(_binary(graded) if binary else [])], options, workers().limits)
     frames, counts, formats, notes = _curves(named, graded, scorer, points)
-    under = signatures.signature(judged, options, scorer.measures, counts, formats)
+    under = kernel.signature(judged, options, scorer.measures, counts, formats)
     return PrecisionRecall(joined(frames), points, f"{under} | interpolated at {points} levels of recall", tell(notes))
 
 
@@ -142,7 +158,7 @@ def _curves(
     barren: dict[str, set[bytes]] = {}
     share = workers()
     for name, source in share.progress(list(runs.items())):
-        run = tasks.grade_run(source, scorer.grader, share.silent())
+        run = kernel.grade_run(source, scorer.grader, share.silent())
         curves: list[list[tuple[Floats, Floats]]] = [[] for _ in scorer.measures]
         for batch in weights.settled_batches(run):
             gains_of = scorer.gains_cache(batch)
@@ -157,9 +173,9 @@ def _curves(
             frames.append(to_frame({**head, "recall": recall, "precision": precision, "topics": len(own)}))
         counts.append((len(run.topics), run.missing))
         formats.append(run.format)
-        notes += doubts.not_too_many([*run.notes, *doubts.doubts_of(run, graded)])
+        notes += kernel.not_too_many([*run.notes, *kernel.doubts_of(run, graded)])
     count = len(scorer.measures)
-    notes += [*doubts.few_topics(max(count for count, _ in counts)), *_barren_notes(barren)]
+    notes += [*kernel.few_topics(max(count for count, _ in counts)), *_barren_notes(barren)]
     return [frame for column in range(count) for frame in frames[column::count]], counts, formats, notes
 
 
@@ -191,7 +207,7 @@ def _of_topics(g: Gains) -> Iterator[tuple[Floats, Floats]]:
     """For each topic recall at its relevant documents, ascending, and interpolated precision from each on."""
     total = g.ideal.sum(1)
     recall = g.gain.cumsum(1) / np.where(total > 0, total, 1.0)[:, None]
-    from gradedeval.measures.graded_precision import precision_at_relevant  # not for a help page
+    from gradedeval.kernel import precision_at_relevant
 
     precision = precision_at_relevant(g)
     best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]

@@ -12,12 +12,19 @@ import numpy as np
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import TestSettings
 from gradedeval.errors import Flag, InputError, check_choice, did_you_mean, flag, shorten, visible
-from gradedeval.formats import FORMATS, Mark, formats_for
-from gradedeval.formats.frames import frame_rows
-from gradedeval.options import Correction, Test, numbers
+from gradedeval.kernel import (
+    FORMATS,
+    Correction,
+    Mark,
+    Scores,
+    Style,
+    Test,
+    formats_for,
+    frame_rows,
+    numbers,
+    render_scores,
+)
 from gradedeval.questions.compare import significance_matrix, tests_of
-from gradedeval.scoring.score_tables import Style, render_scores
-from gradedeval.scoring.scores import Scores
 
 LEVELS, SIGNS, LETTERS = (0.05, 0.01), "†‡", "abcdefghijklmnopqrstuvwxyz"
 """The levels of significance unless told otherwise, the signs of differences from one baseline, the weaker level first,

@@ -7,17 +7,25 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
+from gradedeval import kernel
 from gradedeval.analysis import score_matrix, significance
 from gradedeval.analysis.tables import Row, Shown, frame_document, readings, same, scales, signature_lines
 from gradedeval.arrays import TOLERANCE, Floats, np
 from gradedeval.errors import InputError, flag, shorten, tell, visible
-from gradedeval.formats import Column, Document, Layout
-from gradedeval.formats.frames import InNotebook, distinct, joined, to_frame
-from gradedeval.options import numbers
-from gradedeval.options.question import Setting, question
+from gradedeval.kernel import (
+    Column,
+    Document,
+    InNotebook,
+    Layout,
+    Setting,
+    distinct,
+    joined,
+    numbers,
+    question,
+    to_frame,
+)
 from gradedeval.questions.compare import WON, whole
 from gradedeval.questions.shared import against
-from gradedeval.scoring import run_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,7 +141,7 @@ def _columns(paired: Paired, baseline: int | None, alpha: float) -> dict[str, An
         "baseline": MEAN_OF_RUNS if baseline is None else paired.runs[baseline],
         "topics": topics,
         "mean": summaries,
-        "baseline_mean": run_scores.of_mean(base.mean(), topics, reading.summary)
+        "baseline_mean": kernel.of_mean(base.mean(), topics, reading.summary)
         if baseline is None
         else summaries[baseline],
         "wins": (differences > 0).sum(1),

@@ -5,14 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
+from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix
 from gradedeval.arrays import np
 from gradedeval.errors import InputError, tell
-from gradedeval.formats.frames import to_frame
-from gradedeval.measures.parse import parse_measures
-from gradedeval.options import numbers
-from gradedeval.options.question import Picture, Setting, question
-from gradedeval.scoring import intervals, run_scores
+from gradedeval.kernel import Picture, Setting, numbers, parse_measures, question, to_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 
     from gradedeval.analysis.pictures import Panel
     from gradedeval.analysis.score_matrix import AnyScores, Matrix
-    from gradedeval.scoring.intervals import Scale
+    from gradedeval.kernel import Scale
 
 
 # Runs by their summaries: score, interval, and how far judging could raise it.
@@ -59,7 +56,7 @@ def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bo
     matrix = score_matrix.comparable(scores, allow_mismatch)
     scales = [_scale(matrix, column) for column in range(len(matrix.measures))]
     cells = [(matrix.score[row], matrix.included[row]) for row in range(len(matrix.runs))]
-    limits = intervals.summary_intervals(cells, scales, 1 - level)
+    limits = kernel.summary_intervals(cells, scales, 1 - level)
     rows = []
     for column, name in enumerate(matrix.measures):
         reading = matrix.reading(column)
@@ -67,7 +64,7 @@ def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bo
             kept = matrix.included[row, :, column]
             score = matrix.score[row, kept, column]
             unjudged, residual = (
-                float(run_scores.summarize_rises(score, part[row, kept, column], reading.summary))
+                float(kernel.summarize_rises(score, part[row, kept, column], reading.summary))
                 for part in (matrix.unjudged, matrix.residual)
             )
             _, low, high = limits[row, column].tolist()
@@ -75,7 +72,7 @@ def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bo
                 {
                     "measure": name,
                     "run": run,
-                    "score": float(run_scores.summarize(score, reading.summary)),
+                    "score": float(kernel.summarize(score, reading.summary)),
                     "low": low,
                     "high": high,
                     "unjudged": unjudged,
@@ -94,12 +91,12 @@ def _scale(matrix: Matrix, column: int) -> Scale:
     name, summary = matrix.measures[column], matrix.reading(column).summary
     if matrix.scores is not None:
         scored = {} if matrix.scores.transformations else {one.label: one for one in matrix.scores.measures}
-        return intervals.Scale.of(scored[name]) if name in scored else intervals.Scale(summary)
+        return kernel.Scale.of(scored[name]) if name in scored else kernel.Scale(summary)
     try:
         (measure,) = parse_measures(name)
     except (InputError, ValueError):
-        return intervals.Scale(summary)
-    return intervals.Scale.of(measure)
+        return kernel.Scale(summary)
+    return kernel.Scale.of(measure)
 
 
 # Runs by their mean: what is known, what the unjudged documents could add, and what lies beyond.

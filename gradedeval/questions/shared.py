@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from gradedeval import options
+from gradedeval import kernel
 from gradedeval.cli.options import MISMATCH, REPORTED, TIME
-from gradedeval.options import numbers
-from gradedeval.options.definition import GAINS
-from gradedeval.options.question import Setting
+from gradedeval.kernel import GAINS, Setting, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gradedeval.measures.definition import AnyMeasure
+    from gradedeval.kernel import AnyMeasure
 
 Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting(REPORTED, metavar="MEASURE",
     section=GAINS, spelled=("-m", "--measure"), measure="several")]  # fmt: skip
@@ -25,10 +23,10 @@ Label = Annotated[str | None, Setting("What the line in the history is called: a
 Time = Annotated[str | None, Setting(TIME, metavar="TIME", default_text="that of the run file")]
 
 # How differences are tested: see `compare`.
-Test = Annotated[options.Test, Setting("Significance test; the interval is of what it does not reject. bootstrap is "
+Test = Annotated[kernel.Test, Setting("Significance test; the interval is of what it does not reject. bootstrap is "
     "studentized, tukey-hsd the randomized Tukey HSD test, anova a two-way analysis of variance with Tukey's HSD; "
     "these two correct for all pairs themselves. bayes gives posterior probabilities instead of p.")]  # fmt: skip
-Correction = Annotated[options.Correction | None, Setting("Correction for multiple comparisons, over the pairs of each "
+Correction = Annotated[kernel.Correction | None, Setting("Correction for multiple comparisons, over the pairs of each "
     "measure.", default_text="holm")]  # fmt: skip
 Rope = Annotated[float | None, Setting("Of --test bayes: means that differ by no more than D are practically equal.",
     numbers.ROPE, metavar="D", default_text="0.01")]  # fmt: skip

@@ -7,30 +7,40 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
+from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import InputError, check_choice, flag, plural, tell
-from gradedeval.formats import Document, Layout, Table
-from gradedeval.formats.frames import InNotebook, frame_rows, frame_table, to_frame
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.gains import Gains
-from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.table import scores_of
-from gradedeval.options import OF_GAINS, OPTIONS, OptionKwargs, Options, numbers, resolve_options, top_grade
-from gradedeval.options.definition import GAINS
-from gradedeval.options.question import Question, Setting
-from gradedeval.rankings import batch as batches
-from gradedeval.rankings import qrels as judgments
-from gradedeval.scoring import evaluate, run_scores
-from gradedeval.scoring import scorer as scorers
+from gradedeval.kernel import (
+    GAINS,
+    OF_GAINS,
+    OPTIONS,
+    Document,
+    Gains,
+    InNotebook,
+    Layout,
+    Measure,
+    OptionKwargs,
+    Options,
+    Question,
+    Setting,
+    Table,
+    frame_rows,
+    frame_table,
+    numbers,
+    parse_measures,
+    resolve_options,
+    scores_of,
+    to_frame,
+    top_grade,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gradedeval.analysis.ranked_runs import RankedRuns
-    from gradedeval.rankings.batch import Batch, Codes
-    from gradedeval.scoring.scorer import Scorer
+    from gradedeval.kernel import Batch, Codes, Scorer
 
 
 # What a judgment could change of a measure: documents chosen one after the other, each given those before it.
@@ -109,7 +119,7 @@ class Board:
         of_bounds = np.isnan(by_unjudged) & ~np.isnan(residual)
         most = np.where(of_bounds, self._most(), score + residual)
         self.judged_means, self.most = (
-            np.nansum(run_scores.tested(values, self.summary), axis=1) / self.topics_of_run for values in (score, most)
+            np.nansum(kernel.tested(values, self.summary), axis=1) / self.topics_of_run for values in (score, most)
         )
         self.begin()
 
@@ -126,7 +136,7 @@ class Board:
         self.gains = [topic.judged for topic in self.topics]
         ceiling = self.measure.definition.ceiling
         self.scores = [
-            run_scores.tested(np.minimum(scores_of(self.measure, gains), ceiling), self.summary) for gains in self.gains
+            kernel.tested(np.minimum(scores_of(self.measure, gains), ceiling), self.summary) for gains in self.gains
         ]
         self.weight: Floats = np.where(self.open, 0.0, -1.0)
         for number, topic in enumerate(self.topics):
@@ -150,7 +160,7 @@ class Board:
         mine = topic.entry[self.candidate[topic.entry] == number]
         runs, ranks = self.run[mine], self.rank[mine]
         self.as_judged, self.open[number], self.weight[number] = False, False, -1.0
-        after = run_scores.tested(ranked_runs.lifted(self.measure, gains, topic.best, runs, ranks), self.summary)
+        after = kernel.tested(ranked_runs.lifted(self.measure, gains, topic.best, runs, ranks), self.summary)
         self.means[runs] += (after - self.scores[at][runs]) / self.topics_of_run[runs]
         self.scores[at][runs] = after
         gain = gains.gain.copy()
@@ -173,7 +183,7 @@ class Board:
         which = np.flatnonzero(wanted[topic.row])
         entry = topic.entry[which]
         runs = self.run[entry]
-        after = run_scores.tested(
+        after = kernel.tested(
             ranked_runs.lifted(self.measure, self.gains[at], topic.best, runs, self.rank[entry]), self.summary
         )
         self.rise[entry] = np.maximum(after - self.scores[at][runs], 0) / self.topics_of_run[runs]
@@ -253,7 +263,7 @@ def _rankings(ranked: RankedRuns, topic: int, name: bytes, last: int | None) -> 
     for row, run in enumerate(ranked.runs):
         some = ranked.code[run.of_topic(topic)[:width]]
         codes[row, : len(some)] = some
-    return batches.Batch([name] * len(counts), codes, counts, pool)
+    return kernel.Batch([name] * len(counts), codes, counts, pool)
 
 
 # What a judgment tells by the ranks of a document: the best of them, or by rank-biased precision.
@@ -455,7 +465,7 @@ def to_judge(
     `ToJudge`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does, for `judged_only`, and where `residual` or
     `pairs` go by a measure without residual.
     """
-    options, named, by = resolve_options(like, **keywords), evaluate.named_runs(runs), parse_measures(measure)[0]
+    options, named, by = resolve_options(like, **keywords), kernel.named_runs(runs), parse_measures(measure)[0]
     settings = JudgingSettings(strategy, budget, p, pool_depth)
     scorer = _scorer(named, qrels, by, options, strategy)
     ranked = ranked_runs.rank_runs(named, scorer.grader)
@@ -482,11 +492,11 @@ def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Opti
         what = f"does not apply to {flag.strategy:{strategy}}, which goes by no measure"
         raise OPTIONS["fill"].error(what, "leave it out")
     if qrels is None:
-        judged = judgments.Qrels.none((0.0, top_grade(options, 1.0)))
+        judged = kernel.Qrels.none((0.0, top_grade(options, 1.0)))
         options = replace(options, topics="run")
     else:
-        judged = evaluate.qrels_for(runs, qrels, options)
-    scorer = scorers.Scorer(judged, [measure], replace(options, residuals="total"))
+        judged = kernel.qrels_for(runs, qrels, options)
+    scorer = kernel.Scorer(judged, [measure], replace(options, residuals="total"))
     ranked_runs.check_maskable(scorer, options, flag.to_judge)
     return scorer
 

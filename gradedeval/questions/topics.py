@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from gradedeval.analysis import difference_bounds, flips, pictures, score_matrix
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, plural, tell
-from gradedeval.formats.frames import joined, to_frame
-from gradedeval.options.question import Picture, question
+from gradedeval.kernel import Picture, joined, question, to_frame
 from gradedeval.questions.compare import unseen_in
 from gradedeval.questions.shared import against
 

@@ -7,35 +7,47 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Unpack, cast, get_args
 
-from gradedeval import __version__
+from gradedeval import __version__, kernel
 from gradedeval.analysis import pictures, ranked_runs
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, Note, check_choice, flag, plural, shorten, tell
-from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import InNotebook, to_frame
-from gradedeval.measures.definition import AnyMeasure, Measure, RankingWeights
-from gradedeval.measures.gains import Gains
-from gradedeval.measures.parse import exact_label, parse_measures
-from gradedeval.measures.table import MEASURES, last_rank, scores_of
-from gradedeval.options import OPTIONS, OptionKwargs, Options, numbers, resolve_options
-from gradedeval.options.definition import GAINS
-from gradedeval.options.question import Picture, Setting, question
-from gradedeval.parallel import Progress, no_progress, progress, workers
-from gradedeval.rankings import batch as batches
-from gradedeval.scoring import evaluate, scores, tasks
-from gradedeval.scoring import scorer as scorers
-from gradedeval.scoring import signature as signatures
-from gradedeval.trec.lines import decode
+from gradedeval.kernel import (
+    GAINS,
+    MEASURES,
+    OPTIONS,
+    AnyMeasure,
+    Column,
+    Document,
+    Gains,
+    InNotebook,
+    Layout,
+    Measure,
+    OptionKwargs,
+    Options,
+    Picture,
+    Progress,
+    RankingWeights,
+    Setting,
+    Table,
+    decode,
+    exact_label,
+    last_rank,
+    no_progress,
+    numbers,
+    parse_measures,
+    progress,
+    question,
+    resolve_options,
+    scores_of,
+    to_frame,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
     from gradedeval.analysis.pictures import Panel
-    from gradedeval.rankings.batch import Batch
-    from gradedeval.rankings.qrels import Qrels
-    from gradedeval.scoring.scorer import Scorer
-    from gradedeval.scoring.tasks import GradedRun
+    from gradedeval.kernel import Batch, GradedRun, Qrels, Scorer
 
 
 # Background weights: the mean weight that a measure such as ap or bpref gives each rank over a set of runs.
@@ -101,15 +113,15 @@ def background(
         raise OPTIONS["ties"].error("weights in a ranking need one order", "choose an order")
     for measure in measures:
         ranked_runs.check_by_rank(measure)
-    share = workers.workers()
-    scorer = scorers.Scorer(qrels, measures, options, share.limits)
+    share = kernel.workers()
+    scorer = kernel.Scorer(qrels, measures, options, share.limits)
     grader = replace(scorer.grader, last_rank=None)
     summed = _Sums(scorer, depth)
     counts: list[tuple[int, int]] = []
     formats: list[str] = []
     notes, topics = list(scorer.notes), set()
     for _, source in share.progress(list(runs.items())):
-        run = tasks.grade_run(source, grader, share.silent())
+        run = kernel.grade_run(source, grader, share.silent())
         for batch in settled_batches(run):
             summed.add(batch)
         counts.append((len(run.topics), run.missing))
@@ -181,7 +193,7 @@ def only(batch: Batch, rows: Sequence[int]) -> Batch:
     """Some topics of a batch."""
     topics = [batch.topics[row] for row in rows]
     pool = batch.pool.select(np.array(rows, dtype=np.int64))
-    return batches.Batch(topics, batch.codes[rows], batch.retrieved[rows], pool)
+    return kernel.Batch(topics, batch.codes[rows], batch.retrieved[rows], pool)
 
 
 def _to_depth(batch: Batch, depth: int, cells: int) -> Iterator[Batch]:
@@ -227,7 +239,7 @@ def static_weights(measure: Measure, depth: int, show: Progress = no_progress, t
     weights = _shown(measure, depth, levels)
     if weights is None:
         horizon: Any = measure.arguments.get("horizon")
-        step = max(1, workers.Limits.cells // max(depth, measure.cutoff or 0, horizon or 0))
+        step = max(1, kernel.Limits.cells // max(depth, measure.cutoff or 0, horizon or 0))
         weights = np.zeros(depth)
         for _, begin in show([(measure.label, begin) for begin in range(0, depth, step)]):
             end = min(begin + step, depth)
@@ -326,7 +338,7 @@ def _share_beyond(measure: Measure, weights: Floats) -> float:
         whole = float(scores_of(measure, _cut(measure, endless))[0])
     else:
         # Such a measure does not say what ranks past the end of a run are worth; a longer run does, if it is enough.
-        enough = 2 * depth + 1000 if k is None or k > workers.Limits.cells else k
+        enough = 2 * depth + 1000 if k is None or k > kernel.Limits.cells else k
         whole, longer = (
             float(_scores(measure, np.ones((1, length)), np.array([1.0]))[0])
             for length in (max(depth, enough), 2 * max(depth, enough))
@@ -488,7 +500,7 @@ def weights(
     Zhang et al., Information Retrieval 2010, section 3. Raises InputError also where a measure has no weights.
     """
     options = resolve_options(like, **keywords)
-    named = None if runs is None else evaluate.named_runs(runs)
+    named = None if runs is None else kernel.named_runs(runs)
     chosen = parse_measures(measures)
     ranks = numbers.WEIGHED_RANKS.check(ranks)
     check_choice(normalize, NORMALIZE, flag.normalize)
@@ -519,7 +531,7 @@ def _weights(
     normalize: str,
 ) -> Weights:
     """The weights of ranks down to a depth; the signature lacks what was made of them."""
-    chosen = list(dict.fromkeys(scores.with_defaults(measure, options) for measure in measures))
+    chosen = list(dict.fromkeys(kernel.with_defaults(measure, options) for measure in measures))
     for measure in chosen:
         if measure.prior is not None:
             raise InputError(f"'{measure}'", "a mean over intents has no weights", "use the measure inside", usage=True)
@@ -529,11 +541,11 @@ def _weights(
     notes = _cost_notes(list(columns), options)
     settings = [f"gradedeval {__version__}"]
     if implied and runs is not None:
-        judged = evaluate.qrels_for(runs, qrels, options)
+        judged = kernel.qrels_for(runs, qrels, options)
         found = background(runs, judged, implied, options, depth)
         columns |= dict(zip(implied, zip(found.weights.T, found.shares.tolist(), strict=True), strict=True))
         notes += found.notes
-        count, under = len(found.counts), signatures.signature(judged, options, implied, found.counts, found.formats)
+        count, under = len(found.counts), kernel.signature(judged, options, implied, found.counts, found.formats)
         settings = [str(under), f"{count} {plural(count, 'run')}"]
     elif runs is not None:
         notes.append("the runs are not read: the weights of these measures are the same for all")

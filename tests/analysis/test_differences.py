@@ -14,8 +14,8 @@ import pytest
 
 import gradedeval
 from gradedeval.analysis import completions, difference_bounds
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import parse_measures
+from gradedeval.kernel.measures.definition import Measure
+from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.questions.limits import Bound
 from support.measures import VARIANTS
 

@@ -12,7 +12,7 @@ import pytest
 
 import gradedeval
 from gradedeval.analysis.score_matrix import to_matrix
-from gradedeval.formats.frames import frame_rows
+from gradedeval.kernel.formats.frames import frame_rows
 from gradedeval.questions.compare import prospect, reversible_pairs
 
 TOPICS = ("1", "2")

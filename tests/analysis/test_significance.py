@@ -26,8 +26,8 @@ from gradedeval.analysis.significance import (
 )
 from gradedeval.analysis.significance import TestSettings as Settings
 from gradedeval.errors import InputError
-from gradedeval.scoring import intervals
-from gradedeval.scoring.intervals import chunks, studentized_interval, topic_weights
+from gradedeval.kernel.scoring import intervals
+from gradedeval.kernel.scoring.intervals import chunks, studentized_interval, topic_weights
 from support.examples import sampled
 
 Floats = NDArray[np.float64]

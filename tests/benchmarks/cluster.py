@@ -45,8 +45,8 @@ PR_SET_CHILD_SUBREAPER = 36
 START = """
 import os, sys, time
 begin = time.perf_counter()
-from gradedeval.parallel import clusters, local_cluster
-from gradedeval.parallel.executors import sent_task
+from gradedeval.kernel.parallel import clusters, local_cluster
+from gradedeval.kernel.parallel.executors import sent_task
 laps = []
 def lap(name):
     global begin
@@ -213,8 +213,8 @@ def linked(folder: Path, files: Workload, times: int) -> Workload:
 
 
 GIVES_BACK = """
-from gradedeval.parallel import executors
-from gradedeval.scoring import tasks
+from gradedeval.kernel.parallel import executors
+from gradedeval.kernel.scoring import tasks
 executors.keep_freed_memory = tasks.keep_freed_memory = int
 """
 """What makes a worker of dask leave its memory as dask sets it up."""
@@ -251,9 +251,9 @@ def workers(bench: Bench, folder: Path, files: Workload) -> None:
 def scored(files: Workload, executor: Any) -> None:
     """As the command does it where nobody asks for topics."""
     import gradedeval
-    from gradedeval.options import Options
-    from gradedeval.parallel.workers import Workers
-    from gradedeval.scoring.evaluate import evaluate_runs
+    from gradedeval.kernel.options import Options
+    from gradedeval.kernel.parallel.workers import Workers
+    from gradedeval.kernel.scoring.evaluate import evaluate_runs
 
     runs = {str(run): run for run in files.runs}
     crew = Workers() if executor is None else Workers.of(executor=executor)
@@ -266,7 +266,7 @@ def tasks(bench: Bench, folder: Path) -> None:
     import distributed
 
     from gradedeval.cluster import plan, work
-    from gradedeval.parallel.workers import Workers
+    from gradedeval.kernel.parallel.workers import Workers
 
     small = workload(folder, "tiny", 10, 10)
     with distributed.Client(bench.cluster.address, set_as_default=False) as client:
@@ -300,7 +300,7 @@ def travels(files: Workload) -> None:
 
 
 SPAWNED = """
-from gradedeval.parallel import executors
+from gradedeval.kernel.parallel import executors
 executors.can_fork = lambda: False
 if __name__ == "__main__":
     from gradedeval.cli import main
@@ -312,7 +312,7 @@ THREADS = """
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from gradedeval.cli import main
-from gradedeval.parallel import clusters
+from gradedeval.kernel.parallel import clusters
 clusters.connected = contextmanager(lambda address, count: iter([ThreadPoolExecutor(count)]))
 main()
 """

@@ -18,16 +18,16 @@ from dataclasses import replace
 import numpy as np
 
 from gradedeval.analysis.ranked_runs import RankedRuns, of_another_pool, rank_runs
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import parse_measures
-from gradedeval.options import Options
+from gradedeval.kernel.measures.definition import Measure
+from gradedeval.kernel.measures.parse import parse_measures
+from gradedeval.kernel.options import Options
+from gradedeval.kernel.rankings.batch import GradeCounts
+from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.scoring.evaluate import named_runs
+from gradedeval.kernel.scoring.scorer import Scorer
 from gradedeval.questions.correlate import tau_ap
 from gradedeval.questions.leave_one_out import summaries
 from gradedeval.questions.to_judge import STRATEGIES, JudgingSettings, Strategy, choose
-from gradedeval.rankings.batch import GradeCounts
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import named_runs
-from gradedeval.scoring.scorer import Scorer
 
 BUDGETS, BATCH, MEASURES, DRAWS = (100, 300, 1000), 50, ("ndcg@10", "ap@30"), 10
 

@@ -18,8 +18,8 @@ from typing import Any
 import click
 import pytest
 
-from gradedeval.trec.decompression import SLICE, Packing, decompressed_pieces
-from gradedeval.trec.stream import Source
+from gradedeval.kernel.trec.decompression import SLICE, Packing, decompressed_pieces
+from gradedeval.kernel.trec.stream import Source
 from support.broken import CASES, PACKERS, QRELS, RUN, Broken, by_name, check_refused, contents, matches, zstd
 from support.commands import Command, Outcome, environment, shell
 from support.every_command import POSITIONS, collection
@@ -587,7 +587,7 @@ def test_too_little_memory_is_one_line(tmp_path: Path, cli: Command, monkeypatch
 
     (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
-    monkeypatch.setattr("gradedeval.scoring.scorer.Scorer.score_batch", all_of_it)
+    monkeypatch.setattr("gradedeval.kernel.scoring.scorer.Scorer.score_batch", all_of_it)
     outcome = cli("run.txt", "qrels.txt", "-m", "ap", "--jobs", "1")
     assert (outcome.code, outcome.out) == (1, b"")
     assert outcome.messages[0].startswith("out of memory; ")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gradedeval
-from gradedeval.measures.table import MEASURES
+from gradedeval.kernel.measures.table import MEASURES
 from support.commands import Command
 from support.generated_docs import LEAVES
 

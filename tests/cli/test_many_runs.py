@@ -14,15 +14,15 @@ import pytest
 
 import gradedeval
 from gradedeval.errors import InputError
-from gradedeval.options import Options
-from gradedeval.parallel import executors, workers
-from gradedeval.parallel.workers import Limits, Workers
-from gradedeval.rankings import grade, judgments
-from gradedeval.scoring.evaluate import evaluate_runs, file_names
-from gradedeval.scoring.sharing import score_run
-from gradedeval.trec import remote
-from gradedeval.trec.lines import NeedsLineReader
-from gradedeval.trec.stream import Source
+from gradedeval.kernel.options import Options
+from gradedeval.kernel.parallel import executors, workers
+from gradedeval.kernel.parallel.workers import Limits, Workers
+from gradedeval.kernel.rankings import grade, judgments
+from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names
+from gradedeval.kernel.scoring.sharing import score_run
+from gradedeval.kernel.trec import remote
+from gradedeval.kernel.trec.lines import NeedsLineReader
+from gradedeval.kernel.trec.stream import Source
 from support.commands import Command, Outcome
 from support.examples import sampled
 from support.paths import shared
@@ -342,7 +342,7 @@ def test_a_run_on_which_a_process_dies_is_scored_by_another_which_may_die_too(
             os._exit(9)
         return score_run(name, *given, **how)
 
-    monkeypatch.setattr("gradedeval.scoring.sharing.score_run", dies)
+    monkeypatch.setattr("gradedeval.kernel.scoring.sharing.score_run", dies)
     monkeypatch.setattr(executors, "can_fork", lambda: True)  # whatever threads other tests have left
     outcome = cli("runs/[0-5].run", "qrels.txt", *LONG, "--jobs", "2")
     if not always:
@@ -422,7 +422,7 @@ def test_ctrl_c_ends_at_once_without_litter(target: str, folder: Path) -> None:
     for name in ("never.run", "neither.run"):
         os.mkfifo(folder / name)
     script = (
-        "from gradedeval.parallel import workers; workers.LIMITS = workers.Limits(small_runs=0);"
+        "from gradedeval.kernel.parallel import workers; workers.LIMITS = workers.Limits(small_runs=0);"
         "from gradedeval.cli import main; main()"
     )
     words = ["never.run", "neither.run", *(f"runs/{name}" for name in SIX), "qrels.txt", "-o", "out.csv", "--jobs", "2"]
@@ -480,7 +480,7 @@ def test_a_pipe_whose_process_died_is_not_read_again(
             os._exit(9)
         return score_run(name, *given, **how)
 
-    monkeypatch.setattr("gradedeval.scoring.sharing.score_run", dies)
+    monkeypatch.setattr("gradedeval.kernel.scoring.sharing.score_run", dies)
     piped = (folder / "runs" / SIX[0]).read_bytes()
     outcome = cli("-", f"runs/{SIX[1]}", "qrels.txt", "-m", "num_ret", "-f", "csv", "--jobs", "2", stdin=piped)
     assert outcome.code == 1

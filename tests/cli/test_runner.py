@@ -14,11 +14,11 @@ from click.testing import CliRunner
 import gradedeval
 from gradedeval.cli.runner import command_of
 from gradedeval.errors import InputError, tell
-from gradedeval.formats import Column, Document, Layout, Table
-from gradedeval.formats.frames import InNotebook
-from gradedeval.options.numbers import Number
-from gradedeval.options.question import Question, Setting, question, settings_of
-from gradedeval.parallel.workers import workers
+from gradedeval.kernel.formats import Column, Document, Layout, Table
+from gradedeval.kernel.formats.frames import InNotebook
+from gradedeval.kernel.options.numbers import Number
+from gradedeval.kernel.options.question import Question, Setting, question, settings_of
+from gradedeval.kernel.parallel.workers import workers
 from support.generated_docs import LEAVES
 
 Lines = Annotated[int, Setting("Count to N.", Number("--lines", whole=True, minimum=1), metavar="N")]

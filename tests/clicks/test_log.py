@@ -252,7 +252,7 @@ def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     text = HEAD + LINES * 40
     whole = sessions(log_of(text))
     for size in (7, 64):
-        monkeypatch.setattr("gradedeval.trec.line_reader.SIZE", size)
+        monkeypatch.setattr("gradedeval.kernel.trec.line_reader.SIZE", size)
         assert sessions(log_of(text)) == whole
 
 

@@ -22,11 +22,11 @@ import pytest
 
 import gradedeval
 from gradedeval.errors import InputError, heard_by
-from gradedeval.parallel import clusters, workers
-from gradedeval.parallel.clusters import connected
-from gradedeval.parallel.workers import MORE_MEMORY, WorkerDied, Workers
-from gradedeval.scoring import sharing
-from gradedeval.trec import remote
+from gradedeval.kernel.parallel import clusters, workers
+from gradedeval.kernel.parallel.clusters import connected
+from gradedeval.kernel.parallel.workers import MORE_MEMORY, WorkerDied, Workers
+from gradedeval.kernel.scoring import sharing
+from gradedeval.kernel.trec import remote
 from support.collection import SMALL, outcome, written_collection
 from support.commands import Command, Outcome, environment
 from support.dask_cluster import Started, started

@@ -13,7 +13,7 @@ import pytest
 import gradedeval
 from gradedeval.cluster import Plan, merge, plan, work
 from gradedeval.errors import InputError
-from gradedeval.scoring.sharing import Result
+from gradedeval.kernel.scoring.sharing import Result
 
 MEASURES = "err@20 ndcg@10 ap num_ret"
 OPTIONS: Any = {"residuals": True, "duplicates": "first", "topics": "both"}

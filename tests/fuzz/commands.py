@@ -25,7 +25,7 @@ from fuzz import command
 from fuzz.case import Case, Kind
 from fuzz.inputs import CALLED, TOPICS, inputs, spoilt
 from gradedeval.cli.options import BARE
-from gradedeval.trec.lines import FORMATS
+from gradedeval.kernel.trec.lines import FORMATS
 from support.broken import contents
 from support.commands import Outcome
 from support.generated_docs import LEAVES

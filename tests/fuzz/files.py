@@ -19,8 +19,8 @@ from fuzz import command
 from fuzz.case import Case, Kind
 from gradedeval import EvaluationWarning
 from gradedeval.errors import InputError
-from gradedeval.options import resolve_options
-from gradedeval.rankings.qrels import Qrels
+from gradedeval.kernel.options import resolve_options
+from gradedeval.kernel.rankings.qrels import Qrels
 from support.runs import awkward, named, outcome, read_by_line, read_in_blocks, read_simply, same_qrels
 
 NUMBERS = [

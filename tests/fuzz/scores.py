@@ -12,10 +12,10 @@ from typing import Any
 
 from fuzz.case import Case, Kind
 from gradedeval import MEASURES, EvaluationWarning, InputError
-from gradedeval.measures.parse import parse_measures
-from gradedeval.options import resolve_options
-from gradedeval.parallel.workers import Limits, Workers
-from gradedeval.scoring.evaluate import evaluate_runs, named_runs
+from gradedeval.kernel.measures.parse import parse_measures
+from gradedeval.kernel.options import resolve_options
+from gradedeval.kernel.parallel.workers import Limits, Workers
+from gradedeval.kernel.scoring.evaluate import evaluate_runs, named_runs
 from support import reference_run
 from support.reference_run import Asked, Refused
 

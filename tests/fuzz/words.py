@@ -12,8 +12,8 @@ from fuzz.files import mutated, value_of
 from fuzz.hostile import expression
 from fuzz.scores import SCALES, some_measure
 from gradedeval import MEASURES, InputError
-from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.spellings import ALIASES
+from gradedeval.kernel.measures.parse import parse_measures
+from gradedeval.kernel.measures.spellings import ALIASES
 from support.commands import Outcome
 from support.measures import in_the_shell
 

@@ -17,8 +17,8 @@ from scipy.stats import kendalltau
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.parallel import workers
-from gradedeval.parallel.workers import Limits
+from gradedeval.kernel.parallel import workers
+from gradedeval.kernel.parallel.workers import Limits
 from gradedeval.questions.agreement import TIES, Lists, kendall_taus, rank_biased_overlap
 from support.commands import Command
 from support.paths import SAMPLES

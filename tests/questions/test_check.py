@@ -19,8 +19,8 @@ from gradedeval import Bound, InputError
 from gradedeval.analysis import score_matrix
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import TestSettings as Settings
-from gradedeval.formats import formats_for, render
-from gradedeval.measures.parse import canonical
+from gradedeval.kernel.formats import formats_for, render
+from gradedeval.kernel.measures.parse import canonical
 from gradedeval.questions.check import REPORTS, Checked, verdicts
 from gradedeval.questions.limits import lines_of_keys, statements_of
 from support.commands import Command, shell

@@ -30,10 +30,10 @@ from gradedeval import (
     parse_measures,
     row_sums,
 )
-from gradedeval.formats import FORMATS
-from gradedeval.measures.bounds import kept
-from gradedeval.measures.definition import QUANTITIES
-from gradedeval.parallel import workers
+from gradedeval.kernel.formats import FORMATS
+from gradedeval.kernel.measures.bounds import kept
+from gradedeval.kernel.measures.definition import QUANTITIES
+from gradedeval.kernel.parallel import workers
 from gradedeval.questions.explain import Explained
 from support.commands import Command, Outcome
 from support.examples import also, drawn, sampled

@@ -14,7 +14,7 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.measures.gains import Gains
+from gradedeval.kernel.measures.gains import Gains
 from gradedeval.questions.informative import Users, curves
 from gradedeval.questions.maximum_entropy import KNOWN, GradedLists, expected_score, most_random
 from support.commands import Command

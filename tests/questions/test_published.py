@@ -12,8 +12,8 @@ import pytest
 import gradedeval
 from gradedeval import EvaluationWarning, InputError
 from gradedeval.analysis.significance import CORRECTIONS, PAIR_TESTS
+from gradedeval.kernel.scoring.score_tables import best_two
 from gradedeval.questions.published import NAMES
-from gradedeval.scoring.score_tables import best_two
 from support.commands import Command
 
 TOPICS = [str(topic) for topic in range(1, 13)]

@@ -15,7 +15,7 @@ from scipy import stats
 import gradedeval
 from gradedeval import Bound
 from gradedeval.analysis.score_matrix import to_matrix
-from gradedeval.measures.definition import Reading
+from gradedeval.kernel.measures.definition import Reading
 from gradedeval.questions.correlate import agreement
 from support.commands import Command, without_flips
 

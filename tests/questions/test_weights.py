@@ -17,8 +17,8 @@ import pytest
 
 import gradedeval
 from gradedeval import MEASURES, EvaluationWarning, InputError, Measure, parse_measures
-from gradedeval.measures.parse import DEFAULT
-from gradedeval.parallel import workers
+from gradedeval.kernel.measures.parse import DEFAULT
+from gradedeval.kernel.parallel import workers
 from gradedeval.questions.weights import static_weights
 from support.commands import Command, Outcome
 from support.examples import sampled

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import gradedeval
-from gradedeval.options import Options
-from gradedeval.parallel.workers import Limits, Workers
-from gradedeval.scoring.evaluate import evaluate_runs
+from gradedeval.kernel.options import Options
+from gradedeval.kernel.parallel.workers import Limits, Workers
+from gradedeval.kernel.scoring.evaluate import evaluate_runs
 
 SMALL = Limits(large_file=6000, segment=3000, block=800, runs=2, waiting=4)
 """With these limits the large run is cut into parts."""

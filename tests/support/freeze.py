@@ -29,7 +29,7 @@ os.environ |= {"COLUMNS": "100", "SOURCE_DATE_EPOCH": "0", "TZ": "UTC", "LC_ALL"
 
 from fuzz import command, commands
 from fuzz.case import Case
-from gradedeval.options import PRESETS
+from gradedeval.kernel.options import PRESETS
 from support.every_command import POSITIONS, WORDS, collection, forms_of
 from support.generated_docs import LEAVES
 from support.generated_docs import commands as all_commands

@@ -20,11 +20,11 @@ import gradedeval
 from gradedeval.cli import gradedeval as program
 from gradedeval.cli.options import GROWS, HELP, READS, SECTIONS, WRITES
 from gradedeval.errors import with_flags
-from gradedeval.formats import FORMATS
-from gradedeval.measures.spellings import ALIASES, DIFFERENT, notation_of
-from gradedeval.measures.table import LINES, MEASURES
+from gradedeval.kernel.formats import FORMATS
+from gradedeval.kernel.measures.spellings import ALIASES, DIFFERENT, notation_of
+from gradedeval.kernel.measures.table import LINES, MEASURES
+from gradedeval.kernel.trec.file_formats import COLUMNS
 from gradedeval.questions.measures import SHARED_PARAMETERS
-from gradedeval.trec.file_formats import COLUMNS
 from support.file_formats import BROKEN, KINDS, SAMPLES, TREC_QRELS, TREC_RUN, WRONG
 from support.paths import ROOT
 from support.sessions import gradedeval as run_gradedeval
@@ -149,7 +149,7 @@ def measures() -> str:
         names[module] += line.split()
     parts = []
     for module in sorted(names, key=lambda module: [*FAMILIES, module].index(module)):
-        title = FAMILIES.get(module) or first_sentence(import_module(f"gradedeval.measures.{module}"))
+        title = FAMILIES.get(module) or first_sentence(import_module(f"gradedeval.kernel.measures.{module}"))
         parts += [f"## {title}\n", *map(measure, names[module])]
     return "\n" + "\n".join(parts) + "\n"
 

@@ -8,7 +8,7 @@ import inspect
 import textwrap
 
 from gradedeval import measures
-from gradedeval.measures.table import MEASURES
+from gradedeval.kernel.measures.table import MEASURES
 
 HEAD = '''\
 """The measures by name, for type checkers and editors. `python -m pytest tests/docs --golden` writes this file."""
@@ -16,14 +16,14 @@ HEAD = '''\
 # mypy: disable-error-code="override, misc"
 from typing import Any, overload
 
-from gradedeval.measures.definition import ArrayTies
-from gradedeval.measures.notation import Value
+from gradedeval.kernel.measures.definition import ArrayTies
+from gradedeval.kernel.measures.notation import Value
 '''
 GAINS = {"gain": "Value | list[float]", "rel": "float", "g": "Value | list[float]"}
 
 
 def stub() -> str:
-    """The text of `gradedeval/measures/__init__.pyi`."""
+    """The text of `gradedeval/measures.pyi`."""
     tree = ast.parse(inspect.getsource(measures))
     offered = [
         f"from {node.module} import {alias.name} as {alias.name}"

@@ -13,8 +13,8 @@ import numpy as np
 
 import gradedeval
 from gradedeval import clicks, cluster, ltr, plot
-from gradedeval.options import OPTIONS, numbers
-from gradedeval.options.numbers import Number
+from gradedeval.kernel.options import OPTIONS, numbers
+from gradedeval.kernel.options.numbers import Number
 from support.generated_docs import LEAVES
 
 TEXTS = ("1" + "0" * 30, "99999999999999999999", "1e400", "nan", "inf", "-1" + "0" * 30, "", "１２", "1" + "0" * 5000,

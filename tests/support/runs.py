@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 
 from gradedeval.errors import InputError
-from gradedeval.options import Options
-from gradedeval.parallel.workers import Limits, Workers
-from gradedeval.rankings import judgments
-from gradedeval.rankings.batch import Batch
-from gradedeval.rankings.grade import Grader
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.run import run_of_lines
-from gradedeval.scoring.tasks import GradedRun, grade_run, map_lists
-from gradedeval.trec.blocks import format_of
-from gradedeval.trec.lines import LineLayout, NeedsLineReader
-from gradedeval.trec.stream import Source, Stream
+from gradedeval.kernel.options import Options
+from gradedeval.kernel.parallel.workers import Limits, Workers
+from gradedeval.kernel.rankings import judgments
+from gradedeval.kernel.rankings.batch import Batch
+from gradedeval.kernel.rankings.grade import Grader
+from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.rankings.run import run_of_lines
+from gradedeval.kernel.scoring.tasks import GradedRun, grade_run, map_lists
+from gradedeval.kernel.trec.blocks import format_of
+from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader
+from gradedeval.kernel.trec.stream import Source, Stream
 from support.paths import DATA
 
 SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)

@@ -60,7 +60,7 @@ IR_MEASURES: dict[str, str] = {
     "SetR": "set_recall",
     "Success@5": "success@5",
 }
-"""Without intents; those that differ are in `gradedeval.measures.spellings.DIFFERENT`."""
+"""Without intents; those that differ are in `gradedeval.kernel.measures.spellings.DIFFERENT`."""
 
 BY_INTENT: dict[str, str] = {
     "alpha_DCG@10": "alpha_dcg@10",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.trec.tokenizer import PAD, padded
+from gradedeval.kernel.trec.tokenizer import PAD, padded
 
 
 def buffer_of(tokens: list[bytes]) -> tuple[Any, Any, Any]:

@@ -12,16 +12,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import click
 
-from gradedeval import __version__
+from gradedeval import __version__, kernel
 from gradedeval.analysis import significance
 from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import InputError, at_prompt, plural, redacted, tell
-from gradedeval.formats import Column, Table
-from gradedeval.formats.frames import frame_rows
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import OptionKwargs, numbers, resolve_options
-from gradedeval.options.question import Setting, question
+from gradedeval.kernel import (
+    DEFAULT,
+    Column,
+    Measure,
+    OptionKwargs,
+    Setting,
+    Table,
+    frame_rows,
+    numbers,
+    parse_measures,
+    question,
+    resolve_options,
+)
 from gradedeval.questions.compare import Pair, Prospect, prospect
 from gradedeval.questions.pool import AT
 from gradedeval.questions.report import views
@@ -45,11 +52,10 @@ from gradedeval.questions.report.views import (
     unjudged_by_run,
 )
 from gradedeval.questions.shared import Alpha, Correction, Draws, Measures, Rope, Seed, Test
-from gradedeval.scoring import evaluate
 
 if TYPE_CHECKING:
     from gradedeval.analysis.significance import TestSettings
-    from gradedeval.scoring.scores import Row
+    from gradedeval.kernel import Row
 
 Baseline = Annotated[str | None, Setting("Compare every run with this one: one of RUN, or another file.", metavar="RUN",
     default_text="the first", reads=True)]  # fmt: skip
@@ -318,7 +324,7 @@ def html_report(
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
-    found = find(evaluate.named_runs(runs, qrels), qrels, chosen, options, baseline, settings)
+    found = find(kernel.named_runs(runs, qrels), qrels, chosen, options, baseline, settings)
     tell(found.notes)
     return page(found, words_typed())
 

@@ -9,15 +9,26 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gradedeval import kernel
 from gradedeval.analysis import ranked_runs, score_matrix
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, heard_by, plural, visible
-from gradedeval.formats import Column, Kind, Table, in_utf8, json_text
-from gradedeval.formats.frames import distinct, frame_rows, groups
-from gradedeval.measures.definition import Measure
-from gradedeval.options import OPTIONS, Options, numbers
-from gradedeval.parallel.workers import workers
+from gradedeval.kernel import (
+    OPTIONS,
+    Column,
+    Kind,
+    Measure,
+    Options,
+    Table,
+    distinct,
+    frame_rows,
+    groups,
+    in_utf8,
+    json_text,
+    numbers,
+    workers,
+)
 from gradedeval.questions.compare import (
     ACROSS,
     Comparison,
@@ -27,8 +38,6 @@ from gradedeval.questions.compare import (
     topic_table,
 )
 from gradedeval.questions.pool import AT, Pool, found_alone, pool_statistics, unjudged_by_depth
-from gradedeval.scoring import evaluate
-from gradedeval.scoring import scorer as scorers
 
 if TYPE_CHECKING:
     import jinja2
@@ -37,7 +46,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.ranked_runs import RankedRuns, RankedTerms
     from gradedeval.analysis.score_matrix import Matrix
     from gradedeval.analysis.significance import TestSettings
-    from gradedeval.scoring.scores import Scores
+    from gradedeval.kernel import Scores
 
 
 SHOW = 20
@@ -123,9 +132,9 @@ def find(
         raise OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
     options = replace(options, residuals=None if options.judged_only else "total", bounds=False)
     options = replace(options, interval=1 - settings.test.alpha)
-    scores = evaluate.evaluate_runs(runs, qrels, measures, options, workers=workers())
+    scores = kernel.evaluate_runs(runs, qrels, measures, options, workers=workers())
     scores = scores.sorted_by(scores.measures[0])
-    scorer = scorers.Scorer(scores.qrels, scores.measures, replace(options, interval=None))
+    scorer = kernel.Scorer(scores.qrels, scores.measures, replace(options, interval=None))
     if scorer.grader.types:
         what = "a report does not read the types of documents"
         raise InputError(flag.costs if options.costs else flag.measures, what, "leave it out", usage=True)

@@ -17,13 +17,13 @@ import pytest
 
 import gradedeval
 from gradedeval.analysis.significance import TestSettings as Settings
-from gradedeval.measures.parse import parse_measures
-from gradedeval.options import Options
+from gradedeval.kernel.measures.parse import parse_measures
+from gradedeval.kernel.options import Options
+from gradedeval.kernel.scoring.scores import Row
 from gradedeval.questions.explain import explain_topics
 from gradedeval.questions.report import page
 from gradedeval.questions.report import page as pages
 from gradedeval.questions.report.views import Findings, ReportSettings, find
-from gradedeval.scoring.scores import Row
 from support.commands import Command
 from support.markup import HOSTILE, hostile_runs
 from support.pages import Page

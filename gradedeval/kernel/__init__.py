@@ -1,0 +1,29 @@
+"""The doorway to reading, measures, options, scoring, formats and shared work: all that questions, click logs, learning
+to rank and other tools use of them.
+
+`__init__.pyi` is the one list, for type checkers and for this module. `from gradedeval.kernel import name` imports at
+once; `kernel.name` when it is reached, so that a help page waits for nothing slow.
+"""
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+
+@cache
+def _module_of() -> dict[str, str]:
+    """name -> the module that has it."""
+    lines = __loader__.get_data(f"{__file__}i").decode().splitlines()  # type: ignore[union-attr]
+    return {words[3]: words[1] for words in map(str.split, lines) if words[:1] == ["from"]}
+
+
+def __dir__() -> list[str]:
+    return sorted(_module_of())
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        module = import_module(_module_of()[name])
+    except KeyError:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'") from None
+    return getattr(module, name) if hasattr(module, name) else import_module(f"{module.__name__}.{name}")

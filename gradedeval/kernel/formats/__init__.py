@@ -1,0 +1,172 @@
+"""Tables -> text: one `Document` of tables a result, one row of `FORMATS` an output format.
+
+A result has two layouts: `wide` tables for people, rounded, and one `long` table for programs, in full precision; of
+scores also that of trec_eval. Libraries are imported by the formats that need them: the plain table waits for none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from gradedeval.errors import InputError, did_you_mean, flag, visible
+from gradedeval.kernel.formats.tables import PLAIN
+from gradedeval.kernel.formats.tables import Column as Column
+from gradedeval.kernel.formats.tables import Document as Document
+from gradedeval.kernel.formats.tables import Kind as Kind
+from gradedeval.kernel.formats.tables import Layout as Layout
+from gradedeval.kernel.formats.tables import Mark as Mark
+from gradedeval.kernel.formats.tables import Marked as Marked
+from gradedeval.kernel.formats.tables import Table as Table
+from gradedeval.kernel.formats.tables import in_utf8 as in_utf8
+
+Maker = Callable[[Layout], Document]
+"""Makes the document of a result in the layout that a format needs, so that no other is made."""
+
+
+def as_text(document: Document, digits: int | None) -> str:
+    """Plain tables.
+
+    As tabulate's, which takes a tenth of the time of a small evaluation to import.
+    """
+    blocks = [_aligned(block, digits) if isinstance(block, Table) else block for block in document.blocks]
+    above, below = (document.title, visible(document.caption)), (PLAIN.paragraph(document.legend), document.signature)
+    return "\n\n".join(part for part in (*above, *blocks, *below) if part) + "\n"
+
+
+def as_markup(document: Document, digits: int | None, form: str) -> str:
+    """Markdown, LaTeX or HTML, which few evaluations need."""
+    from gradedeval.kernel.formats import markup
+
+    return markup.WRITERS[form](document, digits)
+
+
+def as_trec(document: Document, digits: int | None) -> str:
+    """The rows in trec_eval's three columns: measure, topic, value."""
+    table = document.table
+    return "".join(trec_line(*cells) for cells in table.cells(digits))
+
+
+def trec_line(name: str, topic: str, value: str) -> str:
+    """A line as trec_eval prints it."""
+    return f"{name:<22}\t{topic}\t{value}\n"
+
+
+def as_csv(document: Document, digits: int | None, delimiter: str = ",") -> str:
+    """A header and the rows; blank is empty."""
+    import csv
+    import io
+
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")  # which writes None as nothing
+    table = document.signed_table
+    writer.writerow(table.names)
+    writer.writerows(table.records(digits))
+    return out.getvalue()
+
+
+def as_json(document: Document, digits: int | None) -> str:
+    """One document: the signature, what else is said of all rows, and `rows`, one a line."""
+    if document.nested is not None:
+        return json_text(_for_json(document.nested, digits), indent=1) + "\n"
+    head = {"signature": document.signature, **document.head}
+    entries = "".join(f"{json_text(name)}: {json_text(_for_json(value, digits))},\n " for name, value in head.items())
+    rows = ",\n  ".join(_json_rows(document.table, digits))
+    return f'{{{entries}"rows": [\n  {rows}]}}\n'
+
+
+def as_jsonl(document: Document, digits: int | None) -> str:
+    """Each row as a line of JSON."""
+    return "".join(f"{row}\n" for row in _json_rows(document.signed_table, digits))
+
+
+def _json_rows(table: Table, digits: int | None) -> list[str]:
+    rows = (_for_json(dict(zip(table.names, row, strict=True)), digits) for row in table.rows)
+    return [json_text(row) for row in rows]
+
+
+def json_text(value: Any, **how: Any) -> str:
+    r"""A value as JSON, which is UTF-8 by definition (RFC 8259): a byte of a name that is not stands as the escape
+    `\udcXX`, which Python reads as that byte again (`surrogateescape`)."""
+    import json  # not before it is needed
+
+    return json.dumps(value, ensure_ascii=False, **how).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _for_json(value: Any, digits: int | None) -> Any:
+    """The value with its floats rounded where digits are asked for, and null for infinity, which JSON lacks."""
+    if isinstance(value, float):
+        return None if math.isinf(value) else value if digits is None else round(value, digits)
+    if isinstance(value, Mapping):
+        return {key: _for_json(inner, digits) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_for_json(inner, digits) for inner in value]
+    return value
+
+
+@dataclass(eq=False, repr=False)
+class Format:
+    """An output format.
+
+    write      Document, digits -> text. Digits None: each column's own in tables, full precision for programs
+    extension  of the files that -o writes in this format
+    layout     the layout of results that it writes
+    signed     whether it has a place for the signature
+    """
+
+    write: Callable[[Document, int | None], str]
+    extension: str
+    layout: Layout
+    signed: bool = True
+
+
+FORMATS: dict[str, Format] = {
+    "table": Format(as_text, ".txt", "wide"),
+    "trec": Format(as_trec, ".trec", "trec", signed=False),
+    "csv": Format(as_csv, ".csv", "long", signed=False),
+    "tsv": Format(partial(as_csv, delimiter="\t"), ".tsv", "long", signed=False),
+    "json": Format(as_json, ".json", "long"),
+    "jsonl": Format(as_jsonl, ".jsonl", "long", signed=False),
+    "markdown": Format(partial(as_markup, form="markdown"), ".md", "wide"),
+    "latex": Format(partial(as_markup, form="latex"), ".tex", "wide"),
+    "html": Format(partial(as_markup, form="html"), ".html", "wide"),
+}
+
+EXTENSIONS = {row.extension: name for name, row in FORMATS.items()} | {"": "table"}
+
+
+def formats_for(*layouts: Layout) -> tuple[str, ...]:
+    """The names of the formats that write one of the layouts; every result has `wide` and `long`."""
+    return tuple(name for name, row in FORMATS.items() if row.layout in (layouts or ("wide", "long")))
+
+
+SCORE_FORMATS = formats_for("wide", "trec", "long")
+
+
+def render(make: Maker, form: str, digits: int | None = None, signed: bool = True) -> str:
+    """A result as text.
+
+    make    makes the document in the layout that the format needs
+    digits  rounds; without it tables have those of their columns, and programs full precision
+    signed  whether tables for people have the signature; what programs read always has it
+
+    Raises InputError (usage) for an unknown format.
+    """
+    if form not in FORMATS:
+        hint = did_you_mean(form, FORMATS) or f"choose from {', '.join(FORMATS)}"
+        raise InputError(flag.format, f"unknown format '{form}'", hint, usage=True)
+    document = make(FORMATS[form].layout)
+    unsigned = FORMATS[form].layout == "wide" and not signed
+    return FORMATS[form].write(replace(document, signature="") if unsigned else document, digits)
+
+
+def _aligned(table: Table, digits: int | None) -> str:
+    """A plain table: columns two spaces apart, a rule below the header."""
+    header, body = table.header(), table.cells(digits)
+    widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
+    line = "  ".join(f"{{:{'<' if left else '>'}{width}}}" for left, width in zip(table.left, widths, strict=True))
+    rows = [header, ["-" * width for width in widths], *body]
+    return "\n".join(line.format(*row).rstrip() for row in rows)

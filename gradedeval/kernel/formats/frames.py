@@ -1,0 +1,157 @@
+"""Columns and rows as DataFrames, and DataFrames as tables.
+
+Ids are bytes: what is not UTF-8 in them is a surrogate in text. From version 3 on pandas keeps text in Arrow where
+pyarrow is installed, and Arrow refuses that. So frames are made and put together here alone, and where Arrow refuses,
+Python keeps all text of the frame. pandas 2 takes all such text for the same: it is told apart here alone, too.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from threading import Lock
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gradedeval.kernel.formats import render
+from gradedeval.kernel.formats.tables import Column, Document, Layout, Table, in_utf8
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gradedeval.arrays import Ints
+
+_STORAGE = Lock()
+
+
+def to_frame(content: Any, columns: list[str] | tuple[str, ...] | None = None) -> pd.DataFrame:
+    """A frame of what `pandas.DataFrame` takes: columns by name, rows by name, or rows with the names of `columns`."""
+    import pandas as pd  # not before it is needed: it takes longer to import than a run takes to score
+
+    try:
+        return pd.DataFrame(content, columns=columns)
+    except UnicodeEncodeError:
+        # Threads that set the option and set it back in turn could leave it changed.
+        with _STORAGE, pd.option_context("mode.string_storage", "python"):
+            return pd.DataFrame(content, columns=columns)
+
+
+def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Frames, one below the other."""
+    import pandas as pd
+
+    return _together(lambda own: pd.concat(own, ignore_index=True), frames)
+
+
+def merged(left: pd.DataFrame, right: pd.DataFrame, on: list[str]) -> pd.DataFrame:
+    """The rows of two frames that are alike in some columns, beside each other."""
+    return _together(lambda own: own[0].merge(own[1], on=on), [left, right])
+
+
+def _together(make: Callable[[Sequence[pd.DataFrame]], pd.DataFrame], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """One frame of several, whose text may be kept in different ways."""
+    try:
+        return make(frames)
+    except UnicodeEncodeError:
+        import pandas as pd
+
+        kept = pd.StringDtype("python", na_value=math.nan)
+        return make([one.astype({name: kept for name in one if one[name].dtype == "str"}) for one in frames])
+
+
+def distinct(frame: pd.DataFrame, *columns: str) -> list[Any]:
+    """The distinct values of a column, or rows of several, in the order of their first rows."""
+    return list(dict.fromkeys(_keys(frame, columns)))
+
+
+def group_numbers(frame: pd.DataFrame, *columns: str) -> Ints:
+    """rows: the number of each one's value among the distinct ones, for `groupby`."""
+    import numpy as np
+
+    number: dict[Any, int] = {}
+    return np.array([number.setdefault(key, len(number)) for key in _keys(frame, columns)], dtype=np.int64)
+
+
+def groups(frame: pd.DataFrame, *columns: str) -> dict[Any, pd.DataFrame]:
+    """The rows of each distinct value of a column, or of several, in the order of their first rows."""
+    parts = frame.groupby(group_numbers(frame, *columns), sort=False)
+    return dict(zip(distinct(frame, *columns), (own for _, own in parts), strict=True))
+
+
+def _keys(frame: pd.DataFrame, columns: Sequence[str]) -> Iterable[Any]:
+    return frame[columns[0]] if len(columns) == 1 else zip(*(frame[name] for name in columns), strict=True)
+
+
+def frame_table(frame: pd.DataFrame) -> Table:
+    """A frame as a table, with Python's own values, None where blank."""
+    columns = [[_plain(value) for value in frame[name].astype(object)] for name in frame.columns]
+    return Table([Column(str(name)) for name in frame.columns], list(zip(*columns, strict=True)))
+
+
+def frame_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame by the names of its columns, with Python's own values, None where blank."""
+    table = frame_table(frame)
+    return [dict(zip(table.names, row, strict=True)) for row in table.rows]
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value if isinstance(value, str | int | float | bool) else None
+
+
+# Results in a notebook: each shows itself as the tables of its command.
+
+
+ENDS = 30
+"""Rows that a notebook shows of each end of a long table."""
+
+
+class InNotebook:
+    """A result that shows itself as tables: `document`, which a notebook has as HTML, in which all that comes from
+    files is text.
+
+    A subclass makes its own document, or names, below `gradedeval`, the function that makes it.
+    """
+
+    _makes: ClassVar[str] = ""
+
+    def __init_subclass__(cls, document: str = "", **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        cls._makes = document or cls._makes
+
+    def _repr_html_(self) -> str:
+        return render(self._shortened, "html")
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(in_utf8(repr(self)))  # a notebook is UTF-8
+
+    @property
+    def aside(self) -> str:
+        """How it was found: told beside it where a format has no place for it."""
+        return ""
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a command tells beside it."""
+        return []
+
+    def document(self, layout: Layout) -> Document:
+        """The tables, for people or for programs."""
+        module, _, name = self._makes.rpartition(".")
+        make: Callable[[Any, Layout], Document] = getattr(importlib.import_module(f"gradedeval.{module}"), name)
+        return make(self, layout)
+
+    def _shortened(self, layout: Layout) -> Document:
+        document = self.document(layout)
+        return replace(document, blocks=[_ends(one) if isinstance(one, Table) else one for one in document.blocks])
+
+
+def _ends(table: Table) -> Table:
+    """The table, of a long one the first rows and the last."""
+    if len(table.rows) <= 2 * ENDS:
+        return table
+    between = [["…" for _ in table.columns]]
+    return replace(table, rows=[*table.rows[:ENDS], *between, *table.rows[-ENDS:]], marks={})

@@ -1,0 +1,157 @@
+"""Tables as markdown, LaTeX and HTML: what stands in them is text, whatever it is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from itertools import pairwise
+
+from gradedeval.errors import visible
+from gradedeval.kernel.formats.tables import Document, Mark, Markup, Table, in_utf8
+
+# An underscore within a word is one.
+_MARKDOWN = re.compile(r"[\\`*~$\[\]]|(?<![^\W_])_|_(?![^\W_])")
+
+
+def _plain_markdown(text: str) -> str:
+    """Text that markdown shows as it is."""
+    return _MARKDOWN.sub(r"\\\g<0>", escape(text, quote=False))
+
+
+def _not_aligned(mark: Mark, marks: Sequence[Mark]) -> str:
+    return ""
+
+
+# <ins> is underlined wherever markdown is shown; code hosts take <u> away.
+MARKDOWN = Markup(
+    lambda text: _plain_markdown(text).replace("|", "\\|"),
+    "**{}**",
+    "<ins>{}</ins>",
+    "<sup>{}</sup>".format,
+    _not_aligned,
+)
+
+
+def as_markdown(document: Document, digits: int | None) -> str:
+    """GitHub's tables. A paragraph of several lines keeps them."""
+    blocks = [
+        tabulated(block, digits, "github", MARKDOWN)
+        if isinstance(block, Table)
+        else (f"```\n{block}\n```" if "\n" in block else _plain_markdown(block))
+        for block in document.blocks
+    ]
+    title = document.title and f"**{_plain_markdown(document.title)}**"
+    above = (title, _plain_markdown(visible(document.caption)))
+    below = (MARKDOWN.paragraph(document.legend), _plain_markdown(document.signature))
+    return "\n\n".join(part for part in (*above, *blocks, *below) if part) + "\n"
+
+
+HTML = Markup(escape, "<strong>{}</strong>", "<u>{}</u>", "<sup>{}</sup>".format, _not_aligned)
+
+
+def as_html(document: Document, digits: int | None) -> str:
+    """Tables and paragraphs, to be put on a page."""
+    blocks = [f"<p><strong>{escape(document.title)}</strong></p>"] if document.title else []
+    blocks += [
+        _html_table(block, digits, document.caption) if isinstance(block, Table) else f"<p>{escape(block)}</p>"
+        for block in document.blocks
+    ]
+    blocks += [f"<p>{part}</p>" for part in (HTML.paragraph(document.legend), escape(document.signature)) if part]
+    return in_utf8("\n".join(blocks) + "\n")
+
+
+def _html_table(table: Table, digits: int | None, caption: str) -> str:
+    text = tabulated(table, digits, "unsafehtml", HTML)
+    return text.replace("<table>", f"<table>\n<caption>{escape(visible(caption))}</caption>", 1) if caption else text
+
+
+# What LaTeX reads as a command, and symbols that its usual fonts have in formulas alone.
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",
+    "|": r"\textbar{}", '"': r"\char34{}", "`": r"\textasciigrave{}", "≤": r"\ensuremath{\leq}",
+    "≥": r"\ensuremath{\geq}", "≠": r"\ensuremath{\neq}", "×": r"\ensuremath{\times}", "±": r"\ensuremath{\pm}",
+    "−": r"\ensuremath{-}", "→": r"\ensuremath{\rightarrow}", "∞": r"\ensuremath{\infty}", "α": r"\ensuremath{\alpha}",
+    "κ": r"\ensuremath{\kappa}", "τ": r"\ensuremath{\tau}", "Δ": r"\ensuremath{\Delta}",
+    "†": r"\dag{}", "‡": r"\ddag{}",
+}  # fmt: skip
+# Two hyphens are a dash, two commas or apostrophes quotation marks; a bracket or an asterisk at the beginning of a row
+# belongs to the command before it.
+_LIGATURES = re.compile(r"(?<=([-',]))(?=\1)|(?=^[\[*])")
+_OF_T1, _BEYOND_T1 = re.compile(r"[^\0-\x7f]|\\char34\b"), re.compile("[^\0-\u017f–—‘’“”„…•™€]")
+
+
+def _plain_latex(text: str) -> str:
+    """Text that LaTeX prints as it is."""
+    return "".join(_LATEX.get(sign, sign) for sign in _LIGATURES.sub("\0", in_utf8(text))).replace("\0", "{}")
+
+
+def _raised_latex(signs: str) -> str:
+    return rf"\textsuperscript{{{_plain_latex(signs)}}}"
+
+
+def _phantom(mark: Mark, marks: Sequence[Mark]) -> str:
+    """An empty place as wide as the signs that others of the column have."""
+    missing = max((one.signs for one in marks), key=len)[len(mark.signs) :]
+    return rf"\phantom{{{_raised_latex(missing)}}}" if missing else ""
+
+
+LATEX = Markup(_plain_latex, r"\textbf{{{}}}", r"\underline{{{}}}", _raised_latex, _phantom)
+
+
+def as_latex(document: Document, digits: int | None) -> str:
+    """booktabs tables, with a caption as floats; everything else is a comment."""
+    given = [block for block in (document.title, *document.blocks, document.signature) if block]
+    blocks = [_latex_table(block, digits, document) if isinstance(block, Table) else _comment(block) for block in given]
+    for number, (above, below) in enumerate(pairwise(given), 1):
+        if isinstance(above, Table) and isinstance(below, Table):  # else they stand beside each other
+            blocks[number] = "\n" + blocks[number]
+    return "\n".join([_needed("\n".join(blocks)), *blocks]) + "\n"
+
+
+def _needed(text: str) -> str:
+    """A comment that says what the text needs to be compiled."""
+    body = "\n".join(line for line in text.split("\n") if not line.startswith("%"))
+    letters = r" and \usepackage[T1]{fontenc}" if _OF_T1.search(body) else ""
+    if _BEYOND_T1.search(body):
+        letters = ", and LuaLaTeX or XeLaTeX with a font that has all its letters"
+    return rf"% needs \usepackage{{booktabs}}{letters}"
+
+
+def _comment(text: str) -> str:
+    return "% " + in_utf8(text).replace("\n", "\n% ")
+
+
+def _latex_table(table: Table, digits: int | None, document: Document) -> str:
+    header, *body = [table.header(LATEX), *table.cells(digits, LATEX)]
+    widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
+    line = " & ".join(f"{{:{'<' if left else '>'}{width}}}" for left, width in zip(table.left, widths, strict=True))
+    rows = [rf"{line.format(*row)} \\" for row in body]
+    kinds = "".join("l" if left else "r" for left in table.left)
+    lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", rf"{line.format(*header)} \\", r"\midrule", *rows,
+             r"\bottomrule", r"\end{tabular}"]  # fmt: skip
+    if document.legend:
+        lines += ["", rf"\smallskip\noindent{{\footnotesize {LATEX.paragraph(document.legend)}\par}}"]
+    if not document.caption:
+        return "\n".join(lines)
+    label = [rf"\label{{{document.label}}}"] if document.label else []
+    caption = rf"\caption{{{_plain_latex(visible(document.caption))}}}"
+    return "\n".join([r"\begin{table}", r"\centering", caption, *label, *lines, r"\end{table}"])
+
+
+def tabulated(table: Table, digits: int | None, style: str, markup: Markup) -> str:
+    """A table in one of tabulate's styles."""
+    from tabulate import tabulate
+
+    body = table.cells(digits, markup)
+    align = ["left" if left else "right" for left in table.left]
+    header = table.header(markup)
+    return tabulate(body, headers=header, tablefmt=style, disable_numparse=True, colalign=align if body else None)
+
+
+WRITERS: Mapping[str, Callable[[Document, int | None], str]] = {
+    "markdown": as_markdown,
+    "latex": as_latex,
+    "html": as_html,
+}

@@ -1,0 +1,246 @@
+"""Cascade measures: the user goes down the ranking and stops at the first document that satisfies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradedeval.arrays import Floats, distinct
+from gradedeval.errors import InputError
+from gradedeval.kernel.measures.definition import (
+    UP_TO_1,
+    Bounds,
+    Check,
+    Lines,
+    RankingWeights,
+    RankSum,
+    measure,
+    of_file,
+)
+from gradedeval.kernel.measures.gains import Gains, divisor, row_sums, safe_divide, with_remainder
+
+# The best case past the last column is summed until at most this probability is left, or over this many ranks.
+NEGLIGIBLE, DEEPEST = 1e-13, 1_000_000
+# Below this gain DEEPEST ranks are not enough.
+SMALL = 3e-5
+
+
+@of_file
+def _from_file(name: str, lines: Lines) -> Floats:
+    """φ(1), φ(2), …: the numbers of a file, one per line; 0 after the last."""
+    from gradedeval.kernel.trec.small_tables import small_table  # few evaluations need a table
+
+    hint = "expected one number per line, for ranks 1, 2, …, none larger than the one before"
+    table = small_table(name, ("phi",), ("rank", "phi"), hint=hint, usage=True, pieces=lines)
+    width = len(table.rows[0].cells) if table.rows else 1
+    for row in table.rows:
+        if len(row.cells) != width:
+            table.problems.add(row.line, f"the number of fields is not {width}, as on the first line", hint)
+    table.check()
+    if width == 2:
+        phi = np.array(table.by_rank("phi"))
+    else:
+        phi = np.array([table.number(row, "phi", 0) for row in table.rows])
+        table.check()
+    if (np.diff(phi) > 0).any():
+        raise InputError(name, "not a valid utility file: a number is larger than the one before", hint, usage=True)
+    return phi
+
+
+def useful(chance: Floats, rank: Floats, utility: str) -> Floats:
+    """The probability of being satisfied at each rank, times φ, the utility of that."""
+    if utility == "one":
+        return chance
+    if utility in ("rr", "dcg"):
+        return chance / (rank if utility == "rr" else divisor(rank))
+    phi: Floats = np.append(_from_file(utility), 0)
+    worth: Floats = chance * phi[np.minimum(rank.astype(np.int64), len(phi)) - 1]
+    return worth
+
+
+def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Floats:
+    """topics: the mean of φ(rank) γ^(rank−1) over the ranks where the user stops."""
+    if g.first is None:
+        reached = np.cumprod(1 - g.gain, axis=1)
+        stops = g.gain.copy()
+        stops[:, 1:] *= reached[:, :-1]
+    else:
+        from gradedeval.kernel.measures.tied import survival  # few evaluations average over ties
+
+        reached = survival(g)
+        stops = -np.diff(reached, axis=1, prepend=1.0)
+    score = row_sums(useful(stops * gamma ** (g.rank - 1), g.rank, utility))
+    if g.tail:
+        left = reached[:, -1] if reached.shape[1] else np.ones(len(score))
+        score += left * beyond(g, utility, gamma)
+    return score
+
+
+def beyond(g: Gains, utility: str, gamma: float) -> Floats:
+    """topics: the best case past the last document, for a user who gets there; never below the true sum."""
+    lengths, topic = distinct(g.retrieved)
+    return np.array([_tail(g.tail, int(length), g.last_rank, utility, gamma) for length in lengths])[topic]
+
+
+def _tail(gain: float, length: int, end: float, utility: str, gamma: float) -> float:
+    stay = (1 - gain) * gamma
+    if utility == "rr" and gamma == 1 and gain < SMALL and end == np.inf:
+        # Σ_{i>n} stay^i / i = −ln(gain) − Σ_{i≤n} stay^i / i: too many terms to add up, and nothing cancels yet.
+        rank = np.arange(1.0, length + 1)
+        return float(gain * stay ** -(length + 1.0) * (-np.log(gain) - (stay**rank / rank).sum()))
+    enough = DEEPEST if stay >= 1 else 1 if stay <= 0 else min(np.ceil(np.log(NEGLIGIBLE) / np.log(stay)) + 1, DEEPEST)
+    terms = int(min(enough, end - length))
+    if terms <= 0:
+        return 0.0
+    step = np.arange(terms, dtype=np.float64)
+    summed = float(useful(gain * gamma**length * stay**step, length + 1 + step, utility).sum())
+    if length + terms >= end:
+        return summed
+    # A user who got this far may still stop at the next rank, with the utility of that rank.
+    left = np.array([gamma**length * stay**terms])
+    return summed + float(useful(left, np.array([length + terms + 1.0]), utility)[0])
+
+
+def stops(g: Gains, utility: str = "rr", gamma: float = 1.0) -> dict[str, Floats]:
+    """The probability of reaching each rank, that of stopping there, and the utility of that."""
+    reached = np.ones(g.gain.shape)
+    reached[:, 1:] = np.cumprod(1 - g.gain[:, :-1], axis=1)
+    reached *= gamma ** (g.rank - 1)
+    return {"reached": reached, "stops": reached * g.gain, "utility": useful(np.ones(reached.shape), g.rank, utility)}
+
+
+def _utilities(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Floats:
+    """ranks: φ(rank) γ^(rank−1)."""
+    return useful(gamma ** (g.rank - 1), g.rank, utility)
+
+
+def _ideal(g: Gains) -> Floats:
+    return expected_utility(g.ideal_batch)
+
+
+def _nerr_details(g: Gains) -> dict[str, Floats]:
+    ideal = stops(g.ideal_batch)
+    terms = with_remainder(ideal["stops"] * ideal["utility"], g.gain.shape[1])
+    return {**stops(g), "ideal": g.ideal_at_ranks(), "ideal_term": terms}
+
+
+@measure(
+    gain="exp",
+    scale="unit",
+    residual="beyond_run",
+    bounds="rises",
+    ceiling=1,
+    over_ties=True,
+    takes_fill=True,
+    details=stops,
+    rank_sum=RankSum("stop", _utilities),
+)
+def err(g: Gains) -> Floats:
+    """Expected reciprocal rank: how soon a user who stops at the first satisfying document stops.
+
+    Σ_i 1/i · r_i · Π_{j<i} (1 − r_j)
+
+    Chapelle et al., CIKM 2009, eq. 5 and algorithm 2.
+    """
+    return expected_utility(g)
+
+
+@measure(
+    gain="exp",
+    scale="unit",
+    residual="from_bounds",
+    bounds=Bounds(
+        "cascade_share", exact=False, but="low is exact, high where few documents are unjudged", of_scale=True
+    ),
+    cutoff="renormalizes",
+    ceiling=1,
+    over_ties=True,
+    details=_nerr_details,
+    rank_sum=RankSum("stop", _utilities, over=_ideal, pool="ideal"),
+)
+def nerr(g: Gains) -> Floats:
+    """ERR as a share of the ideal ranking's.
+
+    err@k / err@k of the pool in descending order of gain
+
+    Chapelle et al., CIKM 2009, eq. 5, over the ideal as Järvelin & Kekäläinen, TOIS 2002.
+    """
+    return safe_divide(expected_utility(g), _ideal(g))
+
+
+_UTILITY = Check(
+    "rr, dcg, one or a file", lambda word: word in ("rr", "dcg", "one") or len(_from_file(word)) > 0, names_file=True
+)
+
+
+@measure(
+    gain="exp",
+    scale="unit",
+    residual="beyond_run",
+    bounds="rises",
+    over_ties=True,
+    takes_fill=True,
+    checks={
+        "utility": _UTILITY,
+        "gamma": UP_TO_1,
+    },
+    details=stops,
+    rank_sum=RankSum("stop", _utilities),
+)
+def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
+    """Cascade measure with any utility of the rank (rr, dcg, one, or a file) and a chance γ of going on unsatisfied.
+
+    Σ_i φ(i) · γ^(i−1) · r_i · Π_{j<i} (1 − r_j), with φ(i) = 1/i, 1/log2(i+1), 1, or line i of the file (0 after it)
+
+    Chapelle et al., CIKM 2009, definition 1 and section 7.2.
+
+    utility  φ, what it is worth to be satisfied at rank i: rr (1/i), dcg (1/log2(i+1)), one, or a file
+             with a value a line
+    gamma    the probability that a user who is not satisfied goes on
+    """
+    return expected_utility(g, utility, gamma)
+
+
+def _first_relevant(g: Gains) -> Floats:
+    weights: Floats = (g.relevant & (g.hits == 1)) / g.rank
+    return weights
+
+
+@measure(
+    residual="beyond_run",
+    bounds="rises",
+    ceiling=1,
+    over_ties=True,
+    details=stops,
+    weights_in_ranking=RankingWeights(_first_relevant, finite=True),
+    rank_sum=RankSum("stop", _utilities),
+)
+def rr(g: Gains) -> Floats:
+    """Reciprocal rank of the first relevant document.
+
+    1 / rank of the first relevant document; 0 without one
+
+    Voorhees & Tice, TREC-8, 1999; ERR with gains 0 and 1.
+    """
+    if g.tail or g.first is not None:
+        return expected_utility(g)
+    return 1 / g.ranks_of_relevant[:, 0] if g.ranks_of_relevant.shape[1] else np.zeros(len(g.gain))
+
+
+@measure(
+    residual="beyond_run",
+    bounds="rises",
+    ceiling=1,
+    over_ties=True,
+    details=lambda g: stops(g, "one"),
+    rank_sum=RankSum("stop", lambda g: _utilities(g, "one")),
+)
+def success(g: Gains) -> Floats:
+    """Whether there is a relevant document.
+
+    1 if any of the first k is relevant, else 0
+
+    Craswell & Hawking, TREC 2004; trec_eval's success.
+    """
+    if g.tail or g.first is not None:
+        return expected_utility(g, "one")
+    return np.minimum(g.num_relevant_retrieved, 1.0)

@@ -1,0 +1,127 @@
+"""Cumulated gain: a document counts its gain, discounted by its rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.kernel.measures.definition import (
+    BY_CUTOFF,
+    NOT_NEGATIVE,
+    Bounds,
+    RankingWeights,
+    RankSum,
+    measure,
+    needs_cutoff,
+)
+from gradedeval.kernel.measures.gains import Gains, divisor, number_to_be_found, row_sums, safe_divide, with_remainder
+
+
+def discounted(g: Gains, log: float | None = None) -> Floats:
+    """The columns of `Gains.ranks_of_relevant`: the discounted gains."""
+    return g.gains_of_relevant / divisor(g.ranks_of_relevant, log)
+
+
+def ideally_discounted(g: Gains, log: float | None = None) -> Floats:
+    """topics × ranks: the discounted gains of the ideal ranking, cut alike."""
+    ideal = g.ideal[:, : g.k]
+    return ideal / divisor(np.arange(1.0, ideal.shape[1] + 1), log)
+
+
+def _discounts(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
+    return {"discount": np.broadcast_to(_discount(g, log=log), g.gain.shape)}
+
+
+def _discount(g: Gains, *, log: float | None = None) -> Floats:
+    return 1 / divisor(g.rank, log)
+
+
+def _ideal(g: Gains, *, log: float | None = None) -> Floats:
+    return row_sums(ideally_discounted(g, log))
+
+
+def _discounts_and_ideal(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
+    terms = with_remainder(ideally_discounted(g, log), g.gain.shape[1])
+    return {**_discounts(g, log=log), "ideal": g.ideal_at_ranks(), "ideal_term": terms}
+
+
+def _blend_details(g: Gains, *, beta: float = 1.0, norm: str | None = None) -> dict[str, Floats]:
+    gained, ideal = g.gain.cumsum(1), g.ideal_at_ranks().cumsum(1)
+    return {"gained": gained, "ideal": ideal, "blended": (g.hits + beta * gained) / (g.rank + beta * ideal)}
+
+
+def _blended_ratio(g: Gains, *, beta: float = 1.0, norm: str | None = None) -> Floats:
+    """topics × ranks: precision blended with the share of the ideal's cumulated gain."""
+    return _blend_details(g, beta=beta)["blended"]
+
+
+LOG = {"log": ("a base above 1", lambda base: isinstance(base, int | float) and base > 1)}
+
+
+@measure(
+    gain="linear",
+    residual="within_run",
+    bounds="rises",
+    over_ties=True,
+    checks=LOG,
+    details=_discounts,
+    rank_sum=RankSum("gain", _discount),
+)
+def dcg(g: Gains, *, log: float | None = None) -> Floats:
+    """Discounted cumulated gain; log=b for the discount of Järvelin & Kekäläinen.
+
+    Σ_i gain_i / log2(i+1); with log=b: gain_i down to rank b, then gain_i / log_b(i)
+
+    Burges et al., ICML 2005 (eq. 1 of Chapelle et al., CIKM 2009); log=b: Järvelin & Kekäläinen, TOIS 2002.
+
+    log  the base: no discount down to that rank, then by log_base(i); without it log2(i+1)
+    """
+    return row_sums(discounted(g, log))
+
+
+@measure(
+    gain="linear",
+    residual="from_bounds",
+    bounds=Bounds("discounted_share", over_ties=True),
+    cutoff="renormalizes",
+    ceiling=1,
+    over_ties=True,
+    checks=LOG,
+    details=_discounts_and_ideal,
+    rank_sum=RankSum("gain", _discount, over=_ideal, pool="ideal"),
+)
+def ndcg(g: Gains, *, log: float | None = None) -> Floats:
+    """DCG as a share of the ideal ranking's.
+
+    dcg@k / dcg@k of the pool in descending order of gain
+
+    Järvelin & Kekäläinen, TOIS 2002.
+
+    log  the base: no discount down to that rank, then by log_base(i); without it log2(i+1)
+    """
+    return safe_divide(row_sums(discounted(g, log)), _ideal(g, log=log))
+
+
+@measure(
+    gain="linear",
+    residual="from_bounds",
+    bounds=Bounds("blended", exact="binary", but="exact with gains of 0 and 1", of_scale=True),
+    ceiling=1,
+    checks={"beta": NOT_NEGATIVE, **BY_CUTOFF},
+    validate=needs_cutoff("q"),
+    details=_blend_details,
+    weights_in_ranking=RankingWeights(
+        _blended_ratio, over=lambda g, beta=1.0, norm=None: number_to_be_found(g, norm=norm)
+    ),
+)
+def q(g: Gains, *, beta: float = 1.0, norm: str | None = None) -> Floats:
+    """Q-measure: average precision where precision is blended with the share of the ideal's cumulated gain.
+
+    1/R Σ_{i relevant} (C(i) + β cg(i)) / (i + β cg*(i)), C: relevant so far, cg, cg*: gain so far, and in the ideal
+
+    Sakai, AIRS 2004; binary form in Zhang et al., Information Retrieval 2010, section 2.1; norm=k as NTCIREVAL's Q@k.
+
+    beta  how much the gain counts beside the number of relevant documents; at 0 it is ap
+    norm  k: the sum is divided by the smaller of R and the cutoff; without it by R
+    """
+    return safe_divide(row_sums(g.relevant * _blended_ratio(g, beta=beta)), number_to_be_found(g, norm=norm))

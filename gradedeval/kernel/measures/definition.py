@@ -1,0 +1,834 @@
+"""A measure as a value: a function of a batch of gains, with its parameters, gain scheme and cutoff."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, lru_cache, partial, update_wrapper, wraps
+from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast, overload
+
+from gradedeval import errors
+from gradedeval.arrays import Floats, np
+from gradedeval.errors import InputError, NotImportable, did_you_mean, redacted, shown
+from gradedeval.kernel.measures.gains import Gains, Scale, read_scheme
+from gradedeval.kernel.measures.notation import (
+    IA,
+    LAST_CUTOFF,
+    PRIOR,
+    UNIFORM,
+    Spelling,
+    Value,
+    cutoff_too_large,
+    is_prior,
+    plain_value,
+    read_value,
+    write_value,
+)
+from gradedeval.kernel.trec.stream import Source, Stream, is_url
+
+# The parameters in a measure's parentheses: which there are, and what they may be.
+
+
+class Check(NamedTuple):
+    """What a parameter must be.
+
+    expected    in words that complete "is not …"
+    test        whether a value is that
+    names_file  whether a value may name a file, on whose content scores then depend
+    example     a value, where the parameter has no default
+    """
+
+    expected: str
+    test: Callable[[Any], bool]
+    names_file: bool = False
+    example: str = "2"
+
+
+Checks = Mapping[str, Check | tuple[str, Callable[[Any], bool]]]
+
+NUMBER = Check("a number", lambda value: isinstance(value, int | float))
+POSITIVE = Check("a number above 0", lambda value: value > 0)
+NOT_NEGATIVE = Check("0 or more", lambda value: value >= 0)
+BELOW_1 = Check("in [0, 1)", lambda value: 0 <= value < 1)
+UP_TO_1 = Check("in (0, 1]", lambda value: 0 < value <= 1)
+SHARE = Check("in [0, 1]", lambda value: 0 <= value <= 1)
+WORD = Check("a word", lambda value: isinstance(value, str))
+BY_CUTOFF = {"norm": Check("k", lambda value: value == "k", example="k")}
+
+# The parameters that say what grades are worth: every measure that reads gains takes some of them.
+GAIN_CHECKS = {
+    "g": Check(
+        "a list of shares from 0 up, as in 1:1:2", lambda g: isinstance(g, tuple) and min(g) >= 0 < sum(g) < np.inf
+    ),
+    "gain": Check("a gain scheme", lambda value: True),  # read by `read_scheme`, which knows better what is wrong
+    "rel": Check("a grade above 0", POSITIVE.test),
+}
+
+
+@dataclass(eq=False, repr=False)
+class Parameters:
+    """What may stand in the parentheses of a measure.
+
+    place     the measure, quoted, for messages
+    defaults  the parameters of the measure's function, and their default values
+    gain      the names of those that say what grades are worth
+    checks    what the former must be; a parameter without a check is a number, or a word as its default is
+    others    whether numbers under any other name are taken as well
+    """
+
+    place: str
+    defaults: Mapping[str, Any]
+    gain: tuple[str, ...]
+    checks: Checks
+    others: bool
+
+    @property
+    def names(self) -> list[str]:
+        return [*self.defaults, *self.gain]
+
+    def check(self, name: str) -> Check:
+        """What the value of a parameter must be."""
+        if name in self.gain:
+            return GAIN_CHECKS[name]
+        return Check(*self.checks.get(name, WORD if isinstance(self.defaults.get(name), str) else NUMBER))
+
+    def read(self, name: str, value: Value) -> Value:
+        """The value as the measure takes it. Raises InputError (usage) for an unknown name or a wrong value."""
+        value = plain_value(value)
+        if not isinstance(value, str | int | float | tuple | os.PathLike):
+            what = f"{name}={shown(value)} is not a word, a number or a list of numbers"
+            raise InputError(self.place, what, f"as in {name}=1", usage=True)
+        if name == "g" and isinstance(value, int | float):
+            value = (float(value),)
+        if isinstance(value, float | tuple) and not np.isfinite(value).all():
+            raise self._wrong(name, value, "finite")
+        if name not in self.names:
+            return self._other(name, value)
+        if name == "gain":
+            return read_scheme(read_value(value) if isinstance(value, str) else value, self.place)
+        check = self.check(name)
+        if isinstance(value, os.PathLike):
+            value = os.fspath(value)
+        if check.names_file or isinstance(self.defaults.get(name), str):
+            value = value if isinstance(value, str) else write_value(value)
+        if check.names_file and isinstance(value, str) and not os.path.exists(value):
+            value = value.removeprefix("@")  # as gain=@FILE has it
+        try:
+            passes = check.test(value)
+        except TypeError:
+            passes = False
+        if not passes:
+            raise self._wrong(name, value, check.expected)
+        return value
+
+    def _other(self, name: str, value: Value) -> Value:
+        """The value of a parameter that the measure does not name."""
+        if not self.others:
+            takes = f"it takes {', '.join(self.names)}" if self.names else "it takes none"
+            hint = did_you_mean(name, self.names) or takes
+            raise InputError(self.place, f"unknown parameter '{name}'", hint, usage=True)
+        if not isinstance(value, int | float):
+            what = f"{name}={write_value(value)} is not a number"
+            raise InputError(self.place, what, f"as in {name}=0.5", usage=True)
+        return value
+
+    def _wrong(self, name: str, value: Value, expected: str) -> InputError:
+        default = self.defaults.get(name, "1:1:2" if name == "g" else 1)
+        example = self.check(name).example if default is None else write_value(default)
+        what = f"{name}={write_value(value)} is not {expected}"
+        return InputError(self.place, what, f"as in {name}={example}", usage=True)
+
+
+def read_flag(measure: str, name: str, value: Any) -> bool:
+    """Whether a parameter that every measure takes is on. Raises InputError (usage) for anything but True or False."""
+    flag = {"true": True, "false": False}.get(str(value).lower())
+    if flag is None:
+        hint = f"write {name}=True, or leave it out"
+        raise InputError(f"'{measure}'", f"{name}={value} is not True or False", hint, usage=True)
+    return flag
+
+
+def needs_file(name: str, content: str, example: str) -> Callable[[Mapping[str, Value], int | None], None]:
+    """A check of a measure's parameters that raises InputError (usage) where `file` is not among them."""
+
+    def check(arguments: Mapping[str, Value], cutoff: int | None) -> None:
+        if not arguments.get("file"):
+            raise InputError(f"'{name}'", f"needs a file with {content}", f"as in {name}(file={example})", usage=True)
+
+    return check
+
+
+def needs_cutoff(name: str) -> Callable[[Mapping[str, Value], int | None], None]:
+    """A check of a measure's parameters that raises InputError (usage) where it is divided by a cutoff and has none."""
+
+    def check(arguments: Mapping[str, Value], cutoff: int | None) -> None:
+        if arguments.get("norm") == "k" and cutoff is None:
+            what = "norm=k needs a cutoff: it is divided by the smaller of R and k"
+            raise InputError(f"'{name}'", what, f"as in {name}(norm=k)@10", usage=True)
+
+    return check
+
+
+Content = TypeVar("Content")
+
+
+Lines = tuple[tuple[int, bytes], ...]
+"""The lines of a file that are not blank, and their numbers."""
+
+
+def of_file(read: Callable[[str, Lines], Content]) -> Callable[[str], Content]:
+    """Make a function of a file's name of one of its name and lines. It raises InputError (usage) for no such file.
+
+    The file is read each time the measure needs it, so that an edited one counts: what is made of its lines is cached.
+    """
+    cached = lru_cache(read)
+
+    def read_file(name: str) -> Content:
+        if name == "-":
+            raise InputError(name, "a measure's file cannot be standard input", "give a file", usage=True)
+        try:
+            return cached(name, _far_lines(name) if is_url(name) else _lines(name))
+        except InputError as error:
+            raise error.replace(usage=True) from None
+
+    return update_wrapper(read_file, read)
+
+
+def _lines(name: str) -> Lines:
+    from gradedeval.kernel.trec.line_reader import numbered_lines  # few measures have a file
+
+    with closing(Stream(Source(name))) as stream:
+        return tuple(numbered_lines(stream))
+
+
+@lru_cache
+def _far_lines(url: str) -> Lines:
+    """What a URL names, which is fetched once."""
+    return _lines(url)
+
+
+# What a measure states about itself: the keywords of `@measure` and `@cwl`, each defined here and only here.
+
+
+Arguments = Mapping[str, Value]
+"""The parameters that a measure was given, by name."""
+
+Cutoff = Literal["truncates", "renormalizes", "sums_to_k", "required", "none"]
+Residual = Literal["beyond_run", "within_run", "from_bounds", "none"]
+Summary = Literal["mean", "total", "geometric"]
+Better = Literal["higher", "lower", "neither"]
+
+
+class Reading(NamedTuple):
+    """How scores by a measure are read: what sums them up over topics, and which of two is the better one."""
+
+    summary: Summary = "mean"
+    better: Better = "higher"
+
+    @property
+    def sign(self) -> int:
+        """What a score is multiplied by so that more is better."""
+        return -1 if self.better == "lower" else 1
+
+
+@dataclass(eq=False, repr=False)
+class RankingWeights:
+    """Weights W(i) that depend on the ranking: Σ_i W(i) [gain_i > 0] is the score.
+
+    function  a function of the gains and the parameters: topics × ranks
+    over      what they are divided by, a function of the same: topics; where it is 0, weights are 0
+    finite    whether the weights of all ranks sum to the score
+    """
+
+    function: Callable[..., Floats]
+    over: Callable[..., Any] | None = None
+    finite: bool = False
+
+
+@dataclass(eq=False, repr=False)
+class RankSum:
+    """A score as a sum over the ranks, with weights that no order of the documents changes.
+
+    of       what the weights multiply: the document's `gain`; the probability that a user who is satisfied with the
+             probability that the gain says will `stop` there; or graded `precision`: 1/n Σ_{m≤n} min(gain_m, gain_n)
+    weights  a function of the gains and the parameters: topics × ranks, or ranks; None: 1 each
+    over     what they are divided by, a function of the same: topics, or a number; where it is 0, weights are 0
+    pool     what that is of the pool, where judging changes it: the score of its `ideal` ranking down to the cutoff, or
+             the sum of the gains of what is `relevant`; then the weights depend on the rank alone
+    """
+
+    of: Literal["gain", "stop", "precision"]
+    weights: Callable[..., Any] | None = None
+    over: Callable[..., Any] | None = None
+    pool: Literal["", "ideal", "relevant"] = ""
+
+    def at_ranks(self, g: Any, arguments: Arguments) -> Floats:
+        """topics × ranks: the weights that the ranks of a batch of gains have."""
+        weights = np.zeros(g.gain.shape) + (1.0 if self.weights is None else self.weights(g, **arguments))
+        if self.over is None:
+            return weights
+        whole = np.reshape(self.over(g, **arguments), (-1, 1))
+        return np.divide(weights, whole, out=np.zeros(weights.shape), where=np.broadcast_to(whole > 0, weights.shape))
+
+
+@dataclass(eq=False, repr=False)
+class Bounds:
+    """How low and how high a score can come, whatever the unjudged documents turn out to be: for `--bounds`.
+
+    function  a function of the gains and the parameters: topics, topics: the lowest and the highest score. As text it
+              is a name in `gradedeval.kernel.measures.bounds`, which only who asks for bounds has to import
+    exact     whether both are reached; `binary`: where gains are 0 and 1
+    but       in words, which are reached where not both are
+    of_scale  whether it depends on the gains of grades that occur nowhere: `Gains.levels` has them too then
+    over_ties  whether it also takes the documents of a run with ties one by one, where scores are means over their
+              orders: `Gains.first` is set then, and the columns go on below the cutoff
+    """
+
+    function: Callable[..., tuple[Floats, Floats]] | str
+    exact: bool | Literal["binary"] = True
+    but: str = ""
+    of_scale: bool = False
+    over_ties: bool = False
+
+
+Rule = Bounds | Literal["rises", "intents", "counts", "none"]
+"""How the bounds of a score come about: see `Properties`."""
+
+
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
+class Properties:
+    """What a measure reads of the judgments.
+
+    gain     the default gain scheme, or `binary` (gains 0 and 1, parameter `rel`); None: the measure reads no gains
+    scale    `unit` for gains in [0, 1], `raw` (the default) for gains of any size; graded measures only
+    intents  whether it is a function of `Gains.intents`, the batch by intent
+
+    What a cutoff does, what the residual is, and where scores lie.
+
+    cutoff     `truncates`: the sum stops at k and nothing else changes; `renormalizes`: k also changes what the sum is
+               divided by; `sums_to_k`: the weights are those of the full depth, summed to k; `required`: the measure
+               has no score without a k, which is a parameter of it; `none`: the measure takes no cutoff
+    residual   `beyond_run`: ranks past the end of the run could still add to the score; `within_run`: only retrieved
+               documents could; `from_bounds`: so it is, and judging them changes what the sum is divided by, so that
+               the residual is the highest score of `bounds` less the score; `none`: no residual is printed, because
+               filling in the unjudged documents gives no bound: some judgment of them can lift a score above score +
+               residual; a function of the arguments where it depends on them
+    bounds     what is known of all scores that judging unjudged documents can lead to: `rises`: none of them is below
+               the score or above score + residual; `intents`: so it is of each intent of which the score is the mean;
+               `counts`: the score follows from the number of relevant documents found and that of all, rises with the
+               first, falls with the second, and does not fall where both grow by one; `Bounds` for others; `none`; a
+               function of the arguments where it depends on them. A measure without residual has none
+    floor      the lowest possible score
+    ceiling    the highest possible score
+    over_ties  whether `--ties average` gives its mean over all orders of tied documents: the score is linear in the
+               gains, which are mean gains then, or its function looks at `Gains.first`
+    summary    how topics are summarized: `mean`, `total`, or `geometric`: the geometric mean, where scores below
+               0.00001 are raised to that
+    better     whether `higher` scores are better, `lower` ones, or `neither`; of a C/W/L measure, expected utility
+
+    What the parameters may be.
+
+    checks    parameter -> (what its value must be, in words; a test of a value): see `Check`
+    validate  a function of the arguments and the cutoff that raises InputError (usage) where, taken together, they are
+              not enough or contradict each other
+
+    What a test of all measures at once may not expect of this one.
+
+    monotone              whether a better document moved up never lowers the score; False where a good document can end
+                          the search, or lower ranks weigh more; a function of the arguments where it depends on them
+    relevance_only        whether relevant documents alone make the score
+    uses_strata           whether it needs the strata of a sample, `Gains.sample`
+    takes_fill            whether documents that nobody judged may have gains in it: see --fill
+    uses_unsampled        whether it reads grades below 0, where they count as unjudged, as pooled but not sampled
+    """
+
+    gain: str | None = "binary"
+    scale: Scale | None = None
+    intents: bool = False
+    cutoff: Cutoff = "truncates"
+    residual: Residual | Callable[[Arguments], Residual] = "none"
+    bounds: Rule | Callable[[Arguments], Rule] = "none"
+    floor: float = 0.0
+    ceiling: float = math.inf
+    over_ties: bool = False
+    summary: Summary = "mean"
+    better: Better = "higher"
+    checks: Checks | None = None
+    validate: Callable[[Arguments, int | None], None] | None = None
+    monotone: bool | Callable[[Arguments], bool] = True
+    relevance_only: bool = True
+    uses_strata: bool = False
+    uses_unsampled: bool = False
+    takes_fill: bool = False
+
+    def __post_init__(self) -> None:
+        graded = self.gain not in ("binary", None)
+        self.scale = (self.scale or "raw") if graded else None
+
+
+@dataclass(repr=False, eq=False, kw_only=True)
+class MeasureProperties(Properties):
+    """What can be shown of a measure beside its score.
+
+    details             a function of the gains and the parameters: column name -> topics × ranks, for `gradedeval
+                        explain`. A column of one rank more ends with the sum of what lies beyond the end; one called
+                        `contribution` is what each rank adds to the score, where that is not the difference that it
+                        makes to end the ranking one rank later
+    weights_in_ranking  see `RankingWeights`, for `gradedeval weights`
+    rank_sum            see `RankSum`: how the score changes when two documents change places, for `gradedeval.ltr`; a
+                        function of the arguments where it depends on them
+    """
+
+    details: Callable[..., Mapping[str, Floats]] | None = None
+    weights_in_ranking: RankingWeights | None = None
+    rank_sum: RankSum | Callable[[Arguments], RankSum] | None = None
+
+
+@dataclass(repr=False, eq=False, kw_only=True)
+class CWLProperties(Properties):
+    """What a C/W/L measure states beyond its continuation probability C(i).
+
+    tail       how many ranks a user who reaches the first rank past the end will view, that one included: a function of
+               the state there and the parameters; without it C is evaluated rank by rank, and the sum extrapolated
+    converges  whether V tends to 0 even where its sum is infinite
+    cost_unit  what to say where a parameter is a cost and no costs are given, as in `h is in seconds`
+    types      the document types, column 2 of a run, that it distinguishes: a function of the arguments
+    """
+
+    gain: str | None = "linear"
+    scale: Scale | None = "unit"
+    cutoff: Cutoff = "sums_to_k"
+    residual: Residual | Callable[[Arguments], Residual] = "beyond_run"
+    ceiling: float = 1.0
+    takes_fill: bool = True
+    tail: Callable[..., Any] | None = None
+    converges: bool = False
+    cost_unit: str = ""
+    types: Callable[[Arguments], frozenset[bytes]] | None = None
+
+
+# Decorators that make measures of functions, from the class that lists their keywords.
+
+
+Keywords = ParamSpec("Keywords")
+
+
+class Decorator(Protocol[Keywords]):
+    """What makes a measure of a function: `@measure`, or `@measure(...)` with keywords."""
+
+    @overload
+    def __call__(
+        self, function: None = None, /, *_: Keywords.args, **keywords: Keywords.kwargs
+    ) -> Callable[[Callable[..., Any]], Measure]: ...
+    @overload
+    def __call__(self, function: Callable[..., Any], /) -> Measure: ...
+
+
+def decorator(properties: Callable[Keywords, Properties]) -> Callable[[Callable[..., Measure]], Decorator[Keywords]]:
+    """Make a decorator of what defines a measure by a function and keywords: those of the class `properties`.
+
+    An editor completes them, mypy checks them, `help` shows them, and the decorator raises TypeError for any other.
+    """
+    keywords = inspect.signature(properties).parameters
+
+    def of(define: Callable[..., Measure]) -> Decorator[Keywords]:
+        name = define.__name__
+
+        @wraps(define)
+        def decorate(function: Callable[..., Any] | None = None, /, **given: Any) -> Any:
+            unknown = [keyword for keyword in given if keyword not in keywords]
+            if unknown:
+                hint = did_you_mean(unknown[0], keywords) or f"it takes {', '.join(keywords)}"
+                raise TypeError(f"@{name} has no keyword '{unknown[0]}'; {hint}")
+            if function is None:
+                return partial(decorate, **given)
+            if not callable(function):
+                raise TypeError(f"@{name} makes a measure of a function, not of {function!r}")
+            return define(function, **given)
+
+        first = inspect.Parameter("function", inspect.Parameter.POSITIONAL_ONLY, default=None)
+        documented: Any = decorate
+        documented.__signature__ = inspect.Signature([first, *keywords.values()])
+        classes = inspect.getmro(cast(type, properties))[-2::-1]  # all but `object`, from the general to the special
+        documented.__doc__ = "\n\n".join(inspect.cleandoc(part.__doc__ or "") for part in (define, *classes))
+        return cast(Decorator[Keywords], documented)
+
+    return of
+
+
+ArrayTies = Literal["file", "best", "worst", "average"]
+"""Orders of documents with equal scores that need no docnos; `file`: as arrays list them."""
+
+QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
+"""What C/W/L measures give: expected utility (per document), total utility, cost per document, total cost, depth."""
+# Less cost is better; a user who looks deeper is neither better nor worse off.
+BETTER_QUANTITY: dict[Value, Better] = {"ec": "lower", "etc": "lower", "ed": "neither"}
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class Definition(MeasureProperties):
+    """A measure as it stands in the table: its function, and what it states about itself.
+
+    function  from a batch of `Gains`, and its parameters by keyword, to one score per topic
+    cwl       its C/W/L part; None outside that family
+    """
+
+    function: Callable[..., Floats]
+    cwl: CWLProperties | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As the measure of that name in its module: a copy is the same definition."""
+        module, name = self.function.__module__, self.function.__name__
+        if getattr(getattr(sys.modules.get(module), name, None), "definition", None) is not self:
+            raise NotImportable(os.path.basename(inspect.getfile(inspect.unwrap(self.function))), name)
+        return _defined, (module, name)
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__.lower().rstrip("_")
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """The keyword-only arguments of the function and their defaults."""
+        signature = inspect.signature(self.function)
+        return {p.name: p.default for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}
+
+    @property
+    def gain_parameters(self) -> tuple[str, ...]:
+        """The parameters that say what grades are worth."""
+        if self.scale is None:
+            return ("rel",) if self.gain == "binary" else ()
+        return ("g", "gain", "rel") if self.scale == "thresholds" else ("gain", "rel")
+
+    @cached_property
+    def accepted(self) -> Parameters:
+        """What may stand in the parentheses."""
+        kinds = {parameter.kind for parameter in inspect.signature(self.function).parameters.values()}
+        others = inspect.Parameter.VAR_KEYWORD in kinds
+        return Parameters(f"'{self.name}'", self.parameters, self.gain_parameters, self.checks or {}, others)
+
+    @property
+    def cost_unit(self) -> str:
+        """What to say of a parameter that is a cost, as in `h is in seconds`."""
+        return self.cwl.cost_unit if self.cwl is not None else ""
+
+    @property
+    def paragraphs(self) -> list[str]:
+        """The docstring: what it is, its formula, its source, and nothing else. Blank where it does not say."""
+        return [" ".join(part.split()) for part in (*self._docstring.split("\n\n"), "", "")][:3]
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What each parameter means, as the lines `name  meaning` of the docstring say."""
+        named = re.findall(r"^(\w+) {2,}(\S.*(?:\n +.*)*)", self._docstring, re.M)
+        return {name: " ".join(meaning.split()) for name, meaning in named if name in self.parameters}
+
+    @property
+    def _docstring(self) -> str:
+        return cast(str, importlib.import_module("gradedeval.kernel.measures.definition").docstring(self.function))
+
+
+def _defined(module: str, name: str) -> Definition:
+    """The definition of the measure that a module has under that name. Raises NotImportable."""
+    try:
+        return cast(Definition, getattr(importlib.import_module(module), name).definition)
+    except (ImportError, AttributeError):
+        raise NotImportable(module, name) from None
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure with its parameters: `err @ 20`, `ndcg(gain="exp") @ 10`, `rbp(p=0.5)`. Prints as it is written.
+
+    Calling it sets parameters, `@` sets the cutoff; both return a new value. `str` of it parses back. With a `prior`,
+    uniform or a file, it is the mean over the intents of a topic: see `intent_aware`. With `judged_only` it looks at
+    rankings without the documents that nobody judged. `asked` is how it was written, as in `map` for ap, every way
+    once; measures are equal however they were written.
+
+    Called with arrays it gives scores, as in `(ndcg @ 10)(y_true, y_score)`: a float for one topic (documents), an
+    array of one score per topic for several of the same length (topics × documents).
+
+    y_true     the grade of each document; nan where it is not judged. All that is relevant to the topic is among them
+    y_score    the score of each document, finite; the highest ranks first
+    ties       documents with equal scores: `file`, in the order of the arrays; so that the score is the `best` or the
+               `worst`; the `average` over all orders. None: `file`, with an `EvaluationWarning` where it matters
+    top_grade  the top grade of the scale, for gains that depend on it; None: the highest in `y_true`, with an
+               `EvaluationWarning` where that is one topic
+
+    Raises InputError for anything else, and for measures that need intents, strata or types.
+    """
+
+    definition: Definition
+    parameters: tuple[tuple[str, Value], ...] = ()
+    cutoff: int | None = None
+    prior: str | None = None
+    judged_only: bool = False
+    asked: tuple[str, ...] = field(default=(), compare=False)
+
+    @overload
+    def __call__(self, /, **parameters: Value) -> Measure: ...
+    @overload
+    def __call__(
+        self,
+        y_true: Any,
+        y_score: Any,
+        /,
+        *,
+        ties: ArrayTies | None = None,
+        top_grade: float | None = None,
+        **parameters: Value,
+    ) -> Any: ...
+    def __call__(self, /, *arrays: Any, **parameters: Any) -> Any:
+        """The measure with parameters set, or its scores of arrays. Raises InputError (usage) for an unknown parameter
+        or a wrong value."""
+        if not parameters and not arrays:
+            return self
+        if array := next((name for name in ("y_true", "y_score") if name in parameters), ""):
+            hint = f"write {self.name}(y_true, y_score), without names"
+            raise InputError(f"'{self}'", f"{array} is given by name", hint, usage=True)
+        if arrays:
+            return _score_arrays()(self, arrays, parameters)
+        judged_only = read_flag(self.name, "judged_only", parameters.pop("judged_only", self.judged_only))
+        accepted = self.definition.accepted
+        given = {name: accepted.read(name, value) for name, value in parameters.items()}
+        merged = {**dict(self.parameters), **given}
+        known = accepted.names
+        order = [*(name for name in known if name in merged), *(name for name in merged if name not in known)]
+        parts = tuple((name, merged[name]) for name in order)
+        return replace(self, parameters=parts, judged_only=judged_only, asked=())
+
+    def __matmul__(self, cutoff: int) -> Measure:
+        """The measure cut at rank `cutoff`. Raises InputError (usage) where it takes none."""
+        shown = str(plain_value(cutoff))
+        place = f"'{self.name}@{shown}'"
+        if self.definition.cutoff == "none":
+            raise InputError(place, f"{self.name} takes no cutoff", f"write {self.name}", usage=True)
+        if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
+            raise InputError(place, f"invalid cutoff {shown}", "cutoffs start at 1", usage=True)
+        if cutoff > LAST_CUTOFF:
+            raise cutoff_too_large(place, shown)
+        return replace(self, cutoff=int(cutoff), asked=())
+
+    def __str__(self) -> str:
+        condensed = (("judged_only", "True"),) if self.judged_only else ()
+        spelling = Spelling(self.name, (*self.parameters, *condensed), self.cutoff)
+        if self.prior is None:
+            return str(spelling)
+        return str(Spelling(IA, () if self.prior == UNIFORM else (("prior", self.prior),), None, spelling))
+
+    __repr__ = __str__
+
+    @property
+    def label(self) -> str:
+        """What tables and results call it: as it was written first, or `str` of it."""
+        return redacted(self.asked[0]) if self.asked else str(self)
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    @property
+    def rel(self) -> float | None:
+        """The lowest relevant grade, where gains are 0 and 1: a binary measure, or `rel=` in a graded one."""
+        given = dict(self.parameters).get("rel", 1 if self.definition.gain == "binary" else None)
+        return None if given is None else float(cast(float, given))
+
+    @property
+    def gain(self) -> Value | None:
+        """The gain scheme; None for a binary measure."""
+        return dict(self.parameters).get("gain", None if self.definition.gain == "binary" else self.definition.gain)
+
+    @property
+    def threshold_shares(self) -> tuple[float, ...] | None:
+        """The share of users whose threshold is each grade, where the measure was given them: `gap(g=1:1:2)`."""
+        shares = dict(self.parameters).get("g") if self.definition.scale == "thresholds" else None
+        return shares if isinstance(shares, tuple) else None
+
+    @property
+    def residual(self) -> Residual:
+        """What its residual covers. Of the C/W/L quantities only expected utility has one that is a bound, and a
+        condensed list has none: a document judged later could enter above others."""
+        bounded = self.arguments.get("of", "eu") == "eu" and not self.judged_only
+        residual = self.definition.residual if bounded else "none"
+        return residual(self.arguments) if callable(residual) else residual
+
+    @property
+    def bounds(self) -> Rule:
+        """How the bounds of its scores come about; `none` where it has no residual."""
+        rule = self.definition.bounds if self.residual != "none" else "none"
+        return rule(self.arguments) if callable(rule) else rule
+
+    @property
+    def monotone(self) -> bool:
+        """Whether a better document moved up never lowers its score."""
+        monotone = self.definition.monotone
+        return monotone(self.arguments) if callable(monotone) else monotone
+
+    @property
+    def rank_sum(self) -> RankSum | None:
+        """Its score as a sum over ranks; None where it is none, as of the C/W/L quantities but expected utility."""
+        rank_sum = self.definition.rank_sum if self.arguments.get("of", "eu") == "eu" else None
+        return rank_sum(self.arguments) if callable(rank_sum) else rank_sum
+
+    @property
+    def reading(self) -> Reading:
+        """What sums its scores up over topics, and which of two is better."""
+        definition = self.definition
+        of = self.arguments.get("of", "eu") if definition.cwl else "eu"
+        return Reading(definition.summary, BETTER_QUANTITY.get(of, definition.better))
+
+    @property
+    def types(self) -> frozenset[bytes]:
+        """The document types, column 2 of a run, that it distinguishes; none where it ignores them."""
+        cwl = self.definition.cwl
+        return cwl.types(self.arguments) if cwl is not None and cwl.types is not None else frozenset()
+
+    @property
+    def arguments(self) -> dict[str, Value]:
+        """The parameters that the function itself takes."""
+        return {name: value for name, value in self.parameters if name not in self.definition.gain_parameters}
+
+    @property
+    def files(self) -> list[str]:
+        """The values of the parameters that may name files, on whose content its scores then depend."""
+        check = self.definition.accepted.check
+        return [str(value) for name, value in self.arguments.items() if check(name).names_file]
+
+    @property
+    def by_intent(self) -> bool:
+        """Whether it is a function of the batch by intent."""
+        return self.prior is not None or self.definition.intents
+
+    @property
+    def only_truncates(self) -> bool:
+        """Whether the cutoff ends the sum and changes nothing else: without it the score is on the same scale."""
+        plain = self.definition.parameters.get("norm")
+        return self.definition.cutoff in ("truncates", "sums_to_k") and self.arguments.get("norm", plain) == plain
+
+    def score(self, gains: Gains) -> Floats:
+        """The score of each topic of a batch."""
+        if self.prior is None or gains.intents is None:
+            return self.definition.function(gains, **self.arguments)
+        scores = [self.definition.function(intent, **self.arguments) for intent in gains.intents.each]
+        ceiling = self.definition.ceiling if gains.intents.best else np.inf
+        return gains.intents.marginal([np.minimum(score, ceiling) for score in scores])
+
+    def details(self, gains: Gains) -> dict[str, Floats]:
+        """Column name -> topics × ranks: how it comes to its score. Empty where the measure defines no details."""
+        return dict(self.definition.details(gains, **self.arguments)) if self.definition.details else {}
+
+    def complete(self) -> Measure:
+        """The measure itself. Raises InputError (usage) where it lacks a cutoff or a parameter that it requires."""
+        if self.definition.cutoff == "required" and self.cutoff is None:
+            raise InputError(f"'{self}'", f"{self.name} needs a cutoff", f"write {self}@10", usage=True)
+        if self.definition.validate is not None:
+            self.definition.validate(self.arguments, self.cutoff)
+        return self
+
+
+class ForeignMeasure(Protocol):
+    """A measure of ir_measures, which prints as it is written there."""
+
+    SUPPORTED_PARAMS: dict[str, Any]
+
+
+AnyMeasure = str | Measure | ForeignMeasure
+"""Whatever says which measure is meant; text may name several."""
+
+
+@cache
+def _score_arrays() -> Callable[..., Any]:
+    """What scores arrays: it builds on this module, and few evaluations need it."""
+    function: Callable[..., Any] = importlib.import_module("gradedeval.kernel.measures.on_arrays").score_called
+    return function
+
+
+@decorator(MeasureProperties)
+def measure(function: Callable[..., Floats], **properties: Any) -> Measure:
+    """Make a measure of a function from a batch of `Gains` to one score per topic.
+
+    Its name is the function's, its parameters are the keyword-only arguments, its help is the docstring: what it is,
+    formula and source, in three paragraphs, and lines of `name  meaning` for its parameters. Whatever else is to be
+    said of it is a keyword:
+    """
+    if isinstance(function, Measure):
+        raise InputError(f"measure '{function.name}'", "is a measure already", "write @measure once", usage=True)
+    return Measure(Definition(function=function, **properties))
+
+
+# What is said of a measure or a command: its docstring.
+
+
+def docstring(function: Any) -> str:
+    """The docstring of a function; where Python leaves docstrings out, as with -OO, that in its source, and nothing
+    without one."""
+    import inspect  # not before it is needed
+
+    if text := inspect.getdoc(function):
+        return text
+    import ast
+    import textwrap
+
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):  # there is no source, as at a prompt
+        return ""
+    found = next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), None)
+    return (ast.get_docstring(found) if found else None) or ""
+
+
+def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
+    """The mean of a measure over the intents of each topic: `ia(err @ 20)`, in notation `ia(err@20)`.
+
+    prior  the probabilities of the intents: `uniform` over those that have a relevant document, or `@FILE` with lines
+           of topic, subtopic and probability
+
+    Raises InputError (usage) where the measure is averaged over intents already, or does not depend on them.
+    Agrawal et al., WSDM 2009; Chapelle et al., CIKM 2009, section 7.4.
+    """
+    if not isinstance(measure, Measure):
+        raise InputError(IA, f"{measure!r} is not a measure", "for example intent_aware(err @ 20)", usage=True)
+    place, definition = f"'{IA}({measure})'", measure.definition
+    if measure.by_intent:
+        what = "is already averaged over intents" if measure.prior else "already takes all intents into account"
+        raise InputError(place, f"{measure} {what}", f"write {measure}", usage=True)
+    if definition.gain is None or definition.summary == "total" or definition.uses_strata:
+        what = "counts documents" if definition.summary == "total" else "reads no gains"
+        what = "reads strata" if definition.uses_strata else what
+        raise InputError(place, f"{measure.name} {what}: it has no mean over intents", f"write {measure}", usage=True)
+    if not is_prior(prior):
+        raise InputError(place, f"prior={write_value(prior)} is not {PRIOR}", f"write {IA}({measure})", usage=True)
+    return replace(measure, prior=prior, asked=())
+
+
+def failure(error: BaseException, place: str, problem: str, hint: str = "", *, usage: bool = False) -> InputError:
+    """The message of a user's own code that failed: `my.py:7: measure 'x': failed (ZeroDivisionError: …)`, with the
+    traceback for those who ask for it.
+
+    place  what it is called; without its line where none is known
+    """
+    import traceback  # few measures fail
+
+    packages = tuple(os.path.dirname(str(module.__file__)) for module in (errors, np, importlib))
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not frame.filename.startswith((*packages, "<frozen "))]
+    # What the user's code calls may fail further down: its own line is of more use.
+    own = [(frame.filename, frame.lineno) for frame in theirs if frame.filename == theirs[0].filename][-1:]
+    if isinstance(error, SyntaxError) and error.filename:
+        own = [(error.filename, error.lineno)]
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    for file, line in own:
+        if file == os.path.abspath(place):
+            place = f"{place}:{line}"
+        else:
+            here = os.path.join(os.getcwd(), "")
+            problem, place = f"{place}: {problem}", f"{file.removeprefix(here)}:{line}"
+    trace = "".join(traceback.format_exception(error))
+    return InputError(place, f"{problem} ({said})", hint, usage=usage, trace=trace)

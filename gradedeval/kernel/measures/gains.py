@@ -1,0 +1,479 @@
+"""The batch of gains that every measure is a function of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from gradedeval.arrays import LARGEST, Bools, Floats, Ints, distinct, np, shared
+from gradedeval.errors import InputError, flag, shorten
+from gradedeval.kernel.measures.notation import Value, write_value
+from gradedeval.kernel.trec.stream import is_named
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.measures.diversity import Intents
+
+
+# Gain schemes: what a grade is worth to a measure.
+
+
+Scale = Literal["unit", "raw", "thresholds"]
+"""The gains that a measure takes: `unit` in [0, 1], `raw` of any size, `thresholds` those of graded precision."""
+
+
+@dataclass(eq=False, repr=False)
+class Grades:
+    """The scale of a qrels file: its distinct labels, ascending, and the top grade: the highest, or the one given."""
+
+    labels: Floats
+    top: float
+    max_gain: float | None = None
+
+
+def thresholds(grades: Grades) -> Sequence[float]:
+    """The grades from which a user may regard documents as relevant: 1..top, whether a label in between occurs or not;
+    the positive labels and the top grade where one of these has a fraction."""
+    positive = np.append(grades.labels[grades.labels > 0], max(grades.top, 0))
+    if (positive == np.floor(positive)).all():
+        return range(1, int(positive[-1]) + 1)
+    levels: list[float] = distinct(positive)[0].tolist()  # with subtopics a label may repeat
+    return levels
+
+
+# What a label is worth: on the raw scale, and on the scale whose values lie in [0, 1].
+RAW: dict[str, Callable[[Floats, float], Floats]] = {
+    "linear": lambda labels, top: labels,
+    "exp": lambda labels, top: np.exp2(labels) - 1,
+    "ntcir": lambda labels, top: labels,
+    "grade": lambda labels, top: labels,
+}
+UNIT: dict[str, Callable[[Floats, float], Floats]] = {
+    "linear": lambda labels, top: labels / top,
+    "exp": lambda labels, top: np.exp2(labels - top) - np.exp2(-top),  # as (2^g − 1) / 2^top, without overflow
+    "ntcir": lambda labels, top: labels / (top + 1),
+    "grade": lambda labels, top: labels,
+}
+SCHEMES = tuple(UNIT)
+
+
+@dataclass(eq=False, repr=False)
+class GainTable:
+    """What each label of the qrels is worth to one measure (`worth`, as long as the labels), and the most it can be;
+    `scheme`: what all labels are worth, where the table is for one intent alone; `filled`: the gains of the codes past
+    the labels, of documents that nobody judged, where the measure takes them."""
+
+    worth: Floats
+    top: float
+    scheme: Floats | None = None
+    filled: Floats | None = None
+
+    @property
+    def key(self) -> bytes:
+        """All that gains depend on."""
+        worth = self.worth.tobytes()
+        return worth if self.filled is None else worth + self.filled.tobytes()
+
+    def by_code(self, codes: int) -> Floats:
+        """What each of so many codes is worth: 0 past the labels, unless that is filled."""
+        known = self.worth if self.filled is None else np.append(self.worth, self.filled)
+        return np.append(known, np.zeros(codes - len(known)))
+
+    @cached_property
+    def levels(self) -> Floats:
+        """The distinct gains above 0, ascending, the largest that the scheme can give included."""
+        levels, _ = distinct(np.append(self.worth if self.scheme is None else self.scheme, self.top))
+        return levels[levels > 0]
+
+
+@dataclass(eq=False, repr=False)
+class Sample:
+    """A batch as documents sampled from the strata of a pool.
+
+    strata     how many strata there are
+    stratum    topics × ranks: the number of each document's, −1 where it was not pooled
+    sampled    topics × ranks: whether the document was sampled, and judged
+    weight     topics × ranks: documents of its stratum for each sampled one; 0 where it was not sampled
+    estimated  topics × levels: the estimated number of documents in the pool of each gain above 0
+    """
+
+    strata: int
+    stratum: Ints
+    sampled: Bools
+    weight: Floats
+    estimated: Floats
+
+
+def read_scheme(value: Value, place: str) -> Value:
+    """`value` where it names a gain scheme; InputError (usage) where it does not."""
+    if not (value in SCHEMES or isinstance(value, tuple) or is_pairs(value) or str(value).startswith("@")):
+        some = 'values as in 0:0.5:1, some as in "1=3,2=9", or a file of grade,gain lines as in @gains.csv'
+        hint = f"choose from {', '.join(SCHEMES)}, {some}"
+        raise InputError(place, f"unknown gain scheme '{write_value(value)}'", hint, usage=True)
+    values = value if isinstance(value, tuple) else list(read_pairs(str(value)).values()) if is_pairs(value) else [0]
+    if min(values) < 0:
+        raise InputError(place, f"gain {write_value(min(values))} is negative", "gains must be 0 or more", usage=True)
+    if isinstance(value, str) and value.startswith("@") and not is_named(value[1:]):
+        raise InputError(place, f"no file '{value[1:]}'", "gain=@FILE reads lines of grade,gain", usage=True)
+    return value
+
+
+def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> GainTable:
+    """The table of a graded measure. Grades below 0 are worth 0: spam is judged, and not wanted."""
+    if grades.top <= 0:
+        return GainTable(np.zeros(len(grades.labels)), 0.0)
+    positive = np.maximum(grades.labels, 0)
+    if scheme == "thresholds":
+        return threshold_table(None, grades, place)
+    given: dict[float, float] = {}
+    if isinstance(scheme, str) and scheme.startswith("@"):
+        given = read_gains(scheme[1:])
+    elif isinstance(scheme, tuple):
+        given = dict(enumerate(scheme))
+    if given:
+        worth, top = _looked_up(given, scheme, grades, place)
+        top = given[grades.top] if scale == "thresholds" else top
+    else:
+        rule = (UNIT if scale == "unit" else RAW)["linear" if is_pairs(scheme) else str(scheme)]
+        with np.errstate(over="ignore"):
+            worth, top = rule(positive, grades.top), float(rule(np.array([grades.top]), grades.top)[0])
+        if is_pairs(scheme):
+            worth, top = _replaced(worth, top, read_pairs(str(scheme)), grades)
+        if not np.isfinite(top):
+            what = f"the gain of grade {grades.top:g} is not finite"
+            raise InputError(place, what, "use gain=linear, or list the gains")
+    if top >= LARGEST:
+        raise InputError(place, f"the top gain {top:g} is not below {LARGEST:g}", "give smaller gains, or gain=linear")
+    worth = np.where(grades.labels < 0, 0.0, worth)  # whatever the scheme gives grade 0
+    if scale == "unit":
+        _check_unit(worth, grades, place)
+    if scale == "thresholds":
+        _check_thresholds(worth, given.get(0, 0.0), place)
+        # Steps between the gains, rescaled so that they sum to 1.
+        return GainTable(worth / top, 1.0) if top > 0 else GainTable(worth, 0.0)
+    if grades.max_gain is not None and scale == "unit":
+        top = _max_gain(grades.max_gain, worth, place)
+    if scale == "unit" and top > 1:
+        raise InputError(place, f"the top gain {top:g} is outside 0..1", f"give values up to 1, or {flag.max_gain:1}")
+    return GainTable(worth, top)
+
+
+def binary_table(rel: float, grades: Grades) -> GainTable:
+    """1 for the grades from `rel` on, 0 below."""
+    if grades.top <= 0:
+        return GainTable(np.zeros(len(grades.labels)), 0.0)
+    return GainTable((grades.labels >= rel).astype(np.float64), 1.0)
+
+
+def threshold_table(steps: tuple[float, ...] | None, grades: Grades, place: str) -> GainTable:
+    """What a grade is worth to `gap(g=...)`: the share of users who regard it as relevant; equal steps without `g`.
+
+    Robertson et al., SIGIR 2010, section 2.1: g_j is the probability that a user's threshold is grade j.
+    """
+    levels = thresholds(grades)
+    if steps is None and isinstance(levels, range):
+        return GainTable(np.maximum(grades.labels, 0) / grades.top, 1.0)
+    steps = steps or (1.0,) * len(levels)
+    if len(levels[: len(steps) + 1]) != len(steps):  # a range may be longer than any list
+        count = levels[-1] if isinstance(levels, range) else len(levels)
+        hint = f"give one for each of the grades {shorten([f'{level:g}' for level in levels[:10]], 9)}"
+        raise InputError(place, f"g has {len(steps)} values for {count} thresholds", hint)
+    shares = np.append(0, np.cumsum(steps))
+    shares /= shares[-1]
+    return GainTable(shares[np.searchsorted(np.array(levels), grades.labels, side="right")], 1.0)
+
+
+def _looked_up(given: dict[float, float], scheme: Value, grades: Grades, place: str) -> tuple[Floats, float]:
+    """The gains of a scheme that names each grade's, and the largest of them."""
+    needed = [*grades.labels[grades.labels >= 0].tolist(), grades.top]
+    missing = [grade for grade in needed if grade not in given]
+    if missing and isinstance(scheme, str):
+        hint = "add a line for each grade, including the top grade"
+        raise InputError(scheme[1:], f"no gain for grade {missing[0]:g}", hint)
+    if missing:
+        what = f"gains {write_value(scheme)} have no value for grade {missing[0]:g}"
+        raise InputError(place, what, "give one for each grade from 0, or a file: gain=@gains.csv")
+    top = max(gain for grade, gain in given.items() if grade >= 0)
+    return np.array([given.get(label, 0.0) for label in grades.labels.tolist()]), top
+
+
+def _replaced(worth: Floats, top: float, given: dict[float, float], grades: Grades) -> tuple[Floats, float]:
+    """The gains where those of some grades are named and the others stay, and the largest of them."""
+    pairs = zip(grades.labels.tolist(), worth.tolist(), strict=True)
+    gains = np.array([given.get(label, gain) for label, gain in pairs])
+    return gains, max(given.get(grades.top, top), *gains[grades.labels >= 0].tolist(), 0.0)
+
+
+def _check_unit(worth: Floats, grades: Grades, place: str) -> None:
+    outside = np.flatnonzero(worth > 1)
+    if len(outside):
+        what = f"grade {grades.labels[outside[0]]:g} is worth {worth[outside[0]]:g}, outside 0..1"
+        raise InputError(place, what, "use gain=linear or gain=exp, or give values up to 1")
+
+
+def _max_gain(given: float, worth: Floats, place: str) -> float:
+    highest = worth.max(initial=0)
+    if not highest <= given <= 1:
+        what = f"{given:g} cannot be the top gain of {place}"
+        hint = f"use a value from {highest:g} to 1" if highest < 1 else "the only one is 1"
+        raise InputError(flag.max_gain, what, hint, usage=True)
+    return float(given)
+
+
+def _check_thresholds(worth: Floats, at_zero: float, place: str) -> None:
+    if (np.diff(worth) < 0).any() or at_zero:
+        name = place.strip("'").partition("(")[0]
+        what = f"{name} needs gain 0 for grade 0 and gains that rise with the grade"
+        raise InputError(place, what, "or give g=… itself")
+
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
+_PAIRS = rf"{_NUMBER}={_NUMBER}(?:,{_NUMBER}={_NUMBER})*"
+
+
+def is_pairs(value: object) -> bool:
+    """Whether a scheme names the gains of some grades: `1=3,2=9`."""
+    return isinstance(value, str) and re.fullmatch(_PAIRS, value) is not None
+
+
+def read_pairs(value: str) -> dict[float, float]:
+    """grade -> gain, of the grades that the words name."""
+    return {float(grade): float(gain) for grade, gain in (pair.split("=") for pair in value.split(","))}
+
+
+def read_gains(name: str) -> dict[float, float]:
+    """grade -> gain, from a file. Raises InputError where it has none, or a line is not a pair."""
+    from gradedeval.kernel.trec.small_tables import small_table  # few evaluations need a table
+
+    table = small_table(name, ("grade", "gain"), hint="expected lines of grade,gain")
+    grades = [table.number(row, "grade") for row in table.rows]
+    gains = [table.number(row, "gain", 0) for row in table.rows]
+    table.check(grades, ("grade",))
+    return dict(zip(grades, gains, strict=True))
+
+
+@dataclass(eq=False, repr=False)
+class Gains:
+    """A batch of topics as one measure sees it; all that a measure is a function of.
+
+    gain       topics × ranks: what the document at each rank is worth; 0 where it is unjudged or beyond the end
+    judged     topics × ranks: whether it is judged
+    ideal      topics × …: all gains above 0 in the pool, descending, then zeros; never cut
+    retrieved  topics: the number of documents retrieved, down to the cutoff
+    pool       topics: the number of judged documents
+    levels     the distinct gains above 0 of the scheme, ascending
+    k          the cutoff; None without one
+    cost       topics × ranks: the cost of viewing each document; None: 1 each
+    tail       the gain of every rank past the last document, down to the cutoff: 0, or in the best case the top gain
+    types      the document types, and `kind` topics × ranks: which of them, −1 past the end; None where no measure
+               distinguishes them
+    intents    the batch by intent, for the measures that need it
+    memo       intermediate results that several measures share
+    unsampled  topics × ranks: whether the document was pooled but not sampled (grade below 0); None: none was
+    first      topics × all ranks, below the cutoff too: the column where the documents tied with each one begin; then
+               `gain` is their mean gain, and `uncut` topics × all ranks what each of them is worth, as is `gain` itself
+               for bounds. None unless scores are means over the orders of tied documents
+    sample     the strata that documents were sampled from, for the measures that need them
+    below      topics: how many documents that nobody judged were retrieved below the last column; None: unknown
+    unseen     how many documents that were not retrieved may be relevant too: a whole number, or infinity
+    further    topics: how many documents are relevant beside those of the pool, where a bound supposes them
+    """
+
+    gain: Floats
+    judged: Bools
+    ideal: Floats
+    retrieved: Ints
+    pool: Ints
+    levels: Floats
+    k: int | None = None
+    tail: float = 0.0
+    cost: Floats | None = None
+    unsampled: Bools | None = None
+    first: Ints | None = None
+    uncut: Floats | None = None
+    sample: Sample | None = None
+    below: Ints | None = None
+    unseen: float = 0
+    further: Floats | None = None
+    types: tuple[bytes, ...] = ()
+    kind: Ints | None = None
+    intents: Intents | None = None
+    memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def by_topic(self) -> dict[str, Any]:
+        """The arrays with a row for each topic: all but `levels`."""
+        values = {name: getattr(self, name) for name in (entry.name for entry in fields(self)) if name != "levels"}
+        return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+
+    def select(self, rows: slice) -> Gains:
+        """The batch with these topics only."""
+        return replace(self, **{name: values[rows] for name, values in self.by_topic().items()})
+
+    @cached_property
+    def rank(self) -> Floats:
+        """1, 2, 3, … for the columns of `gain`."""
+        rank = np.arange(1.0, self.gain.shape[1] + 1)
+        rank.setflags(write=False)
+        return rank
+
+    @cached_property
+    def relevant(self) -> Bools:
+        """topics × ranks: whether the gain is above 0."""
+        return shared(self.gain > 0)
+
+    @cached_property
+    def hits(self) -> Floats:
+        """topics × ranks: the number of relevant documents down to the rank, itself included."""
+        return shared(self.relevant.cumsum(1, dtype=np.float64))
+
+    @cached_property
+    def unknown(self) -> Bools:
+        """topics × ranks: whether there is a document that nobody judged."""
+        return shared(~self.judged & (self.rank <= self.retrieved[:, None]))
+
+    @cached_property
+    def hidden(self) -> Floats:
+        """topics: how many documents may be relevant and cannot be found: those below the last column that nobody
+        judged, and `unseen`."""
+        below: Floats = np.zeros(len(self.gain)) if self.below is None else self.below.astype(np.float64)
+        return shared(below + self.unseen)
+
+    @cached_property
+    def nonrelevant_so_far(self) -> Floats:
+        """topics × ranks: the number of documents judged not relevant down to the rank, itself included."""
+        return shared((self.judged & ~self.relevant).cumsum(1, dtype=np.float64))
+
+    @cached_property
+    def num_relevant(self) -> Ints | Floats:
+        """topics: R, the number of relevant documents in the pool (gain above 0)."""
+        counts = np.count_nonzero(self.ideal, axis=1)
+        return shared(counts if self.further is None else counts + self.further)
+
+    @property
+    def last_rank(self) -> float:
+        """The cutoff, or infinity without one."""
+        return np.inf if self.k is None else self.k
+
+    @property
+    def effective_depth(self) -> Ints | int:
+        """The cutoff; without one, the number of documents retrieved."""
+        return self.retrieved if self.k is None else self.k
+
+    @cached_property
+    def ranks_of_relevant(self) -> Floats:
+        """topics × …: the ranks of the relevant documents, ascending; infinite after the last.
+
+        Most documents are not relevant, and need not be looked at.
+        """
+        _, number, column = self._relevant_places
+        ranks = np.full((len(self.gain), int(number.max(initial=-1)) + 1), np.inf)
+        ranks.ravel()[self._slots(ranks.shape[1])] = column + 1.0
+        return shared(ranks)
+
+    @cached_property
+    def _relevant_places(self) -> tuple[Ints, Ints, Ints]:
+        """relevant documents: topic, column of `ranks_of_relevant`, and column of `gain`."""
+        if len(self.gain) == 1:
+            topic, column = self.relevant.nonzero()
+            return topic, np.arange(len(topic)), column
+        place = self.relevant.ravel().nonzero()[0]  # quicker than both coordinates at once
+        topic = place // max(self.gain.shape[1], 1)
+        counts = np.bincount(topic, minlength=len(self.gain))
+        number = np.arange(len(place)) - (counts.cumsum() - counts).repeat(counts)
+        return topic, number, place - topic * self.gain.shape[1]
+
+    def _slots(self, width: int) -> Ints:
+        """relevant documents: the position in `ranks_of_relevant`, of so many columns, row after row."""
+        topic, number, _ = self._relevant_places
+        return topic * width + number
+
+    @cached_property
+    def ordinal(self) -> Floats:
+        """1, 2, 3, … for the columns of `ranks_of_relevant`."""
+        return shared(np.arange(1.0, self.ranks_of_relevant.shape[1] + 1))
+
+    @cached_property
+    def num_relevant_retrieved(self) -> Ints | Floats:
+        """topics: the number of relevant documents retrieved, down to the cutoff; over ties the sum of mean gains."""
+        if self.first is not None:
+            return shared(row_sums(self.gain))
+        return shared(np.bincount(self._relevant_places[0], minlength=len(self.gain)))
+
+    @cached_property
+    def gains_of_relevant(self) -> Floats:
+        """The columns of `ranks_of_relevant`: the gain of each."""
+        return shared(self.at_relevant(self.gain))
+
+    @cached_property
+    def nonrelevant_above(self) -> Floats:
+        """The columns of `ranks_of_relevant`: the number of documents judged not relevant that rank above."""
+        return shared(self.at_relevant(self.nonrelevant_so_far))
+
+    def at_relevant(self, values: Floats | Ints) -> Floats:
+        """The columns of `ranks_of_relevant`: values (topics × ranks) at these ranks; past their last column, that."""
+        topic, _, column = self._relevant_places
+        picked = np.zeros_like(self.ranks_of_relevant)
+        if width := values.shape[1]:
+            picked.ravel()[self._slots(picked.shape[1])] = values.ravel()[topic * width + np.minimum(column, width - 1)]
+        return picked
+
+    @cached_property
+    def ideal_batch(self) -> Gains:
+        """The ideal ranking of the pool, cut like this one."""
+        ideal = self.ideal[:, : self.k]
+        return replace(self, gain=ideal, retrieved=np.count_nonzero(ideal, axis=1), tail=0.0, first=None)
+
+    def ideal_at_ranks(self) -> Floats:
+        """topics × ranks: the ideal ranking's gains, cut or padded to the columns of `gain`."""
+        width = self.gain.shape[1]
+        return np.pad(self.ideal[:, :width], ((0, 0), (0, max(0, width - self.ideal.shape[1]))))
+
+
+def number_to_be_found(g: Gains, *, norm: str | None = None) -> Ints | Floats:
+    """topics: R; with norm=k no more than the cutoff, which is as many as can be found."""
+    return g.num_relevant if norm is None else np.minimum(g.num_relevant, g.last_rank)
+
+
+def row_sums(values: Floats | Bools) -> Floats:
+    """The sum of each row, added up rank by rank.
+
+    `values.sum(1)` would add in an order that depends on the width of the batch: a topic's last digit must not depend
+    on which other topics share its batch.
+    """
+    if not values.shape[1]:
+        return np.zeros(len(values))
+    if values.dtype == bool:
+        return np.asarray(np.count_nonzero(values, axis=1), dtype=np.float64)
+    if len(values) == 1:
+        alone: Floats = values.cumsum(1, dtype=np.float64)[:, -1]
+        return alone
+    # Rank below rank in memory: numpy then adds whole rows, one after the other, four times as fast as it accumulates.
+    # One column it would add in pairs.
+    by_rank = np.ascontiguousarray(values.T, dtype=np.float64)
+    summed: Floats = np.add.reduce(by_rank, axis=0)
+    return summed
+
+
+def with_remainder(values: Floats, ranks: int) -> Floats:
+    """topics × (ranks + 1): the values cut or padded to so many ranks, and then the sum of those below."""
+    padded = np.pad(values[:, :ranks], ((0, 0), (0, max(0, ranks - values.shape[1]))))
+    return np.column_stack([padded, row_sums(values[:, ranks:])])
+
+
+def safe_divide(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
+    """`part / whole` by topic, where 0 / 0 is 0: a topic with nothing to find scores 0.
+
+    Anything else over 0 is infinite; that arises only in the best case of a topic without known relevant documents,
+    and the residual caps it at the measure's ceiling.
+    """
+    part, whole = np.asarray(part, np.float64), np.asarray(whole, np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient: Any = part / whole
+    return quotient if whole.all() else np.where((whole == 0) & (part == 0), 0.0, quotient)
+
+
+def divisor(rank: Floats, log: float | None = None) -> Floats:
+    """What a gain is divided by at each rank: log2(i+1), or with a base b: 1 down to rank b, then log_b(i)."""
+    return np.log2(rank + 1) if log is None else np.maximum(np.log(rank) / np.log(log), 1)

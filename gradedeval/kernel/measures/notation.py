@@ -1,0 +1,201 @@
+"""'ndcg(gain=exp)@10' <-> name, parameters, cutoff: the syntax of measures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from gradedeval.arrays import as_float
+from gradedeval.errors import InputError, redacted
+from gradedeval.kernel.trec.stream import is_named
+
+Value = str | int | float | tuple[float, ...]
+
+LAST_CUTOFF = 10**18 - 1
+LONGEST, DEEPEST = 4096, 100
+"""How many characters a measure may have, with the path of a file or the gains of some hundred grades, and how many
+parentheses within each other, with those of a formula."""
+
+IA = "ia"
+"""The only name that takes a measure in its parentheses: the mean over intents."""
+
+UNIFORM = "uniform"
+PRIOR = f"{UNIFORM} or a file as in @prior.txt"
+
+_SHAPE = re.compile(r"(?P<name>\w[\w-]*)(?:\((?P<inside>.*)\)|:(?P<after>.+?))?(?:@(?P<cutoff>[0-9]+))?", re.DOTALL)
+_PARAMETER = re.compile(r"""\s*(?P<key>\w+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|\{[^{}]*\}|[^,"']*+)\s*(?:,|\Z)""")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+# What stands between two places where a measure may end: text in quotes, a parenthesis, blanks, or all else.
+_PIECE = re.compile(r"""("[^"]*"?|'[^']*'?|[()]|\s+|[^"'()\s]+)""")
+# What stands in the parentheses of ia(...): a measure, and perhaps where the intents' probabilities come from.
+_INTENTS = re.compile(r"""(?P<inner>.*?)(?:,\s*(?P<prior>prior\s*=\s*("[^"]*"|'[^']*'|[^,"'()]*?)))?\s*""", re.DOTALL)
+_BARE = re.compile(r"[\w.:+/~-]+")
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A measure as written: `name` in lower case, `parameters` in the order given.
+
+    inner  the measure in the parentheses of `intent_aware`
+    """
+
+    name: str
+    parameters: tuple[tuple[str, Value], ...] = ()
+    cutoff: int | None = None
+    inner: Spelling | None = None
+
+    def __str__(self) -> str:
+        inside = ",".join(f"{key}={write_value(value)}" for key, value in self.parameters)
+        inside = ",".join(str(part) for part in (self.inner, inside) if part)
+        return self.name + (f"({inside})" if inside else "") + (f"@{self.cutoff}" if self.cutoff is not None else "")
+
+
+def split_words(text: str) -> list[str]:
+    """The measures in one `-m`: split at spaces outside quotes and parentheses.
+
+    Raises InputError (usage) for a measure that is too long, or has too many parentheses within each other.
+    """
+    words, word, size, depth = [], list[str](), 0, 0
+    for found in _PIECE.finditer(text):
+        piece = found[0]
+        depth += {"(": 1, ")": -1}.get(piece, 0)
+        if depth > DEEPEST:
+            what = f"has parentheses more than {DEEPEST} deep"
+            raise InputError(_begin(word), what, "leave some of them out", usage=True)
+        if depth <= 0 and piece.isspace():
+            words.append("".join(word))
+            word, size = [], 0
+        else:
+            word.append(piece)
+            size += len(piece)
+        if size > LONGEST:
+            raise too_long(word)
+    return [word for word in (*words, "".join(word).strip()) if word]
+
+
+def too_long(word: Iterable[str]) -> InputError:
+    """The error of a measure with too many characters."""
+    hint = "read what is long from a file, as in gain=@gains.csv"
+    return InputError(_begin(word), f"is longer than {LONGEST:,} characters", hint, usage=True)
+
+
+def _begin(word: Iterable[str]) -> str:
+    return repr("".join(word)[:40] + "…")
+
+
+def read_notation(text: str, read_inner: Callable[[str], list[Spelling]] | None = None) -> list[Spelling]:
+    """The measure in a text; several where `read_inner` finds several in the parentheses of `ia(...)`.
+
+    Raises InputError (usage) where the text is not `name(key=value,...)@cutoff` and no `name:key=value,...@cutoff`.
+    """
+    shape = _SHAPE.fullmatch(text.strip())
+    if not shape:
+        hint = "write name(key=value,...)@cutoff, as in 'ndcg(gain=exp)@10'"
+        several = "," in re.sub(r"\(.*?\)", "", text)
+        raise InputError(repr(text), "is not a measure", "separate measures by spaces" if several else hint, usage=True)
+    inside = shape["inside"] or shape["after"] or ""
+    cutoff = None if shape["cutoff"] is None else read_cutoff(text, shape["cutoff"])
+    if shape["name"].lower() == IA:
+        return _by_intent(text, inside, cutoff, read_inner or read_notation)
+    return [Spelling(shape["name"].lower(), tuple(_parameters(text, inside)), cutoff)]
+
+
+def _by_intent(
+    text: str, inside: str, cutoff: int | None, read_inner: Callable[[str], list[Spelling]]
+) -> list[Spelling]:
+    """The measure in `ia(MEASURE)` or `ia(MEASURE,prior=@FILE)`; a cutoff after it is that of the measure."""
+    match = _INTENTS.fullmatch(inside)
+    if not match or not match["inner"].strip():
+        raise InputError(repr(text), "has no measure inside", f"as in {IA}(err@20)", usage=True)
+    if re.match(rf"{IA}\s*[(:]", match["inner"].strip(), re.IGNORECASE):
+        inner = match["inner"].strip()
+        raise InputError(f"'{text}'", f"{inner} is already averaged over intents", f"write {inner}", usage=True)
+    if re.search(r"""^[\w-]+,\s*\w+\s*=""", match["inner"].strip()):
+        hint = f"parameters of the measure go in its own parentheses, as in {IA}(err(rel=2)@20)"
+        raise InputError(repr(text), f"the only parameter of {IA} is prior", hint, usage=True)
+    prior = tuple(_parameters(text, match["prior"] or ""))
+    return [Spelling(IA, prior, cutoff, inner) for inner in read_inner(match["inner"].strip())]
+
+
+def read_cutoff(text: str, digits: str) -> int:
+    if len(digits.lstrip("0")) > len(str(LAST_CUTOFF)):  # Python reads no number of thousands of digits
+        raise cutoff_too_large(repr(text), digits)
+    cutoff = int(digits)
+    if not cutoff:
+        raise InputError(repr(text), f"invalid cutoff {digits}", "cutoffs start at 1", usage=True)
+    return cutoff
+
+
+def cutoff_too_large(place: str, digits: str) -> InputError:
+    """The error of a cutoff that no array can have."""
+    return InputError(place, f"invalid cutoff {digits}", f"cutoffs end at {LAST_CUTOFF:,}", usage=True)
+
+
+def _parameters(text: str, inside: str) -> list[tuple[str, Value]]:
+    parameters: dict[str, Value] = {}
+    position = 0
+    while position < len(inside):
+        match = _PARAMETER.match(inside, position)
+        if not match:
+            hint = "parameters are key=value, separated by commas"
+            raise InputError(repr(text), f"cannot read '{inside[position:]}'", hint, usage=True)
+        key = match["key"]
+        if key in parameters:
+            raise InputError(repr(text), f"'{key}' is given twice", "give it once", usage=True)
+        parameters[key] = read_value(match["value"].rstrip())
+        position = match.end()
+    return list(parameters.items())
+
+
+def plain_value(value: Any) -> Any:
+    """A value of Python or NumPy as notation has it: a float where an integer has more digits than any cutoff, a tuple
+    for a list of numbers."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, str | float) or (isinstance(value, int) and abs(value) <= LAST_CUTOFF):
+        return value
+    try:
+        return tuple(map(as_float, value)) if isinstance(value, list | tuple) else as_float(value)
+    except (TypeError, ValueError):  # no number, and no list of numbers
+        return value
+
+
+def read_value(text: str) -> Value:
+    """A number, a list of numbers (`0:0.5:1`), or a word; quotes make anything a word."""
+    if text[:1] in ('"', "'"):
+        return text[1:-1]
+    if _NUMBER.fullmatch(text):
+        is_whole, digits = not re.search(r"[.eE]", text), text.lstrip("+-0")
+        # Arrays have no room for an integer of more digits.
+        return int(text) if is_whole and len(digits) <= len(str(LAST_CUTOFF)) else float(text)
+    parts = text.split(":")
+    if len(parts) > 1 and all(_NUMBER.fullmatch(part) for part in parts):
+        return tuple(float(part) for part in parts)
+    return text
+
+
+def write_value(value: Value) -> str:
+    """The text that `read_value` reads as `value`, without what a URL says of a user."""
+    if isinstance(value, tuple):
+        return ":".join(write_value(part) for part in value)
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, int):
+        return str(value)
+    value = redacted(value)
+    plain = _BARE.fullmatch(value.removeprefix("@")) and isinstance(read_value(value), str)
+    return value if plain and not re.search(r"@[0-9]+$", value) else f'"{value}"'
+
+
+def is_prior(value: Value) -> bool:
+    """Whether `value` names the probabilities of intents: `uniform`, or a file as in `@prior.txt`.
+
+    Raises InputError (usage) where there is no such file.
+    """
+    if not isinstance(value, str) or value[:1] != "@":
+        return value == UNIFORM
+    if not is_named(value[1:]):
+        hint = "prior=@FILE reads lines of topic, subtopic and probability"
+        raise InputError(f"prior={value}", f"no file '{value[1:]}'", hint, usage=True)
+    return True

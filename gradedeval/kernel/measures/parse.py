@@ -1,0 +1,226 @@
+"""Text -> measures: 'err@20 ndcg(gain=exp)@10'."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from gradedeval.errors import InputError, flag, url_place
+from gradedeval.kernel.measures.definition import AnyMeasure, Measure, failure, intent_aware
+from gradedeval.kernel.measures.notation import IA, LONGEST, Spelling, read_notation, split_words, too_long
+from gradedeval.kernel.measures.table import MEASURES
+from gradedeval.kernel.trec.stream import is_url, will_read
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+# User-defined measures: from a Python file, or from another package by entry point.
+
+
+ENTRY_POINTS = "gradedeval.measures"
+
+foreign: list[str] = []
+"""The files and entry points that code was loaded from: it may have registered work for the end of the process."""
+
+
+def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
+    """The measures of a user's Python file, by name. Raises InputError (usage) where it has none or does not load."""
+    place = str(path)
+    will_read(path)
+    if is_url(place):
+        what = "is a URL, and nothing is executed that comes from one"
+        raise InputError(url_place(place), what, "copy the file, read it, and name the copy", usage=True)
+    if not os.path.exists(path):
+        raise InputError(place, "no such file", "check the path", usage=True)
+    spec = importlib.util.spec_from_file_location("gradedeval_user_measures", place)
+    if not os.path.isfile(path) or spec is None or spec.loader is None:
+        raise InputError(place, "is not a Python file", f"{flag.measures_from} takes a .py file", usage=True)
+    module = importlib.util.module_from_spec(spec)
+    foreign.append(place)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # an error in the user's file is reported, not a traceback
+        raise failure(error, place, "cannot be loaded", usage=True) from error
+    # A file may import built-in measures to build on them.
+    defined = [value for value in vars(module).values() if isinstance(value, Measure)]
+    measures = {measure.name: measure for measure in defined if measure not in MEASURES.values()}
+    if not measures:
+        raise InputError(place, "has no measures", "decorate a function with @gradedeval.measure", usage=True)
+    from gradedeval.kernel.measures.spellings import ALIASES  # few evaluations need other tools' names
+
+    taken = [name for name in measures if name in (*MEASURES, *ALIASES, IA)]
+    if taken:
+        raise InputError(place, f"'{taken[0]}' is already a measure of gradedeval", "choose another name", usage=True)
+    return measures
+
+
+def load_entry_point(name: str) -> Measure | None:
+    """The measure that another package offers under that name; None without one."""
+    return next((_load(point) for point in _entry_points() if point.name.lower() == name), None)
+
+
+def offered() -> dict[str, Measure]:
+    """The measures that other packages offer by entry point, by name."""
+    return {point.name.lower(): _load(point) for point in _entry_points()}
+
+
+def _entry_points() -> tuple[EntryPoint, ...]:
+    return _entry_points_of(tuple(sys.path))
+
+
+@lru_cache(maxsize=1)
+def _entry_points_of(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Those of the packages on a path, read once: saved scores may name thousands of measures that are not known."""
+    from importlib.metadata import entry_points  # slow to import, and needed only for a name that is not ours
+
+    return tuple(entry_points(group=ENTRY_POINTS))
+
+
+def _load(point: EntryPoint) -> Measure:
+    place = f"entry point '{point.name}'"
+    foreign.append(point.name)
+    try:
+        loaded = point.load()
+    except Exception as error:
+        raise failure(error, place, "cannot be loaded", usage=True) from error
+    if not isinstance(loaded, Measure):
+        raise InputError(place, "is not a measure", "decorate it with @gradedeval.measure", usage=True)
+    if loaded.name != point.name.lower():
+        raise InputError(place, f"is the measure '{loaded.name}'", "give both the same name", usage=True)
+    return loaded
+
+
+DEFAULT = ("err@20", "ndcg@20", "rbp", "ap", "gap", "p@10", "judged@20")
+CWL_DEFAULT = ("rbp", "insq", "inst", "sdcg@10", "cwlp@10", "bpm", "ift", "nerr10", "nerr11")
+
+
+# Blanks between the parts of a measure, and what stands in quotes.
+_BLANK = re.compile(r"""("[^"]*"|'[^']*')|\s+""")
+
+
+def parse_measures(
+    text: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str, Measure] | None = None
+) -> list[Measure]:
+    """The measures that `text` names, each once, in the order written and called as first written: `.label`.
+
+    text   `"err@20 ndcg(gain=exp)@10"`, a Measure or one of ir_measures, or several of these
+    table  name -> Measure; default the built-in measures
+
+    Raises InputError (usage) for a wrong name, key, value or cutoff, with the closest valid one.
+    """
+    if isinstance(text, Measure):
+        own = text.complete()
+        return [own if own.asked else replace(own, asked=(str(own),))]
+    if hasattr(text, "SUPPORTED_PARAMS"):
+        return _of_ir_measures(text, table)
+    if not isinstance(text, str):
+        if not isinstance(text, Iterable):
+            hint = "give text as in 'err@20', a Measure, or several"
+            raise InputError("", f"{text!r} is not a measure", hint, usage=True)
+        return each_once(measure for part in text for measure in parse_measures(part, table))
+    words = split_words(text)
+    if not words:
+        hint = "as in 'err@20 ndcg@10'; `gradedeval measures` lists them"
+        raise InputError(repr(text), "contains no measure", hint, usage=True)
+    known = MEASURES if table is None else table
+    return each_once(measure for word in dict.fromkeys(words) for measure in _labelled(word, known))
+
+
+def each_once(measures: Iterable[Measure]) -> list[Measure]:
+    """The measures without repetition, each with every way that it was written."""
+    asked: dict[Measure, dict[str, None]] = {}
+    for measure in measures:
+        asked.setdefault(measure, {}).update(dict.fromkeys(measure.asked))
+    return [replace(measure, asked=tuple(ways)) if len(ways) > 1 else measure for measure, ways in asked.items()]
+
+
+def _of_ir_measures(measure: Any, table: Mapping[str, Measure] | None) -> list[Measure]:
+    """A measure of ir_measures as it is called there; one of gradedeval made for ir_measures is itself."""
+    own = getattr(measure, "gradedeval", None)
+    if isinstance(own, Measure):
+        return [own.complete()]
+    text = str(measure)
+    if hasattr(measure, "runtime_impl"):
+        what = "is defined in ir_measures as a function, which works only there"
+        raise InputError(f"'{text}'", what, "define it with @gradedeval.measure", usage=True)
+    # Here its name stands for another measure, unless it is written so.
+    written = re.sub("^alpha_DCG", "α_DCG", text)
+    return [replace(found, asked=(text,)) for found in parse_measures(written, table)]
+
+
+@lru_cache(maxsize=4096)
+def canonical(text: str) -> str:
+    """The notation of a measure as gradedeval writes it; of one that is not known here, such as a user's, `text`."""
+    try:
+        (measure,) = parse_measures(text)
+    except (InputError, ValueError):
+        return text
+    return str(measure)
+
+
+def exact_label(measure: Measure) -> str:
+    """What a measure is called, where that says all; the notation of one that options changed."""
+    return measure.label if canonical(measure.label) == str(measure) else str(measure)
+
+
+def _labelled(word: str, table: Mapping[str, Measure]) -> list[Measure]:
+    """The measures that one word of notation names, each with what it is called: as it is written."""
+    word = _BLANK.sub(lambda found: found[1] or "", word)
+    own = _own(word, table)
+    spellings = [] if own is None else [(word, own)]
+    if own is None:
+        from gradedeval.kernel.measures.spellings import (
+            read_spellings,  # other tools', for which most evaluations need not wait
+        )
+
+        spellings = read_spellings(word, table)
+    found = [replace(_find(spelling, table), asked=(label,)) for label, spelling in spellings]
+    if any(len(str(measure)) > LONGEST for measure in found):  # then nothing could read it again
+        raise too_long(word)
+    return found
+
+
+def _own(word: str, table: Mapping[str, Measure]) -> Spelling | None:
+    """A word in gradedeval's own notation, with names that are known here; None where it is anything else."""
+    try:
+        (spelling,) = read_notation(word)
+    except InputError:
+        return None
+    if spelling.name not in table or spelling.inner is not None:
+        return None
+    definition = table[spelling.name].definition
+    if spelling.cutoff is None and definition.cutoff == "required":
+        return None
+    accepted = definition.accepted
+    known = accepted.others or all(key in accepted.names for key, _ in spelling.parameters)
+    return spelling if known else None
+
+
+def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
+    name, cutoff = spelling.name, spelling.cutoff
+    if spelling.inner is not None:
+        return _mean_over_intents(spelling, spelling.inner, table)
+    measure = table[name] if name in table else load_entry_point(name)
+    if measure is None:
+        from gradedeval.kernel.measures.spellings import hint_of  # most names are known
+
+        what = f"unknown measure '{spelling.name}'"
+        raise InputError("", what, hint_of(spelling, table), kind="unknown-measure", usage=True)
+    measure = measure(**dict(spelling.parameters))
+    return (measure if cutoff is None else measure @ cutoff).complete()
+
+
+def _mean_over_intents(spelling: Spelling, inner: Spelling, table: Mapping[str, Measure]) -> Measure:
+    """`ia(inner)`. A cutoff behind it is the cutoff of the measure inside."""
+    if spelling.cutoff is not None:
+        if inner.cutoff is not None:
+            raise InputError(f"'{spelling}'", "has two cutoffs", f"write {IA}({inner})", usage=True)
+        inner = replace(inner, cutoff=spelling.cutoff)
+    return intent_aware(_find(inner, table), **{key: str(value) for key, value in spelling.parameters})

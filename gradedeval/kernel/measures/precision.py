@@ -1,0 +1,388 @@
+"""Precision, recall and average precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradedeval.arrays import Floats, Ints
+from gradedeval.kernel.measures.definition import (
+    BELOW_1,
+    BY_CUTOFF,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    Arguments,
+    Bounds,
+    Check,
+    RankingWeights,
+    RankSum,
+    measure,
+    needs_cutoff,
+)
+from gradedeval.kernel.measures.gains import Gains, number_to_be_found, row_sums, safe_divide
+from gradedeval.kernel.measures.tied import tied_sums
+
+
+def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
+    """topics: the sum of the precisions at the documents whose gain is above 0 and `min_gain` or more."""
+    if g.first is not None:
+        from gradedeval.kernel.measures.tied import mean_summed_precision  # few evaluations average over ties
+
+        return mean_summed_precision(g, min_gain)
+    if not min_gain:
+        return row_sums(g.ordinal / g.ranks_of_relevant)
+    relevant = g.gain >= min_gain
+    return row_sums(relevant * relevant.cumsum(1, dtype=np.float64) / g.rank)
+
+
+def found(g: Gains, depth: Ints | Floats) -> Ints | Floats:
+    """topics: the number of relevant documents among so many first ones; over ties the sum of mean gains."""
+    if g.first is not None:
+        return row_sums(np.where(g.rank <= depth[:, None], g.gain, 0.0))
+    counts: Ints = np.count_nonzero(g.ranks_of_relevant <= depth[:, None], axis=1)
+    return counts
+
+
+def average_precision(g: Gains, norm: str | None = None) -> Floats:
+    """topics: AP."""
+    return safe_divide(summed_precision(g), number_to_be_found(g, norm=norm))
+
+
+def preference(g: Gains, above: Floats, k: float = 0) -> Floats:
+    """topics × …: what a relevant document counts in bpref that stands below so many judged non-relevant ones."""
+    bound = (k + g.num_relevant)[:, None]
+    non_relevant = (g.pool - g.num_relevant)[:, None]
+    # Where N is 0 nothing can stand above, so any divisor will do.
+    counts: Floats = 1 - np.minimum(bound, above) / np.maximum(np.minimum(bound, non_relevant), 1)
+    return counts
+
+
+def binary_preference(g: Gains, k: float = 0) -> Floats:
+    """topics: bpref."""
+    preferred = preference(g, g.nonrelevant_above, k)
+    return safe_divide(row_sums(np.where(np.isfinite(g.ranks_of_relevant), preferred, 0.0)), g.num_relevant)
+
+
+def _precision(g: Gains, *, norm: str | None = None) -> Floats:
+    """topics × ranks: P@i."""
+    return g.hits / g.rank
+
+
+def _preferences(g: Gains, *, k: float = 0) -> Floats:
+    """topics × ranks: what a document counts in bpref where it is relevant."""
+    return preference(g, g.nonrelevant_so_far, k)
+
+
+def _precision_and_ideal(g: Gains, *, norm: str | None = None) -> dict[str, Floats]:
+    return {"precision": _precision(g), "ideal": np.minimum(g.rank, g.num_relevant[:, None]) / g.rank}
+
+
+def precision_sum(over: Callable[..., Any]) -> Callable[[Arguments], RankSum]:
+    """Graded precision over what the pool adds up to, as the arguments have it: all of it, or with norm=k that of the
+    ideal ranking down to the cutoff."""
+    return lambda arguments: RankSum("precision", over=over, pool="ideal" if "norm" in arguments else "relevant")
+
+
+def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
+    return {"above": g.nonrelevant_so_far, "preferred": _preferences(g, k=k)}
+
+
+@measure(
+    residual="from_bounds",
+    bounds=Bounds("graded_average", over_ties=True),
+    ceiling=1,
+    over_ties=True,
+    checks=BY_CUTOFF,
+    validate=needs_cutoff("ap"),
+    details=_precision_and_ideal,
+    weights_in_ranking=RankingWeights(_precision, over=number_to_be_found),
+    rank_sum=precision_sum(number_to_be_found),
+)
+def ap(g: Gains, *, norm: str | None = None) -> Floats:
+    """Average precision.
+
+    1/R Σ_{i relevant} P@i; R is not cut, unless norm=k
+
+    Robertson, SIGIR 2008; Zhang et al., Information Retrieval 2010, section 2.1; trec_eval's map.
+
+    norm  k: the sum is divided by the smaller of R and the cutoff; without it by R
+    """
+    return average_precision(g, norm)
+
+
+@measure(
+    residual="within_run",
+    bounds="rises",
+    over_ties=True,
+    details=lambda g: {"precision": _precision(g)},
+    weights_in_ranking=RankingWeights(_precision),
+    rank_sum=RankSum("precision"),
+)
+def sp(g: Gains) -> Floats:
+    """Sum of precisions: average precision without the number of relevant documents.
+
+    Σ_{i relevant} P@i
+
+    Zhang et al., Information Retrieval 2010, section 2.2.
+    """
+    return summed_precision(g)
+
+
+@measure(
+    residual="beyond_run",
+    bounds="rises",
+    cutoff="required",
+    ceiling=1,
+    over_ties=True,
+    rank_sum=RankSum("gain", over=lambda g: g.effective_depth),
+)
+def p(g: Gains) -> Floats:
+    """Precision: the share of the first k that is relevant; k also where fewer are retrieved.
+
+    1/k Σ_{i≤k} rel_i
+
+    trec_eval's P.
+    """
+    return safe_divide(g.num_relevant_retrieved + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)
+
+
+@measure(
+    residual="from_bounds",
+    bounds="counts",
+    ceiling=1,
+    over_ties=True,
+    rank_sum=RankSum("gain", over=lambda g: g.num_relevant, pool="relevant"),
+)
+def recall(g: Gains) -> Floats:
+    """The share of the relevant documents that is retrieved.
+
+    1/R Σ_{i≤k} rel_i
+
+    trec_eval's recall.
+    """
+    return safe_divide(g.num_relevant_retrieved, g.num_relevant)
+
+
+@measure(
+    cutoff="none",
+    ceiling=1,
+    over_ties=True,
+    rank_sum=RankSum("gain", lambda g: g.rank <= g.num_relevant[:, None], over=lambda g: g.num_relevant),
+)
+def rprec(g: Gains) -> Floats:
+    """R-precision: precision at rank R.
+
+    1/R Σ_{i≤R} rel_i
+
+    trec_eval's Rprec.
+    """
+    return safe_divide(found(g, g.num_relevant), g.num_relevant)
+
+
+@measure(
+    ceiling=1,
+    checks={"k": NOT_NEGATIVE},
+    details=_preference_details,
+    weights_in_ranking=RankingWeights(_preferences, over=lambda g, k=0: g.num_relevant),
+)
+def bpref(g: Gains, *, k: float = 0) -> Floats:
+    """Binary preference: how few documents judged non-relevant stand above the relevant ones.
+
+    1/R Σ_{i relevant} 1 − min(k+R, non-relevant above i) / min(k+R, N), N: judged non-relevant
+
+    Buckley & Voorhees, SIGIR 2004 as in trec_eval; k=10: Zhang et al., Information Retrieval 2010, section 2.1.
+
+    k  how many judged non-relevant documents are counted beyond R
+    """
+    return binary_preference(g, k)
+
+
+@measure(cutoff="renormalizes", ceiling=1, monotone=False)
+def accuracy(g: Gains) -> Floats:
+    """The share of the pairs of a relevant and another retrieved document in which the relevant one stands first.
+
+    1 − Σ_{relevant i≤k} (i − hits_i) / (H (n − H)), H: hits_k, n: documents retrieved; 0 where H is 0, 1 where it is n
+
+    ir_measures' Accuracy, which leaves out topics in which nothing relevant is retrieved.
+    """
+    found = g.num_relevant_retrieved
+    above = np.where(np.isfinite(g.ranks_of_relevant), g.ranks_of_relevant - g.ordinal, 0.0)
+    return np.where(found > 0, 1 - safe_divide(row_sums(above), found * (g.retrieved - found)), 0.0)
+
+
+@measure(gain=None, ceiling=1)
+def judged(g: Gains) -> Floats:
+    """The share of the first k that is judged.
+
+    judged among the first k / min(k, number retrieved)
+
+    ir_measures' Judged.
+    """
+    return safe_divide(row_sums(g.judged), g.retrieved)
+
+
+@measure(gain=None, ceiling=1, better="lower")
+def unjudged(g: Gains) -> Floats:
+    """The share of the first k that is not judged; k also where fewer are retrieved.
+
+    unjudged among the first k / k
+
+    trec_eval's unj.
+    """
+    return safe_divide(g.retrieved - row_sums(g.judged), g.effective_depth)
+
+
+@measure(cutoff="none", ceiling=1, over_ties=True, checks={"times": POSITIVE})
+def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
+    """Precision at a multiple of R.
+
+    P@k with k = ⌊times·R + 0.9⌋
+
+    trec_eval's Rprec_mult.
+
+    times  the multiple of R at which precision is taken
+    """
+    depth = np.floor(times * g.num_relevant + 0.9).astype(np.int64)
+    depth = np.where(g.num_relevant > 0, depth, 0)
+    return safe_divide(found(g, depth), depth)
+
+
+@measure(residual="from_bounds", bounds=Bounds("graded_average"), ceiling=1, summary="geometric")
+def gm_ap(g: Gains) -> Floats:
+    """Average precision, summed up over topics by the geometric mean.
+
+    1/R Σ_{i relevant} P@i; over topics exp(mean of ln max(AP, 0.00001))
+
+    Robertson, CIKM 2006; trec_eval's gm_map.
+    """
+    return average_precision(g)
+
+
+@measure(ceiling=1, summary="geometric")
+def gm_bpref(g: Gains) -> Floats:
+    """bpref, summed up over topics by the geometric mean.
+
+    bpref; over topics exp(mean of ln max(bpref, 0.00001))
+
+    Robertson, CIKM 2006; Buckley & Voorhees, SIGIR 2004; trec_eval's gm_bpref.
+    """
+    return binary_preference(g)
+
+
+@measure(floor=-np.inf)
+def yaap(g: Gains) -> Floats:
+    """Yet another average precision: the log odds of average precision, kept finite by one document on either side.
+
+    ln((1 + S) / (1 + R − S)), S: sum of precisions
+
+    Robertson, CIKM 2006; trec_eval's yaap.
+    """
+    summed = summed_precision(g)
+    odds: Floats = np.log((1 + summed) / (1 + g.num_relevant - summed))
+    return np.where(g.num_relevant > 0, odds, 0.0)
+
+
+# Interpolated precision: the best that can be had at a level of recall.
+
+
+INTERPOLATED = Bounds("interpolated", exact=False, but="exact at recall=0")
+ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def interpolated(g: Gains, recall: float, add: float) -> Floats:
+    """topics: the highest precision at any rank from the one that reaches `recall` on."""
+    precision = g.ordinal / g.ranks_of_relevant
+    # From the end: the best precision still to come.
+    best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+    wanted = np.maximum(np.floor(recall * g.num_relevant + add), 1).astype(np.int64)
+    reached = np.append(best, np.zeros((len(best), 1)), axis=1)
+    value = reached[np.arange(len(best)), np.minimum(wanted - 1, best.shape[1])]
+    return safe_divide(value, np.minimum(g.num_relevant, 1))
+
+
+@measure(
+    residual="from_bounds",
+    bounds=INTERPOLATED,
+    ceiling=1,
+    checks={"recall": SHARE, "add": BELOW_1},
+)
+def iprec(g: Gains, *, recall: float = 0.0, add: float = 0.5) -> Floats:
+    """Interpolated precision: the highest precision at a rank that reaches a level of recall, or at any rank below it.
+
+    max of P@i over the i with hits_i ≥ ⌊recall·R + add⌋
+
+    trec_eval's iprec_at_recall; add=0.5 as version 10, add=0.9 as version 9.
+
+    recall  the level of recall
+    add     what is added to recall · R before it is rounded down
+    """
+    return interpolated(g, recall, add)
+
+
+SHARES = Check("numbers in [0, 1]", lambda shares: all(0 <= share <= 1 for share in np.atleast_1d(shares)))
+
+
+@measure(
+    residual="from_bounds",
+    bounds=INTERPOLATED,
+    ceiling=1,
+    checks={"recall": SHARES, "add": BELOW_1},
+)
+def iprec_avg(g: Gains, *, recall: tuple[float, ...] = ELEVEN, add: float = 0.5) -> Floats:
+    """Interpolated precision averaged over levels of recall, of which there are eleven by tradition.
+
+    mean of iprec(recall=x) over the levels x
+
+    trec_eval's 11pt_avg; Salton & McGill, Introduction to Modern Information Retrieval, 1983.
+
+    recall  the levels of recall, as in 0:0.5:1
+    add     what is added to recall · R before it is rounded down
+    """
+    levels = np.atleast_1d(recall).tolist()
+    return sum((interpolated(g, level, add) for level in levels), start=np.zeros(len(g.gain))) / len(levels)
+
+
+# Search length: what a user has to look at in vain.
+
+
+WANTED = Check("a whole number from 1", lambda n: isinstance(n, int) and n >= 1)
+
+
+@measure(
+    cutoff="none",
+    better="lower",
+    relevance_only=False,
+    monotone=False,
+    over_ties=True,
+    checks={"n": WANTED, "docs": NOT_NEGATIVE},
+)
+def esl(g: Gains, *, n: int = 1, docs: float = 0) -> Floats:
+    """Expected search length: how many documents a user looks at in vain before the n-th relevant one; less is better.
+
+    non-relevant documents above the n-th relevant one, or all of them where fewer are relevant
+
+    Cooper, American Documentation 1968. What the run lacks follows in random order: the other judged documents, or with
+    docs=N the rest of a collection of N. Give docs to compare runs of different depths: without it a run that retrieves
+    few documents leaves few to look through. With --ties average tied documents are in random order as well.
+
+    n     how many relevant documents the user wants
+    docs  the number of documents in the collection, for runs that find fewer; 0 if it is not known
+    """
+    relevant = g.relevant if g.uncut is None else g.uncut > 0
+    found, others = row_sums(relevant), g.num_relevant - row_sums(relevant)
+    rest = np.maximum(docs - g.retrieved, g.pool - row_sums(g.judged)) - others
+    share = np.where(g.num_relevant >= n, (n - found) / (others + 1), 1.0)
+    beyond: Floats = g.retrieved - found + share * rest
+    if not g.gain.shape[1]:
+        return beyond
+    first = np.broadcast_to(np.arange(g.gain.shape[1]), g.gain.shape) if g.first is None else g.first
+    hits, topic = relevant.cumsum(1), np.arange(len(first))
+    nth = (hits >= n).argmax(1)
+    begin = first[topic, nth]
+    before = hits[topic, begin] - relevant[topic, begin]
+    tied, size = (values[topic, nth] for values in tied_sums(relevant, first))
+    # Of documents in random order the relevant ones stand at equal distances, on average.
+    return np.where(found >= n, begin - before + (n - before) * (size - tied) / (tied + 1), beyond)

@@ -1,0 +1,183 @@
+"""Set measures: the retrieved documents regardless of their ranks, and counts of documents."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.kernel.measures.definition import NOT_NEGATIVE, measure
+from gradedeval.kernel.measures.gains import Gains, row_sums, safe_divide
+
+
+@measure(residual="from_bounds", bounds="counts", cutoff="required", ceiling=1, over_ties=True)
+def relative_p(g: Gains) -> Floats:
+    """Precision as a share of the best possible at the cutoff.
+
+    hits_k / min(k, R)
+
+    trec_eval's relative_P.
+    """
+    return safe_divide(g.num_relevant_retrieved, np.minimum(g.effective_depth, g.num_relevant))
+
+
+@measure(residual="within_run", bounds="counts", cutoff="renormalizes", ceiling=1, over_ties=True)
+def set_p(g: Gains) -> Floats:
+    """Precision of the retrieved set.
+
+    hits / n
+
+    trec_eval's set_P; van Rijsbergen, Information Retrieval, 1979, chapter 7.
+    """
+    return safe_divide(g.num_relevant_retrieved, g.retrieved)
+
+
+@measure(residual="from_bounds", bounds="counts", cutoff="renormalizes", ceiling=1, over_ties=True)
+def set_relative_p(g: Gains) -> Floats:
+    """Precision of the retrieved set as a share of the best possible for a set of its size.
+
+    hits / min(n, R)
+
+    trec_eval's set_relative_P.
+    """
+    return safe_divide(g.num_relevant_retrieved, np.minimum(g.retrieved, g.num_relevant))
+
+
+@measure(residual="from_bounds", bounds="counts", ceiling=1, over_ties=True)
+def set_recall(g: Gains) -> Floats:
+    """Recall of the retrieved set.
+
+    hits / R
+
+    trec_eval's set_recall; van Rijsbergen, Information Retrieval, 1979, chapter 7.
+    """
+    return safe_divide(g.num_relevant_retrieved, g.num_relevant)
+
+
+@measure(residual="from_bounds", bounds="counts", cutoff="renormalizes", ceiling=1)
+def set_map(g: Gains) -> Floats:
+    """Precision times recall of the retrieved set: its average precision where nothing is known of the order.
+
+    hits² / (n R)
+
+    trec_eval's set_map.
+    """
+    return safe_divide(g.num_relevant_retrieved**2, g.retrieved * g.num_relevant)
+
+
+@measure(
+    residual="from_bounds",
+    bounds="counts",
+    cutoff="renormalizes",
+    ceiling=1,
+    checks={"x": NOT_NEGATIVE},
+    over_ties=True,
+)
+def set_f(g: Gains, *, x: float = 1.0) -> Floats:
+    """F: the weighted harmonic mean of the set's precision and recall; a larger x favors recall.
+
+    (x + 1) P R / (R + x P), P: hits / n, R: hits / number of relevant documents
+
+    trec_eval's set_F; van Rijsbergen, Information Retrieval, 1979, chapter 7.
+
+    x  the weight of recall against precision
+    """
+    precision = safe_divide(g.num_relevant_retrieved, g.retrieved)
+    # With nothing known to be relevant recall has no bound but 1.
+    recall = np.minimum(safe_divide(g.num_relevant_retrieved, g.num_relevant), 1)
+    return safe_divide((x + 1) * precision * recall, recall + x * precision)
+
+
+@measure(residual="from_bounds", bounds="counts", cutoff="renormalizes", ceiling=1, over_ties=True)
+def f1(g: Gains) -> Floats:
+    """F1 at the cutoff: the harmonic mean of p@k and recall@k, where a run shorter than k counts as filled up.
+
+    2 hits_k / (k + R), k: n without a cutoff
+
+    ranx's f1; van Rijsbergen, Information Retrieval, 1979, chapter 7.
+    """
+    return safe_divide(2 * g.num_relevant_retrieved, g.effective_depth + g.num_relevant)
+
+
+@measure(residual="within_run", bounds="rises", over_ties=True)
+def hits(g: Gains) -> Floats:
+    """Number of relevant documents retrieved, averaged over topics: num_rel_ret, which adds them up, as a mean.
+
+    Σ_{i≤k} rel_i
+
+    ranx's hits.
+    """
+    return np.asarray(g.num_relevant_retrieved, dtype=np.float64)
+
+
+@measure(floor=-np.inf, relevance_only=False, checks={"docs": NOT_NEGATIVE}, over_ties=True)
+def utility(g: Gains, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: float = 0.0, docs: float = 0.0) -> Floats:
+    """Linear utility of the retrieved set: each document counts by whether it is relevant and whether it is retrieved.
+
+    a·hits + b·(n − hits) + c·(R − hits) + d·(docs − n − R + hits), docs: number of documents in the collection
+
+    trec_eval's utility; Hull, TREC-7 filtering track, 1998.
+
+    a     the worth of a relevant document retrieved
+    b     the worth of one that is retrieved and not relevant
+    c     the worth of a relevant document that is not retrieved
+    d     the worth of one neither retrieved nor relevant
+    docs  the number of documents in the collection, which d needs
+    """
+    hits, retrieved, relevant = g.num_relevant_retrieved, g.retrieved, g.num_relevant
+    worth = a * hits + b * (retrieved - hits) + c * (relevant - hits)
+    return np.asarray(worth + (d * (docs - retrieved - relevant + hits) if d else 0.0), dtype=np.float64)
+
+
+@measure(summary="total", better="lower", relevance_only=False)
+def num_nonrel_judged_ret(g: Gains) -> Floats:
+    """Number of documents retrieved that are judged and not relevant.
+
+    Σ_{i≤k} judged_i − rel_i
+
+    trec_eval's num_nonrel_judged_ret.
+    """
+    return row_sums(g.judged & ~g.relevant)
+
+
+@measure(gain=None, summary="total", better="neither", over_ties=True)
+def num_ret(g: Gains) -> Floats:
+    """Number of documents retrieved.
+
+    n, or min(k, n)
+
+    trec_eval's num_ret.
+    """
+    return g.retrieved.astype(np.float64)
+
+
+@measure(cutoff="none", summary="total", better="neither", over_ties=True)
+def num_rel(g: Gains) -> Floats:
+    """Number of relevant documents in the pool.
+
+    R
+
+    trec_eval's num_rel.
+    """
+    return g.num_relevant.astype(np.float64)
+
+
+@measure(summary="total", over_ties=True)
+def num_rel_ret(g: Gains) -> Floats:
+    """Number of relevant documents retrieved.
+
+    Σ_{i≤k} rel_i
+
+    trec_eval's num_rel_ret.
+    """
+    return np.asarray(g.num_relevant_retrieved, dtype=np.float64)
+
+
+@measure(gain=None, cutoff="none", summary="total", better="neither", over_ties=True)
+def num_q(g: Gains) -> Floats:
+    """Number of topics.
+
+    1 for each topic
+
+    trec_eval's num_q.
+    """
+    return np.ones(len(g.gain))

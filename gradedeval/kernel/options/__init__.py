@@ -1,0 +1,384 @@
+"""Every option of reading, ranking and scoring, once: its type, default, help, checks, and place in the signature."""
+
+# Without `from __future__ import annotations`: the registry reads the types of the fields of `Options`.
+import os
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any, Literal, TypedDict, TypeVar
+
+from gradedeval.errors import InputError, did_you_mean, flag, plural
+from gradedeval.kernel.measures.notation import Value
+from gradedeval.kernel.options import numbers
+from gradedeval.kernel.options.definition import (
+    GAINS,
+    OUTPUT,
+    RESIDUALS,
+    Commands,
+    Costs,
+    Fill,
+    Labels,
+    Option,
+    allowed_growth,
+    chosen_topics,
+    elsewhere,
+    name_only,
+    option,
+    read_costs,
+    read_fill,
+    read_format,
+    read_gain,
+    read_growth,
+    read_labels,
+    read_topics,
+    read_unseen,
+)
+from gradedeval.kernel.trec.lines import formats_of, growth_up_to
+
+Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval", "ntcireval"]
+Ties = Literal["docno-desc", "docno-asc", "file", "rank", "best", "worst", "average"]
+TIES_BY_GRADE: tuple[Ties, ...] = ("best", "worst")
+"""Orders in which a document that is judged later would change places, so that no residual bounds a score."""
+Order = Literal["score", "rank", "file"]
+Precision = Literal["float64", "float32"]
+Topics = Literal["qrels", "both", "run", "relevant"]
+Negative = Literal["judged", "unjudged"]
+Duplicates = Literal["error", "first", "last", "refuse"]
+Residuals = Literal["total", "split", "difference"]
+Depth = Literal["cutoff", "full"]
+Test = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign", "tukey-hsd", "anova", "bayes"]
+PairTest = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"]
+Correction = Literal["holm", "bonferroni", "bh", "none"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How runs are read, ranked and scored: the options of `evaluate` and of the command line, checked.
+
+    Raises InputError (usage) where a value is not allowed, or two options exclude each other.
+    """
+
+    # Help pages keep this order within a section, and the signature keeps it too. The table is aligned by hand:
+    # fmt: off
+    like: Like | None = option(None, "Follow the conventions of another tool.")
+    ties: Ties = option("docno-desc", "Order of documents with equal scores: by docno, descending or ascending; as in "
+        "the file; by the rank column; so that the score is the best or the worst; or the average over all "
+        "orders.", signature=elsewhere)
+    order: Order = option("score", "Rank documents by score; by the rank column, as where scores are distances; or as "
+        "in the file. The last two ignore the scores.", signature=elsewhere)
+    scores: Precision = option("float64", "Floating-point precision in which scores are compared.")
+    depth: int | None = option(None, "Keep only the N highest-ranked documents of each topic.", metavar="N", minimum=1)
+    topics: Topics = option("qrels", "Topics to average over: all in the qrels (one that is missing from the run "
+        "counts as an empty ranking), those in both files, all in the run, or the relevant ones: in both files and "
+        "with a relevant document.")
+    gain: Value | None = option(None, "Gain scheme of graded measures that do not name their own: linear, exp, ntcir, "
+        "grade, a list of gains such as 0:0.5:1, or @FILE with lines of grade,gain.",
+        section=GAINS, metavar="SCHEME", accepts="a gain scheme or a list of gains", read=read_gain,
+        signature=elsewhere)
+    rel: float | None = option(None, "Lowest relevant grade of binary measures that do not name their own.",
+        section=GAINS, metavar="GRADE", default_text="1", above=0, signature=elsewhere)
+    top_grade: float | None = option(None, "Top grade of the scale.",
+        section=GAINS, metavar="GRADE", default_text="the highest grade in the qrels", minimum=0, signature=elsewhere)
+    negative: Negative = option("judged", "Documents with a grade below 0: judged, with gain 0, or unjudged.",
+        section=GAINS)
+    max_gain: float | None = option(None, "Top gain: what an unjudged document may be worth in a residual, and "
+        "each document of the best ranking in erria(norm=best).",
+        section=GAINS, metavar="GAIN", default_text="the largest of the scheme", minimum=0)
+    costs: Costs | None = option(None, "Costs for C/W/L measures: lines of a document type (column 2 of the run) and "
+        "its cost.", section=GAINS, metavar="FILE", default_text="1 for every document",
+        accepts="a file or a dict of costs", read=read_costs, names_file=True, needs_ids=True,
+        signature=lambda _, costs: f"costs {costs.digest}")
+    fill: Fill | None = option(None, "Gains of documents that nobody judged, as clicks tell them: lines of "
+        "topic,docno,gain with gains from 0 to 1. They count in err, cascade and C/W/L measures, where their gain is "
+        "known to residuals; to all others the documents are unjudged.", section=GAINS, commands="measuring",
+        metavar="FILE", accepts="a file, a dict or a DataFrame of gains", read=read_fill, names_file=True,
+        needs_ids=True, signature=lambda _, fill: f"fill {fill.count} {plural(fill.count, 'document')} {fill.digest}")
+    duplicates: Duplicates = option("error", "A docno that occurs twice in a topic: an error (only a warning where the "
+        "qrels repeat the same grade), keep the first or the last, or refuse it whatever the grades are.",
+        needs_ids=True)
+    residuals: Residuals | None = option(None, "Report how far each score could still rise. 'split' tells unjudged "
+        "documents in the run from ranks beyond its end; 'difference' is the signed difference of cwl_eval, for C/W/L "
+        "measures.", section=RESIDUALS, commands="eval", optional_value=True,
+        signature=lambda _, kind: "signed differences" if kind == "difference" else "")
+    residual_depth: Depth = option("cutoff", "Compute the best case down to the cutoff, or over the full ranking.",
+        section=RESIDUALS, commands="scoring")
+    max_residual: float | None = option(None, "Leave out of each measure's mean the topics whose residual exceeds X.",
+        section=RESIDUALS, commands="scoring", metavar="X", minimum=0)
+    bounds: bool = option(False, "Report how low and how high each score can come, whatever the documents turn out to "
+        "be that the run retrieved and nobody judged.", section=RESIDUALS, commands="eval", signature=elsewhere)
+    unseen: float | int | None = option(None, "Let N unjudged documents that were not retrieved be relevant "
+        f"in each topic, in --bounds and where judging could reverse an order {numbers.UNSEEN.limits}; inf: any "
+        "number.", section=RESIDUALS, commands="eval",
+        metavar="N|inf", default_text="0", accepts="a whole number or inf", read=read_unseen)
+    interval: float | None = option(None, "Report the standard error and the interval of each summary over topics, "
+        "at level 0.95 or as given, by the studentized bootstrap of topics.", section=OUTPUT, commands="eval",
+        metavar="[LEVEL]", above=0, below=1, optional_value=True, signature=elsewhere,
+        read=lambda level: 0.95 if level is True else level)
+    judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only)
+    lenient: bool = option(False, "Skip malformed lines, and report how many.", signature=name_only, needs_ids=True)
+    subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "
+        "judged for; 0 means none. For erria, alpha_ndcg, nrbp, strec and ia(MEASURE).", signature=elsewhere,
+        needs_ids=True)
+    strata: bool = option(False, "The qrels are of a stratified sample: they have five columns, the stratum stands "
+        "before the grade, and a grade below 0 says pooled and not sampled. For xinfap, statap and infndcg.",
+        signature=elsewhere, needs_ids=True)
+    run_format: str | None = option(None, "Format of the runs, where their content leaves it open: "
+        f"{', '.join(formats_of('run'))}, or columns in order, as in topic,q0,docno,rank,score. +header behind it "
+        "skips the first line.", metavar="FORMAT", default_text="what the content says", accepts="the name of a format",
+        read=lambda value: read_format(value, "run"), signature=elsewhere, needs_ids=True)
+    qrels_format: str | None = option(None, "The same of the qrels: "
+        f"{', '.join(formats_of('qrels'))}, or columns in order, as in topic,docno,grade.", metavar="FORMAT",
+        default_text="what the content says", accepts="the name of a format",
+        read=lambda value: read_format(value, "qrels"), signature=elsewhere, needs_ids=True)
+    labels: Labels | None = option(None, "Grades of labels where the qrels have words, as in "
+        "HRel=2,Rel=1,NRel=0. L0, L1, L2, … are known.", metavar="LABEL=GRADE,…",
+        accepts="a dict label -> grade, or text such as 'Rel=1,NRel=0'", read=read_labels, signature=elsewhere,
+        needs_ids=True)
+    topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
+        accepts="a file or a list of topics", read=read_topics, names_file=True, signature=chosen_topics)
+    max_growth: float | int | None = option(None, "Refuse compressed files that unpack to more than N times their "
+        f"size {numbers.GROWTH.limits}, as those do that are made to fill a memory; inf: none.", commands="all",
+        metavar="N|inf", default_text="1000", accepts="a number from 1, or inf", read=read_growth, signature=elsewhere,
+        needs_ids=True, within=growth_up_to)
+    extra_fields: bool = option(False, "Ignore what a line of a run has beyond its six fields, as trec_eval does.",
+        commands="none", signature=elsewhere)
+    given: frozenset[str] = option(frozenset(), "Which of `order` and `ties` the user has chosen.", commands="none",
+        accepts="a set of names", signature=elsewhere)
+    # fmt: on
+
+    def __post_init__(self) -> None:
+        for name, described in OPTIONS.items():
+            object.__setattr__(self, name, described.check(getattr(self, name)))
+        if self.residuals == "difference" and (self.max_residual is not None or self.residual_depth == "full"):
+            hint = f"{flag.max_residual} and {flag.residual_depth:full} take {flag.residuals:total}"
+            raise InputError(f"{flag.residuals:difference}", "a signed difference is not a bound", hint, usage=True)
+        if self.ties == "average":
+            excluded = {f"{flag.order:file}": self.order == "file", flag.depth: self.depth, flag.costs: self.costs}
+            for other in (other for other, given in excluded.items() if given):
+                hint = "cut the measures, as in ap@100" if other == flag.depth else "leave out one of them"
+                raise OPTIONS["ties"].error(f"average cannot be combined with {other}", hint)
+        if self.judged_only and self.fill is not None:
+            raise OPTIONS["fill"].error(
+                f"{flag.judged_only:True} drops the documents that it fills", "leave out one of them"
+            )
+        if self.judged_only and (self.wants_residuals or self.bounds):
+            wanted = ("residual", "residuals") if self.wants_residuals else ("bounds", "bounds")
+            what = f"a condensed list has no {wanted[0]}: a document judged later could enter above others"
+            raise OPTIONS["judged_only"].error(what, f"leave out {flag.judged_only:True} or the {wanted[1]}")
+        if self.bounds and self.interval is not None:
+            what = f"{flag.interval:True} has columns low and high too"
+            raise OPTIONS["bounds"].error(what, "ask for one of them")
+        if self.bounds and self.ties in TIES_BY_GRADE:
+            what = f"{self.ties} has no bounds: documents judged later would change places"
+            raise OPTIONS["ties"].error(what, f"take another order of ties, or leave out {flag.bounds:True}")
+
+    def check_unscored(self, command: str, commands: Commands = "reading") -> None:
+        """Raise InputError (usage) for an option of scores, given to a command that makes none of them."""
+        for name, described in OPTIONS.items():
+            scores = described.commands in ("scoring", "measuring") and commands not in described.taken_by
+            if scores and getattr(self, name) != described.default:
+                raise described.error(f"does not apply to {command}", "leave it out")
+
+    @property
+    def wants_residuals(self) -> bool:
+        return self.residuals is not None or self.max_residual is not None
+
+    @property
+    def topics_judged_later(self) -> str:
+        """What is said where topics are chosen by what is judged; empty where they are not."""
+        chosen = {
+            f"{flag.topics:relevant}": self.topics == "relevant",
+            flag.max_residual: self.max_residual is not None,
+        }
+        by = " and ".join(option for option, given in chosen.items() if given)
+        return by and f"topics that {by} selects now; further judgments may add topics or remove some"
+
+    @property
+    def bounded_by_residuals(self) -> bool:
+        """Whether no score rises by more than its residual: signed differences of two cases say nothing of it."""
+        return self.residuals != "difference" and self.ties not in TIES_BY_GRADE
+
+
+OPTIONS: dict[str, Option] = {
+    entry.name: entry.metadata["option"].of(entry.name, entry.type, entry.default) for entry in fields(Options)
+}
+"""The registry: name -> option."""
+
+
+class OptionKwargs(TypedDict, total=False):
+    """The options as keywords of `evaluate`; None means the default.
+
+    A second list, because no type checker or editor derives keywords from the fields of a dataclass.
+    """
+
+    ties: Ties | None
+    order: Order | None
+    scores: Precision | None
+    depth: int | None
+    topics: Topics | None
+    gain: Value | Sequence[float] | None
+    rel: float | None
+    top_grade: float | None
+    negative: Negative | None
+    max_gain: float | None
+    costs: str | os.PathLike[str] | Mapping[str, float] | Costs | None
+    fill: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | Fill | None
+    duplicates: Duplicates | None
+    residuals: Residuals | bool | None
+    residual_depth: Depth | None
+    max_residual: float | None
+    bounds: bool
+    unseen: float | str | None
+    interval: float | bool | None
+    judged_only: bool
+    lenient: bool
+    subtopics: bool
+    strata: bool
+    run_format: str | None
+    qrels_format: str | None
+    labels: str | Mapping[str, float] | Labels | None
+    topics_from: str | os.PathLike[str] | Iterable[str | bytes] | None
+    max_growth: float | str | None
+
+
+Documented = TypeVar("Documented")
+
+
+OF_RUNS = ("ties", "order", "scores", "run_format", "costs", "topics", "topics_from", "judged_only")
+"""What says how runs are read and ranked, and over which topics: lists that were shown to users are not runs."""
+OF_SCORES = tuple(name for name, described in OPTIONS.items() if described.section in (RESIDUALS, OUTPUT))
+"""What asks for more than scores: residuals, bounds and intervals."""
+OF_GAINS = ("gain", "rel", "top_grade", "max_gain")
+"""What a document is worth, judged or not."""
+
+OF_MEASURES = tuple(name for name, described in OPTIONS.items() if described.section == GAINS and name != "negative")
+"""What says how much a document is worth to a measure."""
+
+
+def refuse_options(given: Mapping[str, object], names: Iterable[str], command: str) -> None:
+    """Raise InputError (usage) for options that are given, and that mean nothing to a command."""
+    for name in names:
+        value = given.get(name)
+        if value is not None and value is not False:  # not by ==, which frames and arrays take cell by cell
+            raise OPTIONS[name].error(f"does not apply to {command}", "leave it out")
+
+
+def lists_options(documented: Documented) -> Documented:
+    """Append the options to the docstring of what takes them as keywords."""
+    documented.__doc__ = "\n".join([documented.__doc__ or "", "    Options:", "", *_listed(), "    "])
+    return documented
+
+
+@cache
+def _listed() -> list[str]:
+    """The options in lines of a docstring."""
+    lines: list[str] = []
+    for name in OptionKwargs.__annotations__:
+        text = f"{name:<15} {OPTIONS[name].text}"
+        text += f" One of {', '.join(OPTIONS[name].choices)}." if OPTIONS[name].choices else ""
+        lines += textwrap.wrap(text, 116, initial_indent=" " * 4, subsequent_indent=" " * 20, break_on_hyphens=False)
+    return lines
+
+
+lists_options(Options)
+
+
+# The presets that follow other tools, and what they and a user's options come to.
+
+
+@dataclass(eq=False, repr=False)
+class Preset:
+    """What `--like TOOL` sets.
+
+    options     options, where the user does not give them
+    parameters  measure -> parameters
+    digits      digits that are printed
+    residuals   the kind of residual, where the user names none
+    shared      parameters of all measures that take them
+    cut         measure -> parameters, where it has a cutoff
+    top_grade   the top grade of its scale, for measures that look at one; None: the highest in the qrels
+    """
+
+    options: Mapping[str, Any]
+    parameters: Mapping[str, Mapping[str, Value]]
+    digits: int = 4
+    residuals: Residuals = "total"
+    shared: Mapping[str, Value] = field(default_factory=dict)
+    cut: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    top_grade: float | None = None
+
+
+PRESETS: dict[str, Preset] = {
+    "trec_eval": Preset(
+        {"topics": "both", "negative": "unjudged", "duplicates": "refuse"},
+        {name: {"gain": "linear"} for name in ("err", "nerr", "cascade", "erria", "nerria")},
+    ),
+    "gdeval": Preset(
+        {"topics": "relevant"},
+        {"err": {"gain": "exp"}, "nerr": {"gain": "exp"}, "ndcg": {"gain": "exp"}, "dcg": {"gain": "exp"}},
+        digits=5,
+        top_grade=4,
+    ),
+    "ir_measures": Preset(
+        {"topics": "qrels", "scores": "float32"},
+        {"err": {"gain": "exp"}, "ndcg": {"gain": "linear"}, "rbp": {"rel": 1, "p": 0.8}},
+        top_grade=4,
+    ),
+    "cwl_eval": Preset(
+        {"topics": "run", "order": "file", "gain": "grade", "max_gain": 1},
+        {},
+        residuals="difference",
+        shared={"horizon": 1000},
+    ),
+    "ntcireval": Preset(
+        {"topics": "qrels", "order": "file"},
+        {"err": {"gain": "ntcir"}, "nerr": {"gain": "ntcir"}, "rbp": {"p": 0.95}},
+        cut={name: {"norm": "k"} for name in ("ap", "gap", "q")},
+    ),
+}
+
+
+def top_grade(options: Options, highest: float) -> float:
+    """The top grade of the scale: as given, or the highest of the qrels and of the preset's.
+
+    highest  the highest grade in the qrels
+    """
+    if options.top_grade is not None:
+        return options.top_grade
+    return max(highest, PRESETS[options.like].top_grade or highest) if options.like else highest
+
+
+@cache
+def _defaults() -> Options:
+    """The options of a user who gives none: a training loop asks for them thousands of times."""
+    return Options()
+
+
+def resolve_options(like: str | None = None, **given: Any) -> Options:
+    """The options of a preset, and over them those that a user gives, as text, file names or values; None and False
+    mean: not given.
+
+    Raises InputError (usage) for an unknown option or preset, or a value that is not allowed.
+    """
+    if like is None and not given:
+        return _defaults()
+    known = [name for name, described in OPTIONS.items() if described.commands != "none"]
+    for name in given:
+        if name not in known:
+            hint = "" if name in OPTIONS else did_you_mean(name, known)
+            raise InputError("", f"unknown option '{name}'", hint, usage=True)
+    OPTIONS["like"].check(like)
+    given = {name: value for name, value in given.items() if value is not None and value is not False}
+    with allowed_growth(given.get("max_growth")):  # of the files that others name
+        explicit = {name: OPTIONS[name].read(value) for name, value in given.items()}
+    # Who says where the best case ends wants to see it.
+    if "residual_depth" in explicit and "max_residual" not in explicit:
+        explicit.setdefault("residuals", True)
+    if explicit.get("unseen"):
+        explicit.setdefault("bounds", True)
+    if explicit.get("residuals") is True:
+        bound = like is None or explicit.keys() & {"residual_depth", "max_residual"}
+        explicit["residuals"] = "total" if bound else PRESETS[str(like)].residuals
+    chosen = frozenset({"order", "ties"} & explicit.keys())
+    return Options(**{**(PRESETS[like].options if like else {}), **explicit, "like": like, "given": chosen})

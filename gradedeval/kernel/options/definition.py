@@ -1,0 +1,381 @@
+"""What an option is: all that the command line, Python, TOML files, the signature and the documentation say of it."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass, field
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from gradedeval.arrays import as_float
+from gradedeval.errors import Flag, InputError, did_you_mean, flag, plural, shown
+from gradedeval.kernel.measures.gains import read_scheme
+from gradedeval.kernel.measures.notation import plain_value, read_value
+from gradedeval.kernel.options import numbers
+from gradedeval.kernel.options.numbers import Number
+from gradedeval.kernel.trec.lines import decimal, decode, encode, growth_up_to
+from gradedeval.kernel.trec.stream import Source, Stream
+
+Commands = Literal["none", "eval", "scoring", "measuring", "reading", "all"]
+"""Which commands take an option: none, `eval` alone, all that score whole runs, all that compute a measure,
+all that read runs and qrels, or all."""
+
+READING, GAINS, RESIDUALS, OUTPUT = "Reading and ranking", "Measures and gains", "Residuals", "Output"
+THIS_COMMAND, PLANNING = "Options of this command", "Planning"
+"""Sections of a help page."""
+
+
+def name_and_value(name: str, value: Any) -> str:
+    """`depth 100`: how most options stand in the signature."""
+    return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+
+
+def name_only(name: str, value: Any) -> str:
+    """`judged only`: how flags stand in the signature."""
+    return name
+
+
+def elsewhere(name: str, value: Any) -> str:
+    """Nothing: another part of the signature shows it, or no score depends on it."""
+    return ""
+
+
+@dataclass(eq=False, repr=False)
+class Option:
+    """One option. Name, type and default are those of the field of `Options` that it describes.
+
+    help            what it does, in sentences
+    section         where it stands on a help page
+    commands        which commands take it; `none`: code alone sets it
+    metavar         what its value is called on a help page; None: its choices
+    default_text    what the default is, where None does not say it
+    minimum, above  the lowest number allowed, and a number that it must exceed
+    below           a number that it must not reach
+    accepts         what a value may be, for a message; None: its choices, or a number
+    read            what a user gives (a file name, text, a list) -> the value
+    optional_value  it may stand on the command line without a value
+    names_file      its text names a file
+    needs_ids       it is about what arrays of grades and scores lack: ids, lines, words
+    within          makes a context of a value, in which a command runs that has it
+    signature       name and value -> text in the signature, where the value is not the default
+    """
+
+    help: str
+    section: str = READING
+    commands: Commands = "reading"
+    metavar: str | None = None
+    default_text: str | None = None
+    minimum: float | None = None
+    above: float | None = None
+    below: float | None = None
+    accepts: str = "True or False"
+    read: Callable[[Any], Any] = lambda value: value
+    optional_value: bool = False
+    names_file: bool = False
+    needs_ids: bool = False
+    within: Callable[[Any], AbstractContextManager[None]] | None = None
+    signature: Callable[[str, Any], str] = name_and_value
+    name: str = ""
+    type: Any = None
+    default: Any = None
+
+    def of(self, name: str, type: Any, default: Any) -> Option:
+        """The option, now that the field of `Options` is known that it describes."""
+        self.name, self.type, self.default = name, type, default
+        self.flag = "--" + name.replace("_", "-")
+        """Its name on the command line."""
+        members = get_args(type)
+        self.types = tuple(kind for kind in members if kind is not NoneType) if NoneType in members else (type,)
+        """The types of its values, but None."""
+        self.choices: tuple[str, ...] = get_args(self.types[0]) if get_origin(self.types[0]) is Literal else ()
+        """The words that it takes, where it takes no others."""
+        levels: tuple[Commands, ...] = get_args(Commands)
+        self.taken_by = () if self.commands == "none" else levels[: levels.index(self.commands) + 1]
+        """The commands that take it: those that take more take what others do, too."""
+        self.is_flag = type is bool
+        """Whether it is only on or off."""
+        self.words = (*self.choices, "True") if self.is_flag or self.optional_value else self.choices
+        """The words that it takes, `True` among them where it may stand alone on the command line."""
+        self.number: Number | None = None
+        """The numbers that it takes; None where it takes none."""
+        if self.types in ((int,), (float,)):
+            limits = self.minimum, None, self.above, self.below
+            self.number = Number(self.flag, self.types == (int,), *limits)
+        default = self.default_text if default in (None, False) else default
+        text = self.help if default is None else f"{self.help} Default: {default}."
+        self.text = f"{text} {self.number.limits}".rstrip() if self.number else text
+        """Its help, with the default and the limits of a number."""
+        return self
+
+    def takes(self, word: str) -> bool:
+        """Whether a word that may be the value of an option without one is its value."""
+        return word in self.choices or (self.number is not None and re.fullmatch(r"[\d.]+", word) is not None)
+
+    def parse(self, text: Any) -> Any:
+        """The number that a text on the command line means; anything else as it is."""
+        return text if self.number is None or not isinstance(text, str) else self.number.read(text)
+
+    def check(self, value: Any) -> Any:
+        """The value, a number of NumPy as one of Python. Raises InputError (usage) where the option cannot have it."""
+        if value is None and self.default is None:
+            return value
+        if self.choices:
+            if value not in self.choices:
+                hint = did_you_mean(str(value), self.choices) or f"choose from {', '.join(self.choices)}"
+                raise self.error(f"invalid value '{value}'", hint)
+        elif self.number is not None:
+            return self.number.check(value)
+        elif not isinstance(value, tuple(get_origin(kind) or kind for kind in self.types)):
+            raise self.error(f"{shown(value)} is not {self.accepts}")
+        return value
+
+    def error(self, problem: str, hint: str = "") -> InputError:
+        """What is wrong with the value that a user gave."""
+        return InputError(Flag(self.flag), problem, hint, usage=True)
+
+
+def option(default: Any, help: str, **settings: Any) -> Any:
+    """A field of `Options`, and what `Option` says of it."""
+    return field(default=default, metadata={"option": Option(help, **settings)})
+
+
+# What users give for an option as text, a list, a dict or a file, and the value that it becomes.
+
+
+def read_gain(gain: Any) -> Any:
+    """A gain scheme from text or a list; anything else as it is."""
+    value = read_value(gain) if isinstance(gain, str) else plain_value(gain)
+    return read_scheme(value, flag.gain) if isinstance(value, str | tuple | int | float) else value
+
+
+def read_unseen(value: Any) -> Any:
+    """How many documents may be relevant that were not retrieved: a whole number or infinity, as the text `inf` too.
+
+    Raises InputError (usage) for anything else.
+    """
+    whole = isinstance(value, float) and value.is_integer()
+    return _number_or_infinity(numbers.UNSEEN, int(value) if whole else value)
+
+
+def read_growth(value: Any) -> Any:
+    """How many times its size a compressed file may unpack to: a number from 1 or infinity, as the text `inf` too; None
+    as it is.
+
+    Raises InputError (usage) for anything else.
+    """
+    return value if value is None else _number_or_infinity(numbers.GROWTH, value)
+
+
+def _number_or_infinity(number: numbers.Number, value: Any) -> Any:
+    if isinstance(value, float) and value == math.inf:
+        return value
+    read = number.read(value) if isinstance(value, str) else number.check(value)
+    return math.inf if read == number.word else read
+
+
+def allowed_growth(given: Any) -> AbstractContextManager[None]:
+    """The context in which compressed files may grow as a user gives it. Raises InputError (usage) as `read_growth`."""
+    return nullcontext() if given is None else growth_up_to(read_growth(given))
+
+
+@dataclass(eq=False, repr=False)
+class Costs:
+    """The cost of a document of each type, in any unit: seconds, characters, documents. `of`: type -> cost, above 0.
+
+    Raises InputError where a cost is not a finite number above 0.
+    """
+
+    of: Mapping[bytes, float]
+    place: str = "costs"
+
+    def __post_init__(self) -> None:
+        if not self.of:
+            raise InputError(self.place, "has no costs", "expected a line for each type, such as 'video 30'")
+        for name, cost in self.of.items():
+            if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < math.inf:
+                what = f"cost {shown(cost)} of type '{decode(name)}' is not a finite number above 0"
+                raise InputError(self.place, what, "every document costs something")
+
+    @property
+    def digest(self) -> str:
+        """Six hexadecimal digits that change with any cost."""
+        from hashlib import sha256
+
+        lines = sorted(b"%b %b" % (name, repr(float(cost)).encode()) for name, cost in self.of.items())
+        return sha256(b"\n".join(lines)).hexdigest()[:6]
+
+
+@dataclass(eq=False, repr=False)
+class Fill:
+    """Gains in [0, 1] of documents that nobody judged, as clicks tell them. `of`: topic -> docno -> gain.
+
+    Raises InputError where a gain is outside [0, 1], or there is none.
+    """
+
+    of: Mapping[bytes, Mapping[bytes, float]]
+    place: str = "fill"
+
+    def __post_init__(self) -> None:
+        if not self.count:
+            raise InputError(self.place, "has no gains", "expected lines of topic,docno,gain")
+        for topic, documents in self.of.items():
+            for docno, gain in documents.items():
+                if isinstance(gain, bool) or not 0 <= gain <= 1:
+                    what = f"gain {gain!r} of document '{decode(docno)}' of topic '{decode(topic)}' is outside 0..1"
+                    raise InputError(self.place, what, "it is a probability")
+
+    @property
+    def count(self) -> int:
+        """How many documents there are."""
+        return sum(map(len, self.of.values()))
+
+    @property
+    def digest(self) -> str:
+        """Six hexadecimal digits that change with any gain."""
+        from hashlib import sha256
+
+        rows = ((topic, docno, gain) for topic, documents in self.of.items() for docno, gain in documents.items())
+        lines = sorted(b"%b\t%b\t%.6f" % row for row in rows)
+        return sha256(b"\n".join(lines)).hexdigest()[:6]
+
+
+def read_fill(fill: Any) -> Any:
+    """Gains of documents from a dict topic -> docno -> gain, a DataFrame or a file with the columns topic, docno and
+    gain, and perhaps seen; anything else as it is.
+
+    Raises InputError where a file cannot be read, a line is wrong, or a document has two gains.
+    """
+    found: dict[bytes, dict[bytes, float]] = {}
+    columns = ("topic", "docno", "gain")
+    if isinstance(fill, Mapping) or hasattr(fill, "columns"):
+        for topic, docno, gain in _fill_rows(fill, columns):
+            documents, what = found.setdefault(encode(str(topic)), {}), f"document '{docno}' of topic '{topic}'"
+            if encode(str(docno)) in documents:
+                raise InputError("fill", f"two gains of {what}", "list each once")
+            try:
+                documents[encode(str(docno))] = as_float(gain)
+            except (TypeError, ValueError):
+                raise InputError(
+                    "fill", f"gain {shown(gain)} of {what} is not a number", "give one from 0 to 1"
+                ) from None
+        return Fill(found)
+    if not isinstance(fill, str | os.PathLike):
+        return fill
+    from gradedeval.kernel.trec.small_tables import small_table  # few evaluations need a table
+
+    table = small_table(fill, columns, (*columns, "seen"), hint="expected lines of topic,docno,gain", words=True)
+    for row in table.rows:
+        gain = table.number(row, "gain", 0, 1)
+        found.setdefault(encode(row.cells["topic"]), {})[encode(row.cells["docno"])] = gain
+    table.check([(row.cells["topic"], row.cells["docno"]) for row in table.rows], ("docno", "topic"))
+    return Fill(found, table.place)
+
+
+def _fill_rows(fill: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any, Any]]:
+    """Topic, docno and gain of each document of a dict or a DataFrame."""
+    if isinstance(fill, Mapping):
+        for topic, documents in fill.items():
+            if not isinstance(documents, Mapping):
+                what = f"topic '{topic}' has no dict of gains, but {documents!r}"
+                raise InputError("fill", what, "as in {'301': {'doc1': 0.5}}")
+            yield from ((topic, docno, gain) for docno, gain in documents.items())
+        return
+    for name in columns:
+        if name not in fill.columns:
+            raise InputError("fill", f"no column '{name}'", f"expected the columns {', '.join(columns)}")
+    yield from zip(*(fill[name] for name in columns), strict=True)
+
+
+def read_costs(costs: Any) -> Any:
+    """Costs from a dict, or from a file with lines of `type cost`; anything else as it is.
+
+    Raises InputError where a file cannot be read, a line is not a type with its cost, or a type has two costs.
+    """
+    if isinstance(costs, Mapping):
+        return Costs({encode(str(name)): plain_value(cost) for name, cost in costs.items()})
+    if not isinstance(costs, str | os.PathLike):
+        return costs
+    from gradedeval.kernel.trec.small_tables import small_table  # few evaluations need a table
+
+    table = small_table(costs, ("type", "cost"), hint="expected lines such as 'video 30'", words=True)
+    cost_of: dict[bytes, float] = {}
+    for row in table.rows:
+        cost = cost_of[encode(row.cells["type"])] = table.number(row, "cost")
+        if cost <= 0:
+            table.problems.add(row.line, f"cost {row.cells['cost']} is not above 0", "every document costs something")
+    table.check([row.cells["type"] for row in table.rows], ("type",))
+    return Costs(cost_of, table.place)
+
+
+def read_topics(topics: Any) -> Any:
+    """Topic ids from a list, or from a file: the first field of every line; anything else as it is.
+
+    Raises InputError where a file cannot be read or has none.
+    """
+    if isinstance(topics, str | os.PathLike):
+        from gradedeval.kernel.trec.line_reader import check_text, whole_lines  # few choose topics
+
+        named = set[bytes]()
+        with closing(Stream(Source(topics))) as stream:
+            for number, text in whole_lines(stream):
+                check_text(text, stream.place, number)
+                named.update(line.split()[0] for line in text.split(b"\n") if line.strip() and line[:1] != b"#")
+        if not named:
+            raise InputError(stream.place, "names no topics", "expected one topic per line")
+        return frozenset(named)
+    if not isinstance(topics, Iterable):
+        return topics
+    return frozenset(topic if isinstance(topic, bytes) else encode(str(topic)) for topic in topics)
+
+
+def read_format(value: Any, holds: str) -> Any:
+    """The format of a run or of qrels in one spelling; anything but text as it is."""
+    if not isinstance(value, str):
+        return value
+    from gradedeval.kernel.trec.file_formats import format_name  # most files say what they are
+
+    return format_name(value, holds)
+
+
+@dataclass(eq=False, repr=False)
+class Labels:
+    """Words that stand for grades. `of`: label -> grade."""
+
+    of: Mapping[bytes, float]
+
+
+def read_labels(labels: Any) -> Any:
+    """Labels with their grades from a dict, or from text such as `HRel=2,Rel=1`; anything else as it is.
+
+    Raises InputError (usage) where a grade is not a finite number, or a label is given twice.
+    """
+    if isinstance(labels, str):
+        pairs = [pair.rpartition("=")[::2] for pair in labels.split(",")]
+    elif isinstance(labels, Mapping):
+        pairs = [
+            (label.decode() if isinstance(label, bytes) else str(label), str(plain_value(labels[label])))
+            for label in labels
+        ]
+    else:
+        return labels
+    grades: dict[bytes, float] = {}
+    for label, grade in pairs:
+        name, value = encode(label.strip()), decimal(encode(grade.strip()))
+        if not name or value != value or name in grades:
+            again = f"label '{label.strip()}' is given twice"
+            what = again if name in grades else f"'{f'{label}=' if label else ''}{grade}' is not label=grade"
+            raise InputError(flag.labels, what, f"as in {flag.labels:HRel=2,Rel=1,NRel=0}", usage=True)
+        grades[name] = value
+    return Labels(grades)
+
+
+def chosen_topics(_: str, topics: frozenset[bytes]) -> str:
+    """How many topics were chosen, and six digits that tell one choice from another."""
+    from hashlib import sha256  # most evaluations do without
+
+    digest = sha256(b"|".join(sorted(topics))).hexdigest()[:6]
+    return f"{len(topics)} chosen {plural(len(topics), 'topic')} {digest}"

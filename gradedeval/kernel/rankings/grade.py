@@ -1,0 +1,597 @@
+"""The join: documents of a run meet the judgments of their topics, and become batches of grade codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.errors import InputError, Note, flag, plural, shorten
+from gradedeval.kernel.options import Options
+from gradedeval.kernel.parallel import workers
+from gradedeval.kernel.parallel.workers import Limits, Workers
+from gradedeval.kernel.rankings.batch import (
+    LAST_RANK,
+    NOT_LOOKED,
+    Batch,
+    Documents,
+    Listing,
+    by_width,
+    coalesce,
+    count_unjudged,
+    judged_codes,
+    listing_of,
+    sample,
+    to_batch,
+)
+from gradedeval.kernel.rankings.docno_index import (
+    TopicBuckets,
+    TopicCodes,
+    duplicate_candidates,
+    hash_join,
+    surely_distinct,
+)
+from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.trec.blocks import Block, blocks
+from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, decode
+from gradedeval.kernel.trec.stream import Segment, Stream
+from gradedeval.kernel.trec.tokenizer import Bytes, Lines, Words, words_at
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.trec.topic_blocks import Stretch
+
+Made = TypeVar("Made")
+Other = TypeVar("Other")
+
+LOOKED_AT, LOOK_EVERY = 1 << 20, 1 << 24
+"""Bytes of a run, from its beginning, in which the ranks of every block are looked at; and how far apart those are that
+are looked at behind them. These places do not depend on the parts in which a run is read."""
+
+
+@dataclass(eq=False, repr=False)
+class PartResult(Generic[Made]):
+    """What a part of a run gives.
+
+    batches      its batches, or what was made of each
+    topics       the topics in it, in order of appearance; those that stand in several blocks, several times
+    dropped      topic -> how many of its documents were dropped because they repeat
+    tag          the sixth column of its first line
+    interleaved  whether topics take turns line by line: then nothing is made of the part
+    listing      what a look at its order says
+    """
+
+    batches: list[Made]
+    topics: list[bytes] = field(default_factory=list)
+    dropped: dict[bytes, int] = field(default_factory=dict)
+    tag: str = ""
+    interleaved: bool = False
+    listing: Listing = NOT_LOOKED
+
+    def with_batches(self, batches: list[Other]) -> PartResult[Other]:
+        """The same with something else made of its batches."""
+        return PartResult(batches, self.topics, self.dropped, self.tag, self.interleaved, self.listing)
+
+
+class RunPart(Protocol):
+    """Part of a run: whole topics, or some of their lines, that one process reads and grades by itself."""
+
+    def grade(self, grader: Grader) -> PartResult[Batch]:
+        """Its documents as batches. Raises NeedsLineReader where the line reader must read the whole run instead."""
+
+
+@dataclass(eq=False, repr=False)
+class Grader:
+    """Joins the documents of runs with one qrels under one set of options.
+
+    keep_docnos_for  topics whose docnos stay in the batches
+    keep_ties        whether the batches say which documents are tied
+    types            whether the type of each document, column 2 of a run, stays as well
+    last_rank        no rank below this one is looked at; None where all are
+    least_width      as how many cells of a batch a topic counts at least: its labels, where a measure looks at each
+    ideals           gain table -> the ideal rankings of all topics of the qrels, once they are known
+    """
+
+    qrels: Qrels
+    options: Options
+    keep_docnos_for: Container[bytes] = frozenset()
+    keep_ties: bool = False
+    types: bool = False
+    last_rank: int | None = None
+    least_width: int = 0
+    limits: Limits = field(default_factory=lambda: workers.LIMITS)
+    ideals: dict[bytes, Floats] = field(default_factory=dict)
+
+    @cached_property
+    def judged(self) -> Bools:
+        """code: whether it is judged."""
+        return judged_codes(self.qrels.labels, self.options, self.qrels.strata is not None)
+
+    @cached_property
+    def unsampled(self) -> Bools:
+        """code: whether it was pooled and not sampled."""
+        return np.append(self.qrels.labels < 0, [False, False])
+
+    def batches(self, documents: Documents) -> Iterator[Batch]:
+        """The documents ordered, cut, and laid out as topics × ranks, in batches of bounded size."""
+        pool = self.qrels._pool_of(documents.topics)
+        widths = np.maximum(documents.counts, pool.judged)
+        for rows in by_width(np.maximum(widths, self.least_width), self.limits.cells):
+            all_of_them = len(rows) == len(documents.topics)
+            some, own = (documents, pool) if all_of_them else (documents.select(rows), pool.select(rows))
+            batch = to_batch(some, own, self.judged, self.options, self.keep_docnos_for, self.keep_ties, self.last_rank)
+            if self.last_rank is not None:
+                kinds = batch.kinds[:, : self.last_rank] if batch.kinds is not None else None
+                deeper = batch.codes[:, self.last_rank :]
+                below = count_unjudged(deeper, self.judged) if self.options.bounds else None
+                ties = batch.ties and batch.ties.down_to(self.last_rank)
+                batch = replace(batch, codes=batch.codes[:, : self.last_rank], kinds=kinds, below=below, ties=ties)
+            yield batch
+
+    def countable(self, documents: Documents) -> Documents:
+        """Only the topics that may count: which of them do is known when the whole run has been seen."""
+        chosen, unjudged_too = self.options.topics_from, self.options.topics == "run" or not self.qrels.topics
+        rows = [
+            row
+            for row, topic in enumerate(documents.topics)
+            if (unjudged_too or topic in self.qrels._row) and (chosen is None or topic in chosen)
+        ]
+        return documents if len(rows) == len(documents.topics) else documents.select(np.array(rows, dtype=np.int64))
+
+
+# A block of a run -> its documents as columns, those of a topic together, with the codes of their grades.
+
+
+@dataclass(eq=False, repr=False)
+class Rows:
+    """Documents of some topics, those of a topic as listed.
+
+    topics  the ids, in order of appearance
+    topic   stretches of documents of one topic: its number
+    size    stretches: how many documents
+    code    documents: index into the labels of the qrels, or the code `unjudged` after them
+    hashed  documents: the docno's hash
+    start   documents: where the docno begins in what `docno` reads
+    length  documents: the docno's length
+    score   documents, or numbers that order them alike; None where the order of the file counts
+    rank    documents; None where stated ranks do not matter
+    token   the bytes from a place on, so many
+    tag     the sixth column of the first line
+    buffer  the text in which docnos stand, where it is at hand
+    listing what a look at the order says
+    """
+
+    topics: list[bytes]
+    topic: Ints
+    size: Ints
+    code: NDArray[Any]
+    hashed: Words
+    start: Ints
+    length: NDArray[Any]
+    score: Floats | Ints | None
+    rank: Floats | None
+    token: Callable[[int, int], bytes]
+    tag: str = ""
+    buffer: Bytes | None = None
+    listing: Listing = NOT_LOOKED
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the documents stand topic after topic."""
+        return bool((self.topic[1:] > self.topic[:-1]).all())
+
+    @cached_property
+    def counts(self) -> Ints:
+        """topics: how many documents."""
+        counts = np.zeros(len(self.topics), dtype=np.int64)
+        np.add.at(counts, self.topic, self.size)
+        return counts
+
+    @cached_property
+    def topic_of(self) -> Ints:
+        """documents: the number of the topic."""
+        return np.repeat(self.topic, self.size)
+
+    def documents(self) -> Documents:
+        """The same as the next stage takes them; topic after topic."""
+        return Documents(self.topics, self.counts, self.code, self.score, self.rank, self.docnos)
+
+    def docno(self, row: int) -> bytes:
+        return self.token(int(self.start[row]), int(self.length[row]))
+
+    def docnos(self, rows: Ints) -> list[bytes]:
+        """The docnos of documents: quickly where the text is at hand."""
+        if self.buffer is None:
+            return list(map(self.docno, rows.tolist()))
+        start = self.start[rows]
+        end = start + self.length[rows]
+        first = int(start.min(initial=len(self.buffer)))
+        text = self.buffer[first : int(end.max(initial=first))].tobytes()
+        return list(map(text.__getitem__, map(slice, (start - first).tolist(), (end - first).tolist())))
+
+    def keep(self, rows: Any) -> Rows:
+        """Only these documents."""
+        topic = self.topic_of[rows]
+        first = np.flatnonzero(np.append(topic[:1] >= 0, topic[1:] != topic[:-1]))
+        return replace(
+            self,
+            topic=topic[first],
+            size=np.diff(first, append=len(topic)),
+            code=self.code[rows],
+            hashed=self.hashed[rows],
+            start=self.start[rows],
+            length=self.length[rows],
+            score=self.score[rows] if self.score is not None else None,
+            rank=self.rank[rows] if self.rank is not None else None,
+        )
+
+
+def grade_as_listed(block: Block, grader: Grader, topics: TopicCodes, only: frozenset[bytes] | None = None) -> Rows:
+    """The documents of a block as listed, topics among each other, numbered as they have been in the blocks before:
+    those of the topics in `only`, or all.
+
+    Raises NeedsLineReader where a line is not one of a run.
+    """
+    rows = read_rows(block, grader, topics, order_is_enough=False)
+    if only is not None and not only.issuperset(topics.names):
+        rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic_of]))
+    _grade_each(rows, topics.rows(grader.qrels._row), grader.qrels)
+    return rows
+
+
+def grade_by_block(rows: Rows, topics: TopicCodes, grader: Grader) -> tuple[Rows, dict[bytes, int]]:
+    """The documents of a block topic after topic, with the codes of their grades, without those that repeat in their
+    topic; and how many were dropped of which topics.
+
+    Raises NeedsLineReader where repeated documents are an error.
+    """
+    if not rows.in_order:
+        rows = rows.keep(np.argsort(rows.topic_of.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
+    number = topics.rows(grader.qrels._row)
+    if _grade_from_judged(rows, number, grader):
+        return rows, {}
+    _grade_each(rows, number, grader.qrels)
+    return settle_repeated(rows, grader.options)
+
+
+def grade_whole_topics(rows: Rows, topics: TopicCodes, grader: Grader) -> PartResult[Batch]:
+    """The batches of a block. Raises NeedsLineReader as `grade_by_block`."""
+    rows, dropped = grade_by_block(rows, topics, grader)
+    batches = list(grader.batches(grader.countable(rows.documents())))
+    return PartResult(batches, rows.topics, dropped, rows.tag, listing=rows.listing)
+
+
+def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough: bool = True) -> Rows:
+    """The documents of a block as listed, none of them judged.
+
+    order_is_enough  whether their scores are compared with no other block's
+
+    Raises NeedsLineReader where a line is not one of a run.
+    """
+    options, unjudged, layout = grader.options, len(grader.qrels.labels), block.layout
+    lines, docno = block.lines, layout.columns.index("docno")
+    some, tag = len(lines) > 0, layout.position("tag")
+    none = np.empty(0, dtype=np.int64)
+    codes, size = topics.topic_runs(lines) if some else (none, none)
+    score, rank = _order(lines, layout, options, order_is_enough)
+    return Rows(
+        topics.names,
+        codes,
+        size,
+        np.full(len(lines), unjudged, dtype=np.min_scalar_type(unjudged + 1)),
+        lines.hashes(docno),
+        lines.start(docno),
+        lines.length(docno),
+        score,
+        rank,
+        lambda start, length: block.buffer[start : start + length].tobytes(),
+        decode(*lines.tokens(tag, np.zeros(1, dtype=np.int64))) if some and tag is not None else "",
+        block.buffer,
+        _listing(block, lines, codes, size, score) if options.order == "score" else NOT_LOOKED,
+    )
+
+
+def _listing(block: Block, lines: Lines, topic: Ints, size: Ints, score: Floats | Ints | None) -> Listing:
+    """What a look at some lines says of the order of a run that has both ranks and scores.
+
+    Where in the run to look is settled, in whatever parts it is read: see `LOOKED_AT`.
+    """
+    column = block.layout.position("rank")
+    before = block.offset - 1
+    there = block.offset < LOOKED_AT or before // LOOK_EVERY != (before + block.end - block.begin) // LOOK_EVERY
+    if column is None or block.layout.by_rank or score is None or not there:
+        return NOT_LOOKED
+    rows = sample(size)
+    of_topic = topic[np.searchsorted(np.cumsum(size), rows, side="right")]
+    return listing_of(of_topic.tolist(), lines.tokens(column, rows), score[rows].tolist())
+
+
+def _order(
+    lines: Lines, layout: LineLayout, options: Options, order_is_enough: bool
+) -> tuple[Floats | Ints | None, Floats | None]:
+    """The scores of documents, or of a run without scores their ranks, negated; and their ranks, where these matter."""
+    if options.order == "file":
+        return None, None
+    rank, by_rank = None, layout.by_rank or options.order == "rank"
+    if options.ties == "rank" or by_rank:
+        rank = lines.numbers(layout.columns.index("rank"))
+        if np.abs(rank).max(initial=0) > LAST_RANK:
+            raise NeedsLineReader
+    stated = rank if options.ties == "rank" else None
+    if by_rank and rank is not None:
+        return -rank, stated
+    score = layout.columns.index("score")
+    return lines.sort_keys(score) if order_is_enough and options.scores != "float32" else lines.numbers(score), stated
+
+
+def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
+    """The codes of documents that stand topic after topic, in place: the judged ones are looked up among them, for they
+    are fewer as a rule. Whether that was possible, and no document repeats.
+
+    number  topics: the topic's number in the qrels, −1 where it is not judged
+    """
+    judgments, index = grader.qrels._judged, grader.qrels._judged.index
+    judged, count = index.of_topics(number)
+    if len(judged) > grader.limits.judged_ratio * len(rows):
+        return False
+    asked, table, topic = index.hashed[judged], TopicBuckets(rows.counts), np.arange(len(rows.topics))
+    places = table.places(topic, rows.hashed, rows.counts)
+    position, twice = hash_join(rows.hashed, places, table.size, asked, table.places(topic, asked, count))
+    hit = np.flatnonzero(position >= 0)
+    judged, position = judged[hit], position[hit]
+    assert rows.buffer is not None
+    if twice or not index.same(judged, words_at(rows.buffer), rows.start[position], rows.length[position]).all():
+        return False
+    rows.code[position] = judgments.code[judged]
+    return True
+
+
+def _grade_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
+    """The same, of each document by itself."""
+    assert rows.buffer is not None
+    hit, judged = qrels._judged.index.find(number[rows.topic_of], rows.buffer, rows.start, rows.length, rows.hashed)
+    rows.code[hit] = qrels._judged.code[judged]
+
+
+def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int]]:
+    """The documents without those that repeat in their topic, and how many were dropped of which topics.
+
+    Raises NeedsLineReader where repeated documents are an error.
+    """
+    if surely_distinct(rows.topic_of, len(rows.topics), rows.hashed):
+        return rows, {}
+    places = TopicBuckets(rows.counts).places(rows.topic_of, rows.hashed)
+    first: dict[tuple[int, bytes], int] = {}
+    last: dict[tuple[int, bytes], int] = {}
+    suspects = duplicate_candidates(rows.hashed, places)
+    for row in suspects.tolist():
+        key = (int(rows.topic_of[row]), rows.docno(row))
+        first.setdefault(key, row)
+        last[key] = row
+    chosen = first if options.duplicates == "first" else last
+    included = np.ones(len(rows), dtype=bool)
+    included[suspects] = False
+    included[list(chosen.values())] = True
+    if included.all():
+        return rows, {}
+    if options.duplicates in ("error", "refuse"):
+        raise NeedsLineReader
+    dropped: dict[bytes, int] = {}
+    for topic in rows.topic_of[~included].tolist():
+        dropped[rows.topics[topic]] = dropped.get(rows.topics[topic], 0) + 1
+    return rows.keep(included), dropped
+
+
+# A run file in parts: blocks of whole topics, each read, joined with the qrels and forgotten.
+
+
+FIRST = 2
+"""Blocks of the first part: the second tells whether topics take turns."""
+
+BLOCKS = 8
+"""Blocks of every other part: calls of numpy for the few topics of one would cost more than what they do."""
+
+FEW_TOPICS = 16
+"""Topics that may come again in a block before it counts as interleaved: more than once, as a rule."""
+
+
+@dataclass(eq=False, repr=False)
+class BlocksPart:
+    """Blocks of a run file that are read one after the other, once: a part can be graded only once.
+
+    is_large  whether the file has many more
+    """
+
+    blocks: Iterable[Block]
+    is_large: bool = False
+
+    def grade(self, grader: Grader) -> PartResult[Batch]:
+        whole: PartResult[Batch] = PartResult([])
+        for block in self.blocks:
+            topics = TopicCodes(grader.limits)
+            rows = read_rows(block, grader, topics)
+            if self.is_large and len(rows.topic) > FEW_TOPICS + 2 * len(rows.topics):
+                # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
+                graded = PartResult[Batch]([], rows.topics, tag=rows.tag, interleaved=True, listing=rows.listing)
+            else:
+                graded = grade_whole_topics(rows, topics, grader)
+            whole = PartResult(
+                whole.batches + graded.batches,
+                whole.topics + graded.topics,
+                whole.dropped | graded.dropped,
+                whole.tag or graded.tag,
+                graded.interleaved,
+                whole.listing + graded.listing,
+            )
+            if graded.interleaved:
+                break
+        return whole.with_batches(list(coalesce(whole.batches, grader.limits.cells, grader.least_width)))
+
+
+@dataclass(eq=False, repr=False)
+class SegmentPart:
+    """A segment of a run file, which any process can read, and again where one died: of a URL on any machine.
+
+    Raises InputError where the file is not the one that was cut.
+    """
+
+    segment: Segment | Stretch
+    layout: LineLayout
+    is_large: bool = False
+
+    def grade(self, grader: Grader) -> PartResult[Batch]:
+        own = self.segment.own()
+        if own.at == own.end:
+            return PartResult([])
+        read = blocks(own, grader.limits.block, own.at, self.layout)
+        try:
+            return BlocksPart(read, self.is_large).grade(grader)
+        finally:
+            own.file.check()
+
+    def closed(self) -> SegmentPart:
+        """The same of a file that need not stay open."""
+        return replace(self, segment=self.segment.closed())
+
+
+class RunFile:
+    """A run file, which is cut into parts; `is_large` says whether it is worth several processes."""
+
+    def __init__(self, stream: Stream, grader: Grader, layout: LineLayout) -> None:
+        self.stream, self.grader, self.layout, self.file = stream, grader, layout, stream.file
+        self.is_large = self.file is not None and self.file.end - self.file.at > grader.limits.large_file
+
+    def parts(self, workers: Workers) -> tuple[Sequence[RunPart] | Iterator[RunPart], int | None]:
+        """All of it in parts that processes can share, or in parts to be worked on one after the other, each before the
+        next is asked for; and how many there are about, where that is known."""
+        limits, file = self.grader.limits, self.file
+        if file is not None and workers.count > 1:
+            cut = self.segments(workers)
+            return cut, len(cut)
+        count = None if file is None else (file.end - file.at) // limits.block
+        parts = None if count is None else 1 + max(0, count + BLOCKS - FIRST - 1) // BLOCKS
+        return self._in_turn(blocks(self.stream, limits.block, layout=self.layout)), parts
+
+    def segments(self, workers: Workers) -> list[SegmentPart]:
+        """All of a file on disk in parts that processes can share."""
+        if self.file is None:
+            return []
+        from gradedeval.kernel.trec.topic_blocks import segments  # few files are so large
+
+        limits = self.grader.limits
+        cut = segments(self.file, workers.count, limits.segment, FIRST * limits.block, self.layout)
+        return [SegmentPart(segment, self.layout, self.is_large) for segment in cut]
+
+    def _in_turn(self, following: Iterator[Block]) -> Iterator[RunPart]:
+        count = FIRST
+        for block in following:
+            yield BlocksPart(chain([block], islice(following, count - 1)), self.is_large)
+            count = BLOCKS
+
+
+@dataclass
+class Chosen:
+    """The topics that count, how many of them the run lacks, and what to tell the user."""
+
+    topics: list[bytes]
+    missing: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options: Options) -> Chosen:
+    """Settle which topics count of a run that has the topics `present`: without qrels, its own. Raises InputError where
+    it shares none with the qrels, or none is listed."""
+    wanted = options.topics_from
+    known, of = (qrels.topics, qrels.place) if qrels.topics else (present, place)
+    judged = [topic for topic in known if wanted is None or topic in wanted]
+    if known and not judged:
+        raise InputError(flag.topics_from, f"no topic of {of} is listed", f"its topics are {_names(known)}")
+    if not present:
+        raise InputError(place, "is empty", "expected one document per line")
+    if not qrels.topics:
+        return Chosen(judged)
+    listed = set(present)
+    both = [topic for topic in judged if topic in listed]
+    if not both:
+        raise no_common_topics(place, present, qrels.place, judged)
+    missing = [topic for topic in judged if topic not in listed] if len(both) < len(judged) else []
+    others = present if len(both) < len(listed) else ()
+    extra = [topic for topic in others if topic not in qrels._row and (wanted is None or topic in wanted)]
+    chosen = Chosen(both)
+    fate, hint = "left out", ""
+    if options.topics == "qrels":
+        chosen = Chosen(judged, len(missing))
+        fate, hint = "they count as empty", f"use {flag.topics:both} to leave them out"
+    elif options.topics == "run":
+        chosen = Chosen(both + extra)
+    elif options.topics == "relevant":
+        chosen = _relevant(both, place, qrels)
+    if missing:
+        of = f"{len(missing)} of {len(judged)} judged {plural(len(judged), 'topic')}"
+        what = f"{place}: {of} not in the run ({_names(missing)}); {fate}"
+        chosen.notes.append(Note(what, hint, kind="missing-topics"))
+    unknown = sorted((wanted or frozenset()) - listed - set(judged))
+    if unknown:
+        count = f"{len(unknown)} {plural(len(unknown), 'topic')}"
+        chosen.notes.append(
+            Note(f"{flag.topics_from}: {count} in neither {place} nor {qrels.place} ({_names(unknown)})")
+        )
+    if extra:
+        fate = "they count, with nothing relevant" if options.topics == "run" else "ignored"
+        what = f"{place}: {len(extra)} {plural(len(extra), 'topic')} not judged ({_names(extra)})"
+        chosen.notes.append(Note(what, fate, kind="unjudged-topics"))
+    return chosen
+
+
+def no_common_topics(run: str, topics: Collection[bytes], other: str, others: Collection[bytes]) -> InputError:
+    """The error of a run that has none of the topics of the qrels (or of other runs); it names some of each."""
+    what = f"shares no topics with {other} ({_names(topics, 2)} vs {_names(others, 2)})"
+    return InputError(run, what, "are they from the same collection?", kind="no-common-topics")
+
+
+def _relevant(both: list[bytes], place: str, qrels: Qrels) -> Chosen:
+    """Those of the topics in both files that have a relevant document, as gdeval counts them."""
+    positive = qrels._pool_of(both).of_topics(qrels.labels > 0)
+    topics = [topic for topic, count in zip(both, positive.tolist(), strict=True) if count]
+    if not topics:
+        raise InputError(qrels.place, "no topic has a relevant document", f"use {flag.topics:both} to score them all 0")
+    left_out = len(both) - len(topics)
+    said = f"{place}: {left_out} {plural(left_out, 'topic')} without relevant documents; left out"
+    return Chosen(topics, notes=[said] if left_out else [])
+
+
+def _names(topics: Collection[bytes], most: int = 5) -> str:
+    return shorten([decode(topic) for topic in topics], most)
+
+
+def check_layout(place: str, layout: LineLayout, options: Options, types: bool = False) -> None:
+    """Raise InputError where the lines of a run lack what its options need, such as ranks for `--ties rank`."""
+    if types and "type" not in layout.columns:
+        raise InputError(place, "has no types of documents", "costs need a column of them", usage=True)
+    if options.order == "file":
+        return
+    if "rank" in (options.ties, options.order) and "rank" not in layout.columns:
+        asked = f"{flag.order:rank}" if options.order == "rank" else f"{flag.ties:rank}"
+        raise InputError(place, "has no ranks", f"{asked} needs a column of them", usage=True)
+    if "score" not in layout.columns and not layout.by_rank:
+        hint = f"{flag.order:file} keeps the order of its lines"
+        raise InputError(place, "has neither scores nor ranks", hint, usage=True)
+
+
+def by_rank_note(place: str) -> str:
+    """The note about a run without scores."""
+    return f"{place}: has no scores; its documents are ordered by rank"
+
+
+def dropped_notes(place: str, dropped: int, options: Options) -> list[str]:
+    """The note about documents that were dropped as duplicates, if there are any."""
+    what = f"{place}: dropped {dropped} duplicate {plural(dropped, 'document')}; kept the {options.duplicates} of each"
+    return [what] if dropped else []

@@ -1,0 +1,393 @@
+"""Qrels that are no plain file: of objects, of lines with words, by subtopic, of a sample, filled by clicks,
+or by several judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import numpy as np
+
+from gradedeval.arrays import Floats, Ints
+from gradedeval.errors import Flag, InputError, ProblemList, flag, plural
+from gradedeval.kernel.options import Duplicates
+from gradedeval.kernel.options.definition import Fill
+from gradedeval.kernel.rankings.batch import GradeCounts
+from gradedeval.kernel.rankings.judgments import JudgmentColumns, coded, judgments_of_codes, note_of_repeats
+from gradedeval.kernel.rankings.objects import (
+    Judgment,
+    arrow_judgments,
+    check_labels,
+    grade_of,
+    judgments_in,
+    readable,
+    unused_labels,
+    usual_judgments,
+    words_of,
+)
+from gradedeval.kernel.trec.file_formats import SCORE, SUBTOPIC, TableColumns, find_grades, no_column, plain
+from gradedeval.kernel.trec.line_reader import (
+    KEEP_ONE,
+    about_number,
+    check_read,
+    document,
+    duplicate,
+    expected_lines,
+    numbered_lines,
+    records,
+    settle_duplicates,
+)
+from gradedeval.kernel.trec.lines import PREFERENCES, QRELS, LineLayout, decimal, decode
+from gradedeval.kernel.trec.stream import Source, Stream
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.rankings.qrels import Qrels, Reading
+
+# What is held in Python, and files that are read whole: dicts, tables, and what becomes one of them.
+
+
+def judgments_of_object(qrels: Qrels, source: Any, reading: Reading) -> JudgmentColumns | None:
+    """The judgments of what is no file of lines; none of a dict that needs no further look, which the qrels keep."""
+    source, place = readable(source, "qrels", qrels.place), qrels.place
+    qrels.could_be_run = not hasattr(source, "columns") or plain(find_grades(source.columns)) in SCORE
+    qrels.notes += [f"{place}: {note}"] if isinstance(source, TableColumns) and (note := source.note) else []
+    if reading.labels is not None:
+        qrels.notes += unused_labels(place, words_of(source, place), reading.labels)
+    if reading.part:
+        return _of_rows(qrels, judgments_in(source, reading.part, place, reading.labels), reading)
+    if hasattr(source, "iloc") and (judged := arrow_judgments(source, place)) is not None:
+        return judged
+    if (usual := usual_judgments(source, place)) is None:
+        return _of_rows(qrels, judgments_in(source, (), place, reading.labels), reading)
+    qrels.topics, (qrels.labels, code) = usual.topics, coded(usual.values)
+    counts = [len(docnos) for docnos in usual.docnos]
+    topic = np.repeat(np.arange(len(counts)), counts)
+    qrels.counts = GradeCounts.of(topic, code, len(counts), len(qrels.labels))
+    codes = iter(code.tolist())  # of which each topic takes its part
+    listed = zip(qrels.topics, usual.docnos, strict=True)
+    qrels._text_codes = {topic: dict(zip(docnos, codes, strict=False)) for topic, docnos in listed}
+    return None
+
+
+def _of_rows(qrels: Qrels, rows: list[Judgment], reading: Reading) -> JudgmentColumns:
+    """The columns of judgments that may have parts, or stand there twice."""
+    part = reading.part
+    graded = _by_topic(qrels.place, rows, reading.duplicates, qrels.notes, part)
+    if not graded:
+        raise InputError(qrels.place, "no judgments", expected_lines(QRELS), kind="empty")
+    if part == SUBTOPIC:
+        qrels.codes, labels, qrels.subtopics = by_subtopic(graded)
+    elif part:
+        qrels.codes, labels, qrels.strata = by_stratum(graded, qrels.place)
+    else:
+        # No −0.
+        labels = np.array(sorted({grade for documents in graded.values() for grade in documents.values()})) + 0.0
+        code_of = {grade: code for code, grade in enumerate(labels.tolist())}
+        qrels.codes = {
+            topic: {docno: code_of[grade] for docno, grade in documents.items()} for topic, documents in graded.items()
+        }
+    return judgments_of_codes(qrels.codes, labels)
+
+
+# Files line by line, in any layout: the reference that the block reader agrees with.
+
+
+def judgments_by_line(qrels: Qrels, stream: Stream, layout: LineLayout, reading: Reading) -> JudgmentColumns:
+    """The judgments of a file whose lines have words, parts, or something wrong, which is reported."""
+    rows = judgments_of_lines(stream, layout, reading, qrels.notes)
+    try:
+        return _of_rows(qrels, rows, reading)
+    except InputError as error:
+        iterations = error.kind == "duplicate-judgment" and layout is QRELS and has_iterations(stream)
+        if reading.part or not iterations:
+            raise
+        raise error.replace(
+            hint=f"{error.said[1]}, or {flag.subtopics:True} if the second column is a subtopic"
+        ) from None
+
+
+def judgments_of_lines(stream: Stream, layout: LineLayout, reading: Reading, notes: list[str]) -> list[Judgment]:
+    """The judgments line by line: the reference that the block reader agrees with. What is skipped is added to `notes`.
+
+    Raises InputError for bad lines, and for grades that are words without a number.
+    """
+    place, part, labels = stream.place, reading.part, reading.labels
+    problems = ProblemList(place)
+    grades: dict[bytes, float] = {}
+    first: dict[bytes, int] = {}
+    rows: list[Judgment] = []
+    at_topic, at_docno, at_grade = map(layout.columns.index, ("topic", "docno", "grade"))
+    at_part = layout.position(part[0]) if part else None
+    if part and at_part is None:
+        raise no_column(layout.columns, part, place)
+    for number, fields in records(stream, layout, problems):
+        token, docno = fields[at_grade], fields[at_docno]
+        if token not in grades:
+            grades[token], first[token] = grade_of(token, labels), number
+        if (grade := grades[token]) == grade:
+            rows.append((fields[at_topic], (docno, fields[at_part]) if at_part is not None else docno, grade, number))
+        else:
+            problems.add(number, *about_number("grade", token, number), kind="grade")
+    if labels is not None or not reading.lenient:
+        check_labels(place, grades, labels, first)
+    if labels:
+        notes += unused_labels(place, grades, labels)
+    check_read("judgments", bool(rows), stream, layout, problems, reading.lenient, notes)
+    return rows
+
+
+def has_iterations(stream: Stream) -> bool:
+    """Whether the second column of a file, the iteration, has more than one value."""
+    split = (line.split(None, 2) for _, line in numbered_lines(stream))
+    return len({fields[1] for fields in split if len(fields) > 1}) > 1
+
+
+def _by_topic(
+    place: str, rows: list[Judgment], policy: Duplicates, notes: list[str], part: tuple[str, ...]
+) -> dict[bytes, dict[Any, float]]:
+    """topic -> docno -> grade. A document judged more than once in a topic has one of its grades, and a note says so;
+    or InputError is raised."""
+    problems = ProblemList(place)
+    same = differing = 0
+
+    def repeated(position: int, before: int) -> None:
+        nonlocal same, differing
+        (topic, docno, grade, line), (_, _, other, first) = rows[position], rows[before]
+        if grade == other and policy != "refuse":
+            same += 1
+        elif policy in ("first", "last"):
+            differing += 1
+        else:
+            what = f"{_document(docno, topic, part)} with grade {grade:g}"
+            hint = "give each judgment once" if grade == other else KEEP_ONE
+            problems.add(line, duplicate(what, first, f" with grade {other:g}"), hint, kind="duplicate-judgment")
+
+    chosen = settle_duplicates((row[:2] for row in rows), policy, repeated)
+    problems.check()
+    notes += note_of_repeats(place, same)
+    if differing:
+        notes.append(f"{place}: {differing} duplicate {plural(differing, 'judgment')}; kept the {policy} grade of each")
+    graded: dict[bytes, dict[Any, float]] = {}
+    for (topic, docno), position in chosen.items():
+        graded.setdefault(topic, {})[docno] = rows[position][2]
+    return graded
+
+
+def _document(docno: bytes | tuple[bytes, bytes], topic: bytes, part: tuple[str, ...]) -> str:
+    if isinstance(docno, bytes):
+        return document(docno, topic)
+    return f"{document(docno[0], topic)} for {part[0]} {decode(docno[1])}"
+
+
+# Judgments by subtopic -> one code per document: its grades for the intents of its topic.
+
+
+NO_INTENT = b"0"
+"""The subtopic of judgments for the topic as a whole, which is not an intent."""
+
+Profile = tuple[float, tuple[tuple[int, float], ...]]
+"""A document's highest grade, and (number of an intent, grade) for every intent that it is judged for."""
+
+
+@dataclass(eq=False, repr=False)
+class Subtopics:
+    """What the codes of documents judged by subtopic mean. Intents are numbered within their topic.
+
+    names  topic -> the subtopics that are intents, in order
+    grade  intents × codes: the grade for the intent; 0 where no line gives one, because an assessor who judged the
+           document for one intent did not find it relevant to the others
+    """
+
+    names: dict[bytes, list[bytes]]
+    grade: Floats
+
+    def digest(self, codes: str) -> str:
+        """Six hexadecimal digits that change with any judgment; `codes`: those of the codes."""
+        from hashlib import sha256
+
+        names = sorted((topic, *subtopics) for topic, subtopics in self.names.items())
+        return sha256(f"{codes} {names}".encode()).hexdigest()[:6]
+
+    def marks(self, labels: Floats) -> Floats:
+        """codes: a number that depends only on the label and the grades, in any file."""
+        from hashlib import sha256
+
+        columns = zip(labels.tolist(), self.grade.T.tolist(), strict=True)
+        return np.array([int(sha256(_canonical(*column)).hexdigest()[:12], 16) for column in columns], dtype=np.float64)
+
+
+def _canonical(label: float, grades: list[float]) -> bytes:
+    while grades and not grades[-1]:
+        grades.pop()
+    return f"{label + 0.0} {[grade + 0.0 for grade in grades]}".encode()
+
+
+def by_subtopic(
+    graded: Mapping[bytes, Mapping[tuple[bytes, bytes], float]],
+) -> tuple[dict[bytes, dict[bytes, int]], Floats, Subtopics]:
+    """Codes from grades by topic and (docno, subtopic): topic -> docno -> code; the highest grade of each code,
+    ascending, equal ones by the sum of grades; and what the codes mean."""
+    names = {
+        topic: sorted({subtopic for _, subtopic in grades} - {NO_INTENT}, key=lambda name: (len(name), name))
+        for topic, grades in graded.items()
+    }
+    profiles = {topic: _profiles(grades, names[topic]) for topic, grades in graded.items()}
+    distinct = {profile for documents in profiles.values() for profile in documents.values()}
+    ordered = sorted(distinct, key=lambda profile: (profile[0], sum(grade for _, grade in profile[1]), profile[1]))
+    code = {profile: number for number, profile in enumerate(ordered)}
+    grade = np.zeros((max([1, *map(len, names.values())]), len(ordered)))
+    for profile, column in code.items():
+        for intent, value in profile[1]:
+            grade[intent, column] = value
+    codes = {
+        topic: {docno: code[profile] for docno, profile in documents.items()} for topic, documents in profiles.items()
+    }
+    return codes, np.array([label for label, _ in ordered]), Subtopics(names, grade)
+
+
+def _profiles(grades: Mapping[tuple[bytes, bytes], float], names: list[bytes]) -> dict[bytes, Profile]:
+    number = {subtopic: intent for intent, subtopic in enumerate(names)}
+    profiles: dict[bytes, tuple[float, list[tuple[int, float]]]] = {}
+    for (docno, subtopic), grade in grades.items():
+        highest, grades_of = profiles.get(docno, (grade, []))
+        if subtopic != NO_INTENT:
+            grades_of.append((number[subtopic], grade))
+        profiles[docno] = (max(highest, grade), grades_of)
+    return {docno: (highest, tuple(sorted(grades_of))) for docno, (highest, grades_of) in profiles.items()}
+
+
+# Judgments of a stratified sample -> one code per document: its grade and its stratum.
+
+
+@dataclass(eq=False, repr=False)
+class Strata:
+    """The strata that documents were sampled from: their names, and codes: the number of each one's."""
+
+    names: list[bytes]
+    of: Ints
+
+    def marks(self, labels: Floats) -> Floats:
+        """codes: a number that depends only on the label and the stratum's name, in any file."""
+        named = np.array([crc32(name) for name in self.names], dtype=np.float64)
+        return labels * 2.0**33 + named[self.of]
+
+
+def by_stratum(
+    graded: Mapping[bytes, Mapping[tuple[bytes, bytes], float]], place: str
+) -> tuple[dict[bytes, dict[bytes, int]], Floats, Strata]:
+    """Codes from grades by topic and (docno, stratum): topic -> docno -> code; the grade of each code, ascending; and
+    the strata. Raises InputError where a document is in two strata of its topic."""
+    kinds = {(grade, stratum) for documents in graded.values() for (_, stratum), grade in documents.items()}
+    names = sorted({stratum for _, stratum in kinds}, key=lambda name: (len(name), name))
+    ordered = sorted(kinds, key=lambda kind: (kind[0], names.index(kind[1])))
+    code = {kind: number for number, kind in enumerate(ordered)}
+    codes: dict[bytes, dict[bytes, int]] = {}
+    for topic, documents in graded.items():
+        own = codes[topic] = {docno: code[grade, stratum] for (docno, stratum), grade in documents.items()}
+        if len(own) < len(documents):
+            docnos = [docno for docno, _ in documents]
+            twice = next(docno for position, docno in enumerate(docnos) if docno in docnos[:position])
+            both = " and ".join(decode(stratum) for docno, stratum in documents if docno == twice)
+            raise InputError(place, f"{document(twice, topic)} is in strata {both}", "a document is of one stratum")
+    of = np.array([names.index(stratum) for _, stratum in ordered], dtype=np.int64)
+    return codes, np.array([grade for grade, _ in ordered]) + 0.0, Strata(names, of)
+
+
+# Gains of documents that nobody judged: each gain is a code of its own, past the labels.
+
+
+DIGITS = 6
+"""Gains are rounded to these digits."""
+
+
+def filled(qrels: Qrels, fill: Fill) -> tuple[Qrels, Floats, list[str]]:
+    """The qrels in which documents that are filled have a code, and no grade: the label of such a code is nan, and no
+    document of the pool has one. Also the gain of each of these codes, and notes.
+
+    A document that is judged keeps its grade. Raises InputError (usage) for qrels with subtopics or strata, whose
+    documents have no single gain.
+    """
+    for name in ("subtopics", "strata"):
+        if getattr(qrels, name) is not None:
+            raise InputError(
+                flag.fill, f"cannot be combined with {Flag(f'--{name}'):True}", "leave out one of them", usage=True
+            )
+    gains = sorted({round(gain, DIGITS) for documents in fill.of.values() for gain in documents.values()})
+    code_of = {gain: code for code, gain in enumerate(gains, len(qrels.labels))}
+    codes, judged, strange = dict(qrels.codes), 0, 0
+    for topic, documents in fill.of.items():
+        if topic not in codes:
+            strange += len(documents)
+            continue
+        known = codes[topic]
+        unjudged = {docno: code_of[round(gain, DIGITS)] for docno, gain in documents.items() if docno not in known}
+        judged += len(documents) - len(unjudged)
+        codes[topic] = {**known, **unjudged}
+    notes = []
+    for number, one, many in (
+        (judged, "has a grade, and keeps it", "have a grade, and keep it"),
+        (strange, "is of a topic that is not judged", "are of topics that are not judged"),
+    ):
+        if number:
+            what = one if number == 1 else many
+            notes.append(f"{fill.place}: {number} of {fill.count} {plural(fill.count, 'document')} {what}")
+    other = copy(qrels)
+    # What was worked out from the codes that it had.
+    for name in ("_judged", "_text_codes", "_pools", "codes"):
+        other.__dict__.pop(name, None)
+    other.codes = codes
+    other.labels = np.append(qrels.labels, np.full(len(gains), np.nan))
+    other.counts = replace(qrels.counts, labels=len(other.labels))
+    other._scorers = {}
+    return other, np.array(gains), notes
+
+
+# Groups of judgments, one for each judge's view of a topic, and preferences, as trec_eval reads them.
+
+
+Lists = dict[bytes, dict[bytes, float]]
+"""Subgroup -> docno -> value: the lists of one judgment group."""
+
+
+@dataclass(frozen=True, eq=False)
+class JudgmentGroups:
+    """The judgments of a file, in file order: topic -> group -> lists. `place` is what messages call it."""
+
+    place: str
+    topics: dict[bytes, dict[bytes, Lists]]
+
+
+def read_groups(path: str, holds: str) -> JudgmentGroups:
+    """The judgments of a file of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`).
+
+    `prefs` has five fields per line; `qrels_prefs` is qrels, one list for each topic. Raises InputError for bad lines,
+    and where a list has a document twice.
+    """
+    place = Source(path).place
+    problems = ProblemList(place)
+    layout = PREFERENCES if holds == "prefs" else QRELS
+    name, judgments = ("grade", "judgments") if holds == "qrels_jg" else ("value", "preferences")
+    topics: dict[bytes, dict[bytes, Lists]] = {}
+    first_line: dict[tuple[bytes, ...], int] = {}
+    with closing(Stream(Source(path))) as stream:
+        for number, row in records(stream, layout, problems):
+            topic, *_, docno, token = row
+            if (value := decimal(token)) != value:
+                problems.add(number, *about_number(name, token, number))
+                continue
+            group = b"" if holds == "qrels_prefs" else row[1]
+            subgroup = row[2] if holds == "prefs" else b""
+            first = first_line.setdefault((topic, group, subgroup, docno), number)
+            if first != number:
+                where = f", group {decode(group)}" if holds == "qrels_jg" else " in its list"
+                what = duplicate(f"{document(docno, topic)}{where}", first)
+                problems.add(number, what, kind="duplicate-judgment")
+            topics.setdefault(topic, {}).setdefault(group, {}).setdefault(subgroup, {})[docno] = value
+    problems.check()
+    if not topics:
+        raise InputError(place, f"no {judgments}", expected_lines(layout), kind="empty")
+    return JudgmentGroups(place, topics)

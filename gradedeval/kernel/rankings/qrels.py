@@ -1,0 +1,234 @@
+"""Graded judgments: which documents of a topic are judged, with which grade."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.arrays import Floats, Ints
+from gradedeval.errors import InputError, Note
+from gradedeval.kernel.options import Duplicates, Options
+from gradedeval.kernel.options.definition import Labels, allowed_growth, read_format, read_labels
+from gradedeval.kernel.rankings.batch import GradeCounts
+from gradedeval.kernel.rankings.judgments import JudgmentColumns, judgments_of_codes, note_of_repeats, read_judgments
+from gradedeval.kernel.trec.blocks import format_of
+from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, WholeFile, decode, encode
+from gradedeval.kernel.trec.stream import Source, Stream, is_file
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.rankings.other_qrels import Strata, Subtopics
+
+
+@dataclass(eq=False, repr=False)
+class Reading:
+    """How qrels are read: the arguments of `Qrels`. part: what a document is judged for besides its topic, SUBTOPIC or
+    STRATUM, or nothing."""
+
+    duplicates: Duplicates = "error"
+    lenient: bool = False
+    part: tuple[str, ...] = ()
+    format: str | None = None
+    labels: Mapping[bytes, float] | None = None
+
+
+IR_DATASETS = "ir_datasets:"
+"""What a name of qrels begins with that the package ir_datasets holds."""
+
+
+class Qrels:
+    """Graded judgments, read once and used for any number of runs.
+
+    source      a path (`-` is standard input), an open file, a DataFrame with the columns topic, docno and grade (or
+                the names of ir_measures and PyTerrier), or a dict topic -> docno -> grade
+    subtopics   read judgments by intent: the second column of a file is the subtopic, as are the column subtopic (or
+                iteration) of a DataFrame and the inner keys of a dict topic -> docno -> subtopic -> grade; subtopic 0
+                is not an intent. For all other measures a document has the highest of its grades
+    strata      read a stratified sample: the fourth of five columns of a file is the stratum, as are the column stratum
+                of a DataFrame and the inner keys of a dict topic -> docno -> stratum -> grade; a grade below 0 says
+                pooled and not sampled
+    duplicates  a document judged twice in a topic with different grades: `error`, or keep the `first` or `last`;
+                `refuse` is an error for equal grades too
+    lenient     skip bad lines of a file
+    format      the format of a file, as `--qrels-format` takes it; None: as its content says
+    labels      a dict label -> grade, or text as `--labels` takes it, where the grades are words; NTCIR's L0, L1, … are
+                known
+    jobs        processes that may share a large file
+    max_growth  how many times its size a compressed file may unpack to: a number, or "inf"; None: 1000
+
+    topics: the ids, in order of appearance. labels: the distinct grades, ascending. codes: topic -> docno -> index into
+    labels. counts: how many documents of each topic have each label. pool: the same as a table topics × labels, made
+    anew whenever it is asked for. subtopics, strata: the intents or strata, or None if not asked for; with them,
+    documents whose grades differ for any intent, or whose strata differ, have different codes, and labels repeat.
+    notes: what was skipped or assumed. format: what a file was read as; empty for objects in memory.
+    Raises InputError where the source is not qrels.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        duplicates: Duplicates = "error",
+        lenient: bool = False,
+        subtopics: bool = False,
+        strata: bool = False,
+        format: str | None = None,
+        labels: str | Mapping[str, float] | Labels | None = None,
+        jobs: int = 1,
+        max_growth: float | str | None = None,
+    ) -> None:
+        if subtopics and strata:
+            raise InputError("qrels", "subtopics and strata exclude each other", "leave out one of them", usage=True)
+        part: tuple[str, ...] = ()
+        if subtopics or strata:
+            from gradedeval.kernel.trec.file_formats import STRATUM, SUBTOPIC
+
+            part = SUBTOPIC if subtopics else STRATUM
+        words: Labels | None = read_labels(labels)
+        reading = Reading(duplicates, lenient, part, read_format(format, "qrels"), words.of if words else None)
+        self._start(Source(source).place if is_file(source) else "qrels", reading)
+        if isinstance(source, str) and source.startswith(IR_DATASETS) and not os.path.exists(source):
+            from gradedeval.kernel.trec.documents import ir_datasets_qrels
+
+            self.format, source = source, ir_datasets_qrels(source)
+        with allowed_growth(max_growth):
+            read = self._of_file(Source(source), reading, jobs) if is_file(source) else source
+        if not isinstance(read, JudgmentColumns):
+            from gradedeval.kernel.rankings.other_qrels import judgments_of_object  # most qrels are files
+
+            if (read := judgments_of_object(self, read, reading)) is None:
+                return
+        self._judged: JudgmentColumns = read
+        self.labels: Floats = self._judged.labels
+        if self._layout is not None and self._layout.whole and (self.labels % 1).any():
+            from gradedeval.kernel.trec.file_formats import not_whole
+
+            raise not_whole("score", self.place)
+        self.topics: list[bytes] = self._judged.topics
+        self.counts: GradeCounts = self._judged.counts()
+
+    def _start(self, place: str, reading: Reading | None = None) -> None:
+        """What all qrels have, whatever they are made of."""
+        self.place, self.format, self._reading = place, "", reading or Reading()
+        self.could_be_run = False  # whether nothing but the numbers tells them from a run
+        self.notes: list[str] = []
+        self.subtopics: Subtopics | None = None
+        self.strata: Strata | None = None
+        self._layout: LineLayout | None = None
+        self._scorers: dict[Any, Any] = {}  # see scoring.scorer
+        self._last = NOTHING_LISTED
+
+    def _of_file(self, source: Source, reading: Reading, jobs: int) -> JudgmentColumns | Any:
+        """The judgments of a file of lines; the content of any other, a dict or a table."""
+        with closing(Stream(source)) as stream:
+            form = format_of(stream, "qrels", reading.format, reading.part[:1] == ("stratum",))
+            self.format = form.format
+            self.notes += [f"{self.place}: {note}" for note in form.notes]
+            if isinstance(form, WholeFile):
+                from gradedeval.kernel.rankings.whole_files import read_whole  # most files are lines
+
+                rules = reading.lenient, reading.labels, self.notes
+                self.format, read = read_whole(form.format, stream, "qrels", *rules)
+                return read
+            self._layout, self.could_be_run = form, form.whole
+            with suppress(NeedsLineReader):
+                if form.in_blocks and not (reading.part or reading.labels):
+                    judged = read_judgments(stream, reading.duplicates, jobs, form)
+                    self.notes += note_of_repeats(self.place, judged.repeated)
+                    return judged
+            from gradedeval.kernel.rankings.other_qrels import judgments_by_line  # most are plain lines
+
+            return judgments_by_line(self, stream, form, reading)
+
+    @classmethod
+    def none(cls, labels: Sequence[float] = (0.0,)) -> Qrels:
+        """No judgments at all, of grades that there could be: all topics of a run count, and no document is judged."""
+        (qrels := cls.__new__(cls))._start("qrels")
+        qrels.topics, qrels.codes, qrels.labels = [], {}, np.array(labels)
+        none = np.empty(0, dtype=np.int64)
+        qrels.counts = GradeCounts(len(labels), none, none, none)
+        return qrels
+
+    def __len__(self) -> int:
+        return len(self.topics)
+
+    def __repr__(self) -> str:
+        return f"<Qrels {self.place}: {len(self)} topics, {int(self.counts.count.sum())} judgments>"
+
+    def _notes_for(self, options: Options) -> list[str]:
+        """`notes`, and one more where these qrels were read with the opposite choice among duplicates."""
+        duplicates = self._reading.duplicates
+        if {options.duplicates, duplicates} != {"first", "last"}:
+            return self.notes
+        what = f"{self.place}: read with duplicates='{duplicates}'; '{options.duplicates}' counts for runs alone"
+        return [*self.notes, Note(what, "give the same to Qrels")]
+
+    @property
+    def pool(self) -> Ints:
+        """topics × labels: how many documents of the topic have each."""
+        return self.counts.table()
+
+    def _pool_of(self, topics: list[bytes]) -> GradeCounts:
+        """How many documents of each topic have each label; none of a topic that is not judged."""
+        if topics == self.topics:
+            return self.counts
+        rows = np.array([self._row.get(topic, -1) for topic in topics], np.int64)
+        return self._pools.select(rows)
+
+    @cached_property
+    def _pools(self) -> GradeCounts:
+        """`counts`, and a last row for topics that are not judged."""
+        return replace(self.counts, size=np.append(self.counts.size, 0))
+
+    @cached_property
+    def _row(self) -> dict[bytes, int]:
+        """topic -> its row in `counts`, and its number in `index`."""
+        return {topic: row for row, topic in enumerate(self.topics)}
+
+    @cached_property
+    def _judged(self) -> JudgmentColumns:
+        """The judgments as columns; those of dicts where a run is a file, or a digest is asked for."""
+        return judgments_of_codes(self.codes, self.labels)
+
+    @cached_property
+    def codes(self) -> dict[bytes, dict[bytes, int]]:
+        """topic -> docno -> index into labels, for runs given as dicts."""
+        if "_judged" in self.__dict__:
+            return self._judged.codes()
+        return {
+            topic: {encode(docno): code for docno, code in documents.items()}
+            for topic, documents in self._text_codes.items()
+        }
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what is remembered of evaluations."""
+        return {**self.__dict__, "_scorers": {}, "_last": NOTHING_LISTED}
+
+    @cached_property
+    def _text_codes(self) -> dict[bytes, dict[str, int]]:
+        """`codes` with docnos as text, for runs given as dicts: a training loop scores thousands of them."""
+        return {
+            topic: {decode(docno): code for docno, code in documents.items()} for topic, documents in self.codes.items()
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """Six hexadecimal digits that change with any judgment, but not with order, spaces or compression."""
+        if self.strata is not None:
+            return replace(self._judged, labels=self.strata.marks(self.labels)).digest()
+        if self.subtopics is None:
+            return self._judged.digest()
+        return self.subtopics.digest(replace(self._judged, labels=self.subtopics.marks(self.labels)).digest())
+
+
+LastListed = tuple[tuple[list[bytes], list[list[Any]]], NDArray[Any]]
+"""The topics and docnos of a run, and the codes of their grades."""
+
+
+NOTHING_LISTED: LastListed = ([], []), np.empty(0, np.uint8)

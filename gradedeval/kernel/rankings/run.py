@@ -1,0 +1,521 @@
+"""Runs: the documents that a system retrieved for each topic, read line by line or from a dict or DataFrame."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain, repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.arrays import Floats, Ints
+from gradedeval.errors import InputError, Note, ProblemList, flag
+from gradedeval.kernel.options import Options
+from gradedeval.kernel.rankings.batch import LAST_RANK, NOT_LOOKED, ROWS, Batch, Documents, Listing, listing_of
+from gradedeval.kernel.rankings.docno_index import TopicCodes
+from gradedeval.kernel.rankings.grade import Grader, PartResult, Rows, by_rank_note, dropped_notes, grade_whole_topics
+from gradedeval.kernel.rankings.objects import (
+    NONE,
+    TOO_LARGE,
+    Listed,
+    Text,
+    dict_ranking,
+    frame_ranking,
+    held,
+    id_columns,
+    lines_of,
+    numeric_column,
+    ordered_by_rank,
+    readable,
+    usual_run,
+)
+from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.trec.blocks import format_of
+from gradedeval.kernel.trec.file_formats import RANK, SCORE, TOPIC, find_column
+from gradedeval.kernel.trec.line_reader import (
+    HEAD,
+    KEEP_ONE,
+    about_number,
+    check_read,
+    document,
+    duplicate,
+    looks_like,
+    records,
+    settle_duplicates,
+)
+from gradedeval.kernel.trec.lines import (
+    MSMARCO,
+    MSMARCO_RANKS,
+    QRELS,
+    RUN,
+    LineLayout,
+    WholeFile,
+    decimal,
+    decode,
+    encode,
+)
+from gradedeval.kernel.trec.stream import Source, Stream, first_bytes, is_file, is_named, is_path
+
+
+@dataclass
+class TopicResults:
+    """What a run retrieved for one topic, in the order listed.
+
+    docnos  bytes; of a dict they may be text
+    ranks   as the file states them, where `--ties rank` needs them
+    lines   the line (or row) of each document
+    types   column 2 of each document, where costs need it
+    """
+
+    docnos: list[Any] = field(default_factory=list)
+    scores: array[float] | Floats = field(default_factory=lambda: array("d"))
+    ranks: array[float] | Floats = field(default_factory=lambda: array("d"))
+    lines: array[int] | range = field(default_factory=lambda: array("q"))
+    types: list[bytes] = field(default_factory=list)
+
+    def keep(self, positions: list[int]) -> TopicResults:
+        """Only the documents at these positions."""
+        return TopicResults(
+            [self.docnos[position] for position in positions],
+            np.asarray(self.scores)[positions] if len(self.scores) else self.scores,
+            np.asarray(self.ranks)[positions] if len(self.ranks) else self.ranks,
+            array("q", [self.lines[position] for position in positions]),
+            [self.types[position] for position in positions] if self.types else [],
+        )
+
+
+@dataclass
+class Run:
+    """One run.
+
+    held   its documents, or their columns where they need no further look
+    tag    the sixth column
+    notes  what was skipped or assumed
+    lines  the line (or row) of each document of columns; none: they count within topics
+    listing  what a look at its order says
+    """
+
+    place: str
+    held: dict[bytes, TopicResults] | Listed
+    tag: str = ""
+    notes: list[str] = field(default_factory=list)
+    lines: Sequence[int] = ()
+    listing: Listing = NOT_LOOKED
+
+    @cached_property
+    def topics(self) -> dict[bytes, TopicResults]:
+        """topic -> its documents."""
+        if not isinstance(self.held, Listed):
+            return self.held
+        found, begin = {}, 0
+        for topic, docnos in zip(self.held.topics, self.held.docnos, strict=True):
+            end = begin + len(docnos)
+            lines = array("q", self.lines[begin:end]) if self.lines else range(1, len(docnos) + 1)
+            found[topic] = TopicResults(list(docnos), self.held.values[begin:end], lines=lines)
+            begin = end
+        return found
+
+    @property
+    def listed(self) -> Listed | None:
+        """Its documents as columns, which are graded more quickly, if they are held so."""
+        return self.held if isinstance(self.held, Listed) else None
+
+    @property
+    def names(self) -> list[bytes]:
+        """The topics."""
+        return self.held.topics if isinstance(self.held, Listed) else list(self.held)
+
+
+def read_run(source: Any, options: Options, types: bool = False, place: str = "run") -> Run:
+    """A run from whatever holds one in Python: see `evaluate`. Files are read in blocks elsewhere.
+
+    types  keep the type of each document: the column `type` of a DataFrame
+    place  what messages call it
+
+    Raises InputError where the source is not a run, and for duplicate documents unless the options keep one.
+    """
+    by_rank = options.order == "rank"
+    ranks = options.ties == "rank" and options.order != "file"
+    source = readable(source, "run", place)
+    listing = NOT_LOOKED
+    if hasattr(source, "columns") and options.order == "score":
+        listing = listing_of_frame(source)
+    if not (ranks or types or by_rank) and (usual := usual_run(source, place)) is not None:
+        return Run(place, usual, lines=() if isinstance(source, Mapping) else lines_of(source), listing=listing)
+    if isinstance(source, Mapping):
+        if by_rank:
+            raise InputError(place, "a dict has no ranks", f"{flag.order:rank} needs a column of them", usage=True)
+        if types:
+            hint = "costs need a file, or a DataFrame with a column 'type'"
+            raise InputError(place, "a dict has no document types", hint, usage=True)
+        rankings = dict_ranking(source, ranks, place)
+    else:
+        rankings = frame_ranking(source, ranks, types, place, by_rank)
+    run = Run(place, {topic: TopicResults(*columns) for topic, columns in rankings.items()}, listing=listing)
+    if hasattr(source, "columns") and options.order == "score" and ordered_by_rank(source):
+        run.notes.append(by_rank_note(run.place))
+    _drop_duplicates(run, options)
+    _check_costs(run, options)
+    return run
+
+
+def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: LineLayout = RUN) -> Run:
+    """A run read line by line: the reference that the block reader agrees with, and what reports where a file is wrong.
+
+    types   keep the type of each document: in TREC, column 2
+    layout  of its lines
+    """
+    place, problems = stream.place, ProblemList(stream.place)
+    topics: dict[bytes, TopicResults] = {}
+    tags: dict[bytes, None] = {}
+    kinds: dict[bytes, bytes] = {}
+    by_rank = options.order == "rank" or (options.order == "score" and layout.by_rank)
+    by_score = options.order == "score" and not by_rank
+    keeps_ranks = options.order != "file" and options.ties == "rank"
+    looked: list[tuple[bytes, bytes, float]] = []
+    current, results = None, TopicResults()
+    at_topic, at_docno, at_score, at_rank, at_type, at_tag = (
+        layout.columns.index(column) if column in layout.columns else -1
+        for column in ("topic", "docno", "score", "rank", "type", "tag")
+    )
+    for number, fields in records(stream, layout, problems, extra=options.extra_fields):
+        if (topic := fields[at_topic]) != current:
+            current, results = topic, topics.setdefault(topic, TopicResults())
+            tags[fields[at_tag] if at_tag >= 0 else b""] = None
+        score = score_of(fields[at_score]) if by_score else 0.0
+        if score != score:
+            problems.add(number, *about_number("score", fields[at_score], number), kind="score")
+            continue
+        if keeps_ranks or by_rank:
+            if (rank := decimal(fields[at_rank])) != rank or abs(rank) > LAST_RANK:
+                problems.add(number, *_about_rank(fields[at_rank], rank, layout, options))
+                continue
+            if keeps_ranks:
+                results.ranks.append(rank)  # type: ignore[union-attr]
+            score = -rank if by_rank else score
+        if options.order != "file":
+            results.scores.append(score)  # type: ignore[union-attr]
+        if by_score and at_rank >= 0 and len(looked) < ROWS:
+            looked.append((topic, fields[at_rank], score))
+        if types:
+            results.types.append(kinds.setdefault(fields[at_type], fields[at_type]))
+        results.docnos.append(fields[at_docno])
+        results.lines.append(number)  # type: ignore[union-attr]
+    run = Run(
+        place, {topic: results for topic, results in topics.items() if results.docnos}, decode(next(iter(tags), b""))
+    )
+    run.listing = listing_of(*zip(*looked, strict=True)) if looked else NOT_LOOKED
+    check_read("documents", bool(run.topics), stream, layout, problems, options.lenient, run.notes)
+    _drop_duplicates(run, options)
+    _check_costs(run, options)
+    return run
+
+
+def _about_rank(token: bytes, rank: float, layout: LineLayout, options: Options) -> tuple[str, str]:
+    """What is wrong with a rank, and what cures it."""
+    if rank == rank:
+        return f"rank {decode(token)} is too large", TOO_LARGE
+    hint = "ranks order this run, which has no scores" if layout.by_rank else f"{flag.ties:rank} needs ranks"
+    hint = f"{flag.order:rank} needs ranks" if options.order == "rank" else hint
+    return f"rank '{decode(token)}' is not a number", hint
+
+
+def score_of(token: bytes) -> float:
+    """As `decimal`, but quicker: `float` first, then a second look at what only `float` accepts."""
+    try:
+        score = float(token)
+    except ValueError:
+        return np.nan
+    return score if score - score == 0 and b"_" not in token else np.nan
+
+
+def _check_costs(run: Run, options: Options) -> None:
+    """Raise InputError for types that have no cost, at the first line of each."""
+    if options.costs is None:
+        return
+    first: dict[bytes, int] = {}
+    for results in run.topics.values():
+        for kind in set(results.types) - options.costs.of.keys():
+            line = results.lines[results.types.index(kind)]
+            first[kind] = min(line, first.get(kind, line))
+    problems = ProblemList(run.place)
+    for kind, line in first.items():
+        problems.add(line, f"type '{decode(kind)}' has no cost", f"add it to {options.costs.place}")
+    problems.check()
+
+
+def _drop_duplicates(run: Run, options: Options) -> None:
+    """Keep one document of each docno in a topic, and add a note about the others; or raise InputError."""
+    problems = ProblemList(run.place)
+    dropped = 0
+    for topic, results in run.topics.items():
+        from_dict = isinstance(results.lines, range) and isinstance(results.docnos[0] if results.docnos else "", str)
+        if from_dict or len(set(results.docnos)) == len(results.docnos):  # the text keys of a dict are distinct
+            continue
+
+        def repeated(position: int, first: int, topic: bytes = topic, results: TopicResults = results) -> None:
+            if options.duplicates not in ("first", "last"):
+                what = duplicate(document(results.docnos[position], topic), results.lines[first])
+                problems.add(results.lines[position], what, KEEP_ONE, kind="duplicate-document")
+
+        kept = sorted(settle_duplicates(results.docnos, options.duplicates, repeated).values())
+        dropped += len(results.docnos) - len(kept)
+        run.topics[topic] = results.keep(kept)
+    problems.check()
+    run.notes += dropped_notes(run.place, dropped, options)
+
+
+# Topics in lists, as one part of a run.
+
+
+@dataclass(eq=False, repr=False)
+class ListedTopics:
+    """Topics of a run in lists; one that the run lacks has no documents."""
+
+    run: Run
+    topics: list[bytes]
+
+    def grade(self, grader: Grader) -> PartResult[Batch]:
+        return PartResult(list(grader.batches(self.documents(grader))), self.topics, tag=self.run.tag)
+
+    def documents(self, grader: Grader) -> Documents:
+        """The documents of these topics as columns, with the codes of their grades."""
+        if self.run.listed is not None:
+            listed = self.run.listed.select(self.topics)
+            return self._joined(grader, listed.docnos, listed.values)
+        rankings = [self.run.topics.get(topic) or TopicResults() for topic in self.topics]
+        types = sorted({kind for ranking in rankings for kind in ranking.types})
+        kind_of = {kind: number for number, kind in enumerate(types)}
+        joined = self._joined(
+            grader,
+            [ranking.docnos for ranking in rankings],
+            _concatenated([ranking.scores for ranking in rankings]),
+            _concatenated([ranking.ranks for ranking in rankings]),
+        )
+        if not types:
+            return joined
+        kind = np.array([kind_of[kind] for ranking in rankings for kind in ranking.types], np.int64)
+        return replace(joined, types=types, kind=kind)
+
+    def _joined(
+        self, grader: Grader, docnos: list[list[Any]], scores: Floats, stated: Floats | None = None
+    ) -> Documents:
+        """The documents with the codes of their grades, their scores, and the ranks that the run states."""
+        options = grader.options
+        by_score = options.order != "file"
+        every: list[Any] = []  # few runs have ties that matter
+
+        def names(positions: Ints) -> list[bytes]:
+            if not every:
+                every.extend(chain.from_iterable(docnos))
+            named = (every[position] for position in positions.tolist())
+            return [encode(name) if isinstance(name, str) else name for name in named]
+
+        return Documents(
+            self.topics,
+            np.array([len(own) for own in docnos], dtype=np.int64),
+            self._codes(grader, docnos),
+            scores if by_score else None,
+            stated if by_score and options.ties == "rank" else None,
+            names,
+        )
+
+    def _codes(self, grader: Grader, docnos: list[list[Any]]) -> NDArray[Any]:
+        """documents: the codes of their grades. Those of a run that lists the same as the one before, as where a model
+        ranks the same candidates anew, are not looked up again."""
+        qrels, unjudged = grader.qrels, len(grader.qrels.labels)
+        (topics, before), codes = qrels._last
+        if before == docnos and topics == self.topics:
+            return codes
+        # The qrels become a dict when they are first asked for, which takes time and memory.
+        kinds = {type(own[0]) for own in docnos if own}
+        known: Any = {kind: qrels._text_codes if issubclass(kind, str) else qrels.codes for kind in kinds}
+        none: dict[Any, int] = {}
+        otherwise = repeat(unjudged)
+        graded = chain.from_iterable(
+            map(known[type(own[0])].get(topic, none).get, own, otherwise)
+            for topic, own in zip(self.topics, docnos, strict=True)
+            if own
+        )
+        # Bytes are the quickest way from many small numbers to an array.
+        small = np.min_scalar_type(unjudged + 1)
+        codes = np.frombuffer(bytes(graded), np.uint8) if unjudged < 255 else np.fromiter(graded, small)
+        if sum(map(len, docnos)) <= grader.limits.cells:
+            # Where each run lists others, to keep them would cost more than it gains: all are kept of the second alike.
+            qrels._last = (self.topics, docnos if before[:1] == docnos[:1] else docnos[:1]), codes
+        return codes
+
+
+def _concatenated(columns: list[Any]) -> Floats:
+    return np.concatenate([NONE, *columns], dtype=np.float64)
+
+
+def listing_of_frame(frame: Any) -> Listing:
+    """A look at the first rows of a DataFrame, or of columns of that form, that has both ranks and scores."""
+    names = [find_column(frame.columns, known) for known in (TOPIC, RANK, SCORE)]
+    if None in names:
+        return NOT_LOOKED
+    head = frame.head(ROWS) if hasattr(frame, "head") else frame
+    columns: list[list[Any]] = [getattr(head[name], "tolist", list)()[:ROWS] for name in names]
+    topics, ranks, scores = columns
+    try:
+        return listing_of(topics, ranks, map(float, scores))
+    except (TypeError, ValueError):  # who reads the column says what is wrong
+        return NOT_LOOKED
+
+
+# A run in a DataFrame whose text Arrow holds: it goes the way of a file's block.
+
+
+@dataclass(eq=False, repr=False)
+class ArrowRun:
+    """A run as columns; the one part of itself. It has scores where they order the documents."""
+
+    topic: Text
+    docno: Text
+    score: Floats | None
+    listing: Listing
+
+    def grade(self, grader: Grader) -> PartResult[Batch]:
+        """Raises NeedsLineReader where repeated documents are an error."""
+        unjudged, topics, (names, size) = len(grader.qrels.labels), TopicCodes(grader.limits), self.topic.stretches()
+        rows = Rows(
+            topics.names,
+            topics.numbers(names),
+            size,
+            np.full(len(self.docno.start), unjudged, dtype=np.min_scalar_type(unjudged + 1)),
+            self.docno.hashes(),
+            self.docno.start,
+            self.docno.length,
+            self.score,
+            None,
+            lambda start, length: self.docno.buffer[start : start + length].tobytes(),
+            buffer=self.docno.buffer,
+            listing=self.listing,
+        )
+        return grade_whole_topics(rows, topics, grader)
+
+
+def arrow_run(source: Any, options: Options) -> ArrowRun | None:
+    """The columns of a run in a DataFrame; None of any other, and where ranks order it."""
+    if (ids := id_columns(source, "run")) is None or find_column(source.columns, SCORE) is None:
+        return None
+    if options.order == "file":
+        return ArrowRun(*ids, None, NOT_LOOKED)
+    by_rank = options.ties == "rank" or options.order == "rank"
+    score = None if by_rank else numeric_column(held(source, SCORE, "run"))
+    return None if score is None else ArrowRun(*ids, score, listing_of_frame(source))
+
+
+# A run in the place of the qrels, and the qrels in that of the run: an error, where the content says so.
+
+
+FEW_GRADES = 10
+"""Distinct grades that qrels have at most: the run's values, to be taken for grades."""
+
+
+HIGHEST = 100
+"""A run's values beyond this are not grades."""
+
+
+MANY = 10
+"""More distinct values than these are taken for scores, where the run has few and whole ones."""
+
+
+def check_files_swapped(run: Any, qrels: Any) -> None:
+    """Raise InputError where two files have the fields of each other."""
+    if all(is_path(source) and is_named(source) for source in (run, qrels)):
+        check_fields_swapped(Source(run), Source(qrels))
+
+
+def check_fields_swapped(run: Source, qrels: Source) -> None:
+    """Raise InputError where the run has the fields of qrels, and the qrels those of a run."""
+    if not looks_like(first_bytes(qrels, HEAD), RUN) or _is_document(qrels):
+        return
+    what = f"looks like a run ({RUN.width} fields per line)"
+    head = first_bytes(run, HEAD)
+    if looks_like(head, RUN):
+        raise InputError(qrels.place, f"{what}, as does {run.place}", "the qrels file comes last")
+    if looks_like(head, QRELS):
+        what += f", and {run.place} like qrels ({QRELS.width} fields per line)"
+        raise InputError(qrels.place, what, "swap them: the order is RUN... QRELS")
+
+
+def _is_document(source: Source) -> bool:
+    """Whether a file is of a format such as LETOR, whose lines may have any number of fields."""
+    with closing(Stream(source)) as stream:
+        try:
+            return isinstance(format_of(stream, "qrels"), WholeFile)
+        except InputError:
+            return False
+
+
+def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
+    """Raise InputError where the numbers of the qrels are such as scores are, and those of the run such as grades are;
+    of few numbers, a note of the qrels.
+
+    Only of what looks the same as a run and as qrels: dicts, JSON, columns called `score`. Grades may be fractions, and
+    scores whole: both together are suspect, unless the run counts down in each topic as ranks do.
+    """
+    fractions = bool((qrels.labels % 1).any())
+    if not qrels.could_be_run or not (fractions or len(qrels.labels) > MANY):
+        return
+    if options.qrels_format or options.labels or options.subtopics or options.strata:
+        return
+    found = _values(run)
+    if not found:
+        return
+    distinct = np.unique(np.concatenate(found))
+    count = sum(map(len, found))
+    counts = all(len(set(values.tolist())) == len(values) == np.ptp(values) + 1 for values in found)
+    if fractions and not counts and not (distinct % 1).any():
+        what = f"{qrels.place}: grades are fractions, and the run's scores whole numbers"
+        qrels.notes.append(Note(what, "are the two swapped? the run comes first", kind="swapped"))
+    if len(qrels.labels) <= MANY:
+        return
+    if np.abs(distinct).max() > HIGHEST or count < max(MANY, 2 * len(distinct)):
+        return  # too large, or too few of each, to be grades
+    if (distinct % 1).any() or len(distinct) > min(FEW_GRADES, len(qrels.labels)) or counts:
+        return
+    low, high = f"{qrels.labels[0]:g}", f"{qrels.labels[-1]:g}"
+    what = f"looks like a run ({len(qrels.labels)} different grades from {low} to {high}), and the run like qrels"
+    hint = "swap them: the run comes first; if they are right, "
+    hint += f"add {flag.qrels_format:{qrels.format}}" if qrels.format else "give Qrels(...) of the qrels"
+    raise InputError(qrels.place, f"{what} (whole numbers, {len(distinct)} different)", hint, usage=True)
+
+
+def _values(run: Any) -> list[np.ndarray[Any, Any]]:
+    """The scores of each topic of a run that has no form of its own; none of any other, or of a broken one."""
+    if not (is_file(run) or isinstance(run, Mapping) or hasattr(run, "columns")):
+        return []  # an iterator is read once
+    try:
+        read = _of_file(Source(run)) if is_file(run) else read_run(run, Options())
+    except InputError:
+        return []  # it is reported where it is scored
+    if read is None:
+        return []
+    if read.listed is not None:
+        ends = np.cumsum([len(docnos) for docnos in read.listed.docnos])[:-1]
+        topics = np.split(np.asarray(read.listed.values), ends)
+    else:
+        topics = [np.asarray(results.scores) for results in read.topics.values()]
+    return [values for values in topics if len(values)]
+
+
+def _of_file(source: Source) -> Run | None:
+    if source.is_read_once:
+        return None
+    with closing(Stream(source)) as stream:
+        form = format_of(stream, "run")
+        if isinstance(form, WholeFile):
+            from gradedeval.kernel.trec.documents import read_document
+
+            return read_run(read_document(form.format, stream)[1], Options())
+        if form in (RUN, MSMARCO, MSMARCO_RANKS) or form.by_rank:
+            return None
+        return run_of_lines(stream, Options(), layout=form)

@@ -1,0 +1,241 @@
+"""What makes a score mislead though nothing is wrong with a file: ties that decide it, lists cut short, few topics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.errors import Note, flag, plural, shorten
+from gradedeval.kernel.measures.definition import Measure
+from gradedeval.kernel.measures.table import last_rank, scores_of
+from gradedeval.kernel.rankings.batch import Batch
+from gradedeval.kernel.scoring.run_scores import summarize
+from gradedeval.kernel.trec.lines import encode
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.scoring.run_scores import RunScores
+    from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
+    from gradedeval.kernel.scoring.tasks import GradedRun
+
+
+TIED, RANGE = 0.1, 0.01
+"""Ties are worth a note where they hold more than this share of the documents that a measure looks at, and the means of
+the best and the worst order are further apart than that."""
+
+TOLERANCE = 1e-9
+"""Rounding of sums: a range of exactly RANGE is not above it."""
+
+KEPT = 1 << 17
+"""Topics × ranks of a batch up to which orders of ties wait until it is known whether many documents are tied."""
+
+SHORT, FEW_TOPICS = 100, 10
+"""Lists of fewer documents may have been cut short; means over fewer topics say little."""
+
+MOST = 3
+"""Notes of these kinds that a run gets; what else there is `lint` says."""
+
+KINDS = ("rising-scores", "missing-topics", "ties", "short-lists", "few-topics")
+"""What a run may mislead by, in the order in which it is said."""
+
+
+def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
+    """The scores of a batch with what the order of tied documents leaves open of them.
+
+    ties   4 × topics × measures: the score in the worst order of tied documents, and in the best; how many documents
+           that the measure looks at are tied, and of how many. None where no order was left open
+    later  the topics in which the order matters, where the orders are not scored yet
+    """
+    ties = batch.ties
+    if ties is None or batch.kinds is not None:
+        return scored
+    score = scored.values[0]
+    found = np.empty((4, *score.shape))
+    found[:2] = score
+    for column, measure in enumerate(scorer.measures):
+        rank = last_rank(measure)
+        found[2, :, column] = np.count_nonzero(ties.tied[:, :rank], axis=1)
+        found[3, :, column] = _looked_at(batch.retrieved, measure)
+    if not len(ties.rows):
+        return replace(scored, ties=found)
+    some = replace(
+        batch,
+        topics=[batch.topics[row] for row in ties.rows.tolist()],
+        codes=ties.codes[0],
+        retrieved=batch.retrieved[ties.rows],
+        pool=batch.pool.select(ties.rows),
+        docnos={},
+        below=None if batch.below is None else batch.below[ties.rows],
+        ties=replace(ties, tied=ties.tied[:0]),
+    )
+    if batch.codes.size <= KEPT:
+        return replace(scored, ties=found, later=some)
+    found[:2, ties.rows] = _ends(scorer, some, range(len(scorer.measures)))
+    return replace(scored, ties=found)
+
+
+def _many(found: Floats) -> Bools:
+    """measures: whether there are more tied documents than `TIED`; of 4 × topics × measures, as `with_ties` says."""
+    tied, of = found[2:].sum(axis=1)
+    many: Bools = tied > TIED * of
+    return many
+
+
+def _ends(scorer: Scorer, some: Batch, columns: Sequence[int]) -> Floats:
+    """2 × topics × measures: the lowest and the highest score by some measures, in topics whose ties leave the order
+    open; nan by others."""
+    ends = np.full((2, len(some.topics), len(scorer.measures)), np.nan)
+    orders = zip(some.ties.codes, some.ties.counts, strict=True) if some.ties else ()
+    for at, (codes, counts) in enumerate(orders):
+        gains_of = scorer.gains_cache(replace(some, codes=codes, retrieved=counts, ties=None))
+        for column in columns:
+            measure = scorer.measures[column]
+            ends[at, :, column] = scores_of(measure, gains_of(scorer.tables[column], measure))
+    return np.stack([ends.min(axis=0), ends.max(axis=0)])  # of some measures lower is better
+
+
+def doubts(
+    run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, names: Sequence[str] | None = None
+) -> list[Note]:
+    """What is said of a run whose scores may mislead, once.
+
+    names  what the measures are called; without it by their labels
+    """
+    names = names or [measure.label for measure in scorer.measures]
+    return [*ties_notes(run, scores, scorer, names), *_of_short_lists(run.place, run.batches, scorer, names)]
+
+
+def doubts_of(run: GradedRun[Batch], scorer: Scorer) -> list[Note]:
+    """The same of a run whose documents are known and whose scores are not."""
+    if all(batch.ties is None for batch in run.batches):
+        return _of_short_lists(run.place, run.batches, scorer, [measure.label for measure in scorer.measures])
+    plain = copy(scorer)  # gives the same scores, and nothing beside them
+    plain.options = replace(scorer.options, residuals=None, bounds=False, max_residual=None)
+    scored = run.with_batches([plain.score_with_ties(batch) for batch in run.batches])
+    return doubts(scored, plain.merge(run.place, scored.batches, run.topics, run.missing), plain)
+
+
+def not_too_many(notes: Iterable[str]) -> list[str]:
+    """The notes on a run, of which no more than `MOST` say that it may mislead."""
+    kept, said = list[str](), 0
+    for note in notes:
+        doubt = isinstance(note, Note) and note.kind in KINDS
+        said += doubt
+        if not doubt or said <= MOST:
+            kept.append(note)
+    return kept
+
+
+def ties_notes(run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, names: Sequence[str]) -> list[Note]:
+    """A note where the order of ties decides a score."""
+    if all(batch.ties is None for batch in run.batches):
+        return []
+    if scores.topics is scorer.topics:  # which are known by their bytes already
+        row_of = scorer.qrels._row
+    else:
+        row_of = {encode(topic): row for row, topic in enumerate(scores.topics)}
+    found = np.zeros((4, *scores.score.shape))
+    found[:2] = scores.score
+    rows = [np.array([row_of.get(topic, -1) for topic in batch.topics], dtype=np.int64) for batch in run.batches]
+    for batch, own in zip(run.batches, rows, strict=True):  # of a topic in several of them the last counts
+        there = own >= 0
+        for column, measure in enumerate(scorer.measures):
+            found[3, own[there], column] = _looked_at(batch.retrieved[there], measure)
+        found[2, own[there]] = 0 if batch.ties is None else batch.ties[2, there]
+    columns = np.flatnonzero(_many(np.where(scores.included, found, 0))).tolist()
+    if not columns:
+        return []
+    for batch, own in zip(run.batches, rows, strict=True):
+        there = own >= 0
+        found[:2, own[there]] = scores.score[own[there]]
+        if batch.ties is not None:
+            ends = batch.ties[:2].copy()
+            if batch.later is not None:
+                at = {topic: row for row, topic in enumerate(batch.topics)}
+                ends[:, [at[topic] for topic in batch.later.topics]] = _ends(scorer, batch.later, columns)
+            found[:2, own[there]] = ends[:, there]
+    ranges = []
+    for column in columns:
+        measure = scorer.measures[column]
+        worst, best = found[:2, scores.included[:, column], column]
+        low, high = (float(summarize(values, measure.definition.summary)) for values in (worst, best))
+        if high - low > RANGE + TOLERANCE:
+            ranges.append(f"{names[column]} between {low:.4f} and {high:.4f}")
+    if not ranges:
+        return []
+    what = f"{run.place}: many documents have equal scores: {shorten(ranges, 3)}, by the order of ties"
+    return [Note(what, f"break the ties in the run, or choose an order with {flag.ties}", kind="ties")]
+
+
+def _looked_at(retrieved: Ints, measure: Measure) -> Ints:
+    """topics: how many documents a measure looks at."""
+    rank = last_rank(measure)
+    return retrieved if rank is None else np.minimum(retrieved, rank)
+
+
+def _of_short_lists(
+    place: str, batches: Sequence[BatchScores | Batch], scorer: Scorer, names: Sequence[str]
+) -> list[Note]:
+    """A note where all topics are cut at the same length, and a measure looks further."""
+    if all((batch.retrieved >= SHORT).all() for batch in batches):
+        return []
+    length_of = {  # of a topic in several batches the last counts
+        topic: length for batch in batches for topic, length in zip(batch.topics, batch.retrieved.tolist(), strict=True)
+    }
+    lengths = list(filter(None, length_of.values()))
+    if len(lengths) < FEW_TOPICS or lengths[0] >= SHORT or len(set(lengths)) > 1:
+        return []
+    if scorer.options.depth is not None or scorer.options.judged_only:
+        return []
+    uncut = [
+        name
+        for name, one in zip(names, scorer.measures, strict=True)
+        if last_rank(one) is None and one.definition.summary != "total"
+    ]
+    if not uncut:
+        return []
+    what = f"{place}: each topic has {lengths[0]} {plural(lengths[0], 'document')}, and {', '.join(uncut)} "
+    hint = f"give longer lists, or cut the {plural(len(uncut), 'measure')}, as in {uncut[0].partition('@')[0]}@10"
+    return [Note(f"{what}{'looks' if len(uncut) == 1 else 'look'} at all ranks", hint, kind="short-lists")]
+
+
+_SHORT = r"(?s)(?P<place>.*): each topic has (?P<length>\d+) documents?(?P<what>.*)"
+
+
+def united(notes: Iterable[str]) -> list[str]:
+    """The notes on several runs; what is said of lists cut short is said once."""
+    kept = list[str]()
+    alike: dict[tuple[str, str], list[re.Match[str]]] = {}
+    for note in notes:
+        if isinstance(note, Note) and note.kind == "short-lists" and (found := re.fullmatch(_SHORT, note.text)):
+            alike.setdefault((found["what"], note.said[1]), []).append(found)
+        else:
+            kept.append(note)
+    for (what, hint), several in alike.items():
+        low, high = (end(int(found["length"]) for found in several) for end in (min, max))
+        runs = shorten([found["place"] for found in several], 2)
+        named = runs if len(several) == 1 else f"{len(several)} runs ({runs})"
+        length = f"{low} {plural(low, 'document')}" if low == high else f"{low} to {high} documents"
+        kept.append(Note(f"{named}: each topic has {length}{what}", hint, kind="short-lists"))
+    return kept
+
+
+def few_topics_of(runs: Sequence[RunScores], measures: int) -> list[Note]:
+    """The same of the means of runs by so many measures; these may be over different topics."""
+    return few_topics(max((run.count(column) for run in runs for column in range(measures)), default=0))
+
+
+def few_topics(most: int) -> list[Note]:
+    """A note where means are over few topics.
+
+    most  over how many any of them is
+    """
+    if not 0 < most < FEW_TOPICS:
+        return []
+    what = f"the means are over {most} {plural(most, 'topic')}" if most > 1 else "there is one topic"
+    return [Note(what, "too few to tell systems apart", kind="few-topics")]

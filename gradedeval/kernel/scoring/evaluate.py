@@ -1,0 +1,335 @@
+"""`evaluate`: runs and qrels in any form -> scores. The whole pipe in one call."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+from gradedeval.errors import InputError, Note, flag, redacted, shorten, tell
+from gradedeval.kernel.measures.definition import AnyMeasure, Measure
+from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
+from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_options, numbers, resolve_options
+from gradedeval.kernel.parallel.workers import Workers
+from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.scoring.doubts import few_topics_of, not_too_many, united
+from gradedeval.kernel.scoring.run_scores import RunScores
+from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes, scorer_for
+from gradedeval.kernel.scoring.scores import Scores
+from gradedeval.kernel.scoring.tasks import RunResult, score_in_turn, size_of
+from gradedeval.kernel.trec.lines import growth_up_to
+from gradedeval.kernel.trec.stream import files_of, is_file, is_path, is_url, without_suffix
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from distributed import Client
+
+
+# What runs are called: by file, with as much of the folders as makes them unique, or as they are given.
+
+
+def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
+    """Runs by the names they go by: `run` is one run, a list or iterator of runs, or a dict name -> run.
+
+    qrels  a path that is left out of a folder or pattern
+    """
+    if isinstance(run, list | tuple) and all(map(is_path, run)):
+        several = list(run)
+    elif is_path(run):
+        several = [run]
+    else:
+        from gradedeval.kernel.rankings.objects import check_no_columns, is_ranking, is_row, rows_or_several
+
+        if isinstance(run, Mapping) and not is_ranking(run):
+            check_no_columns(run, "run")
+            return {str(name): single for name, single in run.items()}
+        if isinstance(run, Iterator) and not is_file(run):
+            run = rows_or_several(run)
+        several = list(run) if isinstance(run, list | tuple) and not (run and is_row(run[0])) else [run]
+    if not several:
+        raise InputError("", "no run given", "give at least one", usage=True)
+    judged = [os.fsdecode(qrels)] if is_path(qrels) else []
+    several = [
+        one for given in several for one in (files_of(os.fsdecode(given), judged) if is_path(given) else [given])
+    ]
+    paths = [given for given in several if is_path(given)]
+    names = dict(zip(map(os.fsdecode, paths), file_names([os.fsdecode(path) for path in paths]), strict=True))
+    named: dict[str, Any] = {}
+    for number, given in enumerate(several, 1):
+        name = names[os.fsdecode(given)] if is_path(given) else _file_name(given)
+        name = name or ("run" if len(several) == 1 else f"run{number}")
+        if name in named and is_path(given) and is_url(given) and named[name] != given:
+            hint = "score each by itself, or in Python name them in a dict"
+            raise InputError("", f"two URLs are called '{name}'", hint, usage=True)
+        if name in named:
+            raise InputError("", f"run '{name}' is given twice", "give each run once", usage=True)
+        named[name] = given
+    return named
+
+
+def _file_name(run: Any) -> str:
+    """The name of an open file's path, or of a run of ranx."""
+    name = getattr(run, "name", "") if hasattr(run, "read") or hasattr(run, "to_dict") else ""
+    return without_suffix(os.path.basename(name)) if isinstance(name, str) else ""
+
+
+def file_names(paths: list[str]) -> list[str]:
+    """Each path's file name without compression suffix, with as much of its folders as makes it unique.
+
+    The suffix stays where `a.run` and `a.run.gz` stand beside each other.
+    """
+    if not paths:
+        return []
+    paths = [redacted(path).removesuffix("?…") if is_url(path) else path for path in paths]
+    short = [without_suffix(path) for path in paths]
+    often = Counter(short)
+    paths = [path if often[name] > 1 else name for path, name in zip(paths, short, strict=True)]
+    names = ["stdin" if path == "-" else os.path.basename(path) for path in paths]
+    if len(set(names)) == len(names):
+        return names
+    parts = [_folders(path) for path in paths]
+    ends = [Counter(folders[-length:] for folders in parts) for length in range(max(map(len, parts)))]
+    lengths = [
+        next((length for length in range(1, len(folders)) if ends[length][folders[-length:]] == 1), len(folders))
+        for folders in parts
+    ]
+    return [
+        "/".join(folders[-length:]) if is_url(path) else os.path.join(*folders[-length:])
+        for path, folders, length in zip(paths, parts, lengths, strict=True)
+    ]
+
+
+def _folders(path: str) -> tuple[str, ...]:
+    """The folders of a path and its file; of a URL its protocol first."""
+    from pathlib import Path
+
+    if is_url(path):
+        protocol, _, rest = path.partition("://")
+        return (f"{protocol}:/", *rest.split("/"))
+    return Path(path).parts if path != "-" else ("stdin",)
+
+
+@lists_options
+def evaluate(
+    run: Any,
+    qrels: Any,
+    measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
+    *,
+    like: str | None = None,
+    jobs: int = 1,
+    executor: Executor | Client | str | None = None,
+    cluster: Client | str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> Scores:
+    """Score one run, or several, against graded judgments.
+
+    run       a path (`-` is standard input), a URL, an open file; a DataFrame of pandas, polars or pyarrow with the
+              columns topic, docno and score (or query_id and doc_id, qid and docno: see "Input files"); a dict topic ->
+              docno -> score, or topic -> docnos from the best on; an iterable of rows (topic, docno, score), also
+              namedtuples and dicts by the names of columns; a `Run` of ranx. Several: a folder, a pattern such as
+              "runs/*.run", a list or iterator of any of these, or a dict name -> any of these
+    qrels     a `Qrels`, or what makes one: the same with grade (or relevance, or label) in place of score; where a dict
+              lists documents alone, they are relevant. With `subtopics=True` also a column subtopic (or iteration), or
+              a dict topic -> docno -> subtopic -> grade; with `strata=True` the same with stratum
+    measures  notation, as in "err@20 ndcg(gain=exp)@10", a Measure, or several of either
+    like      a preset: trec_eval, gdeval, ir_measures, cwl_eval or ntcireval
+    jobs      processes that share several runs, or a large one; without it one. They are forked on Linux where no other
+              thread is alive, and spawned elsewhere: there a script calls this under `if __name__ == "__main__"`
+    executor  who shares the work instead: any `concurrent.futures.Executor`, such as a pool of threads, of processes,
+              of loky or of mpi4py; a `Client` of dask; or the address of a dask scheduler, as in "tcp://host:8786", or
+              "local" for a cluster of this machine (extra `cluster`). `jobs` says how many work at once, where they do
+              not say so themselves
+    cluster   the same by another name, as in --cluster
+    keywords  options, as in gain="exp", residuals=True, depth=1000; `gradedeval.Options` lists them. A list of gains, a
+              dict type -> cost and a list of topics are taken as well as text and files
+
+    Returns `Scores`: `.frame`, `.means`, `.residuals`, `.signature`, `.by_topic(measure)`. What is skipped or assumed
+    is a warning of the class `gradedeval.EvaluationWarning`, and in `.notes`. Raises `gradedeval.InputError` (a
+    ValueError) where a measure, an option, the run or the qrels is wrong.
+    """
+    options = resolve_options(like, **keywords)
+    chosen = parse_measures(measures)
+    if not chosen:
+        raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
+    numbers.JOBS.check(jobs)
+    if executor is not None and cluster is not None:
+        raise InputError("cluster", "is given beside executor", "give one of the two", usage=True)
+    with _workers(jobs, executor if cluster is None else cluster) as workers:
+        scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=workers)
+    scores.notes[:] = tell(scores.notes)
+    return scores
+
+
+@contextmanager
+def _workers(jobs: int, executor: Executor | Client | str | None) -> Iterator[Workers]:
+    """Who shares the work; what is started or connected for it ends with the block."""
+    many = jobs if jobs > 1 else None
+    if isinstance(executor, str):
+        from gradedeval.kernel.parallel.clusters import connected  # few evaluations have one
+
+        with connected(executor, many) as client:
+            yield Workers.of(executor=client)
+        return
+    if executor is not None and (isinstance(executor, type) or not hasattr(executor, "submit")):
+        what = f"{type(executor).__name__} is not an Executor"
+        hint = "give a concurrent.futures.Executor, which has submit(), a Client of dask or an address"
+        raise InputError("executor", what, hint, usage=True)
+    yield Workers.of(jobs if executor is None else many, executor=executor)
+
+
+def evaluate_runs(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measures: Iterable[Measure],
+    options: Options,
+    *,
+    by_tag: bool = False,
+    keep_going: bool = False,
+    by_topic: bool = True,
+    workers: Workers | None = None,
+) -> Scores:
+    """Score runs by name; with `by_tag` each goes by its tag instead. Raises InputError as `evaluate` does.
+
+    keep_going  collect the errors of runs in `.errors`, and score the others; one run's alone is raised
+    by_topic    whether scores of topics are wanted; otherwise there are summaries alone
+    workers     processes that share the runs, or a large one; their progress is that of runs, or of one run's parts
+    """
+    workers = workers or Workers()
+    scorer, listed = scorer_of(runs, qrels, measures, options, workers), list(runs.items())
+    done: dict[int, RunResult] = {}
+    score = score_in_turn
+    if _are_shared(listed, workers):
+        from gradedeval.kernel.scoring.sharing import score_runs as score  # small runs are scored here
+    for number, result in workers.progress(score(listed, scorer, workers, by_topic), len(listed)):
+        done[number] = result
+        if result.error and not keep_going and all(before in done for before in range(number)):
+            raise result.error
+    return scores_of(listed, done, scorer, by_tag=by_tag, keep_going=keep_going)
+
+
+def _are_shared(runs: Sequence[tuple[str, Any]], workers: Workers) -> bool:
+    """Whether others than this process are given the runs: where these are small, the start of processes would take
+    longer than it saves."""
+    if workers.executor is not None or workers.count == 1:
+        return workers.executor is not None
+    sizes = [None if is_path(source) and is_url(source) else size_of(source) for _, source in runs]
+    most = workers.limits.large_file if len(runs) == 1 else workers.limits.small_runs
+    return None in sizes or sum(filter(None, sizes)) > most
+
+
+def scorer_of(
+    runs: Mapping[str, Any], qrels: Any, measures: Iterable[Measure], options: Options, workers: Workers
+) -> Scorer:
+    """What scores the runs: the qrels are read. Raises InputError as `evaluate` does."""
+    measures = list(measures)
+    if any(measure.by_intent for measure in measures):
+        from gradedeval.kernel.scoring.intents import check_intents  # few measures are
+
+        check_intents(measures, options.subtopics or isinstance(qrels, Qrels))
+    return scorer_for(qrels_for(runs, qrels, options, workers.count), measures, options, workers.limits)
+
+
+def scores_of(
+    runs: Sequence[tuple[str, Any]],
+    done: Mapping[int, RunResult],
+    scorer: Scorer,
+    *,
+    by_tag: bool = False,
+    keep_going: bool = False,
+) -> Scores:
+    """The scores of all runs, by the results of each, and what is to be said of them. Raises InputError as
+    `evaluate_runs` does."""
+    options, results = scorer.options, {name: done[number] for number, (name, _) in enumerate(runs)}
+    scored = _scored(results, by_tag)
+    errors = [result.error for result in results.values() if result.error]
+    if errors and (not keep_going or (not scored and len({error.at_prompt for error in errors}) == 1)):
+        raise errors[0]  # or it is of the only run, or of no run in particular
+    notes = [*scorer.notes, *united(note for result in results.values() for note in result.notes)]
+    columns = range(len(scorer.measures))
+    notes += [*relevance_notes(scorer, scored), *few_topics_of(scored, len(scorer.measures))]
+    if len(runs) == 1:
+        notes = not_too_many(notes)
+    if len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored}.values()}) > 1:
+        what = "the means are over different topics for different runs"
+        notes.append(Note(f"{what}; use {flag.topics:qrels} to average over the same ones"))
+    named = [_with_run(result.error, result.place) for result in results.values() if result.error]
+    few = sorted({run.run for run in scored if min(map(run.count, columns)) < 3} if options.interval else ())
+    if few:
+        what = "an interval needs 3 topics or more; of fewer it is blank, or the whole range of the measure"
+        notes.append(f"{shorten(few)}: {what}")
+    sources = dict(runs) if options.wants_residuals and not by_tag else {}
+    return Scores(scored, scorer.measures, scorer.qrels, options, notes, errors=named, sources=sources)
+
+
+def _scored(results: Mapping[str, RunResult], by_tag: bool) -> list[RunScores]:
+    """The scores under the names that runs go by. Raises the first usage error."""
+    scored: dict[str, RunScores] = {}
+    for name, result in results.items():
+        if result.error and result.error.usage:
+            raise result.error
+        if result.scores is None:
+            continue
+        run = result.tag or name if by_tag else name
+        if run in scored:
+            what = f"tag '{run}' is used by another run as well"
+            raise InputError(result.place, what, "leave out --run-name tag", usage=True)
+        scored[run] = result.scores if result.scores.run == run else replace(result.scores, run=run)
+    return list(scored.values())
+
+
+def _with_run(error: InputError, place: str) -> InputError:
+    """The error with the name of its run."""
+    if error.place.startswith(place):
+        return error
+    return error.replace(place=f"{place}: {error.place}" if error.place else place)
+
+
+def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int = 1) -> Qrels:
+    """The qrels, read by the options unless they are read already. Raises InputError where they are none, and says so
+    where a run was given for them."""
+    if isinstance(qrels, Qrels):
+        _check_read_by(options, qrels)
+        return qrels
+    first = next(iter(runs.values()), None)
+    with nullcontext() if options.max_growth is None else growth_up_to(options.max_growth):
+        try:
+            judged = Qrels(
+                qrels,
+                duplicates=options.duplicates,
+                lenient=options.lenient,
+                subtopics=options.subtopics,
+                strata=options.strata,
+                format=options.qrels_format,
+                labels=options.labels,
+                jobs=jobs,
+            )
+        except InputError:
+            from gradedeval.kernel.rankings.run import check_files_swapped  # most qrels are right
+
+            check_files_swapped(first, qrels)
+            raise
+        if judged.could_be_run:
+            from gradedeval.kernel.rankings.run import check_values_swapped  # most are files of TREC
+
+            check_values_swapped(first, judged, options)
+        return judged
+
+
+def _check_read_by(options: Options, qrels: Qrels) -> None:
+    """Raise InputError (usage) where options ask for another way to read qrels that are read already."""
+    reading, labels = qrels._reading, options.labels and options.labels.of
+    asked = {
+        "subtopics": (options.subtopics, qrels.subtopics is not None),
+        "strata": (options.strata, qrels.strata is not None),
+        "qrels_format": (options.qrels_format, reading.format),
+        "labels": (labels, reading.labels),
+    }
+    for name, (wanted, had) in asked.items():
+        if wanted and wanted != had:
+            value = "True" if wanted is True else "…"
+            what = f"these qrels were read {'with others' if had else 'without'}"
+            raise OPTIONS[name].error(what, f"Qrels(..., {name.removeprefix('qrels_')}={value}) reads them")

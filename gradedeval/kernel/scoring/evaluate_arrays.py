@@ -1,0 +1,184 @@
+"""`evaluate_arrays`: grades and scores as arrays, as those who train rankers have them -> scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.arrays import Floats, Ints
+from gradedeval.errors import InputError, flag, tell
+from gradedeval.kernel.measures.definition import AnyMeasure
+from gradedeval.kernel.measures.on_arrays import TIED, TIES, as_numbers, check_finite, check_measure, grade_codes
+from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
+from gradedeval.kernel.options import OPTIONS, OptionKwargs, resolve_options
+from gradedeval.kernel.rankings.batch import Documents, GradeCounts, ranks
+from gradedeval.kernel.rankings.docno_index import Index
+from gradedeval.kernel.rankings.grade import choose_topics
+from gradedeval.kernel.rankings.judgments import JudgmentColumns
+from gradedeval.kernel.rankings.objects import ident
+from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.scoring.doubts import few_topics_of, ties_notes
+from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes
+from gradedeval.kernel.scoring.scores import Scores
+from gradedeval.kernel.scoring.tasks import GradedRun
+from gradedeval.kernel.trec.tokenizer import text_hashes
+
+
+def evaluate_arrays(
+    grades: Any,
+    scores: Any,
+    /,
+    measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
+    *,
+    group: Any = None,
+    qid: Any = None,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> Scores:
+    """Score one run that is given as arrays of grades and scores, as LightGBM, XGBoost and scikit-learn have them.
+
+    grades    the grade of each document, nan where it is not judged; all that is relevant to a topic is among them. One
+              dimension, or topics × documents
+    scores    the score of each document, in the same shape, finite; the highest ranks first
+    measures  as for `evaluate`
+    group     how many documents each topic has, topic after topic; topics are called 1, 2, 3, …
+    qid       the topic of each document, in any order. Without `group` and `qid` one dimension is one topic
+    like      a preset, as for `evaluate`
+    keywords  options, as for `evaluate`. `ties` is `file`, `best`, `worst` or `average`: documents have no docnos, so
+              those with equal scores stay in the order given, with a warning where that matters and was not asked for
+
+    Returns `Scores`, as `evaluate`. Its signature is that of qrels whose docnos are 1, 2, 3, … within each topic.
+    Raises `gradedeval.InputError` where arrays do not fit each other, or a measure or an option needs more than they
+    have.
+    """
+    _check_options(keywords)
+    ties, asked = keywords.pop("ties", None), parse_measures(measures)
+    for measure in asked:
+        check_measure(measure)
+    options = resolve_options(like, **keywords, ties=ties or "file")
+    if ties is None:
+        options = replace(options, given=options.given - {"ties"})
+    topics, counts, graded, scored = _by_topic(grades, scores, group, qid)
+    labels, codes = grade_codes(graded, "grades")
+    qrels = ArrayQrels(topics, counts, labels, codes)
+    scorer = Scorer(qrels, asked, options)
+    documents = Documents(topics, counts, codes, scored, None, lambda positions: [b""] * len(positions))
+    batches = [scorer.score_with_ties(batch) for batch in scorer.grader.batches(documents)]
+    chosen = choose_topics(topics, "scores", qrels, options)
+    run = scorer.merge("run", batches, chosen.topics, chosen.missing)
+    few = few_topics_of([run], len(scorer.measures))
+    notes = [*scorer.notes, *chosen.notes, *relevance_notes(scorer, [run]), *few]
+    if ties is None and options.order == "score" and _tied(counts, codes, scored):
+        notes.append(f"scores: {TIED}")
+        names = [measure.label for measure in scorer.measures]
+        notes += ties_notes(GradedRun("scores", "", batches, chosen.topics), run, scorer, names)
+    return Scores([run], scorer.measures, qrels, options, tell(notes))
+
+
+def _check_options(keywords: Mapping[str, Any]) -> None:
+    """Raise InputError (usage) for options about what arrays lack."""
+    for name, described in OPTIONS.items():
+        if described.needs_ids and keywords.get(name):
+            raise described.error("arrays have nothing that it could mean", "leave it out")
+    if keywords.get("order") == "rank":
+        raise InputError(flag.order, "rank: arrays have no ranks", "give negated ranks as scores", usage=True)
+    if (ties := keywords.get("ties")) is not None and ties not in TIES:
+        hint = f"choose from {', '.join(TIES)}"
+        raise InputError(flag.ties, f"{ties}: arrays have no docnos or ranks", hint, usage=True)
+
+
+def _by_topic(grades: Any, scores: Any, group: Any, qid: Any) -> tuple[list[bytes], Ints, Floats, Floats]:
+    """Ids of topics, how many documents each has, and the grades and scores of all, topic after topic."""
+    graded, scored = as_numbers(grades, "grades"), as_numbers(scores, "scores")
+    if graded.shape != scored.shape:
+        what = f"has the shape {scored.shape}, grades {graded.shape}"
+        raise InputError("scores", what, "give each document a grade and a score", usage=True)
+    if graded.ndim not in (1, 2) or not graded.size:
+        what = f"has {graded.ndim} dimensions" if graded.size else "is empty"
+        raise InputError("grades", what, "expected documents, or topics × documents", usage=True)
+    check_finite(scored, "scores")
+    if (group is not None) + (qid is not None) + (graded.ndim == 2) > 1:
+        what = "say more than once which documents are of a topic"
+        raise InputError("grades", f"{what}: group, qid and two dimensions", "give one of them", usage=True)
+    if qid is not None:
+        topics, counts, order = topics_of(qid, len(graded))
+        return topics, counts, graded[order], scored[order]
+    counts = np.full(len(graded), graded.shape[1]) if graded.ndim == 2 else np.array([len(graded)])
+    counts = counts if group is None else topic_sizes(group, len(graded))
+    return [b"%d" % number for number in range(1, len(counts) + 1)], counts, graded.ravel(), scored.ravel()
+
+
+def topic_sizes(group: Any, documents: int) -> Ints:
+    """The sizes of topics. Raises InputError where they do not add up."""
+    sizes = as_numbers(group, "group")
+    if sizes.ndim != 1 or (sizes < 1).any() or (sizes != np.floor(sizes)).any():
+        raise InputError(
+            "group", "is not a list of sizes", "expected the number of documents of each topic", usage=True
+        )
+    if sizes.sum() != documents:
+        hint = "qid= takes the topic of each document" if len(sizes) == documents else "give the size of every topic"
+        raise InputError("group", f"sums to {sizes.sum():g}, there are {documents} documents", hint, usage=True)
+    return sizes.astype(np.int64)
+
+
+def topics_of(qid: Any, documents: int) -> tuple[list[bytes], Ints, NDArray[Any]]:
+    """Topics in order of appearance, how many documents each has, and the positions of all, topic after topic."""
+    ids = np.asarray(qid)
+    if ids.shape != (documents,):
+        what = f"has the shape {ids.shape}, there are {documents} documents"
+        raise InputError("qid", what, "give the topic of each document", usage=True)
+    if ids.dtype.kind == "O":
+        ids = np.array([ident(name, "qid").decode("utf-8", "surrogateescape") for name in ids])
+    names, first, topic, counts = np.unique(ids, return_index=True, return_inverse=True, return_counts=True)
+    appear = np.argsort(first)
+    rank = np.empty_like(appear)
+    rank[appear] = np.arange(len(appear))
+    topics = [ident(name, "qid") for name in names[appear].tolist()]
+    return topics, counts[appear], np.argsort(rank[topic], kind="stable")
+
+
+def _tied(counts: Ints, codes: NDArray[Any], scores: Floats) -> bool:
+    """Whether documents of a topic have the same score and different grades."""
+    ordered = np.sort(scores)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return False
+    topic = np.repeat(np.arange(len(counts)), counts)
+    order = np.lexsort((codes, scores, topic))
+    topic, scores, codes = topic[order], scores[order], codes[order]
+    same = (topic[1:] == topic[:-1]) & (scores[1:] == scores[:-1])
+    return bool((same & (codes[1:] != codes[:-1])).any())
+
+
+# Judgments in arrays, topic after topic: documents have positions and no docnos.
+
+
+class ArrayQrels(Qrels):
+    """Qrels of documents that are called by their positions within a topic, from 1.
+
+    topics  ids
+    counts  topics: how many documents, judged or not
+    labels  the distinct grades, ascending
+    codes   documents: index into labels; their number where it is not judged
+    """
+
+    def __init__(self, topics: list[bytes], counts: Ints, labels: Floats, codes: NDArray[Any]) -> None:
+        topic = np.repeat(np.arange(len(topics)), counts)
+        judged = codes < len(labels)
+        graded = GradeCounts.of(topic[judged], codes[judged], len(topics), len(labels))
+        kept = np.flatnonzero(graded.size)  # a topic without a judgment is not judged
+        self._start("grades")
+        self.labels, self.counts = labels, graded.select(kept)
+        self.topics = [topics[row] for row in kept.tolist()]
+        self._columns = np.searchsorted(kept, topic[judged]), ranks(counts)[judged] + 1, codes[judged]
+
+    @cached_property
+    def _judged(self) -> JudgmentColumns:
+        topic, position, codes = self._columns
+        buffer, start, length, hashed = text_hashes([b"%d" % number for number in position.tolist()])
+        index = Index(buffer, start, length, topic.astype(np.int32), hashed, len(self.topics))
+        return JudgmentColumns(self.topics, self.labels, codes, index)

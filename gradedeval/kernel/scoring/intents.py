@@ -1,0 +1,172 @@
+"""Batches by intent: the gains that each intent of a topic gives its documents, and how probable it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradedeval.errors import InputError, flag, plural, shorten
+from gradedeval.kernel.measures.definition import Measure
+from gradedeval.kernel.measures.gains import Gains, GainTable, Grades
+from gradedeval.kernel.measures.notation import UNIFORM
+from gradedeval.kernel.rankings.other_qrels import NO_INTENT
+from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.trec.lines import decode, encode
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.measures.diversity import Intents, Pool
+
+
+def check_intents(measures: Iterable[Measure], subtopics: bool) -> None:
+    """Raise InputError (usage) where a measure weighs intents, and the qrels are read without them."""
+    for measure in measures:
+        if not subtopics and (measure.prior is not None or prior_of(measure) != UNIFORM):
+            hint = f"add {flag.subtopics:True} if the second column of the qrels holds them"
+            raise InputError(f"'{measure}'", "the qrels have no intents", hint, usage=True)
+
+
+def prior_of(measure: Measure) -> str:
+    """Where the probabilities of the intents come from: `uniform`, or `@FILE`."""
+    return measure.prior or str(measure.arguments.get("prior", UNIFORM))
+
+
+class ByIntent:
+    """How one measure sees batches by intent; qrels without subtopics have one intent a topic.
+
+    table_of  the measure's gains on a scale of grades
+
+    notes: what of the intents' probabilities is not used. Raises InputError where they cannot be read.
+    """
+
+    def __init__(
+        self, qrels: Qrels, measure: Measure, grades: Grades, table_of: Callable[[Measure, Grades], GainTable]
+    ) -> None:
+        self.qrels = qrels
+        self.names = qrels.subtopics.names if qrels.subtopics else {}
+        self.prior = None if prior_of(measure) == UNIFORM else read_prior(prior_of(measure)[1:])
+        self.notes = [] if self.prior is None else self.prior.notes(self.names)
+        self.names = self.names if self.prior is None else self.prior.with_names(self.names)
+        self.pools: dict[bytes, Pool] = {}
+        if qrels.subtopics is None:
+            self.tables = [table_of(measure, grades)]
+            return
+        # Grade 0 is that of every document for an intent of which the qrels know nothing.
+        labels, code = np.unique(np.append(qrels.subtopics.grade, 0.0), return_inverse=True)
+        table = table_of(measure, replace(grades, labels=labels))
+        worth = table.worth[code.ravel()]
+        known = worth[:-1].reshape(qrels.subtopics.grade.shape)
+        unknown = [np.full(len(qrels.labels), worth[-1])] * (max(map(len, self.names.values())) - len(known))
+        self.tables = [GainTable(gains, table.top, table.worth) for gains in [*known, *unknown]]
+
+    def seen(self, topics: list[bytes], gains_of: Callable[[GainTable], Gains], best: bool) -> Intents:
+        """A batch of these topics. A topic without intents has one of which nothing is known.
+
+        best  in the best case, where any intent may turn out to have a relevant document
+        """
+        from gradedeval.kernel.measures.diversity import Intents  # few evaluations are by intent
+
+        least = 1 if self.qrels.subtopics is None else 0
+        counts = np.array([max(least, len(self.names.get(topic, ()))) for topic in topics], dtype=np.int64)
+        each = [gains_of(table) for table in self.tables[: int(counts.max(initial=1))]]
+        known = np.array([gains.num_relevant > 0 for gains in each]) & (np.arange(len(each))[:, None] < counts)
+        listed = np.arange(len(each))[:, None] < np.maximum(counts, 1)
+
+        def pools(row: int) -> Pool:
+            return self._pool(topics[row])
+
+        if self.prior is None:
+            return Intents(each, known.astype(np.float64), listed, pools, best, listed & ~known)
+        weight = np.zeros((len(each), len(topics)))
+        for column, topic in enumerate(topics):
+            chances = self._probabilities(topic, np.flatnonzero(known[:, column]).tolist())
+            weight[: len(chances), column] = chances
+        return Intents(each, weight, listed, pools, best, np.zeros_like(known))
+
+    def _probabilities(self, topic: bytes, known: list[int]) -> list[float]:
+        """The probabilities of a topic's intents, of which these have a relevant document."""
+        assert self.prior is not None
+        names, given = self.names.get(topic, []), self.prior.chance.get(topic, {})
+        missing = [decode(names[intent]) for intent in known if names[intent] not in given]
+        if missing:
+            what = f"no probability for subtopic {shorten(missing)} of topic {decode(topic)}"
+            raise InputError(self.prior.place, what, "add a line for each; 0 if nobody means it")
+        return [given.get(name, 0.0) for name in names]
+
+    def _pool(self, topic: bytes) -> Pool:
+        from gradedeval.kernel.measures.diversity import Pool
+
+        if topic not in self.pools:
+            documents = self.qrels.codes.get(topic, {})
+            codes = [documents[docno] for docno in sorted(documents, reverse=True)]
+            intents = max(1, len(self.names.get(topic, ())))
+            worth = np.array([table.worth for table in self.tables[:intents]]).T[codes]
+            self.pools[topic] = Pool(worth[(worth > 0).any(1)])
+        return self.pools[topic]
+
+
+FIELDS = ("topic", "subtopic", "probability")
+ROUNDED = 0.01
+"""By how much a topic's probabilities may miss 1 together: they are often written with two or three digits."""
+
+
+@dataclass(eq=False, repr=False)
+class Prior:
+    """Probabilities of intents, `chance`: topic -> subtopic -> probability, those of a topic summing to 1."""
+
+    place: str
+    chance: dict[bytes, dict[bytes, float]]
+
+    def with_names(self, names: Mapping[bytes, list[bytes]]) -> dict[bytes, list[bytes]]:
+        """topic -> subtopics: those that have judgments, then those that have a probability alone."""
+        topics = dict.fromkeys([*names, *self.chance])
+        known = {topic: names.get(topic, []) for topic in topics}
+        given = {topic: self.chance.get(topic, {}).keys() for topic in topics}
+        return {topic: [*known[topic], *sorted(given[topic] - set(known[topic]))] for topic in topics}
+
+    def notes(self, names: Mapping[bytes, list[bytes]]) -> list[str]:
+        """What of the file is not used, or not found among the subtopics that have judgments."""
+        others = [decode(topic) for topic in self.chance if topic not in names]
+        lost = [
+            f"{decode(subtopic)} of {decode(topic)}"
+            for topic, given in self.chance.items()
+            for subtopic in given.keys() - set(names.get(topic, given))
+        ]
+        said = []
+        if others:
+            said.append(f"{self.place}: {len(others)} {plural(len(others), 'topic')} not judged ({shorten(others)})")
+        if lost:
+            count = f"{len(lost)} {plural(len(lost), 'subtopic')} without judgments ({shorten(sorted(lost))})"
+            said.append(f"{self.place}: {count}; they score 0")
+        return said
+
+
+def read_prior(path: str) -> Prior:
+    """The probabilities in a file with lines of topic, subtopic and probability.
+
+    A topic's probabilities are divided by their sum, which must be 1 up to rounding. Raises InputError where it is not,
+    where a line has no probability, or repeats another.
+    """
+    from gradedeval.kernel.trec.small_tables import small_table  # few evaluations need a table
+
+    table = small_table(path, FIELDS, hint=f"expected lines of '{' '.join(FIELDS)}'", words=True)
+    chance: dict[bytes, dict[bytes, float]] = {}
+    last: dict[bytes, int] = {}
+    for row in table.rows:
+        topic, subtopic = encode(row.cells["topic"]), encode(row.cells["subtopic"])
+        last[topic] = row.line
+        chance.setdefault(topic, {})[subtopic] = table.number(row, "probability", 0, 1)
+        if subtopic == NO_INTENT:
+            table.problems.add(row.line, "subtopic 0 is not an intent", "remove the line")
+    keys = [(row.cells["topic"], row.cells["subtopic"]) for row in table.rows]
+    table.check(keys, ("subtopic", "topic"))
+    sums = {topic: sum(chances.values()) for topic, chances in chance.items()}
+    for topic, total in sums.items():
+        if abs(total - 1) > ROUNDED:
+            what = f"the probabilities of topic {decode(topic)} sum to {total:g}"
+            table.problems.add(last[topic], what, "they must sum to 1")
+    table.check()
+    scaled = {topic: {name: each / sums[topic] for name, each in chances.items()} for topic, chances in chance.items()}
+    return Prior(table.place, scaled)

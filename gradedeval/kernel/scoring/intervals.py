@@ -1,0 +1,154 @@
+"""`--interval`: the standard error and the interval of each summary over topics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gradedeval.arrays import Bools, Floats
+from gradedeval.kernel.measures.definition import Measure, Summary
+from gradedeval.kernel.parallel import progress
+from gradedeval.kernel.scoring.run_scores import of_mean, summarize, tested
+from gradedeval.kernel.scoring.signature import DRAWS, SEED
+
+# Bootstrap samples of topics, and the studentized interval of a mean.
+
+
+CELLS = 1 << 22
+"""Numbers held at once, draws × rows: bounds memory for any number of rows."""
+
+
+def chunks(count: int, cost: int) -> list[slice]:
+    """Slices of `count` items, each of at most CELLS numbers, where an item takes `cost` of them."""
+    step = max(1, CELLS // max(1, cost))
+    return [slice(begin, min(begin + step, count)) for begin in range(0, count, step)]
+
+
+def topic_weights(topics: int, draws: int, seed: int | np.random.Generator) -> Floats:
+    """draws × topics: the share that each topic has in a bootstrap sample of as many topics."""
+    counts = np.random.default_rng(seed).multinomial(topics, np.full(topics, 1 / topics), size=draws)
+    weights: Floats = counts / topics
+    return weights
+
+
+def centered(values: Floats) -> Floats:
+    """The values less the mean of their row; 0 where all are alike but for the last bits."""
+    shifted: Floats = values - values.mean(1, keepdims=True)
+    shifted[np.abs(shifted) <= 1e-12 * np.abs(values).max(1, initial=0, keepdims=True)] = 0
+    return shifted
+
+
+def samples(values: Floats, draws: int, seed: int) -> Iterator[tuple[slice, Floats, Floats]]:
+    """The bootstrap samples of topics, some rows of values at a time: which rows, and rows × draws their means and
+    Student's t.
+
+    values  rows × topics. All rows share the samples
+    """
+    topics = values.shape[1]
+    for rows in progress("draws")(chunks(len(values), 4 * draws)):
+        drawn, shape = np.random.default_rng(seed), (rows.stop - rows.start, draws)
+        mean, square = np.empty(shape), np.empty(shape)
+        for some in chunks(draws, 2 * topics):
+            weights = topic_weights(topics, some.stop - some.start, drawn)
+            mean[:, some], square[:, some] = values[rows] @ weights.T, values[rows] ** 2 @ weights.T
+        yield rows, mean, student_t(mean, square, topics)
+
+
+def student_t(mean: Floats, square: Floats, topics: int) -> Floats:
+    """Student's t from the mean and the mean square; 0 if no topic differs, infinite if all differ alike."""
+    variance = square - mean**2
+    # Cancellation leaves the last bits of the squares.
+    variance = np.where(variance <= 1e-12 * square, 0.0, variance) * topics / max(1, topics - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t: Floats = mean / np.sqrt(variance / topics)
+    return np.where(mean == 0, 0.0, t)
+
+
+def standard_error(values: Floats) -> Floats:
+    """The standard error of the mean of each row, deviation / √topics; nan for a single topic."""
+    topics = values.shape[1]
+    return centered(values).std(1, ddof=1) / math.sqrt(topics) if topics > 1 else np.full(len(values), np.nan)
+
+
+def studentized_interval(values: Floats, draws: int, seed: int, alpha: float) -> tuple[Floats, Floats]:
+    """The interval of each row's mean at level 1 − alpha: mean − t* · error, t* the quantiles of t in the samples.
+
+    values  rows × topics. All rows share the samples
+
+    An end is infinite where its quantile is: a sample of topics that are all alike has an infinite t, and such samples
+    are many where topics are 3 or fewer, or few of them differ; or where draws are too few for the level. Both are nan
+    for a single topic. Efron & Tibshirani 1993, section 12.5.
+    """
+    return studentized_test(values, draws, seed, alpha)[1:]
+
+
+def studentized_test(values: Floats, draws: int, seed: int, alpha: float) -> tuple[Floats, Floats, Floats]:
+    """The smallest level at which `studentized_interval` leaves out 0, or 1, and the ends of the interval.
+
+    With t = mean / error that is 2 · (1 + how many t* are as far to its side) / (1 + draws).
+    """
+    p, low, high = np.ones(len(values)), *np.full((2, len(values)), np.nan)
+    if values.shape[1] < 2:
+        return p, low, high
+    mean, error = values.mean(1), standard_error(values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        observed = np.where(mean == 0, 0.0, mean / error)
+    # The quantiles as in a test by as many draws: of 999 at 0.05 the 25th from either end.
+    nth = math.floor(alpha / 2 * (draws + 1) + 1e-9) - 1
+    for rows, _, t in samples(centered(values), draws, seed):
+        own = observed[rows, None]
+        beyond = np.minimum((t >= own).sum(1), (t <= own).sum(1))
+        p[rows] = np.minimum(1, 2 * (1 + beyond) / (1 + draws))
+        if nth >= 0:
+            t.partition((nth, draws - 1 - nth), axis=1)
+        lowest, highest = (t[:, nth], t[:, draws - 1 - nth]) if nth >= 0 else (-np.inf, np.inf)
+        with np.errstate(invalid="ignore"):
+            low[rows], high[rows] = mean[rows] - highest * error[rows], mean[rows] - lowest * error[rows]
+    same = error == 0
+    low[same] = high[same] = mean[same]
+    return p, low, high
+
+
+class Scale(NamedTuple):
+    """What sums a measure up over topics, and the range of a topic's scores."""
+
+    summary: Summary = "mean"
+    floor: float = -np.inf
+    ceiling: float = np.inf
+
+    @classmethod
+    def of(cls, measure: Measure) -> Scale:
+        """That of a measure as it is defined."""
+        return cls(measure.reading.summary, measure.definition.floor, measure.definition.ceiling)
+
+
+def summary_intervals(runs: Sequence[tuple[Floats, Bools]], scales: Sequence[Scale], alpha: float) -> Floats:
+    """runs × measures × 3: the standard error of each summary, and the ends of its interval at level 1 − alpha.
+
+    runs    the scores, topics × measures, and which of them count
+    scales  those of the measures
+
+    The interval of a geometric mean is made of logarithms, and its standard error is the mean times that of them. No
+    interval leaves the range of its scale. All are nan for a single topic, and where a score is infinite.
+    """
+    found = np.full((len(runs), len(scales), 3), np.nan)
+    alike: dict[int, dict[tuple[int, int], Floats]] = {}  # summaries over as many topics share the samples
+    for number, (score, included) in enumerate(runs):
+        for column in range(len(scales)):
+            scores = score[included[:, column], column]
+            if len(scores) > 1 and np.isfinite(scores).all():
+                alike.setdefault(len(scores), {})[number, column] = scores
+    for topics, cells in alike.items():
+        summaries = [scales[column].summary for _, column in cells]
+        values = np.array([tested(own, summary) for own, summary in zip(cells.values(), summaries, strict=True)])
+        ends = studentized_interval(values, DRAWS, SEED, alpha)
+        for (cell, own), summary, error, *interval in zip(
+            cells.items(), summaries, standard_error(values), *ends, strict=True
+        ):
+            slope = {"mean": 1, "total": topics, "geometric": summarize(own, "geometric")}[summary]
+            limits = np.array(scales[cell[1]][1:]) * (topics if summary == "total" else 1)
+            found[cell] = error * slope, *of_mean(np.array(interval), topics, summary).clip(*limits)
+    return found

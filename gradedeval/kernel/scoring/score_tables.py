@@ -1,0 +1,310 @@
+"""Scores -> tables: a column a measure for people, a row a score for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from gradedeval.errors import InputError, flag, shorten
+from gradedeval.kernel import formats
+from gradedeval.kernel.formats import Column, Document, Layout, Mark, Marked, Table
+from gradedeval.kernel.measures.definition import QUANTITIES, Measure
+from gradedeval.kernel.measures.table import MEASURES
+from gradedeval.kernel.options import PRESETS
+from gradedeval.kernel.scoring.run_scores import BOUNDS
+from gradedeval.kernel.scoring.scores import ALL, INTERVAL, Row, Scores, row_signatures
+
+PARTS = (*INTERVAL, "residual", "unjudged", "beyond")
+
+
+@dataclass(eq=False, repr=False)
+class Style:
+    """How a table of summaries for people looks beyond its layout.
+
+    best     mark the best of each column and the second best, as printed: equal numbers share a mark
+    percent  scores between 0 and 1, and what stands beside them, times 100
+    signs    (run, measure) -> signs of what is significant
+    letters  run -> by which signs refer to it
+    legend   what the signs mean
+    caption  of the table, `label` by which LaTeX refers to it
+    """
+
+    best: bool = False
+    percent: bool = False
+    signs: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    letters: Mapping[str, str] = field(default_factory=dict)
+    legend: Marked = ()
+    caption: str = ""
+    label: str = ""
+
+
+PLAIN = Style()
+
+
+def render_scores(
+    scores: Scores,
+    form: str,
+    *,
+    by_topic: bool = False,
+    digits: int | None = None,
+    cwl: bool = False,
+    signed: bool = True,
+    style: Style = PLAIN,
+) -> str:
+    """The scores as text; `digits`, `signed` and what it raises as in `formats.render`, the rest as in `document`."""
+    make = partial(document, scores, by_topic=by_topic, cwl=cwl, style=style, digits=digits)
+    return formats.render(make, form, digits, signed)
+
+
+def document(
+    scores: Scores,
+    layout: Layout,
+    *,
+    by_topic: bool = False,
+    cwl: bool = False,
+    style: Style = PLAIN,
+    digits: int | None = None,
+) -> Document:
+    """The scores as a table.
+
+    by_topic  a row for each topic as well
+    cwl       the five quantities of each measure as columns; the measures are those of `all_quantities`
+    digits    that are printed; None: those of the preset
+    """
+    if layout == "trec":
+        table = _trec(scores, by_topic)
+    elif cwl:
+        table = _quantities(scores, layout, by_topic)
+    elif layout == "long":
+        rows = list(_rows(scores, by_topic))
+        return Document([_long(scores, rows)], scores.signature, row_signatures=row_signatures(scores, rows))
+    else:
+        wide = by_topic or scores.is_multi_run
+        table = _wide(scores, by_topic, style, digits) if wide else _tall(scores, style.percent)
+    signed = _quantity_signatures(scores, by_topic) if cwl and layout == "long" else []
+    legend = _legend(scores, style) if layout == "wide" else ()
+    around = Document([table], caption=style.caption, label=style.label, legend=legend)
+    return replace(around, signature=scores.signature, row_signatures=signed)
+
+
+def preset_digits(like: str | None) -> int:
+    """The digits in tables: 4, or those of the preset."""
+    return PRESETS[like].digits if like else 4
+
+
+def _column(scores: Scores, name: str, percent: bool = False) -> Column:
+    digits = preset_digits(scores.options.like)
+    return Column(name, "score", max(digits - 2, 0) if percent else digits)
+
+
+def _rows(scores: Scores, by_topic: bool, percent: bool = False) -> Iterator[Row]:
+    """The rows of the tidy table; counts are whole numbers. Of shares percent, where that is wanted."""
+    counts = {measure.label for measure in scores.measures if measure.definition.summary == "total"}
+    shares = {measure.label for measure in scores.measures if percent and is_share(measure)}
+    for row in scores.rows(by_topic):
+        if row.measure in shares:
+            values = {name: getattr(row, name) for name in ("score", *PARTS)}
+            row = row._replace(**{name: value * 100 for name, value in values.items() if value is not None})
+        yield row._replace(score=int(row.score)) if row.score is not None and row.measure in counts else row
+
+
+def is_share(measure: Measure) -> bool:
+    """Whether scores by a measure lie between 0 and 1, so that they may be given in percent."""
+    definition = measure.definition
+    return definition.floor >= 0 and definition.ceiling <= 1 and measure.arguments.get("of", "eu") == "eu"
+
+
+def _legend(scores: Scores, style: Style) -> Marked:
+    """What the marks of a table mean, and which numbers are percent."""
+    parts: list[Marked] = []
+    if style.percent:
+        others = [measure.label for measure in scores.measures if not is_share(measure)]
+        parts.append([("scores in percent" + (f" (not of {', '.join(others)})" if others else ""), Mark())])
+    if style.best:
+        parts.append([("best", Mark(1)), (" and ", Mark()), ("second best", Mark(2)), (" of each column", Mark())])
+        for better, words in (("lower", "lower is better"), ("neither", "neither more nor less is better")):
+            named = [measure.label for measure in scores.measures if measure.reading.better == better]
+            parts += [[(f"{', '.join(named)}: {words}", Mark())]] if named else []
+    parts += [style.legend] if style.legend else []
+    return [piece for part in parts for piece in [("; ", Mark()), *part]][1:]
+
+
+def _long(scores: Scores, rows: Sequence[Row]) -> Table:
+    """A row for each run, topic and measure."""
+    columns = scores.columns
+    values = [[getattr(row, name) for name in columns] for row in rows]
+    if not scores.ranks:
+        return Table([*map(Column, columns)], values)
+    rank = _ranks(scores)
+    ranked = [
+        [*of_row, None if row.topics is None else rank[row.run]] for row, of_row in zip(rows, values, strict=True)
+    ]
+    return Table([*map(Column, (*columns, "rank"))], ranked)
+
+
+def _ranks(scores: Scores) -> dict[str, int]:
+    """The rank of each run, where there are ranks to show."""
+    return dict(zip((run.run for run in scores.runs), scores.ranks, strict=False))
+
+
+Place = tuple[str, str, bool]
+"""Run, topic, and whether it is the summary: a topic may be called `all` too."""
+
+
+def _by_place(scores: Scores, by_topic: bool, percent: bool = False) -> dict[Place, dict[str, Row]]:
+    """The rows of each run, topic by topic and the summary last, by measure."""
+    rows: dict[Place, dict[str, Row]] = {}
+    for run in scores.runs:
+        rows |= {(run.run, topic, False): {} for topic in (run.topics if by_topic else [])}
+        rows[run.run, ALL, True] = {}
+    for row in _rows(scores, by_topic, percent):
+        rows[row.run, row.topic, row.topics is not None][row.measure] = row
+    return rows
+
+
+def _trec(scores: Scores, by_topic: bool) -> Table:
+    """Three columns, measure, topic and score, as trec_eval; topic by topic, the summary last."""
+    parts, before = _parts(scores), None
+    lines: list[tuple[str, str, Any]] = []
+    for (run, topic, _), by_measure in _by_place(scores, by_topic).items():
+        if scores.is_multi_run and run != before:
+            lines.append(("runid", ALL, run))
+        before = run
+        for name, row in by_measure.items():
+            values = {name: row.score} | {f"{name}.{part}": getattr(row, part) for part in parts}
+            lines += [(name, topic, value) for name, value in values.items() if value is not None]
+    return Table([Column("measure"), Column("topic"), _column(scores, "value")], lines)
+
+
+def _parts(scores: Scores) -> list[str]:
+    """The columns beside the score."""
+    return [name for name in scores.columns if name in (*PARTS, "topics")]
+
+
+def _values(row: Row, parts: Sequence[str]) -> list[float | None]:
+    """The score and the columns beside it."""
+    return [getattr(row, name) for name in ("score", *parts)]
+
+
+def _keys(scores: Scores, by_topic: bool) -> list[str]:
+    """The columns that say which run and topic a row is of, where there are several, and the rank of the run."""
+    wanted = {"rank": bool(scores.ranks), "run": scores.is_multi_run, "topic": by_topic}
+    return [key for key, shown in wanted.items() if shown]
+
+
+def _key(name: str) -> Column:
+    return Column(name, "count" if name == "rank" else "text")
+
+
+def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
+    """Each C/W/L measure as expected utility, total utility, cost, total cost and depth.
+
+    Raises InputError (usage) for one that is not a C/W/L measure, or says which quantity it is.
+    """
+    quantities: list[Measure] = []
+    for measure in measures:
+        if not measure.definition.cwl:
+            family = [name for name, known in MEASURES.items() if known.definition.cwl]
+            what, hint = f"{measure} is not a C/W/L measure", f"those are {shorten(family, 30)}"
+            raise InputError(flag.cwl, what, hint, usage=True)
+        if "of" in measure.arguments:
+            what = f"'{measure}' asks for one quantity"
+            raise InputError(flag.cwl, what, f"{flag.cwl} prints all five; leave out of=", usage=True)
+        quantities += [measure if of == "eu" else measure(of=of) for of in QUANTITIES]
+    return quantities
+
+
+def _quantities(scores: Scores, layout: Layout, by_topic: bool) -> Table:
+    """A row for each measure, a column for each of its C/W/L quantities and for what their residuals are: topic by
+    topic, the means last; for programs with run and topic always."""
+    sources = {of: (number, "score") for number, of in enumerate(QUANTITIES)}  # column -> quantity, and what of it
+    if scores.options.residuals == "difference":
+        sources |= {f"{of}.residual": (number, "residual") for number, of in enumerate(QUANTITIES)}
+        sources |= {end: (0, end) for end in BOUNDS if scores.options.bounds}
+    else:  # only expected utility has a residual that is a bound
+        sources |= {part: (0, part) for part in PARTS if part in scores.columns}
+    keys = ["run", "topic"] if layout == "long" else _keys(scores, by_topic)
+    rows: list[list[Any]] = []
+    for run in scores.runs:
+        by_measure = []
+        for first in range(0, len(scores.measures), len(QUANTITIES)):
+            each = [scores.column(run, first + of, by_topic) for of in range(len(QUANTITIES))]
+            values = zip(*(each[of][part] for of, part in sources.values()), strict=True)
+            by_measure.append([(scores.measures[first].label, *row) for row in values])
+        for topic, *of_topic in zip(each[0]["topic"], *by_measure, strict=True):
+            cells = {"rank": _ranks(scores).get(run.run), "run": run.run, "topic": topic}
+            rows += [[*(cells[key] for key in keys), *row] for row in of_topic]
+    columns = [*map(_key, (*keys, "measure")), *(_column(scores, name) for name in sources)]
+    return Table(columns, rows)
+
+
+def _quantity_signatures(scores: Scores, by_topic: bool) -> list[str | None]:
+    """What the rows of `_quantities` depend on: said of the means, the last of each run."""
+    signed: list[str | None] = []
+    for run in scores.runs:
+        of_means = [scores.signatures[run.run, measure.label] for measure in scores.measures[:: len(QUANTITIES)]]
+        signed += [*([None] * (len(of_means) * len(run.topics) if by_topic else 0)), *of_means]
+    return signed
+
+
+def _tall(scores: Scores, percent: bool) -> Table:
+    """One run: a row for each measure."""
+    parts = _parts(scores)
+    columns = [Column("measure"), *(_column(scores, name, percent) for name in ("score", *parts))]
+    return Table(
+        columns, [[row.measure, *_values(row, parts)] for row in _rows(scores, by_topic=False, percent=percent)]
+    )
+
+
+def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> Table:
+    """Several runs, or topic by topic: a column for each measure, and one for each part of its residual."""
+    parts, keys = _parts(scores), _keys(scores, by_topic)
+    rows, rank = [], _ranks(scores)
+    for (run, topic, _), by_measure in _by_place(scores, by_topic, style.percent).items():
+        line: list[Any] = [{"rank": rank.get(run), "run": run, "topic": topic}[key] for key in keys]
+        for measure in scores.labels:
+            line += _values(by_measure.get(measure, Row(run, topic, measure, None)), parts)
+        rows.append(line)
+    numbers = [
+        _column(scores, name, style.percent and is_share(measure))
+        for measure in scores.measures
+        for name in (measure.label, *parts)
+    ]
+    table = Table([*map(_key, keys), *numbers], rows)
+    return replace(table, marks=_marks(scores, table, style, digits)) if style is not PLAIN and not by_topic else table
+
+
+def _marks(scores: Scores, table: Table, style: Style, digits: int | None) -> dict[tuple[int, int], Mark]:
+    """The marks of a table with a row for each run."""
+    names, marks = [run.run for run in scores.runs], {}
+    at = table.names.index("run")
+    for row, name in enumerate(names):
+        if name in style.letters:
+            marks[row, at] = Mark(signs=style.letters[name])
+    width = (len(table.columns) - at - 1) // len(scores.measures)
+    for number, measure in enumerate(scores.measures):
+        column = at + 1 + number * width
+        values = [row[column] for row in table.rows]
+        reading = measure.reading
+        known = style.best and reading.better != "neither"
+        places = best_two(table.columns[column].cells(values, digits), reading.sign) if known else [0] * len(names)
+        for row, (name, place) in enumerate(zip(names, places, strict=True)):
+            marks[row, column] = Mark(place, style.signs.get((name, measure.label), ""))
+    return marks
+
+
+def best_two(printed: Sequence[str], sign: int) -> list[int]:
+    """1 for the best of several numbers, 2 for the second best, 0 for the others and where there is none. Numbers that
+    are printed alike are equal: a reader cannot tell which one is better. Of one number nothing is the best.
+
+    sign  what a number is multiplied by so that more is better
+    """
+    read = [sign * float(text or "nan") for text in printed]
+    numbers = [None if math.isnan(number) else number for number in read]
+    levels = sorted({number for number in numbers if number is not None}, reverse=True)[:2]
+    if sum(number is not None for number in numbers) < 2:
+        return [0] * len(numbers)
+    return [levels.index(number) + 1 if number in levels else 0 for number in numbers]

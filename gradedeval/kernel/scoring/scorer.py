@@ -1,0 +1,610 @@
+"""Batches and measures -> the score and the residual of every topic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
+from gradedeval.errors import InputError, Note, flag, redacted, shorten
+from gradedeval.kernel.measures.definition import Measure
+from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, Sample, thresholds
+from gradedeval.kernel.measures.parse import each_once
+from gradedeval.kernel.measures.table import MEASURES, depends_on_top, gain_table, last_rank, run_measure, scores_of
+from gradedeval.kernel.options import PRESETS, Options, top_grade
+from gradedeval.kernel.options.definition import Costs, Fill
+from gradedeval.kernel.parallel import workers
+from gradedeval.kernel.parallel.workers import Limits
+from gradedeval.kernel.rankings.batch import Batch, condensed, count_unjudged
+from gradedeval.kernel.rankings.grade import Grader, PartResult, RunPart
+from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.scoring.doubts import with_ties
+from gradedeval.kernel.scoring.run_scores import RunScores
+from gradedeval.kernel.scoring.scores import with_defaults
+from gradedeval.kernel.trec.lines import decode, encode
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.scoring.intents import ByIntent
+
+# A batch of grade codes -> the gains that each measure sees.
+
+
+class GainsCache:
+    """A batch as measures see it; what several measures look at is looked up once.
+
+    missed  topics: how many unjudged documents were not retrieved, and may be relevant in a bound
+    """
+
+    def __init__(
+        self, batch: Batch, grader: Grader, by_intent: Mapping[Measure, ByIntent], missed: Ints | None = None
+    ) -> None:
+        self.batch, self.grader, self.by_intent, self.cells = batch, grader, by_intent, grader.limits.cells
+        self.unsampled_code = grader.unsampled
+        self.strata = grader.qrels.strata
+        # The ideal rankings of all topics are those of every run.
+        self.all_ideals = grader.ideals if batch.topics == grader.qrels.topics else None
+        self.cost = None if grader.options.costs is None else _costs(batch, grader.options.costs)
+        self.unseen = grader.options.unseen or 0
+        self.missed = missed
+        self.below: dict[int | None, Ints] | None = {} if grader.options.bounds or missed is not None else None
+        self.judged_code = judged = grader.judged
+        self.pool = batch.pool.of_topics(judged[: batch.unjudged])
+        self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
+        self.judged: dict[int | None, Bools] = {}
+        self.ideals: dict[bytes, Floats] = {}
+        # Measures of the same gains share all that is worked out from them.
+        self.seen: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
+
+    def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
+        if measure.judged_only:
+            return self._condensed(table, replace(measure, judged_only=False), unjudged, tail)
+        last = last_rank(measure)
+        key = (table.key, table.top, unjudged, tail, last, measure.cutoff)
+        if key not in self.seen:
+            if self.batch.codes.size > self.cells:  # one deep topic: two views of it would take more memory than time
+                self.seen.clear()
+            self.seen[key] = self._seen(table, measure, last, unjudged, tail)
+        if measure.definition.uses_strata:
+            return replace(self.seen[key], sample=self._sample(table, last))
+        if not measure.by_intent:
+            return self.seen[key]
+        intents = self.by_intent[replace(measure, cutoff=None)].seen(
+            self.batch.topics,
+            lambda intent: self._seen(intent, measure, last, unjudged, tail),
+            best=unjudged > 0 or tail > 0,
+        )
+        return replace(self.seen[key], intents=intents)
+
+    @cached_property
+    def _condensed(self) -> GainsCache:
+        """The same of the rankings without the documents that nobody judged."""
+        return GainsCache(condensed(self.batch, self.judged_code), self.grader, self.by_intent)
+
+    def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
+        gain, ideal, first, uncut = self._gain(table, unjudged, last), self._ideal(table), self.batch.first, None
+        if first is not None:
+            from gradedeval.kernel.measures.tied import mean_gains  # few evaluations average over ties
+
+            uncut = self._gain(table, unjudged, None)
+            gain = mean_gains(uncut, first)[:, :last]
+        if last not in self.judged:
+            self.judged[last] = self.judged_code[self.batch.codes[:, :last]]
+        judged = self.judged[last]
+        retrieved = self.batch.retrieved if last is None else np.minimum(self.batch.retrieved, last)
+        # Measures share these arrays: whoever writes to one would change the scores of the next.
+        for array in (gain, judged, ideal, retrieved, self.pool, table.levels):
+            array.setflags(write=False)
+        cost, kinds, unsampled = self.cost, self.batch.kinds, self.unsampled_code
+        return Gains(
+            gain,
+            judged,
+            ideal,
+            retrieved,
+            self.pool,
+            table.levels,
+            measure.cutoff,
+            tail,
+            cost=cost[:, :last] if cost is not None else None,
+            types=tuple(self.batch.types),
+            kind=kinds[:, :last] if kinds is not None else None,
+            unsampled=unsampled[self.batch.codes[:, :last]] if unsampled.any() else None,
+            first=first,
+            uncut=uncut,
+            below=None if self.below is None else self._below(last, self.below),
+            unseen=self.unseen,
+        )
+
+    def _below(self, last: int | None, known: dict[int | None, Ints]) -> Ints:
+        """topics: how many unjudged documents were retrieved below a rank, or missed, where bounds are asked for."""
+        if last not in known:
+            deeper = self.batch.codes[:, last if last is not None else self.batch.codes.shape[1] :]
+            counted = 0 if self.batch.below is None else self.batch.below
+            missed = 0 if self.missed is None else self.missed
+            known[last] = count_unjudged(deeper, self.judged_code) + counted + missed
+        return known[last]
+
+    def _sample(self, table: GainTable, last: int | None) -> Sample:
+        """The documents as a sample: of the strata of the qrels, or of one, where the judged ones are the sample."""
+        codes, pool = self.batch.codes[:, :last], self.batch.pool.table()
+        of = self.strata.of if self.strata is not None else np.zeros(pool.shape[1], dtype=np.int64)
+        sampled = self.judged_code[: len(of)]
+        member = (of[:, None] == np.arange(of.max(initial=0) + 1)).astype(np.float64)
+        size = (pool * sampled) @ member
+        weight = np.where(size > 0, pool @ member / np.maximum(size, 1), 0.0)[:, of] * sampled
+        estimated = (pool * weight) @ (table.worth[:, None] == table.levels)
+        at_code = np.pad(weight, ((0, 0), (0, 2)))
+        return Sample(
+            member.shape[1],
+            np.append(of, [-1, -1])[codes],
+            self.judged_code[codes],
+            np.take_along_axis(at_code, codes.astype(np.int64), 1),
+            estimated,
+        )
+
+    def _gain(self, table: GainTable, unjudged: float, last: int | None) -> Floats:
+        """The gains down to a rank: most rankings go on far below the cutoff."""
+        whole, key = (table.key, unjudged, None), (table.key, unjudged, last)
+        if whole in self.gains:
+            return self.gains[whole][:, :last]
+        if key not in self.gains:
+            worth, unknown = table.by_code(len(self.judged_code)), ~self.judged_code
+            if table.filled is not None:  # nobody judged them, and yet they are known
+                unknown[len(table.worth) : -2] = False
+            worth[unknown] = unjudged
+            worth[self.batch.beyond] = 0  # it is not judged either, but the padding of short rankings gains nothing
+            self.gains[key] = worth[self.batch.codes[:, :last]]
+        return self.gains[key]
+
+    def _ideal(self, table: GainTable) -> Floats:
+        """topics × …: the gains above 0 of the pool, descending, padded with zeros."""
+        key = table.worth.tobytes()
+        if self.all_ideals is not None and key in self.all_ideals:
+            return self.all_ideals[key]
+        if key not in self.ideals:
+            ideal = self.ideals[key] = self.batch.pool.sorted_worth(table.worth)
+            if self.all_ideals is not None and ideal.size <= self.cells:
+                self.all_ideals[key] = ideal
+        return self.ideals[key]
+
+
+def _costs(batch: Batch, costs: Costs) -> Floats:
+    """topics × ranks: the cost of each document by its type; 1 beyond the end."""
+    if batch.kinds is None:
+        return np.ones(batch.codes.shape)
+    cost: Floats = np.array([*(costs.of[kind] for kind in batch.types), 1.0])
+    return cost[batch.kinds]
+
+
+# The scale of grades as each measure sees it, and what its grades are worth.
+
+
+def grades_of(measure: Measure, qrels: Qrels, options: Options) -> Grades:
+    """The scale that a measure sees. The top grade of a preset counts where the measure looks at one: gains that are
+    listed need none above those of the qrels. Raises InputError where a grade is above the top one."""
+    highest = float(qrels.labels[-1])
+    top = top_grade(options, highest)
+    if options.top_grade is None and (isinstance(measure.gain, tuple) or str(measure.gain).startswith("@")):
+        top = highest
+    preset = PRESETS[options.like].top_grade if options.like and depends_on_top(measure) else None
+    given = preset if options.top_grade is None else options.top_grade
+    if given is not None and highest > given:
+        of_preset = f", which {measure.label} takes from {flag.like:{options.like}}"
+        what = f"grade {highest:g} is above the top grade {given:g}{of_preset if options.top_grade is None else ''}"
+        raise InputError(qrels.place, what, f"raise {flag.top_grade} or correct the grade")
+    return Grades(qrels.labels, top, options.max_gain)
+
+
+def tables_of(measures: Sequence[Measure], qrels: Qrels, options: Options) -> list[GainTable]:
+    """The table of each measure; those that see the same gains share one."""
+    # All of a measure that its gains depend on.
+    seen = [(measure.rel, measure.gain, measure.definition.scale, measure.threshold_shares) for measure in measures]
+    tables: dict[tuple[Any, ...], GainTable] = {}
+    for measure, key in zip(measures, seen, strict=True):
+        if key not in tables:
+            tables[key] = gain_table(measure, grades_of(measure, qrels, options))
+    return [tables[key] for key in seen]
+
+
+# What is said of the measures of an evaluation: their names, what grades are worth to them, and their bounds.
+
+
+def name_notes(scorer: Scorer) -> list[str]:
+    """Which names are of the same measure, and which other tools have another number under."""
+    notes = [
+        f"{', '.join(map(redacted, measure.asked))}: the same measure, shown as {measure.label}"
+        for measure in scorer.measures
+        if len(measure.asked) > 1
+    ]
+    foreign = [measure.label for measure in scorer.measures if measure.label != str(measure)]
+    if not foreign:
+        return notes
+    # For which most evaluations need not wait.
+    from gradedeval.kernel.measures.spellings import note_of, note_of_cwl_eval
+
+    notes += filter(None, [note_of_cwl_eval(scorer.measures)])
+    lowest = float(scorer.qrels.labels[0]) if scorer.options.negative == "judged" else 0.0
+    return notes + list(filter(None, (note_of(label, lowest, scorer.grades.top) for label in foreign)))
+
+
+def worth_notes(scorer: Scorer) -> list[str]:
+    """What grade 1 is worth as the top grade, where nobody said that there are no others: with exp gains ½."""
+    shares: dict[float, list[str]] = {}
+    for measure, table in zip(scorer.measures, scorer.tables, strict=True):
+        if measure.definition.scale == "unit" and measure.gain in ("exp", "ntcir") and measure.rel is None:
+            shares.setdefault(float(table.worth[-1]), []).append(measure.label)
+    if scorer.options.top_grade is not None or scorer.grades.top != 1:
+        return []
+    what = f"{scorer.qrels.place}: no grade above 1, so a relevant document is worth"
+    hint = f"use {flag.top_grade} if the scale goes on, or rel=1 in a measure to make it 1"
+    return [Note(f"{what} {share:g} to {', '.join(names)}", hint) for share, names in shares.items()]
+
+
+def unseen_note(measures: str, which: str) -> Note:
+    """What is taken for granted of documents that nobody judged and that were not retrieved.
+
+    measures  of which it is said, as the note begins
+    which     these documents are, as in `neither run retrieved`
+    """
+    what = f"{measures}: unjudged documents that {which} are taken as not relevant"
+    return Note(what, f"use {flag.unseen:N}, or inf, to let some be relevant", kind="unseen")
+
+
+def bounds_notes(scorer: Scorer) -> list[str]:
+    """Which measures have no bounds or may not reach them, and what the bounds take for granted."""
+    from gradedeval.kernel.measures.bounds import (
+        depends_on_scale,
+        falls,
+        kept,  # few evaluations ask for bounds
+    )
+
+    averaged = scorer.options.ties == "average"
+    labels: dict[str, list[str]] = {"exact": [], "safe": [], "none": []}
+    for measure in scorer.measures:
+        labels[kept(measure, over_ties=averaged)].append(measure.label)
+    notes = list[str]()
+    if without := labels["none"]:
+        over = f" with {flag.ties:average}" if averaged else ""
+        notes.append(Note(f"{flag.bounds}: low and high are blank{over} for {', '.join(without)}"))
+    if labels["safe"]:
+        notes.append(
+            Note(f"{flag.bounds}: low and high of {', '.join(labels['safe'])} are safe, but may be wider than need be")
+        )
+    falling = [measure.label for measure in scorer.measures if falls(measure) and measure.label not in without]
+    if falling and scorer.options.unseen is None:
+        notes.append(unseen_note(f"{flag.bounds}: {', '.join(falling)}", "the run did not retrieve"))
+    known = thresholds(scorer.grades)
+    if not isinstance(known, range) and (apart := [one.label for one in scorer.measures if depends_on_scale(one)]):
+        occurring = shorten([f"{grade:g}" for grade in known])
+        what = (
+            f"{flag.bounds}: {', '.join(apart)}: a document judged later has grade 0 or one that occurs ({occurring})"
+        )
+        notes.append(Note(what, "another grade with a fraction could lead past low or high"))
+    if scorer.options.fill is not None:
+        notes.append(Note(f"{flag.bounds}: the gains of {flag.fill} count as known"))
+    if chosen := scorer.options.topics_judged_later:
+        notes.append(Note(f"{flag.bounds}: means are over the {chosen}"))
+    return notes
+
+
+REMEMBERED = 16
+"""Scorers that qrels keep: a training loop asks for the same thousands of times."""
+
+
+def scorer_for(qrels: Qrels, measures: Sequence[Measure], options: Options, limits: Limits | None = None) -> Scorer:
+    """A scorer, the one that these qrels had for the same measures and options before. What reads a file is made anew,
+    and so is what depends on intents: it remembers topics."""
+    if any(map(_reads_more, measures)) or str(options.gain).startswith("@"):
+        return Scorer(qrels, measures, options, limits)
+    key = (tuple((measure, measure.asked) for measure in measures), options, limits)
+    known: dict[Any, Scorer] = qrels._scorers
+    if (scorer := known.get(key)) is None:
+        if len(known) >= REMEMBERED:
+            known.clear()
+        scorer = known[key] = Scorer(qrels, measures, options, limits)
+    return scorer
+
+
+def _reads_more(measure: Measure) -> bool:
+    return measure.by_intent or bool(measure.files) or str(measure.gain).startswith("@")
+
+
+@dataclass(eq=False, repr=False)
+class BatchScores:
+    """Scores of some topics of a run.
+
+    values  3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank
+    bounds  2 × topics × measures: the lowest and the highest score, where asked for; nan where blank
+    types   what column 2 of the run calls its documents, where that was asked for
+    judged  whether any of the documents is judged; None where there is no document
+    empty   the topics without a document
+    retrieved  topics: how many documents
+    ties, later  4 × topics × measures, and topics whose orders of ties are not scored yet: as `doubts.with_ties` says
+    """
+
+    topics: list[bytes]
+    values: Floats
+    types: list[bytes]
+    judged: bool | None
+    empty: Sequence[bytes]
+    retrieved: Ints
+    bounds: Floats | None = None
+    ties: Floats | None = None
+    later: Batch | None = None
+
+
+class Scorer:
+    """Scores runs against one qrels by one list of measures under one set of options."""
+
+    def __init__(
+        self, qrels: Qrels, measures: Sequence[Measure], options: Options, limits: Limits | None = None
+    ) -> None:
+        self.qrels, self.options = qrels, options
+        self.measures = each_once(with_defaults(measure, options) for measure in measures)
+        self.grades = Grades(qrels.labels, top_grade(options, float(qrels.labels[-1])), options.max_gain)
+        self.tables = tables_of(self.measures, qrels, options)
+        self.by_intent: dict[Measure, ByIntent] = {}
+        if intents := [measure for measure in self.measures if measure.by_intent]:
+            from gradedeval.kernel.scoring.intents import ByIntent, check_intents  # few measures are
+
+            check_intents(intents, qrels.subtopics is not None)
+        if options.ties == "average":
+            _check_ties(self.measures)
+        for measure in intents:
+            grades, key = grades_of(measure, qrels, options), replace(measure, cutoff=None, judged_only=False)
+            self.by_intent[key] = ByIntent(qrels, measure, grades, gain_table)
+        types = options.costs is not None or any(measure.types for measure in self.measures)
+        limits = limits or workers.LIMITS
+        graded, self.fill_notes = qrels, list[str]()
+        if options.fill is not None:
+            graded = self._fill_in(options.fill)
+        width = len(graded.labels) if any(one.definition.uses_strata for one in self.measures) else 0
+        self.grader = Grader(graded, options, types=types, last_rank=self.last_rank, least_width=width, limits=limits)
+
+    def _fill_in(self, fill: Fill) -> Qrels:
+        """The qrels with codes of documents that nobody judged; the tables of measures that take them have their
+        gains."""
+        from gradedeval.kernel.rankings.other_qrels import filled  # few evaluations fill in
+
+        graded, gains, self.fill_notes = filled(self.qrels, fill)
+        takes = [one.definition.takes_fill and not (one.by_intent or one.judged_only) for one in self.measures]
+        pairs = zip(self.tables, takes, strict=True)
+        self.tables = [replace(table, filled=gains) if taken else table for table, taken in pairs]
+        without = [measure.label for measure, taken in zip(self.measures, takes, strict=True) if not taken]
+        if without:
+            self.fill_notes.append(Note(f"{flag.fill}: documents that it fills stay unjudged in {', '.join(without)}"))
+        return graded
+
+    @property
+    def last_rank(self) -> int | None:
+        """The last rank that any measure looks at; None where one looks at all."""
+        last = [None if measure.judged_only else last_rank(measure) for measure in self.measures]
+        if self.options.residual_depth == "full" or self.options.ties == "average" or None in last:
+            return None
+        return max((rank for rank in last if rank), default=None)
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What was assumed for all runs."""
+        notes = list(self.qrels._notes_for(self.options))
+        if self.grades.top <= 0:
+            what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
+            notes.append(Note(what, f"use {flag.top_grade} to set the top grade", kind="no-positive-grade"))
+        notes += self.fill_notes
+        notes += worth_notes(self) + name_notes(self)
+        sampled = dict.fromkeys(measure.name for measure in self.measures if measure.definition.uses_unsampled)
+        if sampled and self.options.negative == "judged" and self.qrels.strata is None and self.qrels.labels[0] < 0:
+            what = f"{self.qrels.place}: grades below 0 count as judged and not relevant in {', '.join(sampled)}"
+            notes.append(Note(what, f"{flag.negative:unjudged} takes them as pooled and not sampled"))
+        one = dict.fromkeys(measure.name for measure in self.measures if measure.definition.uses_strata)
+        if one and self.qrels.strata is None:
+            notes.append(
+                Note(
+                    f"{self.qrels.place}: read without {flag.strata:True}, so for {', '.join(one)}: one stratum a topic"
+                )
+            )
+        units = {} if self.options.costs else {measure.name: measure.definition.cost_unit for measure in self.measures}
+        free = f"without {flag.costs} each document costs 1"
+        notes += [Note(f"{name}: {unit}", free) for name, unit in units.items() if unit]
+        notes += dict.fromkeys(note for by_intent in self.by_intent.values() for note in by_intent.notes)
+        single = [measure.label for measure in self.measures if measure.by_intent and self.qrels.subtopics is None]
+        if single:
+            what = f"{', '.join(single)}: one intent a topic"
+            notes.append(Note(f"{self.qrels.place}: read without {flag.subtopics:True}, so for {what}"))
+        elif self.by_intent and self.qrels.subtopics and not any(self.qrels.subtopics.names.values()):
+            what = "the only subtopic is 0, which is not an intent"
+            notes.append(f"{self.qrels.place}: {what}; measures by intent score 0")
+        if self.options.max_residual is not None:
+            unbounded = [measure.label for measure in self.measures if measure.residual == "none"]
+            if unbounded:
+                have = "has" if len(unbounded) == 1 else "have"
+                notes.append(
+                    Note(f"{flag.max_residual}: {', '.join(unbounded)} {have} no residual; all topics count there")
+                )
+        if self.options.ties == "best" and self.options.wants_residuals and self.options.residuals != "difference":
+            what = "a document that is judged later may move up, and a score rise by more than its residual"
+            notes.append(Note(f"{flag.ties:best}: {what}", "take another order of ties"))
+        return notes + (bounds_notes(self) if self.options.bounds else [])
+
+    def score_part(self, part: RunPart) -> PartResult[BatchScores]:
+        """The scores of a part of a run, in the process that reads it."""
+        graded = part.grade(self.grader)
+        return graded.with_batches(list(map(self.score_with_ties, graded.batches)))
+
+    def score_with_ties(self, batch: Batch) -> BatchScores:
+        """The scores of a batch, and what the order of ties leaves open of them."""
+        return with_ties(self, batch, self.score_batch(batch))
+
+    def merge(
+        self, name: str, batches: Sequence[BatchScores], topics: list[bytes], missing: int = 0, format: str = ""
+    ) -> RunScores:
+        """The scores of a run, under the name that it goes by.
+
+        batches  of all its parts; of a topic that is in several, the last counts
+        topics   those that count, and how many of them the run lacks
+        format   what its file was read as
+        """
+        scored = [topic for batch in batches for topic in batch.topics]
+        values = np.concatenate([batch.values for batch in batches], axis=1)
+        limits = [batch.bounds for batch in batches if batch.bounds is not None]
+        bounds = np.concatenate(limits, axis=1) if limits else None
+        if scored != topics:
+            row = {topic: index for index, topic in enumerate(scored)}
+            chosen = [row[topic] for topic in topics]
+            values, bounds = values[:, chosen], bounds[:, chosen] if bounds is not None else None
+        score, unjudged, residual = values
+        included = np.ones(score.shape, dtype=bool)
+        if self.options.max_residual is not None:
+            included = ~(residual > self.options.max_residual)
+        # Thousands of runs share one list of names.
+        names = self.topics if topics == self.qrels.topics else [decode(topic) for topic in topics]
+        empty = frozenset(decode(topic) for batch in batches for topic in batch.empty)
+        return RunScores(name, names, missing, score, unjudged, residual, included, format, empty, bounds)
+
+    def type_notes(self, place: str, batches: Sequence[BatchScores]) -> list[str]:
+        """What is said of types that only a run or only a measure's file knows."""
+        types = {kind for batch in batches for kind in batch.types}
+        notes = []
+        for measure in self.measures:
+            strange, unused = types - measure.types, measure.types - types
+            for kinds, what in ((strange, "are others to"), (unused, "are not of this run, but of")):
+                if measure.types and kinds:
+                    notes.append(f"{place}: the types {shorten(sorted(map(decode, kinds)))} {what} {measure}")
+        return notes
+
+    @cached_property
+    def without_relevant(self) -> dict[tuple[str, ...], list[int]]:
+        """Topics in which no document has a gain -> the columns of the measures that see none, in the order of the
+        measures; () for those that find some in every topic. Measures that do not look at gains, counts and measures
+        by intent are left out."""
+        columns: dict[tuple[str, ...], list[int]] = {}
+        for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
+            if measure.definition.gain is None or measure.definition.summary == "total" or measure.by_intent:
+                continue
+            rows = np.flatnonzero(self.qrels.counts.of_topics(table.worth > 0) == 0).tolist()
+            columns.setdefault(tuple(self.topics[row] for row in rows), []).append(column)
+        return columns
+
+    @cached_property
+    def topics(self) -> list[str]:
+        """The topics of the qrels."""
+        return [decode(topic) for topic in self.qrels.topics]
+
+    def gains_cache(self, batch: Batch) -> GainsCache:
+        """A batch as measures see it: a function of a gain table, a measure, and what the unjudged and the tail are
+        worth."""
+        return GainsCache(batch, self.grader, self.by_intent)
+
+    def score_batch(self, batch: Batch) -> BatchScores:
+        """The scores and residuals of a batch."""
+        values = np.full((3, len(batch.topics), len(self.measures)), np.nan)
+        bounds = np.full((2, *values.shape[1:]), np.nan) if self.options.bounds else None
+        gains_of = self.gains_cache(batch)
+        for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
+            score = values[0, :, column] = scores_of(measure, gains_of(table, measure))
+            if self.options.residuals == "difference":
+                values[1:, :, column] = self._difference(measure, table, gains_of, score)
+            elif self.options.wants_residuals and measure.residual != "none" and table.top > 0:
+                values[1:, :, column] = self._residuals(measure, table, gains_of, score)
+            if bounds is not None and measure.bounds != "none" and table.top > 0:
+                bounds[:, :, column] = self._bounds(measure, table, gains_of, score)
+        lowest = batch.codes.min(initial=batch.beyond)
+        judged = None if lowest == batch.beyond else bool(lowest < len(self.qrels.labels))
+        empty = [batch.topics[row] for row in np.flatnonzero(batch.retrieved == 0).tolist()]
+        return BatchScores(batch.topics, values, batch.types, judged, empty, batch.retrieved, bounds)
+
+    def _residuals(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
+        """2 × topics: how far the unjudged documents could lift the score, and all that is unknown. Where the highest
+        score is that of the bounds the first is blank."""
+        found = np.full((2, len(score)), np.nan)
+        if measure.residual == "from_bounds" and not measure.by_intent:
+            whole = self.options.residual_depth == "full" and measure.only_truncates
+            found[1] = self._bounds(replace(measure, cutoff=None) if whole else measure, table, gains_of, score)[1]
+        if np.isnan(found[1]).all():
+            found[:] = self._best(measure, table, gains_of)
+        # The last bits of two sums may differ where nothing is unknown.
+        return np.where(np.abs(found - score) <= TOLERANCE, 0.0, np.maximum(found - score, 0))
+
+    def _difference(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
+        """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""
+        if not measure.definition.cwl or measure.by_intent or measure.judged_only or table.top <= 0:
+            return np.full(len(score), np.nan)
+        best = run_measure(measure, gains_of(table, measure, unjudged=table.top, tail=table.top))
+        with np.errstate(invalid="ignore"):
+            return best - score
+
+    def bounds_beside(self, batch: Batch, column: int, missed: Ints) -> Floats:
+        """3 × topics: the lowest score by one measure, the score, and the highest; nan where the ends are not known.
+
+        missed  topics: how many documents that the run did not retrieve may be relevant, beside `Options.unseen`
+        """
+        measure, table = self.measures[column], self.tables[column]
+        gains_of = GainsCache(batch, self.grader, self.by_intent, missed)
+        score = scores_of(measure, gains_of(table, measure))
+        if measure.bounds == "none" or table.top <= 0:
+            low = high = np.full(len(score), np.nan)
+        else:
+            low, high = self._bounds(measure, table, gains_of, score)
+        return np.array([low, score, high])
+
+    def _bounds(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
+        """2 × topics: the lowest and the highest score, down to the cutoff."""
+        from gradedeval.kernel.measures.bounds import bounds_of  # few evaluations ask for bounds
+
+        seen = replace(measure, cutoff=None) if self.options.ties == "average" else measure
+        plain, best = gains_of(table, seen), partial(gains_of, table, measure, unjudged=table.top)
+        highest, grades = partial(self._best, measure, table, gains_of), grades_of(measure, self.qrels, self.options)
+        return bounds_of(measure, score, grades, plain, best, lambda: highest(to_cutoff=True)[1])
+
+    def _best(
+        self, measure: Measure, table: GainTable, gains_of: GainsCache, to_cutoff: bool = False
+    ) -> tuple[Floats, Floats]:
+        """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""
+        definition, residual = measure.definition, measure.residual
+        if self.options.residual_depth == "full" and measure.only_truncates and not to_cutoff:
+            measure = replace(measure, cutoff=None)
+        inside = np.minimum(run_measure(measure, gains_of(table, measure, unjudged=table.top)), definition.ceiling)
+        if residual != "beyond_run":
+            return inside, inside
+        both = gains_of(table, measure, unjudged=table.top, tail=table.top)
+        return inside, np.minimum(run_measure(measure, both), definition.ceiling)
+
+
+def _check_ties(measures: Sequence[Measure]) -> None:
+    """Raise InputError (usage) where a measure has no closed form of its average over ties."""
+    for measure in measures:
+        if not measure.definition.over_ties:
+            known = [name for name, other in MEASURES.items() if other.definition.over_ties]
+            what = f"{measure.name} has no average over ties"
+            hint = f"{len(known)} measures have one, such as {shorten(known)}; see `gradedeval measures NAME`"
+            raise InputError(f"{flag.ties:average}", what, hint, usage=True)
+
+
+# Topics without a relevant document, which score 0 whatever a run does.
+
+
+def relevance_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
+    """A note for measures whose means count topics that have nothing relevant to them, as 0."""
+    columns = scorer.without_relevant if scorer.grades.top > 0 else {}
+    if not runs or not any(columns):
+        return []
+    counted = set().union(*{id(run.topics): run.topics for run in runs}.values())
+    notes: list[str] = []
+    for topics, of_topics in columns.items():
+        here = [topic for topic in topics if topic in counted]
+        zero = [scorer.measures[column].label for column in of_topics if runs[0].is_zero(here, column)]
+        if here and zero:
+            notes.append(_note(scorer, here, len(counted), zero if len(columns) > 1 else []))
+    return notes
+
+
+def _note(scorer: Scorer, topics: Sequence[str], counted: int, measures: Sequence[str]) -> Note:
+    what = f"{len(topics)} of {counted} topics without a relevant document ({shorten(topics)})"
+    what += f" for {', '.join(measures)}" if measures else ""
+    graded = scorer.qrels._pool_of([encode(topic) for topic in topics]).of_topics(scorer.qrels.labels > 0).any()
+    hint = "" if graded else f"use {flag.topics:relevant} to leave them out"
+    score = f"; {'it scores' if len(topics) == 1 else 'they score'} 0"
+    return Note(f"{scorer.qrels.place}: {what}{score}", hint, kind="no-relevant")

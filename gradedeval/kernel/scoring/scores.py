@@ -1,0 +1,384 @@
+"""Scores as a tidy table: rows, columns, means and signature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import compress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradedeval.arrays import Floats, merge_close
+from gradedeval.errors import InputError, flag
+from gradedeval.kernel.formats.frames import InNotebook
+from gradedeval.kernel.measures.definition import AnyMeasure, Measure
+from gradedeval.kernel.measures.notation import Value
+from gradedeval.kernel.measures.parse import parse_measures
+from gradedeval.kernel.options import PRESETS, Options
+from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.scoring.run_scores import BOUNDS, RunScores
+from gradedeval.kernel.scoring.signature import signature
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# Results by measure: found under any name of a measure, and by the measure itself.
+
+
+class ByMeasure(dict[str, Any]):
+    """measure -> value, in the order and under the names that were asked for.
+
+    `found["map"]`, `found["AP"]` and `found[ap]` are the same, whichever of them was asked for. Raises KeyError for a
+    measure that is not there.
+    """
+
+    def __init__(self, measures: Sequence[Measure], options: Options, values: Iterable[Any]) -> None:
+        super().__init__(zip((measure.label for measure in measures), values, strict=True))
+        self._measures, self._options = measures, options
+
+    def __missing__(self, name: AnyMeasure) -> Any:
+        label = self._measures[index_of(name, self._measures, self._options)].label
+        if label == name:  # it was taken out
+            raise KeyError(name)
+        return self[label]
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            self[name]  # type: ignore[index]
+        except KeyError:
+            return False
+        return True
+
+    def get(self, name: Any, default: Any = None) -> Any:
+        """The value of a measure, or `default` where it is not there."""
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+
+def index_of(name: AnyMeasure, measures: Sequence[Measure], options: Options) -> int:
+    """Where a measure stands among those that were scored. Raises KeyError where it does not."""
+    labels = [measure.label for measure in measures]
+    if name in labels:
+        return labels.index(str(name))
+    try:
+        (measure,) = parse_measures(name)
+        return list(measures).index(with_defaults(measure, options))
+    except (InputError, ValueError):  # a user's own measure is not a name that can be read
+        if str(name) in map(str, measures):
+            return [*map(str, measures)].index(str(name))
+    raise KeyError(f"no measure {name} among {', '.join(labels)}")
+
+
+def with_defaults(measure: Measure, options: Options) -> Measure:
+    """The measure with the gain scheme and relevance level that the options give it where it names none itself.
+
+    It is called as it was asked for.
+    What is written in the measure wins, then what is given for all measures, then the preset's own for this one.
+    """
+    given = dict(measure.parameters)
+    preset = _preset(measure, options.like)
+    wanted: dict[str, Value] = {}
+    if not given.keys() & set(measure.definition.gain_parameters):
+        if options.gain is not None and measure.definition.scale:
+            wanted["gain"] = options.gain
+        elif options.rel is not None and (measure.definition.gain == "binary" or "rel" in preset):
+            wanted["rel"] = options.rel
+    settled = given.keys() | wanted.keys()
+    if {"gain", "rel"} & settled:
+        settled |= {"gain", "rel"}
+    wanted |= {key: value for key, value in preset.items() if key not in settled}
+    # What is a measure's default anyway stays unsaid.
+    applied = measure(**{key: value for key, value in wanted.items() if value != _default(measure, key)})
+    return replace(applied, asked=measure.asked)
+
+
+def _preset(measure: Measure, like: str | None) -> dict[str, Value]:
+    """The parameters that a preset gives a measure."""
+    if like is None:
+        return {}
+    preset = PRESETS[like]
+    shared = {key: value for key, value in preset.shared.items() if key in measure.definition.parameters}
+    cut = preset.cut.get(measure.name, {}) if measure.cutoff is not None else {}
+    return {**shared, **preset.parameters.get(measure.name, {}), **cut}
+
+
+def _default(measure: Measure, key: str) -> Any:
+    if key == "gain":
+        return measure.definition.gain
+    return 1 if key == "rel" and measure.definition.gain == "binary" else measure.definition.parameters.get(key)
+
+
+ALL = "all"
+
+INTERVAL = ("se", "low", "high")
+"""The columns of --interval: standard error of a summary, ends of its interval."""
+
+
+class Row(NamedTuple):
+    """A line of the tidy table: blank parts are None; a summary has the topic `all`, a standard error, the ends of its
+    interval or its bounds, and counts its `topics`."""
+
+    run: str
+    topic: str
+    measure: str
+    score: float | None
+    se: float | None = None
+    low: float | None = None
+    high: float | None = None
+    residual: float | None = None
+    unjudged: float | None = None
+    beyond: float | None = None
+    topics: int | None = None
+
+
+@dataclass(eq=False, repr=False)
+class Scores(InNotebook, document="scoring.score_tables.document"):
+    """What an evaluation found.
+
+    runs             in the order given
+    measures         with their defaults filled in
+    notes            warnings to the user
+    transformations  what was done to the scores since, as in the signature
+    errors           why other runs have no scores, where errors were collected
+    ranks            of the runs, where tables show them: equal runs share one
+    sources          run -> what it was read from, where residuals were asked for: what judging could do is told by
+                     reading it again
+    """
+
+    runs: list[RunScores]
+    measures: list[Measure]
+    qrels: Qrels
+    options: Options
+    notes: list[str] = field(default_factory=list)
+    transformations: tuple[str, ...] = ()
+    errors: list[InputError] = field(default_factory=list)
+    ranks: tuple[int, ...] = ()
+    sources: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
+        return f"<Scores of {runs}: {', '.join(self.labels)}; {self.signature}>"
+
+    def rows(self, by_topic: bool = True) -> Iterator[Row]:
+        """The tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary."""
+        for run in self.runs:
+            for column, measure in enumerate(self.measures):
+                name, values = measure.label, self.column(run, column, by_topic).values()
+                yield from (Row(run.run, topic, name, *rest) for topic, *rest in zip(*values, strict=True))
+
+    def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
+        """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""
+        summary = self.measures[column].definition.summary
+        names = ("score", "residual", "unjudged", *(BOUNDS if self.options.bounds else ()))
+        known = names if self.options.wants_residuals else (names[0], *names[3:])  # all others are blank
+        parts = {name: np.array([run.summary(name, column, summary) if name in known else np.nan]) for name in names}
+        topics: list[str] = []
+        if by_topic:
+            kept = run.included[:, column]
+            topics = list(compress(run.topics, kept))
+            parts = {name: np.append(run.part(name)[kept, column], part) for name, part in parts.items()}
+        with np.errstate(invalid="ignore"):  # infinite costs have no difference
+            parts["beyond"] = parts["residual"] - parts["unjudged"]
+        interval = _blanked(self.intervals[self.runs.index(run), column])
+        filled: dict[str, list[Any]] = {
+            "topic": [*topics, ALL],
+            **{name: [None] * len(topics) + [value] for name, value in zip(INTERVAL, interval, strict=True)},
+            **{name: _blanked(values) for name, values in parts.items()},
+            "topics": [None] * len(topics) + [run.count(column)],
+        }
+        return {name: filled[name] for name in Row._fields if name in filled}
+
+    @cached_property
+    def intervals(self) -> Floats:
+        """runs × measures × 3: the standard error of each summary and the ends of its interval, nan where blank."""
+        level = self.options.interval
+        if level is None:
+            return np.full((len(self.runs), len(self.measures), 3), np.nan)
+        from gradedeval.kernel.scoring.intervals import Scale, summary_intervals  # few evaluations need it
+
+        cells = [(run.score, run.included) for run in self.runs]
+        return summary_intervals(cells, list(map(Scale.of, self.measures)), 1 - level)
+
+    def sorted_by(self, measure: Measure, *, ranked: bool = False) -> Scores:
+        """The same with the runs from the best to the worst by a measure; those equal to 1e-12 by name.
+        Where neither more nor less is better the highest is the first.
+
+        ranked  whether tables number the runs: equal ones share a rank
+
+        Raises InputError (usage) where it is not among the measures.
+        """
+        measure = with_defaults(measure, self.options)
+        if measure not in self.measures:
+            what = f"'{measure.label}' is not among the measures ({', '.join(self.labels)})"
+            raise InputError(flag.sort, what, f"add {flag.measures:'{measure.label}'}", usage=True)
+        column, reading = self.measures.index(measure), measure.reading
+        means = np.array([reading.sign * run.summary("score", column, reading.summary) for run in self.runs])
+        with np.errstate(invalid="ignore"):  # infinite costs have no difference
+            level = merge_close(np.where(np.isnan(means), np.inf, -means))
+        order = sorted(zip(level.tolist(), self.runs, strict=True), key=lambda pair: (pair[0], pair[1].run))
+        levels = [one for one, _ in order]
+        ranks = tuple(levels.index(one) + 1 for one in levels) if ranked else ()
+        return replace(self, runs=[run for _, run in order], ranks=ranks)
+
+    @property
+    def is_multi_run(self) -> bool:
+        """Whether several runs were asked for: then it must be said which one a score is of."""
+        return len(self.runs) + len(self.errors) > 1
+
+    @property
+    def unscored(self) -> str:
+        """How many runs have no scores, in words."""
+        count = len(self.errors)
+        return f"{count} of {count + len(self.runs)} runs {'is' if count == 1 else 'are'} not scored"
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the tidy table, which depend on the options."""
+        columns = ["run", "topic", "measure", "score", *(INTERVAL if self.options.interval is not None else ())]
+        columns += BOUNDS if self.options.bounds else ()
+        columns += ["residual"] if self.options.wants_residuals else []
+        columns += ["unjudged", "beyond"] if self.options.residuals == "split" else []
+        return columns + (["topics"] if self.options.max_residual is not None else [])
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The tidy table as a DataFrame: run, topic, measure, score[, se, low, high][, low, high][, residual]
+        [, unjudged, beyond][, topics], signature (of the summaries; None elsewhere)."""
+        from gradedeval.kernel.formats.frames import to_frame  # few evaluations come here
+
+        rows = list(self.rows())
+        columns = {name: [getattr(row, name) for row in rows] for name in self.columns}
+        return to_frame({**columns, "signature": row_signatures(self, rows)})
+
+    @property
+    def labels(self) -> list[str]:
+        """What the measures are called: as they were asked for."""
+        return [measure.label for measure in self.measures]
+
+    @property
+    def means(self) -> ByMeasure:
+        """measure -> mean (or total, of a count) of the only run; None where blank.
+
+        Under the names that were asked for; any other name of a measure finds it too, and so does the measure itself.
+        Raises InputError (usage) where there are several runs: see `means_by_run`.
+        """
+        return self.means_by_run[self._only_run("means", "use .means_by_run: run -> measure -> mean")]
+
+    @property
+    def means_by_run(self) -> dict[str, ByMeasure]:
+        """run -> measure -> mean, however many runs there are."""
+        return self._summaries("score")
+
+    @property
+    def residuals(self) -> ByMeasure:
+        """The mean residuals, as `means`; None where the measure has none or they were not asked for."""
+        return self.residuals_by_run[self._only_run("residuals", "use .residuals_by_run: run -> measure -> residual")]
+
+    @property
+    def residuals_by_run(self) -> dict[str, ByMeasure]:
+        """run -> measure -> mean residual, however many runs there are."""
+        return self._summaries("residual")
+
+    @property
+    def bounds(self) -> ByMeasure:
+        """The lowest and the highest mean, a pair for each measure, as `means`; None where it has no bounds or they
+        were not asked for. All topics at their bounds bound the mean."""
+        return self.bounds_by_run[self._only_run("bounds", "use .bounds_by_run: run -> measure -> (low, high)")]
+
+    @property
+    def bounds_by_run(self) -> dict[str, ByMeasure]:
+        """run -> measure -> (low, high), however many runs there are."""
+        low, high = (self._summaries(end) for end in BOUNDS)
+        return {
+            run: ByMeasure(
+                self.measures,
+                self.options,
+                [
+                    None if least is None else (least, most)
+                    for least, most in zip(low[run].values(), high[run].values(), strict=True)
+                ],
+            )
+            for run in low
+        }
+
+    def __getitem__(self, measure: AnyMeasure) -> float | None:
+        """The mean of the only run by a measure, as in `scores["map"]`. Raises as `means`, and KeyError for no such
+        measure."""
+        mean: float | None = self.means[measure]  # type: ignore[index]
+        return mean
+
+    def __contains__(self, measure: object) -> bool:
+        """Whether there are scores by a measure, under any of its names."""
+        try:
+            index_of(measure, self.measures, self.options)  # type: ignore[arg-type]
+        except KeyError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        """What the measures are called: `dict(scores.means)` has the same keys."""
+        return iter(self.labels)
+
+    def _only_run(self, wanted: str, hint: str) -> str:
+        if len(self.runs) > 1:
+            raise InputError(f"Scores.{wanted}", f"there are {len(self.runs)} runs", hint, usage=True)
+        return self.runs[0].run
+
+    def _summaries(self, part: str) -> dict[str, ByMeasure]:
+        summaries = {}
+        for run in self.runs:
+            values = [run.summary(part, i, measure.definition.summary) for i, measure in enumerate(self.measures)]
+            summaries[run.run] = ByMeasure(self.measures, self.options, _blanked(np.array(values)))
+        return summaries
+
+    def by_topic(self, measure: AnyMeasure, run: str | None = None) -> dict[str, float]:
+        """topic -> score by one measure, under any of its names. `run` names the run where there are several.
+
+        Raises KeyError where there is no such measure or run, InputError (usage) where there are several runs and none
+        is named.
+        """
+        column = index_of(measure, self.measures, self.options)
+        if run is None:
+            run = self._only_run("by_topic", "name one, as in by_topic(measure, run)")
+        scores = {known.run: known for known in self.runs}[run]
+        kept = scores.included[:, column]
+        return dict(zip(compress(scores.topics, kept), scores.score[kept, column].tolist(), strict=True))
+
+    @cached_property
+    def signature(self) -> str:
+        """All that the numbers depend on, in one line."""
+        return self._signature(self.measures, self.runs)
+
+    @cached_property
+    def signatures(self) -> dict[tuple[str, str], str]:
+        """(run, measure) -> all that this one score depends on."""
+        alike = {(len(run.topics), run.missing, run.format): run for run in self.runs}
+        texts = {
+            key: {measure.label: self._signature([measure], [run]) for measure in self.measures}
+            for key, run in alike.items()
+        }
+        return {
+            (run.run, measure): text
+            for run in self.runs
+            for measure, text in texts[len(run.topics), run.missing, run.format].items()
+        }
+
+    def _signature(self, measures: list[Measure], runs: list[RunScores]) -> str:
+        counts, formats = [(len(run.topics), run.missing) for run in runs], [run.format for run in runs]
+        text = signature(self.qrels, self.options, measures, counts, formats)
+        return " | ".join([text, *self.transformations])
+
+
+def row_signatures(scores: Scores, rows: Iterable[Row]) -> list[str | None]:
+    """What the summaries among these rows depend on; None for the rows of topics."""
+    return [None if row.topics is None else scores.signatures[row.run, row.measure] for row in rows]
+
+
+def _blanked(values: Floats) -> list[float | None]:
+    """The values, None where they are blank."""
+    return [None if value != value else value for value in values.tolist()]

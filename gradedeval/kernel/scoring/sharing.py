@@ -1,0 +1,327 @@
+"""Runs are cut into tasks, each is worked on by somebody, and the results are put together: whoever does the work."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from gradedeval.arrays import keep_freed_memory, raise_malloc_threshold
+from gradedeval.errors import InputError
+from gradedeval.kernel.parallel import Progress, no_progress
+from gradedeval.kernel.parallel.workers import WorkerDied, Workers
+from gradedeval.kernel.rankings.grade import Grader, PartResult, RunFile, RunPart, SegmentPart
+from gradedeval.kernel.scoring.run_scores import RunScores
+from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
+from gradedeval.kernel.scoring.tasks import UNKNOWN_SIZE, FileContents, RunResult, score_run, size_of
+from gradedeval.kernel.trec.blocks import format_of
+from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, growth_up_to
+from gradedeval.kernel.trec.stream import PlacedPath, Source, Stream, is_file, is_path, is_url
+
+
+def run_parts(source: Any, grader: Grader, workers: Workers) -> list[SegmentPart]:
+    """A large run file in parts that workers can share, and the file need not stay open; none of another run. Raises
+    InputError as `grade_run`."""
+    with growth_up_to(grader.options.max_growth), closing(Stream(Source(source))) as stream:
+        form = format_of(stream, "run", grader.options.run_format)
+        if not isinstance(form, LineLayout) or not form.in_blocks or grader.types:
+            return []
+        file = RunFile(stream, grader, form)
+        return [part.closed() for part in file.segments(workers)] if file.is_large else []
+
+
+def packed(run: RunScores, scorer: Scorer) -> RunScores:
+    """The scores as they travel: most runs have the topics of the qrels, which are not sent."""
+    return replace(run, topics=[]) if run.topics is scorer.topics else run
+
+
+def unpacked(run: RunScores, scorer: Scorer) -> RunScores:
+    """The same where they arrive; thousands of runs share one list of topics."""
+    return run if run.topics else replace(run, topics=scorer.topics)
+
+
+ASKED = 100
+"""Runs at URLs whose sizes no listing told and that are asked for them: a large one is cut into parts. Where there are
+more each of these is taken whole."""
+
+
+NumberedRun = tuple[int, str, Any]
+"""The number of a run, its name and what it is read from."""
+
+
+@dataclass(eq=False, repr=False)
+class Task:
+    """What one worker does by itself: whole runs, or a part of one.
+
+    number    its own, among the tasks of an evaluation
+    runs      that are scored, or the one that the part is of
+    part      of a large file: whole topics
+    turn      the place of the part among those of the run
+    by_topic  whether the scores of topics are wanted, or summaries alone
+    plan      the name of the plan that it is of, where it is of one
+    """
+
+    number: int
+    runs: tuple[NumberedRun, ...]
+    part: RunPart | None = None
+    turn: int = 0
+    by_topic: bool = True
+    plan: str = ""
+
+
+@dataclass(eq=False, repr=False)
+class Result:
+    """What comes of the task of a number: the results of its runs, or what is in the part, or why it cannot be read.
+    `plan` is that of the task."""
+
+    number: int
+    runs: list[RunResult] = field(default_factory=list)
+    part: PartResult[BatchScores] | None = None
+    error: InputError | NeedsLineReader | None = None
+    plan: str = ""
+
+
+def work(scorer: Scorer, task: Task, progress: Progress = no_progress) -> Result:
+    """The result of a task, which depends on nothing else. One thread does it, in any process that has read the scorer;
+    nothing but the files of its runs is read. `progress` shows the parts of a run that is taken whole."""
+    if "MALLOC_TRIM_THRESHOLD_" in os.environ:
+        keep_freed_memory()
+    if task.part is None:
+        alone = Workers(progress=progress)
+        done = [score_run(name, source, scorer, alone, by_topic=task.by_topic) for _, name, source in task.runs]
+        return Result(task.number, [_packed(result, scorer) for result in done])
+    try:
+        return Result(task.number, part=scorer.score_part(task.part))
+    except (InputError, NeedsLineReader) as error:
+        return Result(task.number, error=error)
+
+
+def _packed(result: RunResult, scorer: Scorer) -> RunResult:
+    if result.scores is not None:
+        result.scores = packed(result.scores, scorer)
+    return result
+
+
+# How runs are cut
+
+
+def tasks_of(
+    runs: Sequence[tuple[str, Any]],
+    scorer: Scorer,
+    workers: Workers,
+    by_topic: bool = True,
+    *,
+    far: bool | None = None,
+    most: int | None = None,
+) -> list[Task]:
+    """The tasks of all runs. A large file is cut into parts; others are taken whole, the largest first.
+
+    far   whether those who work inherit nothing of this process; None: as these workers
+    most  runs of a task; None: so many that each takes a while where it takes time to hand one over
+    """
+    far = workers.far if far is None else far
+    listed: list[NumberedRun] = [(number, name, source) for number, (name, source) in enumerate(runs)]
+    if workers.count == 1 and not far:
+        return [Task(run[0], (run,), by_topic=by_topic) for run in listed]
+    listed = [(number, name, _seen_from_afar(source)) for number, name, source in listed] if far else listed
+    sizes = _sizes([source for _, _, source in listed])
+    tasks, whole = list[Task](), list[NumberedRun]()
+    for run in listed:
+        parts = _parts(run[2], sizes[run[0]], scorer, workers)
+        tasks += [Task(len(tasks) + turn, (run,), part, turn, by_topic) for turn, part in enumerate(parts)]
+        whole += [] if parts else [run]
+    whole.sort(key=lambda run: (-sizes[run[0]], run[0]))
+    most = most or min(workers.limits.runs, max(1, len(whole) // (4 * workers.count)))
+    groups = enumerate(_groups(whole, sizes, most, workers.limits.segment), len(tasks))
+    return tasks + [Task(number, group, by_topic=by_topic) for number, group in groups]
+
+
+def _groups(
+    runs: Sequence[NumberedRun], sizes: Sequence[int], most: int, size: int
+) -> Iterator[tuple[NumberedRun, ...]]:
+    """Runs that follow each other, so many at most, and of about so many bytes."""
+    group: list[NumberedRun] = []
+    for run in runs:
+        if group and (len(group) == most or sum(sizes[number] for number, *_ in (*group, run)) > size):
+            yield tuple(group)
+            group = []
+        group.append(run)
+    if group:
+        yield tuple(group)
+
+
+def _seen_from_afar(source: Any) -> Any:
+    """A path as a process in another folder finds it."""
+    if not is_path(source) or is_url(source) or os.fspath(source) == "-":
+        return source
+    return PlacedPath(os.path.abspath(source), os.fspath(source))
+
+
+def _parts(source: Any, size: int, scorer: Scorer, workers: Workers) -> Sequence[RunPart]:
+    """The parts of a file that is so large that workers share it; none of another run, or of one that cannot be read,
+    which is told by who reads it whole."""
+    if is_file(source) and size > workers.limits.large_file and not _stays(source):
+        with suppress(InputError, NeedsLineReader):
+            return run_parts(source, scorer.grader, workers)
+    return []
+
+
+def _sizes(sources: Sequence[Any]) -> list[int]:
+    """Bytes of each run, as far as that is quickly known: servers are asked of a few that they did not list."""
+    asked = [is_path(source) and is_url(source) and not _is_listed(source) for source in sources]
+    few = sum(asked) <= ASKED
+    return [UNKNOWN_SIZE if one and not few else size_of(source) for source, one in zip(sources, asked, strict=True)]
+
+
+def _is_listed(url: Any) -> bool:
+    from gradedeval.kernel.trec.remote import LISTED  # few evaluations read a URL
+
+    return os.fspath(url) in LISTED
+
+
+# How results are put together
+
+
+@dataclass(eq=False, repr=False)
+class CutRun:
+    """A run in parts, of which some are done.
+
+    count    how many there are
+    done     how many from the first on have been taken: `whole` is what is in them
+    waiting  what came before its turn
+    ended    whether nothing more is asked of the parts
+    error    why they are of no use
+    """
+
+    count: int = 0
+    done: int = 0
+    whole: FileContents[BatchScores] = field(default_factory=FileContents)
+    waiting: dict[int, Result] = field(default_factory=dict)
+    ended: bool = False
+    error: InputError | NeedsLineReader | None = None
+
+    def add(self, turn: int, result: Result) -> bool:
+        """Take a part, whichever comes; whether that ends the run."""
+        if self.ended:
+            return False
+        self.waiting[turn] = result
+        while not self.ended and (following := self.waiting.pop(self.done, None)):
+            self.done += 1
+            if following.part is None:
+                self.error = following.error
+            else:
+                self.whole.add(following.part)
+            self.ended = self.done == self.count or self.whole.interleaved or self.error is not None
+        return self.ended
+
+
+class Collector:
+    """Puts the results of tasks together, run by run, in whatever order they come."""
+
+    def __init__(self, tasks: Sequence[Task], scorer: Scorer) -> None:
+        self.scorer = scorer
+        self.cut = {number: CutRun() for task in tasks if task.part for number, *_ in task.runs}
+        self.unread: list[Task] = []
+        self.partial: list[Task] = []
+        for task in tasks:
+            if task.part:
+                self.cut[task.runs[0][0]].count += 1
+
+    def needs_no_more(self, task: Task) -> bool:
+        """Whether the task is of a run that is at its end already."""
+        return task.part is not None and self.cut[task.runs[0][0]].ended
+
+    def add(self, task: Task, result: Result | WorkerDied) -> Iterator[tuple[int, RunResult]]:
+        """Take the result of a task, or that there is none; gives the numbers and results of runs that are complete."""
+        if task.part is not None:
+            if isinstance(result, WorkerDied):
+                result = Result(task.number, error=result.replace(place=task.runs[0][1]))
+            yield from self._part(task, result)
+        elif not isinstance(result, WorkerDied):
+            for (number, _, source), run in zip(task.runs, result.runs, strict=True):
+                yield number, self._arrived(run, source)
+        elif len(task.runs) > 1:  # nobody knows on which of them
+            self.unread += [replace(task, runs=(run,)) for run in task.runs]
+        else:
+            ((number, name, source),) = task.runs
+            hint = "run it again from a file" if _stays(source) else result.hint
+            yield number, RunResult(name, error=result.replace(place=name, hint=hint))
+
+    def _part(self, task: Task, result: Result) -> Iterator[tuple[int, RunResult]]:
+        number, _, source = task.runs[0]
+        run = self.cut[number]
+        if not run.add(task.turn, result):
+            return
+        if isinstance(run.error, NeedsLineReader):
+            self.unread.append(replace(task, part=None))
+        elif run.error is not None:
+            yield number, RunResult(Source(source).place, error=run.error)
+        elif run.whole.is_partial:
+            self.partial.append(task)
+        else:
+            yield number, self._finished(task, Workers())
+
+    def _finished(self, task: Task, workers: Workers) -> RunResult:
+        number, name, source = task.runs[0]
+        result = score_run(name, source, self.scorer, workers, self.cut.pop(number).whole, by_topic=task.by_topic)
+        return self._arrived(_packed(result, self.scorer), source)
+
+    def _arrived(self, result: RunResult, source: Any) -> RunResult:
+        if result.scores is not None:
+            result.scores = unpacked(result.scores, self.scorer)
+        elif (
+            isinstance(source, PlacedPath)
+            and result.error
+            and result.error.kind == "no-file"
+            and os.path.exists(source)
+        ):
+            hint = "give a path, or a URL, that all of them reach"
+            result.error = result.error.replace(problem="workers see no such file", hint=hint)
+        return result
+
+    def rest(self, workers: Workers) -> Iterator[tuple[int, RunResult]]:
+        """The numbers and the results of runs whose topics stand in several parts: of these topics the file is read
+        again."""
+        for task in self.partial:
+            yield task.runs[0][0], self._finished(task, workers)
+
+
+def score_runs(
+    runs: Sequence[tuple[str, Any]], scorer: Scorer, workers: Workers, by_topic: bool = True
+) -> Iterator[tuple[int, RunResult]]:
+    """The number of each run and its result, as they are done. The progress of parts is shown of a single run."""
+    raise_malloc_threshold()
+    alone = len(runs) == 1
+    tasks = tasks_of(runs, scorer, workers, by_topic)
+    collector, parts = Collector(tasks, scorer), alone and len(tasks) > 1
+    do = (
+        partial(work, scorer, progress=workers.progress)
+        if alone and not parts and workers.executor is None
+        else partial(work, scorer)
+    )
+    while tasks:
+        here = [task for task in tasks if workers.far and any(_stays(source) for *_, source in task.runs)]
+        sent = [task for task in tasks if task not in here]
+        for crew, some in ((workers, sent), (workers.serial(), here)):
+            results = crew.imap_unordered(do, some, _is_begun_once, collector.needs_no_more)
+            with closing(results):
+                for task, result in workers.progress(results, len(some), "parts") if parts else results:
+                    yield from collector.add(task, result)
+        tasks, collector.unread = collector.unread, []
+    yield from collector.rest(workers if alone else workers.silent())
+
+
+def _stays(source: Any) -> bool:
+    """Whether a run can be read by this process or its children alone, or only once."""
+    if is_path(source) and is_url(source):
+        from gradedeval.kernel.trec.remote import is_here_alone  # few evaluations read a URL
+
+        return is_here_alone(os.fspath(source))
+    return is_file(source) and Source(source).is_read_once
+
+
+def _is_begun_once(task: Task) -> bool:
+    return any(_stays(source) for *_, source in task.runs)

@@ -1,0 +1,156 @@
+"""What numbers depend on: the line under a table. `analysis.signatures` reads it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from gradedeval import __version__
+from gradedeval.arrays import Floats
+from gradedeval.errors import visible
+from gradedeval.kernel.measures.definition import Measure
+from gradedeval.kernel.measures.gains import Grades, thresholds
+from gradedeval.kernel.measures.notation import IA, UNIFORM, Value, write_value
+from gradedeval.kernel.options import OPTIONS, Options, top_grade
+from gradedeval.kernel.options.definition import name_and_value
+from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.trec.stream import Source, is_named
+
+NAMES = "names "
+DRAWS, SEED = 10_000, 0
+"""The bootstrap samples of --interval."""
+INTERVAL = f"interval: studentized bootstrap of topics, {DRAWS} draws, seed {SEED}"
+
+
+def _renamed(measures: Sequence[Measure]) -> list[str]:
+    """What measures are that go by other names, as in `names map = ap, P_10 = p@10`."""
+    pairs = [f"{measure.label} = {measure}" for measure in measures if measure.label.lower() != str(measure).lower()]
+    return [f"{NAMES}{', '.join(pairs)}"] if pairs else []
+
+
+def signature(
+    qrels: Qrels,
+    options: Options,
+    measures: Sequence[Measure],
+    counts: Sequence[tuple[int, int]],
+    formats: Iterable[str] = (),
+) -> str:
+    """Version, qrels, topics, order of documents, every option that is not the default, and the gains of each measure.
+
+    counts   for each run, how many topics it is scored on, and how many of those are missing from it
+    formats  what their files were read as
+    """
+    top = top_grade(options, float(qrels.labels[-1]))
+    missing = [number for _, number in counts]
+    most = f"{'up to ' if min(missing) < max(missing) else ''}{max(missing)} missing"
+    intents = "" if qrels.subtopics is None else f", intents {_range([*map(len, qrels.subtopics.names.values())])}"
+    strata = "" if qrels.strata is None else f", {len(qrels.strata.names)} strata"
+    priors = dict.fromkeys(_prior(measure) for measure in measures if measure.by_intent)
+    priors.pop(UNIFORM, None)
+    files = dict.fromkeys(file for measure in measures for file in measure.files if is_named(file))
+    parts = [
+        f"gradedeval {__version__}",
+        f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {top:g}{intents}{strata}",
+        f"topics {_range([scored for scored, _ in counts])} of {len(qrels)}" + (f" ({most})" if any(missing) else ""),
+        *(["order rank"] if options.order == "rank" else []),
+        "order file" if options.order == "file" else f"ties {options.ties}",
+        *_formats("qrels", [qrels.format]),
+        *_formats("run", formats),
+        *_changed(options),
+        *([] if options.interval is None else [f"{100 * options.interval:.10g}% {INTERVAL}"]),
+        *_renamed(measures),
+        *_gains(measures, Grades(qrels.labels, top)),
+        *(f"{_with_digest(prior, prior[1:])} prior" for prior in priors),
+        *(_with_digest(file, file) for file in files),
+    ]
+    return " | ".join(map(visible, parts))
+
+
+def _formats(holds: str, formats: Iterable[str]) -> list[str]:
+    """The formats of files that are not plain TREC."""
+    others = [name for name in dict.fromkeys(formats) if name not in ("", "trec")]
+    return [f"{holds} format {', '.join(others)}"] if others else []
+
+
+def _prior(measure: Measure) -> str:
+    from gradedeval.kernel.scoring.intents import prior_of  # few measures are by intent
+
+    return prior_of(measure)
+
+
+def _range(values: Sequence[float] | Floats) -> str:
+    low, high = min(values), max(values)
+    return f"{low:g}" if low == high else f"{low:g}..{high:g}"
+
+
+def _changed(options: Options) -> list[str]:
+    """The options that differ from their defaults and change a number: first those with a value, then the others."""
+    texts: dict[bool, list[str]] = {True: [], False: []}
+    for name, described in OPTIONS.items():
+        value = getattr(options, name)
+        if value != described.default:
+            text = described.signature(name.replace("_", " "), value)
+            texts[described.signature is name_and_value] += [text] if text else []
+    return texts[True] + texts[False]
+
+
+def _with_digest(name: str, path: str) -> str:
+    """A file as it is named, and six digits of its content."""
+    return f"{write_value(name)} {Source(path).digest()[:6]}"
+
+
+def _gains(measures: Sequence[Measure], grades: Grades) -> list[str]:
+    """The measures of each gain scheme, as in `err, nerr: exp gains` and `ap, p: rel 1`."""
+    groups: dict[str, dict[str, Measure]] = {}
+    for measure in measures:
+        if measure.definition.scale or measure.rel is not None:
+            groups.setdefault(_scheme(measure, grades), {}).setdefault(_listed(measure), measure)
+    often = Counter(name for names in groups.values() for name in names)
+    return [
+        f"{', '.join(_listed(measure, often[name] > 1) for name, measure in names.items())}: {scheme}"
+        for scheme, names in groups.items()
+    ]
+
+
+def _listed(measure: Measure, several: bool = False) -> str:
+    """The name of a measure and the parameters that nobody gave, as in `rbp(p=0.8)`: its name in a table does not show
+    them. Where `several` of that name have other gains, also what it says of its gains: `err(gain=linear)`."""
+    name = measure.name + _defaults(measure, measure.definition.gain_parameters if several else ())
+    return name if measure.prior is None else f"{IA}({name})"
+
+
+def _defaults(measure: Measure, given: Sequence[str]) -> str:
+    """The parameters that nobody gave, and some of those given, in parentheses."""
+    said = ("of", "prior", *dict(measure.parameters))
+    unsaid = {key: value for key, value in measure.definition.parameters.items() if key not in said}
+    worded = {
+        key: value for key, value in unsaid.items() if isinstance(value, int | float | str | tuple) and value != ""
+    }
+    shown = {key: value for key, value in measure.parameters if key in given}
+    inside = ",".join(f"{key}={write_value(value)}" for key, value in (shown | worded).items())
+    return f"({inside})" if inside else ""
+
+
+def _scheme(measure: Measure, grades: Grades) -> str:
+    if measure.rel is not None:
+        return f"rel {measure.rel:g}"
+    if measure.definition.scale == "thresholds":
+        levels = thresholds(grades)
+        count = "" if isinstance(levels, range) else f"{len(levels)} "
+        ends = _range((levels[0], levels[-1])) if levels else "none"
+        return f"{count}thresholds {ends}, {_shares(measure)}"
+    return _named_gains(measure)
+
+
+def _shares(measure: Measure) -> str:
+    """What share of users has each threshold."""
+    if measure.threshold_shares is not None:
+        return f"g {write_value(measure.threshold_shares)}"
+    return "equal g" if measure.gain == "thresholds" else f"g by {_named_gains(measure)}"
+
+
+def _named_gains(measure: Measure) -> str:
+    gain: Value = measure.gain if measure.gain is not None else ""
+    if isinstance(gain, str) and gain.startswith("@"):
+        return f"{_with_digest(gain, gain[1:])} gains"
+    return f"{write_value(gain)} gains"

@@ -1,0 +1,323 @@
+"""A run is worked on part by part: graded, scored, and settled which of its topics count; an error is a result, too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from operator import methodcaller
+from typing import TYPE_CHECKING, Any, Generic
+
+import numpy as np
+
+from gradedeval.arrays import raise_malloc_threshold
+from gradedeval.errors import InputError, Note
+from gradedeval.kernel.parallel import no_progress
+from gradedeval.kernel.parallel.workers import Workers
+from gradedeval.kernel.rankings.batch import NOT_LOOKED, Batch, Listing
+from gradedeval.kernel.rankings.grade import (
+    Grader,
+    Made,
+    Other,
+    PartResult,
+    RunFile,
+    RunPart,
+    by_rank_note,
+    check_layout,
+    choose_topics,
+    dropped_notes,
+)
+from gradedeval.kernel.scoring.doubts import doubts, not_too_many
+from gradedeval.kernel.scoring.run_scores import BOUNDS, RunScores, RunSummary
+from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
+from gradedeval.kernel.trec.blocks import format_of
+from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, WholeFile, growth_up_to
+from gradedeval.kernel.trec.stream import Source, Stream, is_file
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.rankings.run import Run
+
+# Work on a run part by part: a file, a pipe, a DataFrame or a dict; then the topics that count are settled.
+
+
+FEW_TOPICS = 16
+"""Topics that may stand in several parts before a file counts as interleaved: they are then the larger part of those
+met."""
+
+
+@dataclass(eq=False, repr=False)
+class GradedRun(Generic[Made]):
+    """A run joined with the qrels.
+
+    place    what messages call it
+    tag      its sixth column
+    batches  its batches, or what was made of each; a topic that is in several of them is complete in the last
+    topics   the topics that count, in the order of the qrels, those that are not judged last
+    missing  how many of them the run lacks
+    notes    what is said of topics and lines left out
+    format   what a file was read as; empty for objects in memory
+    """
+
+    place: str
+    tag: str
+    batches: list[Made]
+    topics: list[bytes]
+    missing: int = 0
+    notes: list[str] = field(default_factory=list)
+    format: str = ""
+
+    def with_batches(self, batches: list[Other]) -> GradedRun[Other]:
+        """The same with other batches, or what was made of them."""
+        return GradedRun(self.place, self.tag, batches, self.topics, self.missing, self.notes, self.format)
+
+
+@dataclass(eq=False)
+class FileContents(Generic[Made]):
+    """What the parts of a file give together.
+
+    batches  a topic in several of them is complete in the last, which counts
+    topics   all topics, in order of appearance
+    divided  those whose lines were met in several blocks
+    dropped  topic -> how many of its documents were dropped because they repeat
+    listing  what a look at their order says
+    """
+
+    batches: list[Made] = field(default_factory=list)
+    topics: dict[bytes, None] = field(default_factory=dict)
+    divided: set[bytes] = field(default_factory=set)
+    dropped: dict[bytes, int] = field(default_factory=dict)
+    tag: str = ""
+    interleaved: bool = False
+    listing: Listing = NOT_LOOKED
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether there are topics whose documents are to be gathered from the whole file."""
+        return self.interleaved or bool(self.divided)
+
+    def add(self, part: PartResult[Made]) -> None:
+        """Take the next part."""
+        self.tag = self.tag or part.tag
+        for topic in part.topics:
+            if topic in self.topics:
+                self.divided.add(topic)
+            self.topics[topic] = None
+        self.dropped |= part.dropped
+        self.batches += part.batches
+        self.listing += part.listing
+        self.interleaved = part.interleaved or len(self.divided) > max(FEW_TOPICS, len(self.topics) // 2)
+
+
+def grade_run(source: Any, grader: Grader, workers: Workers) -> GradedRun[Batch]:
+    """Join a run with the qrels: whole topics, in batches of bounded size.
+
+    source  a path (`-` is standard input), an open file, or what `read_run` takes
+
+    Raises InputError where the run cannot be read or has no topic in common with the qrels.
+    """
+    return map_run(methodcaller("grade", grader), source, grader, workers)
+
+
+def map_run(
+    work: Callable[[RunPart], PartResult[Made]],
+    source: Any,
+    grader: Grader,
+    workers: Workers,
+    found: FileContents[Made] | None = None,
+) -> GradedRun[Made]:
+    """`work` of each part of a run, shared by processes where it is a large file. Raises InputError as `grade_run`.
+
+    found  what the parts of a file gave, where that is known
+    """
+    if not is_file(source):
+        return _map_object(work, source, grader)
+    options, types, run = grader.options, grader.types, None
+    limit = nullcontext() if options.max_growth is None else growth_up_to(options.max_growth)
+    with limit, closing(Stream(Source(source))) as stream:
+        form = format_of(stream, "run", options.run_format)
+        if isinstance(form, LineLayout):
+            check_layout(stream.place, form, options, types)
+            if form.in_blocks and not types:
+                with suppress(NeedsLineReader):
+                    run = _map_file(work, stream, form, grader, workers, found)
+        run = run or _map_other_file(work, stream, form, grader)
+    notes = [f"{run.place}: {note}" for note in form.notes]
+    if isinstance(form, LineLayout) and form.by_rank and options.order == "score":
+        notes.append(by_rank_note(run.place))
+    return replace(run, format=run.format or form.format, notes=[*notes, *run.notes])
+
+
+def _map_object(work: Callable[[RunPart], PartResult[Made]], source: Any, grader: Grader) -> GradedRun[Made]:
+    """`work` of a run that is held in Python."""
+    from gradedeval.kernel.rankings.run import arrow_run, read_run
+
+    if hasattr(source, "iloc") and not grader.types:
+        with suppress(NeedsLineReader):
+            if (table := arrow_run(source, grader.options)) is not None:
+                whole = FileContents[Made]()
+                whole.add(work(table))
+                return _settled(work, whole, "run", grader)
+    return map_lists(work, read_run(source, grader.options, grader.types), grader)
+
+
+def _map_other_file(
+    work: Callable[[RunPart], PartResult[Made]], stream: Stream, form: LineLayout | WholeFile, grader: Grader
+) -> GradedRun[Made]:
+    """`work` of a run file that is not read in blocks: as a whole, or line by line."""
+    from gradedeval.kernel.rankings.run import read_run, run_of_lines
+
+    options, types = grader.options, grader.types
+    if isinstance(form, LineLayout):
+        return map_lists(work, run_of_lines(stream, options, types, form), grader)
+    from gradedeval.kernel.rankings.whole_files import read_whole
+
+    notes: list[str] = []
+    format, content = read_whole(form.format, stream, "run", options.lenient, None, notes)
+    run = read_run(content, options, types, stream.place)
+    run.notes[:0] = notes
+    return replace(map_lists(work, run, grader), format=format)
+
+
+def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Grader) -> GradedRun[Made]:
+    """`work` of a run in lists, as one part."""
+    from gradedeval.kernel.rankings.run import ListedTopics
+
+    chosen = choose_topics(run.names, run.place, grader.qrels, grader.options)
+    part = work(ListedTopics(run, chosen.topics))
+    notes = [*run.notes, *run.listing.notes(run.place, grader.options), *chosen.notes]
+    return GradedRun(run.place, run.tag, part.batches, chosen.topics, chosen.missing, notes)
+
+
+def _map_file(
+    work: Callable[[RunPart], PartResult[Made]],
+    stream: Stream,
+    layout: LineLayout,
+    grader: Grader,
+    workers: Workers,
+    found: FileContents[Made] | None,
+) -> GradedRun[Made]:
+    """`work` of each part of a run file, and again of topics whose lines stand in several parts.
+
+    Raises NeedsLineReader where a line is not one of a run, and WorkerDied.
+    """
+    file, whole = RunFile(stream, grader, layout), found or FileContents[Made]()
+    workers = workers if file.is_large else workers.serial()
+    if found is None:
+        parts, count = file.parts(workers)
+        one = count in (None, 1)  # or nobody knows how many
+        with closing(workers.imap(work, parts, count)) if not one else nullcontext(map(work, parts)) as results:
+            for result in results:
+                whole.add(result)
+                if whole.interleaved:
+                    break
+    if not whole.topics:
+        raise NeedsLineReader  # which says that the file is empty
+    if whole.is_partial:
+        from gradedeval.kernel.rankings.interleaved import gather_topics  # in few runs topics take turns
+
+        only = None if whole.interleaved else frozenset(whole.divided)
+        with closing(workers.imap(work, gather_topics(stream, layout, grader, workers, only))) as results:
+            for result in results:
+                for topic in result.topics:
+                    whole.dropped.pop(topic, None)  # it is complete now, and counted again
+                whole.add(result)
+    return _settled(work, whole, stream.place, grader)
+
+
+def _settled(
+    work: Callable[[RunPart], PartResult[Made]], whole: FileContents[Made], place: str, grader: Grader
+) -> GradedRun[Made]:
+    """What the parts give, and `work` of the topics that they lack."""
+    chosen = choose_topics(whole.topics, place, grader.qrels, grader.options)
+    missing = [topic for topic in chosen.topics if topic not in whole.topics]
+    if missing:
+        from gradedeval.kernel.rankings.run import ListedTopics, Run
+
+        whole.batches += work(ListedTopics(Run(place, {}), missing)).batches
+    dropped = dropped_notes(place, sum(whole.dropped.values()), grader.options)
+    notes = [*dropped, *whole.listing.notes(place, grader.options), *chosen.notes]
+    return GradedRun(place, whole.tag, whole.batches, chosen.topics, chosen.missing, notes)
+
+
+# A run -> its scores, or what is wrong with it.
+
+
+@dataclass
+class RunResult:
+    """A run's scores, or why it has none. `place` is what messages call it, `tag` its sixth column."""
+
+    place: str
+    scores: RunScores | None = None
+    tag: str = ""
+    notes: list[str] = field(default_factory=list)
+    error: InputError | None = None
+
+
+def score_run(
+    name: str,
+    source: Any,
+    scorer: Scorer,
+    workers: Workers | None = None,
+    found: FileContents[BatchScores] | None = None,
+    names: Sequence[str] | None = None,
+    by_topic: bool = True,
+) -> RunResult:
+    """The scores of a run, or the error in it.
+
+    found     what the parts of its file gave, where that is known
+    names     what notes call the measures; without it by their labels
+    by_topic  whether the scores of topics are wanted, or summaries alone
+    """
+    try:
+        run = map_run(scorer.score_part, source, scorer.grader, workers or Workers(), found)
+        scores = scorer.merge(name, run.batches, run.topics, run.missing, run.format)
+        notes = [*run.notes, *scorer.type_notes(run.place, run.batches), *_unjudged_note(run, scorer)]
+        notes += doubts(run, scores, scorer, names)
+        scores = scores if by_topic else summarized(scores, scorer)
+        return RunResult(run.place, scores, run.tag, not_too_many(notes))
+    except InputError as error:
+        return RunResult(Source(source).place if is_file(source) else name, error=error)
+
+
+def score_in_turn(
+    runs: Sequence[tuple[str, Any]], scorer: Scorer, workers: Workers, by_topic: bool = True
+) -> Iterator[tuple[int, RunResult]]:
+    """The number of each run and its result, one after the other in this process. The progress of parts is shown of a
+    single run."""
+    raise_malloc_threshold()
+    alone = Workers(progress=workers.progress if len(runs) == 1 else no_progress)
+    for number, (name, source) in enumerate(runs):
+        yield number, score_run(name, source, scorer, alone, by_topic=by_topic)
+
+
+def _unjudged_note(run: GradedRun[BatchScores], scorer: Scorer) -> list[Note]:
+    """A note where none of the documents that measures look at is judged: as a rule docnos are written in two ways."""
+    judged = {batch.judged for batch in run.batches if batch.judged is not None}
+    last = scorer.grader.last_rank
+    what = f"{run.place}: none of its documents {'' if last is None else f'down to rank {last} '}is judged in its topic"
+    return [Note(what, "are docnos written as in the qrels?", kind="none-judged")] if judged == {False} else []
+
+
+def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
+    """The summaries of a run, and the little else that messages need."""
+    kinds = [measure.definition.summary for measure in scorer.measures]
+    parts = ["score", *(("residual", "unjudged") if scorer.options.wants_residuals else ())]
+    parts += BOUNDS if scorer.options.bounds else ()
+    none = np.empty((0, len(kinds)))
+    empty = scorer.without_relevant.items() if scorer.grades.top > 0 else ()
+    return RunSummary(
+        *(run.run, run.topics, run.missing, none, none, none, none.astype(bool), run.format, run.empty, None),
+        {part: [run.summary(part, column, kind) for column, kind in enumerate(kinds)] for part in parts},
+        [run.count(column) for column in range(len(kinds))],
+        frozenset(column for topics, columns in empty for column in columns if run.is_zero(topics, column)),
+    )
+
+
+UNKNOWN_SIZE = 1 << 20
+"""Bytes that a run counts for that is not a file on disk."""
+
+
+def size_of(source: Any) -> int:
+    """Bytes of a run, as far as that is quickly known."""
+    size = Source(source).size if is_file(source) else None
+    return UNKNOWN_SIZE if size is None else size

@@ -1,0 +1,119 @@
+"""A file as lines of fields: which format it has, and its lines in blocks of whole topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+from gradedeval.errors import InputError
+from gradedeval.kernel.trec.lines import (
+    MSMARCO,
+    QRELS,
+    RUN,
+    STRATA,
+    LineLayout,
+    NeedsLineReader,
+    WholeFile,
+    decimal,
+    is_trec,
+    last_newline,
+    long_line,
+)
+from gradedeval.kernel.trec.stream import Segment, Source, Stream
+from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, Lines, is_sparse, lines_of, padded, separate
+
+FIRST = 1 << 12
+"""First bytes, which are enough to know a TREC file."""
+
+
+def format_of(stream: Stream, holds: str, wanted: str | None = None, strata: bool = False) -> LineLayout | WholeFile:
+    """The layout of a file, or its format where it has no lines of fields.
+
+    holds   what it should be: run or qrels
+    wanted  the format that the user names, as `format_name` spells it
+    strata  qrels are of a stratified sample
+
+    What nothing is known of has the layout of TREC, whose reader says what is wrong with it. Raises InputError where
+    the file is of no format that is read, or could be of two.
+    """
+    trec = RUN if holds == "run" else STRATA if strata else QRELS
+    if wanted is None:
+        head = stream.peek(FIRST)
+        if is_trec(head, trec) and not head.startswith(b"PK\x03\x04") and head[257:262] != b"ustar":
+            return trec  # and no archive, of which the first line may be one as well
+    from gradedeval.kernel.trec.first_lines import recognize  # most files are plain TREC
+
+    return recognize(stream, holds, trec, wanted)
+
+
+def is_certain_run(source: Source) -> bool:
+    """Whether the first lines of a file are those of MS MARCO, or its column `score` holds fractions."""
+    with closing(Stream(source)) as stream:
+        try:
+            form = format_of(stream, "run")
+        except InputError:
+            return False
+        if isinstance(form, WholeFile) or form.format == MSMARCO.format:
+            return form.format == MSMARCO.format
+        at = form.position("score") if form.format in ("beir", "tsv", "csv", "headed") else None
+        lines = stream.peek(FIRST)[form.skip :].split(b"\n")[:-1]
+    return at is not None and any(decimal(fields[at]) % 1 for line in lines if len(fields := form.split(line)) > at)
+
+
+@dataclass(eq=False, repr=False)
+class Block:
+    """Whole topics: `buffer[begin:end]`, which ends with a newline; `offset` is where it begins in the stream."""
+
+    buffer: Bytes
+    begin: int
+    end: int
+    offset: int
+    layout: LineLayout = RUN
+
+    @property
+    def lines(self) -> Lines:
+        """The lines of the block, without a header. Raises NeedsLineReader as `lines_of`."""
+        begin = min(self.begin + max(0, self.layout.skip - self.offset), self.end)
+        return lines_of(self.buffer, begin, self.end, self.layout)
+
+
+def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLayout = RUN) -> Iterator[Block]:
+    """The stream in blocks of about `size` bytes that begin with a topic; larger where a single topic is larger.
+
+    offset  bytes of the source before the stream
+    layout  of its lines
+
+    A topic may occur in several blocks, if its lines are not together, or if most of the bytes between them are blanks
+    and comments: of these no more is held than of lines. Raises NeedsLineReader as `separate`, and for a line that is
+    too long.
+    """
+    part = stream.file if isinstance(stream, Stream) else stream
+    whole = part.end - part.at + 1 if part is not None else 0  # plus a newline that may be missing
+    capacity, filled = max(size, whole if whole <= 2 * size else 0), 0
+    buffer = padded(capacity)
+    while True:
+        count = stream.read_into(memoryview(buffer)[PAD + filled : PAD + capacity])  # type: ignore[arg-type]
+        separate(buffer[PAD + filled : PAD + filled + count], layout)
+        filled += count
+        text = memoryview(buffer)[PAD : PAD + filled]  # type: ignore[arg-type]
+        if long_line(text, 0, filled) is not None:
+            raise NeedsLineReader
+        if filled < capacity:
+            break
+        from gradedeval.kernel.trec.topic_blocks import last_topic  # most files are one block
+
+        cut = last_topic(buffer, PAD, PAD + filled) - PAD
+        if not cut and is_sparse(buffer[PAD : PAD + filled]):
+            cut = last_newline(text, 0, filled) + 1
+        carried = filled - cut
+        capacity = max(size, 2 * carried)
+        following = padded(capacity)
+        following[PAD : PAD + carried] = buffer[PAD + cut : PAD + filled]
+        if cut:
+            yield Block(buffer, PAD, PAD + cut, offset, layout)
+        buffer, filled, offset = following, carried, offset + cut
+    if filled and buffer[PAD + filled - 1] != NEWLINE:
+        buffer[PAD + filled] = NEWLINE
+        filled += 1
+    yield Block(buffer, PAD, PAD + filled, offset, layout)

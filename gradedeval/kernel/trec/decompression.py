@@ -1,0 +1,233 @@
+"""Compressed bytes -> a stream of decompressed bytes, a bounded piece at a time, made ahead in a background thread.
+
+Compression is recognized by content. A stream that grows without measure, as a file does that was made to fill the
+memory of whoever unpacks it, is refused.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from importlib import import_module
+from io import BytesIO
+from typing import Any
+
+from gradedeval.errors import InputError, flag
+from gradedeval.kernel.trec.lines import _MOST_GROWTH
+
+SLICE = 1 << 16
+"""Compressed bytes that are worked on at once."""
+
+FEW = 1 << 11
+"""The same of zst, whose library has no bound for what they become: 32,768 times as many at most."""
+
+PIECE = 1 << 20
+"""Decompressed bytes of a piece, at most."""
+
+AHEAD = 16
+"""Pieces that may be decompressed before the reader takes them."""
+
+
+@dataclass(eq=False, repr=False)
+class Packing:
+    """How the streams of a compressed file are unpacked.
+
+    make    a decompressor for one of them
+    pieces  what it makes of some bytes, at most PIECE at a time
+    size    bytes that are given to it at once
+    most    how many times as many bytes they may become
+    """
+
+    make: Callable[[], Any]
+    pieces: Callable[[Any, bytes], Iterator[bytes]]
+    size: int = SLICE
+    most: float = field(default_factory=lambda: _MOST_GROWTH.get())
+
+
+def packing_of(head: bytes, place: str) -> Packing | None:
+    """How a file is packed that starts with these bytes; None if it is not compressed."""
+    packings: dict[bytes, Packing] = {
+        b"\x1f\x8b": Packing(lambda: zlib.decompressobj(wbits=31), _of_zlib),
+        b"BZh": Packing(lambda: _library("bz2", place).BZ2Decompressor(), _bounded),
+        b"\xfd7zXZ\x00": Packing(lambda: _library("lzma", place).LZMADecompressor(), _bounded),
+        b"\x28\xb5\x2f\xfd": Packing(lambda: _zstd(place), _at_once, FEW),
+        b"\x04\x22\x4d\x18": Packing(lambda: _lz4(place), _bounded),
+    }
+    if head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F:  # a zstd file may start with a skippable frame
+        return packings[b"\x28\xb5\x2f\xfd"]
+    return next((packing for magic, packing in packings.items() if head.startswith(magic)), None)
+
+
+def _of_zlib(stream: Any, piece: bytes) -> Iterator[bytes]:
+    while True:
+        yield (made := stream.decompress(piece, PIECE))
+        piece = stream.unconsumed_tail
+        if stream.eof or (not piece and len(made) < PIECE):
+            return
+
+
+def _bounded(stream: Any, piece: bytes) -> Iterator[bytes]:
+    while True:
+        yield stream.decompress(piece, PIECE)
+        if stream.eof or stream.needs_input:
+            return
+        piece = b""
+
+
+def _at_once(stream: Any, piece: bytes) -> Iterator[bytes]:
+    made = stream.decompress(piece)
+    yield from (made[at : at + PIECE] for at in range(0, len(made), PIECE))
+
+
+def decompressed_pieces(read: Callable[[int], bytes], packing: Packing, place: str) -> Iterator[bytes]:
+    """The decompressed bytes of what `read` returns, piece by piece.
+
+    Raises InputError where they are broken, or become too many, and the OSError of `read`.
+    """
+    try:
+        yield from _pieces(read, packing, place)
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # each library has its own
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise InputError(place, f"broken compressed data ({error})", "copy or compress the file again") from None
+
+
+def _pieces(read: Callable[[int], bytes], packing: Packing, place: str) -> Iterator[bytes]:
+    size, taken, given = packing.size, 0, 0
+    piece = read(size)
+    taken += len(piece)
+    while piece:
+        piece = piece.lstrip(b"\x00")  # zero padding after a stream, as on tapes
+        stream = packing.make() if piece else None
+        while stream is not None and not stream.eof:
+            if not piece:
+                piece = read(size)
+                taken += len(piece)
+            if not piece:
+                raise EOFError("unexpected end of file")
+            # In slices, because a decompressor keeps a copy of all that follows the end of its stream.
+            for made in packing.pieces(stream, piece):
+                given += len(made)
+                check_growth(given, taken, place, packing.most)
+                yield made
+            piece = (stream.unused_data or b"") if stream.eof else b""
+        # Several streams may follow each other: the output of `cat a.gz b.gz` is a valid file.
+        while len(piece) < size and (more := read(size - len(piece))):
+            piece += more
+            taken += len(more)
+
+
+def check_growth(grown: int, size: int, place: str, most: float | None = None) -> None:
+    """Raise InputError where so many bytes become more than they may; `most` times as many, or what the user allows."""
+    most = _MOST_GROWTH.get() if most is None else most
+    if grown > most * size:
+        what = f"unpacks to more than {most:,.10g} times its size"
+        raise InputError(place, what, f"if it is what it should be, add {flag.max_growth:inf}", kind="growth")
+
+
+def decompress(data: bytes, place: str) -> bytes:
+    """Bytes decompressed, if they are compressed. Raises InputError where they are broken, or become too many."""
+    packing = packing_of(data[:8], place)
+    return b"".join(decompressed_pieces(BytesIO(data).read, packing, place)) if packing else data
+
+
+def _library(name: str, place: str) -> Any:
+    """A compression library, imported when a file needs it: most runs are plain, and not every Python has it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise InputError(place, f"is compressed, and this Python has no {name}", "decompress the file first") from None
+
+
+def _zstd(place: str) -> Any:
+    try:
+        import zstandard
+    except ImportError:
+        raise InputError(place, "is compressed with zstd", "pip install 'gradedeval[zstd]'") from None
+    return zstandard.ZstdDecompressor().decompressobj()
+
+
+def _lz4(place: str) -> Any:
+    try:
+        import lz4.frame
+    except ImportError:
+        raise InputError(place, "is compressed with lz4", "pip install lz4") from None
+    return lz4.frame.LZ4FrameDecompressor()
+
+
+class BackgroundDecompressor:
+    """The decompressed bytes, from a thread that stays a few pieces ahead: zlib and the like release the GIL. Where no
+    thread can be started they are made when they are asked for.
+
+    Raises the errors of `decompressed_pieces`.
+    """
+
+    def __init__(self, packing: Packing, read: Callable[[int], bytes], place: str) -> None:
+        from queue import Queue
+        from threading import Thread
+
+        self._made = decompressed_pieces(read, packing, place)
+        self._queue: Any = Queue(AHEAD)
+        self._closed = False
+        self._piece = memoryview(b"")
+        self._end: Any = None  # empty bytes, or what happened, once there is no more
+        self._thread: Thread | None = Thread(target=self._fill, name=f"decompress {place}", daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError:  # a limit of processes counts threads, too
+            self._thread = None
+
+    def _fill(self) -> None:
+        end: Any = b""
+        try:
+            for piece in self._made:
+                if piece and not self._put(piece):
+                    return
+        except BaseException as error:
+            end = error
+        self._put(end)
+
+    def _put(self, piece: Any) -> bool:
+        """Queue a piece; False if the reader has stopped."""
+        from queue import Full
+
+        while not self._closed:
+            try:
+                self._queue.put(piece, timeout=0.1)
+                return True
+            except Full:
+                pass
+        return False
+
+    def _next(self) -> Any:
+        if self._thread is None:
+            return next(filter(None, self._made), b"")
+        return self._queue.get()
+
+    def read_into(self, view: memoryview) -> int:
+        if not len(self._piece) and self._end is None:
+            piece = self._next()
+            if piece and not isinstance(piece, BaseException):
+                self._piece = memoryview(piece)
+            else:
+                self._end = piece
+        if isinstance(self._end, BaseException):
+            raise self._end
+        count = min(len(view), len(self._piece))
+        view[:count] = self._piece[:count]
+        self._piece = self._piece[count:]
+        return count
+
+    def close(self, wait: float | None = None) -> bool:
+        """Stop the thread, and tell whether it ended within `wait` seconds: only then may the source be read again or
+        closed."""
+        self._closed = True
+        if self._thread is None:
+            return True
+        while not self._queue.empty():
+            self._queue.get_nowait()
+        self._thread.join(wait)
+        return not self._thread.is_alive()

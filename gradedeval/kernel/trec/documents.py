@@ -1,0 +1,515 @@
+"""Files that a library reads whole: JSON, JSON Lines, Parquet, Arrow; LETOR; qrels of the package ir_datasets."""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from itertools import chain
+from typing import Any, TypeVar
+
+from gradedeval.errors import InputError, ProblemList
+from gradedeval.kernel.trec.decompression import check_growth
+from gradedeval.kernel.trec.file_formats import DOCNO, TOPIC, TableColumns, check_distinct, find_column
+from gradedeval.kernel.trec.line_reader import Skipped, numbered_lines
+from gradedeval.kernel.trec.lines import BYTE_ORDER_MARKS, LONGEST, decode
+from gradedeval.kernel.trec.stream import Stream
+
+# Parquet and Arrow files: of their columns only those that are asked for.
+
+
+Made = TypeVar("Made")
+
+ROW = 24
+"""Bytes of memory that a row takes at least: topic, docno and a number."""
+
+Table = tuple[list[str], Callable[[str], list[Any]], int]
+"""Names of columns, the values of one, and how many rows there are."""
+
+
+def read_parquet(data: bytes, skipped: Skipped) -> tuple[str, TableColumns]:
+    def opened(pa: Any) -> Table:
+        import pyarrow.parquet
+
+        file = pyarrow.parquet.ParquetFile(pa.BufferReader(data), pre_buffer=False)
+        about, names = file.metadata, list(file.schema_arrow.names)
+        unpacked = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
+        check_growth(max(unpacked, about.num_rows * ROW), len(data), skipped.place)
+        # Only what is asked for is unpacked: not the texts and vectors that may stand beside it.
+        return names, lambda name: file.read([name], use_threads=False).column(name).to_pylist(), about.num_rows
+
+    skipped.unit = "row"
+    return "parquet", _table(opened, skipped.place, "a Parquet file")
+
+
+def read_arrow(data: bytes, skipped: Skipped) -> tuple[str, TableColumns]:
+    def opened(pa: Any) -> Table:
+        import pyarrow.feather
+
+        source, before, batches = pa.BufferReader(data), pa.total_allocated_bytes(), []
+        if data.startswith(b"FEA1"):
+            table = pyarrow.feather.read_table(source)
+        else:
+            is_stream = data.startswith(b"\xff\xff\xff\xff")
+            reader = pa.ipc.open_stream(source) if is_stream else pa.ipc.open_file(source)
+            for batch in reader if is_stream else map(reader.get_batch, range(reader.num_record_batches)):
+                check_growth(pa.total_allocated_bytes() - before, len(data), skipped.place)
+                batches.append(batch)
+            table = pa.Table.from_batches(batches, reader.schema)
+        return table.column_names, lambda name: table.column(name).to_pylist(), table.num_rows
+
+    skipped.unit = "row"
+    return "arrow", _table(opened, skipped.place, "an Arrow file")
+
+
+def _table(opened: Callable[[Any], Table], place: str, what: str) -> TableColumns:
+    """The columns of a table, which are read as they are asked for. Raises InputError then, too."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise InputError(place, f"is {what}", "pip install 'gradedeval[parquet]'") from None
+
+    def whole(read: Callable[[Any], Made], given: Any) -> Made:
+        try:
+            return read(given)
+        except InputError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, KeyError):
+            problem = f"begins like {what} but cannot be read as one"
+            raise InputError(place, problem, "write the file again", kind="format") from None
+
+    names, values, rows = whole(opened, pa)
+    check_distinct(names, place)
+    return TableColumns(names, cache(lambda name: whole(values, name)), rows)
+
+
+# Tables in a JSON document, as `DataFrame.to_json` writes them: by column, by row, or apart from their names.
+
+
+def is_record(document: Mapping[str, Any]) -> bool:
+    """Whether the names of an object are those of a topic and a docno."""
+    return find_column(document, TOPIC) is not None and find_column(document, DOCNO) is not None
+
+
+def by_column(document: dict[str, Any], place: str) -> TableColumns | None:
+    """The table of an object column -> values, as `DataFrame.to_json` writes it: lists, or index -> value."""
+    if not is_record(document) or not all(isinstance(values, dict | list) for values in document.values()):
+        return None
+    columns = {name: list(values.values() if isinstance(values, dict) else values) for name, values in document.items()}
+    if len({len(values) for values in columns.values()}) > 1:
+        raise InputError(place, "columns of different lengths", "give each row a value in each", kind="format")
+    return TableColumns.of(columns)
+
+
+def records_of_pandas(document: Any) -> Any:
+    """The records of a table of orient split, table or index; any other document as it is."""
+    if not isinstance(document, dict):
+        return document
+    rows = list(document.values())
+    if {"columns", "data"} <= document.keys() <= {"columns", "index", "data"} and _are(list, rows):
+        names, data = document["columns"], document["data"]
+        distinct = _are(str, names) and len(set(names)) == len(names)
+        if distinct and _are(list, data) and {len(row) for row in data} <= {len(names)}:
+            return [dict(zip(names, row, strict=True)) for row in data]
+    if document.keys() == {"schema", "data"} and isinstance(document["data"], list):
+        return document["data"]
+    # Beside numbers alone, the names could be docnos.
+    are_records = _are(dict, rows) and all(is_record(row) and str in map(type, row.values()) for row in rows)
+    return rows if rows and are_records else document
+
+
+def _are(kind: type, values: list[Any]) -> bool:
+    return all(isinstance(value, kind) for value in values)
+
+
+# JSON of a user's file -> values; what Python cannot read is told as what is not JSON.
+
+
+TOO_DEEP, TOO_LONG = "nested too deeply", "a number has too many digits"
+"""The messages about JSON that is valid, and beyond what is read: hundreds of brackets within each other, and thousands
+of digits."""
+
+# Where one of these is first passed is where a text is wrong. Python may be told to read less than its default.
+_NESTED, _DIGITS = 100, 640
+_TOKEN = re.compile(
+    r'"(?:[^"\\]|\\.)*+"?|(?P<bracket>[][{}])|(?P<digits>[0-9]++)(?P<fraction>[.eE][0-9.eE+-]*+)?', re.DOTALL
+)
+
+
+def read_json(text: str, of_pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """The value of a text.
+
+    of_pairs  makes a value of the names and values of an object, and may raise InputError
+
+    Raises json.JSONDecodeError, with `msg` and `lineno`, for what is not JSON, is `TOO_DEEP` or is `TOO_LONG`.
+    """
+    import json  # not before it is needed
+
+    try:
+        return json.loads(text, object_pairs_hook=of_pairs)
+    except (json.JSONDecodeError, InputError):
+        raise
+    except RecursionError:
+        raise json.JSONDecodeError(TOO_DEEP, text, _deep(text)) from None
+    except ValueError:  # of int()
+        raise json.JSONDecodeError(TOO_LONG, text, _long(text)) from None
+
+
+def _deep(text: str) -> int:
+    """Where the brackets of a text are too deep."""
+    depth = 0
+    for found in _TOKEN.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found["bracket"], 0)
+        if depth > _NESTED:
+            return found.start()
+    return 0
+
+
+def _long(text: str) -> int:
+    """Where the first integer of too many digits stands."""
+    digits = (found for found in _TOKEN.finditer(text) if found["digits"] and not found["fraction"])
+    return next((found.start() for found in digits if len(found["digits"]) > _DIGITS), 0)
+
+
+_JSON_HINT = 'expected topic -> docno -> number, or records such as {"topic": "51", "docno": "d7", …}'
+_TEXT = re.compile(rb"\S")
+PIECE = 1 << 18
+"""Bytes of JSON Lines that become text and then columns at a time: a million dicts would take five times as much."""
+_LETOR_LINE = re.compile(rb"\s*(\S+)\s+qid:(\S+)([^#]*)(?:#(.*))?")
+_LETOR_DOCNO = re.compile(rb"(?<!\w)(?:docid|docno)\s*[=:]\s*(\S+)")
+
+
+def read_document(format: str, stream: Stream, skipped: Skipped | None = None) -> tuple[str, Any]:
+    """The format of a file and its content: a dict topic -> docno -> number, or `Columns`.
+
+    skipped  takes bad lines; without it they are errors
+
+    Raises InputError where the file is not of that format, a docno is longer than a line may be, or a library is
+    missing.
+    """
+    skipped = skipped or Skipped(stream.place)
+    if format == "letor":
+        return _letor(stream, skipped)
+    data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
+    if not data.strip():
+        raise InputError(stream.place, "is empty", f"expected {format}", kind="empty")
+    format, content = _READERS[format](data, skipped)
+    if _longest(_docnos(content)) > LONGEST:
+        raise InputError(stream.place, f"has a docno of more than {LONGEST:,} bytes", "is it the text of a document?")
+    return format, content
+
+
+def _docnos(content: Any) -> Collection[Any]:
+    """All that may be a docno in what was read."""
+    if isinstance(content, dict):
+        return list(chain.from_iterable(inner for inner in content.values() if isinstance(inner, dict | list)))
+    name = find_column(content.columns, DOCNO)
+    return [] if name is None else content.values(name)
+
+
+def _longest(docnos: Collection[Any]) -> int:
+    try:
+        return max(map(len, docnos), default=0)
+    except TypeError:  # some are no text
+        return max((len(docno) for docno in docnos if isinstance(docno, str)), default=0)
+
+
+def ir_datasets_qrels(place: str) -> TableColumns:
+    """The judgments of `ir_datasets:NAME`.
+
+    Raises InputError where the package is missing, and with the package's own message where it has no such qrels or
+    cannot download them.
+    """
+    try:
+        import ir_datasets
+    except ImportError:
+        raise InputError(place, "needs the package ir_datasets", "pip install ir_datasets") from None
+    import logging
+
+    disabled = logging.root.manager.disable
+    try:
+        logging.disable(logging.WARNING)  # it says at length what the error says as well
+        rows = list(ir_datasets.load(place.partition(":")[2]).qrels_iter())
+    except KeyError:
+        raise InputError(place, "ir_datasets knows no such data", "its site lists the names") from None
+    except Exception as error:  # of the network, of files, of what is to be downloaded by hand
+        what = str(error.args[0] if error.args else type(error).__name__).strip().partition("\n")[0]
+        raise InputError(place, f"ir_datasets says: {what}", "try it with the package, or give a file") from None
+    finally:
+        logging.disable(disabled)
+    names = rows[0]._fields if rows else ()
+    return TableColumns.of({field: [getattr(row, field) for row in rows] for field in names})
+
+
+# JSON
+
+
+def _json(data: bytes, skipped: Skipped) -> tuple[str, Any]:
+    import json
+
+    place = skipped.place
+    if _begins_with_a_value(data):
+        return "jsonl", _json_lines(data, skipped)
+    try:
+        document = read_json(decode(data), _distinct(place))
+    except json.JSONDecodeError as error:
+        if error.msg != "Extra data":
+            raise _invalid(place, error.lineno, error.msg) from None
+        return "jsonl", _json_lines(data, skipped)
+    document = records_of_pandas(document)
+    if document == []:
+        raise InputError(place, "is empty", _JSON_HINT, kind="empty")
+    if isinstance(document, list):
+        skipped.unit = "record"
+        return "json", _of_records([(range(1, len(document) + 1), document)], skipped)
+    if isinstance(document, dict):
+        if (columns := by_column(document, place)) is not None:
+            return "json", columns
+        if is_record(document):
+            return "jsonl", _of_records([([1], [document])], skipped)
+        nested = {topic: inner for topic, inner in document.items() if isinstance(inner, dict | list)}
+        if len(nested) == len(document) or (nested and skipped.lenient):
+            skipped.unit = "entry"
+            for topic in document.keys() - nested.keys():
+                skipped.add(InputError(place, "is not a topic"), f"topic '{topic}'")
+            return "json", nested
+    raise InputError(place, f"holds JSON of an unknown form ({_what(document)})", _JSON_HINT, kind="format")
+
+
+def _begins_with_a_value(data: bytes) -> bool:
+    """Whether the first line is JSON, and not the last: such a file has a record in each line."""
+    import json
+
+    begin = _TEXT.search(data)
+    end = data.find(b"\n", begin.start() if begin else 0)
+    if end < 0 or not _TEXT.search(data, end):
+        return False
+    try:
+        read_json(decode(data[:end]))
+    except json.JSONDecodeError:
+        return False
+    return True
+
+
+def _json_lines(data: bytes, skipped: Skipped) -> TableColumns:
+    return _of_records(_pieces(data, skipped), skipped)
+
+
+def _pieces(data: bytes, skipped: Skipped) -> Iterator[tuple[list[int], list[Any]]]:
+    """The records of some lines at a time, and their lines. Together they are decoded as one list, in half the time."""
+    import json
+
+    load = partial(read_json, of_pairs=_distinct(skipped.place))
+    begin, number = 0, 1
+    while begin < len(data):
+        end = data.find(b"\n", begin + PIECE)
+        end = len(data) if end < 0 else end
+        text = decode(data[begin:end]).split("\n")
+        lines = [number + at for at, line in enumerate(text) if line and not line.isspace()]
+        begin, number = end + 1, number + len(text)
+        text = [line.strip() for line in text if line and not line.isspace()]
+        try:
+            records = load(f"[{','.join(text)}]") if all(line[0] == "{" and line[-1] == "}" for line in text) else []
+        except (InputError, json.JSONDecodeError):
+            records = []
+        if len(records) == len(lines):
+            yield lines, records
+        else:
+            for line, one in zip(lines, text, strict=True):
+                yield from _one(load, line, one, skipped)
+
+
+def _one(load: Callable[[str], Any], line: int, text: str, skipped: Skipped) -> Iterator[tuple[list[int], list[Any]]]:
+    """The record of a line, unless it is bad."""
+    import json
+
+    try:
+        yield [line], [load(text)]
+    except InputError as error:
+        skipped.add(error.replace(place=f"{skipped.place}:{line}"), line)
+    except json.JSONDecodeError as error:
+        skipped.add(_invalid(skipped.place, line, error.msg), line)
+
+
+def _distinct(place: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    """Makes a dict of the pairs of a JSON object. Raises InputError where a name occurs twice: JSON would keep the last
+    without a word."""
+
+    def of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        known = dict(pairs)
+        if len(known) < len(pairs):
+            names = [name for name, _ in pairs]
+            again = next(name for position, name in enumerate(names) if name in names[:position])
+            raise InputError(place, f"duplicate name '{again}' in a JSON object", "give each name once", kind="format")
+        return known
+
+    return of_pairs
+
+
+def _invalid(place: str, line: int, what: str) -> InputError:
+    return InputError(f"{place}:{line}", f"is not valid JSON ({what})", "write the file again", kind="format")
+
+
+def _of_records(pieces: Iterable[tuple[Sequence[int], list[Any]]], skipped: Skipped) -> TableColumns:
+    """The columns of records, which come in pieces with their lines."""
+    columns = dict[str, list[Any]]()
+    topics = dict[str, str]()  # one text for all the lines that have it
+    shapes: set[tuple[str, ...] | None] = set()  # of which there are few
+    lines = array("q")
+    for numbers, records in pieces:
+        if not shapes.issuperset(map(_shape, records)):
+            numbers, records = _checked(numbers, records, skipped)
+            new_shapes = dict.fromkeys(map(_shape, records))  # in the order of the file
+            shapes.update(new_shapes)
+            for name in (name for shape in new_shapes for name in shape or ()):
+                columns.setdefault(name, [None] * len(lines))
+        of_topic = find_column(columns, TOPIC)
+        for name, values in columns.items():
+            new = [record.get(name) for record in records]
+            if name == of_topic:
+                new = [topics.setdefault(value, value) if type(value) is str else value for value in new]
+            values += new
+        lines.extend(numbers)
+    if not lines:
+        raise InputError(skipped.place, f"no records ({skipped.count} bad skipped)", _JSON_HINT, kind="empty")
+    return TableColumns.of(columns, lines)
+
+
+def _shape(record: Any) -> tuple[str, ...] | None:
+    return tuple(record) if isinstance(record, dict) else None
+
+
+def _checked(lines: Sequence[int], records: list[Any], skipped: Skipped) -> tuple[list[int], list[dict[str, Any]]]:
+    """Those records that have a topic and a docno."""
+    good: list[tuple[int, dict[str, Any]]] = []
+    for line, record in zip(lines, records, strict=True):
+        if isinstance(record, dict) and is_record(record):
+            good.append((line, record))
+        else:
+            what = f"no record with a topic and a docno: {_what(record)}"
+            error = InputError(f"{skipped.place}:{line}", what, _JSON_HINT, kind="format")
+            skipped.add(error, line)
+    return [line for line, _ in good], [record for _, record in good]
+
+
+def _what(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"object of {', '.join(map(str, list(value)[:5])) or 'nothing'}"
+    words = {"list": "list", "str": "text", "bool": "true or false", "NoneType": "null"}
+    return words.get(type(value).__name__, "number")
+
+
+# LETOR
+
+
+def _letor(stream: Stream, skipped: Skipped) -> tuple[str, TableColumns]:
+    topics, docnos, grades, lines = [], [], [], array("q")
+    for number, line in numbered_lines(stream):
+        line = line.removeprefix(BYTE_ORDER_MARKS[0]) if number == 1 else line
+        if not line.strip() or line.lstrip().startswith(b"#"):
+            continue
+        found = _LETOR_LINE.fullmatch(line.rstrip(b"\r\n"))
+        named = _LETOR_DOCNO.search(found[4] or b"") if found else None
+        words = (found[4] or b"").split() if found else []
+        if found is None or not (named or words):
+            what = ("no line of LETOR", "expected 'label qid:… features # docid'")
+            hint = "runs name documents by docid; rows without any are for evaluate_arrays in Python"
+            what = what if found is None else ("no docid behind #", hint)
+            kind = "" if found is None else "fields"
+            skipped.add(InputError(f"{skipped.place}:{number}", *what, kind=kind), number)
+            continue
+        topics.append(found[2])
+        docnos.append(named[1] if named else words[0])
+        grades.append(_label(found[1]))
+        lines.append(number)
+    if not lines and not skipped.count:
+        raise InputError(skipped.place, "is empty", "expected letor", kind="empty")
+    return "letor", TableColumns.of({"topic": topics, "docno": docnos, "grade": grades}, lines)
+
+
+def _label(token: bytes) -> float | str:
+    try:
+        return float(token)
+    except ValueError:
+        return decode(token)
+
+
+_READERS: dict[str, Callable[[bytes, Skipped], tuple[str, Any]]] = {
+    "json": _json,
+    "jsonl": _json,
+    "parquet": read_parquet,
+    "arrow": read_arrow,
+}
+
+
+# Rows of a JSON document, or of JSON Lines, each with the line that it begins on.
+
+
+Rows = list[tuple[int, Mapping[str, Any]]]
+
+
+def json_rows(text: str, place: str, needed: Sequence[str], hint: str) -> tuple[dict[str, Any], Rows]:
+    """What a document says beside its `rows`, and the rows with their lines; of JSON Lines and of a list of rows, as
+    pandas writes records, nothing and the rows, those of a list with their numbers.
+
+    Raises InputError where the text is not JSON, or a row lacks a key that is needed.
+    """
+    problems = ProblemList(place)
+    try:
+        document = read_json(text)
+    except json.JSONDecodeError as error:
+        document = None
+        if not _is_object(text.lstrip().partition("\n")[0]):
+            raise _invalid_rows(error, f"{place}:{error.lineno}", hint) from None
+    is_document = isinstance(document, dict) and isinstance(document.get("rows"), list)
+    if is_document:
+        found = _rows_of(text, len(document["rows"]))
+    elif isinstance(document, list):
+        found = iter(enumerate(document, 1))  # all of them may stand on one line
+    else:
+        found = _lines_of(text, place, hint)
+    rows = []
+    for line, row in found:
+        missing = [name for name in needed if not isinstance(row, dict) or name not in row]
+        if missing:
+            problems.add(line, f"no key '{missing[0]}'", hint)
+        else:
+            rows.append((line, row))
+    problems.check()
+    return {key: value for key, value in document.items() if key != "rows"} if is_document else {}, rows
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(read_json(text), dict)
+    except json.JSONDecodeError:
+        return False
+
+
+def _invalid_rows(error: json.JSONDecodeError, place: str, hint: str) -> InputError:
+    return InputError(place, f"is not valid JSON ({error.msg})", hint, kind="format")
+
+
+def _rows_of(text: str, count: int) -> Iterator[tuple[int, Any]]:
+    """The rows of a valid document. Within strings the quotes of '"rows"' would be escaped."""
+    decoder, line, counted = json.JSONDecoder(), 1, 0
+    position = text.index("[", text.index('"rows"'))
+    for _ in range(count):
+        position += 1
+        while text[position].isspace() or text[position] == ",":
+            position += 1
+        line, counted = line + text.count("\n", counted, position), position
+        row, position = decoder.raw_decode(text, position)
+        position -= 1
+        yield line, row
+
+
+def _lines_of(text: str, place: str, hint: str) -> Iterator[tuple[int, Any]]:
+    for line, row in enumerate(text.split("\n"), 1):
+        if row.strip():
+            try:
+                yield line, read_json(row)
+            except json.JSONDecodeError as error:
+                raise _invalid_rows(error, f"{place}:{line}", hint) from None

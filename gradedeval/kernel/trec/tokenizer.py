@@ -1,0 +1,782 @@
+"""Blocks of whole lines -> where their fields begin and end, thousands of lines at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader
+
+# Tokens of a buffer compared and hashed eight bytes at a time: SWAR (SIMD within a register) in NumPy words.
+
+
+Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint64]
+
+Word = Callable[[Any, Any], Words]
+"""(offset, rows) -> the eight bytes at an offset of each token in these rows, little-endian. Read-only."""
+
+TrailingBytes = Callable[[slice], tuple[Words, Words]]
+"""rows -> the last nine bytes of each token in these rows, as two words: their first eight and their last eight."""
+
+TAB, NEWLINE, RETURN, SPACE, QUOTE, HASH, COMMA = 9, 10, 13, 32, 34, 35, 44
+
+PAD = 64
+"""Bytes of a buffer before and after its text, so that words can be read across both ends of the text."""
+
+NEAR = 32
+"""Up to this many bytes all tokens are processed, whatever their length; beyond, only the longer ones."""
+
+FAR = 512
+"""Bytes that a token is longer than others before it is processed by itself: a call for each eight bytes would take
+seconds for a megabyte."""
+
+_HALF = np.uint64(32)
+_ODD = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)  # multipliers of a Weyl sequence and of rrmxmx
+
+
+def padded(size: int) -> Bytes:
+    """A buffer for a text of `size` bytes, which begins at PAD; zeros around it."""
+    buffer = np.empty(size + 2 * PAD, dtype=np.uint8)
+    buffer[:PAD] = 0
+    buffer[PAD + size :] = 0
+    return buffer
+
+
+def words_at(buffer: Bytes) -> Words:
+    """A view of the buffer: at every position the little-endian word that begins there."""
+    return np.ndarray((len(buffer) - 7,), dtype="<u8", buffer=buffer.data, strides=(1,))
+
+
+def tokens(buffer: Bytes, start: Ints, end: Ints) -> list[bytes]:
+    """The tokens that begin and end at these positions."""
+    view = memoryview(buffer)  # type: ignore[arg-type]
+    return [bytes(view[begin:stop]) for begin, stop in zip(start.tolist(), end.tolist(), strict=True)]
+
+
+def gather(words: Words, start: Ints) -> Word:
+    """The words of tokens that begin at these positions."""
+    return lambda at, rows: words[start[rows] + at]
+
+
+def gather_trailing(buffer: Bytes, end: Ints) -> TrailingBytes:
+    """The last bytes of tokens that end at these positions."""
+    sixteen = np.ndarray((len(buffer) - 15,), "V16", buffer.data, strides=(1,))
+
+    def nine(rows: slice) -> tuple[Words, Words]:
+        pairs = sixteen[end[rows] - 16].view("<u8")
+        before = pairs[::2] >> np.uint64(56)
+        before |= pairs[1::2] << np.uint64(8)
+        return before, pairs[1::2]
+
+    return nine
+
+
+def hashes(word: Word, length: NDArray[Any]) -> Words:
+    """A 64-bit hash of each token, whose highest bits can choose a slot."""
+    hashed = np.zeros(len(length), dtype=np.uint64)
+    for at, rows, part in _parts(word, length):
+        mixed = part >> _HALF  # the last bytes are highest: unmixed, they would change only the highest bits
+        mixed ^= part
+        if isinstance(rows, int):
+            mixed *= _powers(int(at[-1] // 8).bit_length())[at[0] // 8 : at[-1] // 8 + 1]
+            hashed[rows : rows + 1] += mixed.sum()
+            continue
+        mixed *= np.uint64(pow(_ODD[0], at // 8 + 1, 1 << 64))
+        if isinstance(rows, slice):
+            hashed += mixed
+        else:
+            hashed[rows] += mixed
+    hashed ^= hashed >> _HALF
+    hashed *= np.uint64(_ODD[1])
+    return hashed
+
+
+def equal(words: Words, start: Ints, other_words: Words, other: Ints, length: Ints) -> Bools:
+    """Whether the tokens at `start` and those at `other`, of equal lengths, are equal byte by byte."""
+    same = np.ones(len(length), dtype=bool)
+    for _, rows, part in _parts(lambda at, rows: words[start[rows] + at] ^ other_words[other[rows] + at], length):
+        same[rows] &= not part.any() if isinstance(rows, int) else part == 0
+    return same
+
+
+def text_hashes(tokens: list[bytes]) -> tuple[Bytes, Ints, Ints, Words]:
+    """Tokens written to a buffer: the buffer, and the start, length and hash of each."""
+    text = b"".join(tokens)
+    buffer = padded(len(text))
+    buffer[PAD : PAD + len(text)] = np.frombuffer(text, dtype=np.uint8)
+    length = np.array([len(token) for token in tokens], dtype=np.int64)
+    start = PAD + np.cumsum(length) - length
+    return buffer, start, length, hashes(gather(words_at(buffer), start), length)
+
+
+def run_starts(word: Word, length: NDArray[Any]) -> Ints:
+    """The positions of the tokens that differ from the one before; the first is one of them."""
+    changed: Bools = length[1:] != length[:-1]
+    before: tuple[int, Any] = -2, None
+    for _, rows, part in _parts(word, length):
+        if isinstance(rows, slice):
+            changed |= part[1:] != part[:-1]
+        elif isinstance(rows, int):
+            if before[0] == rows - 1 and not np.array_equal(before[1], part):
+                changed[rows - 1] = True
+            before = rows, part
+        else:  # the rows before must be equally long to be equal
+            after = np.flatnonzero(rows[1:] - rows[:-1] == 1) + 1
+            changed[rows[after] - 1] |= part[after] != part[after - 1]
+    return np.append(0, np.flatnonzero(changed) + 1)
+
+
+@cache
+def _powers(bits: int) -> Words:
+    """The first 2**bits powers of the multiplier, from itself on."""
+    return np.multiply.accumulate(np.full(1 << bits, _ODD[0], dtype=np.uint64))
+
+
+def _parts(word: Word, length: NDArray[Any]) -> Iterator[tuple[Any, Any, Words]]:
+    """The tokens eight bytes at a time: offset, rows that are that long, and their words. Where few tokens are left
+    that are much longer, each of these to its end: offsets, its row, and the words there.
+
+    Bytes behind the end of a token are shifted out: the others are highest, with zeros below, which no text contains.
+    """
+    longest = int(length.max(initial=0))
+    shortest = int(length.min(initial=longest))
+    rows: Any = slice(None)
+    for at in range(0, longest, 8):
+        if at >= NEAR:
+            rows = np.flatnonzero(length > at) if at == NEAR else rows[length[rows] > at]
+            if longest - at > max(FAR, 8 * len(rows)):
+                break
+        part = word(at, rows)
+        if longest == shortest:
+            if at + 8 > longest:
+                part = part << np.uint64(8 * (at + 8 - longest))
+        elif at + 8 > shortest:
+            part = part << (8 * (at + 8 - np.clip(length[rows], at, at + 8))).astype(np.uint64)
+        yield at, rows, part
+    else:
+        return
+    for row in rows.tolist():
+        end = int(length[row])
+        offsets = np.arange(at, end, 8)
+        part = word(offsets, row)
+        part[-1] <<= np.uint64(8 * (offsets[-1] + 8 - end))
+        yield offsets, row, part
+
+
+# The fields of short lines, by SWAR: one bit for each byte of a line, so that a few steps find all fields.
+
+
+ALL = slice(None)
+
+FIRST = 128
+"""First bytes of a block, which show whether tabs separate fields, and how long lines are."""
+
+Within = NDArray[np.uint8]
+"""lines: a position within the line."""
+
+
+@dataclass(eq=False, repr=False)
+class ShortLineFields:
+    """The fields of lines that have at most 62 bytes.
+
+    buffer  the bytes of the block
+    rows    lines × bytes: each line, followed by whatever follows it in the text
+    line    where each line begins in the buffer
+    begins  number of a field -> where it begins within each line
+    ends    number of a field -> where it ends
+    """
+
+    buffer: Bytes
+    rows: Bytes
+    line: Ints
+    begins: list[Within]
+    ends: list[Within]
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def start(self, column: int, rows: Ints | slice = ALL) -> Ints:
+        return self.line[rows] + self.begins[column][rows]
+
+    def end(self, column: int, rows: Ints | slice = ALL) -> Ints:
+        return self.line[rows] + self.ends[column][rows]
+
+    def length(self, column: int) -> Within:
+        return self.ends[column] - self.begins[column]
+
+    def word(self, column: int) -> Word:
+        """The words of a field. Where it begins at the same position in all lines, they are a view, not a copy."""
+        begin = self.begins[column]
+        at, width = int(begin[0]), self.rows.shape[1]
+        if not (begin == at).all():
+            return gather(words_at(self.buffer), self.start(column))
+
+        def word(after: int, rows: Any) -> Words:
+            if at + after + 8 <= width:
+                words: Words = self._column(at + after)[rows]
+                return words
+            return gather(words_at(self.buffer), self.start(column))(after, rows)
+
+        return word
+
+    def trailing_bytes(self, column: int) -> TrailingBytes:
+        """The last bytes of a field. Where it ends at about the same position in all lines, two columns of words hold
+        them all, and nothing is gathered."""
+        end = self.ends[column]
+        first, last = int(end.min()), int(end.max())
+        if last - first > 7 or not 9 <= first <= self.rows.shape[1] - 7:
+            return gather_trailing(self.buffer, self.end(column))
+
+        def nine(rows: slice) -> tuple[Words, Words]:
+            low, high = self._column(first - 9)[rows].copy(), self._column(first - 1)[rows].copy()
+            up = ((end[rows] - np.uint8(first)) << np.uint8(3)).astype(np.uint64)
+            down = np.uint64(64) - up  # a shift by 64 gives 0
+            before = low >> up
+            before |= high << down
+            up += np.uint64(8)
+            down -= np.uint64(8)
+            low >>= up
+            low |= high << down
+            return before, low
+
+        return nine
+
+    def _column(self, at: int) -> Words:
+        """The word that begins at a position of each line."""
+        return np.ndarray(len(self.rows), "<u8", self.rows.data, at, (self.rows.shape[1],))
+
+
+def short_line_fields(buffer: Bytes, begin: int, end: int, fields: int) -> ShortLineFields | None:
+    """The fields of the lines in `buffer[begin:end]`, the last of which ends with a newline.
+
+    None if a line is too long, a comment, or blank, has another number of fields, or contains control bytes.
+    """
+    ends = _newlines(buffer, begin, end)
+    if ends is None:
+        return None
+    line = np.empty_like(ends)
+    line[0] = 0
+    np.add(ends[:-1], 1, out=line[1:])
+    ends -= line
+    longest = int(ends.max())
+    width = 32 if longest <= 30 else 64
+    if longest > width - 2:  # the shifts below need a spare bit
+        return None
+    length = ends.astype(np.uint8)
+    line += begin
+    rows = np.ndarray(len(buffer) - width + 1, f"V{width}", buffer.data, strides=(1,))[line]
+    rows = rows.view(np.uint8).reshape(-1, width)
+    if (rows[:, 0] == HASH).any():
+        return None
+    # One bit for each byte, the first byte lowest.
+    kind: Any = np.uint32 if width == 32 else np.uint64
+    separates = np.packbits(rows <= SPACE, bitorder="little").view(kind)
+    separates[-1:] &= (kind(2) << length[-1:]) - kind(1)  # the last line may be followed by anything
+    bounds = _single_spaced(separates, length, fields) or _spaced(separates, length, fields)
+    return ShortLineFields(buffer, rows, line, *bounds) if bounds else None
+
+
+def _single_spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], list[Within]] | None:
+    """Where fields begin and end if exactly one byte separates them, and none is around them; None otherwise."""
+    one = separates.dtype.type(1)
+    if (separates & (separates << one | one)).any():
+        return None
+    after = _places(separates, fields)
+    if not (after[-1] == length + np.uint8(1)).all():
+        return None
+    return [np.zeros_like(length), *after[:-1]], [place - np.uint8(1) for place in after]
+
+
+def _spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], list[Within]] | None:
+    """The same where separators are repeated, or are before or after the fields."""
+    kind = separates.dtype.type
+    inside = (kind(2) << length) - kind(1)
+    separates = separates & inside
+    after = separates << kind(1) | kind(1)
+    stops = separates & ~after
+    if (np.bitwise_count(stops) != fields).any():
+        return None
+    begins, ends = _places(~separates & after & inside, fields), _places(stops, fields)
+    return [place - np.uint8(1) for place in begins], [place - np.uint8(1) for place in ends]
+
+
+def _newlines(buffer: Bytes, begin: int, end: int) -> Ints | None:
+    """Where the newlines are in `buffer[begin:end]`; None if two are within eight bytes, or if there are control bytes
+    other than newlines and tabs. Tabs are allowed if the first bytes have one."""
+    size = end - begin
+    text = buffer[begin : end + -size % 32]
+    tabs = TAB in text[:FIRST]
+    flags = text == NEWLINE if tabs else text < SPACE
+    flags[size:] = False
+    bits = np.packbits(flags, bitorder="little")
+    long = np.count_nonzero(flags[:FIRST]) <= FIRST // 32
+    ends = _single_bits(bits.view("<u4"), 32) if long else None
+    if ends is None and (ends := _single_bits(bits, 8)) is None:
+        return None
+    if tabs:
+        text = text[:size]
+        return ends if len(ends) + np.count_nonzero(text == TAB) == np.count_nonzero(text < SPACE) else None
+    return ends if (text[ends] == NEWLINE).all() else None
+
+
+def _single_bits(words: NDArray[Any], width: int) -> Ints | None:
+    """Which bits are set, in words of `width` bits; None if a word has two. This scans words, not bits."""
+    at = np.flatnonzero(words != 0)
+    word = words[at]
+    below = word - word.dtype.type(1)
+    if (word & below).any():
+        return None
+    below ^= word  # the bit and all below it
+    at *= width
+    at += np.bitwise_count(below) - np.uint8(1)
+    return at
+
+
+def _places(bits: NDArray[Any], count: int) -> list[Within]:
+    """The positions, counted from 1, of the `count` lowest bits of each word."""
+    places = []
+    one = bits.dtype.type(1)
+    below = np.empty_like(bits)
+    lowest = np.empty_like(bits)
+    for at in range(count):
+        np.subtract(bits, one, out=below)
+        np.bitwise_xor(bits, below, out=lowest)  # the lowest bit and all below it
+        places.append(np.bitwise_count(lowest))
+        bits = np.bitwise_and(bits, below, out=None if at == 0 else bits)
+    return places
+
+
+# Decimal numbers of a block, thousands at a time by SWAR, bit for bit those of `float()`.
+
+
+_U = np.uint64
+_EACH = 0x0101010101010101
+_ZEROS, _DOTS = _U(0x30 * _EACH), _U(0x2E * _EACH)
+_LOW, _HIGH = _U(0x7F * _EACH), _U(0x80 * _EACH)
+_ABOVE_NINE = _U(0x76 * _EACH)
+
+# Neighbors become one number: digits to pairs, pairs to fours, fours to eights.
+_MERGED = (
+    (_U(1 + (10 << 8)), _U(8), _U(0x00FF00FF00FF00FF)),
+    (_U(1 + (100 << 16)), _U(16), _U(0x0000FFFF0000FFFF)),
+    (_U(1 + (10000 << 32)), _U(32), _U(0xFFFFFFFF)),
+)
+
+TEN = np.array([10**power for power in range(20)], dtype=np.uint64)
+TEN_EXACT = 10.0 ** np.arange(20)  # exact, as all powers up to 10**22
+
+ROWS = 1 << 14
+"""Numbers read at a time, so that the arrays stay in the cache."""
+
+
+def decimals(buffer: Bytes, end: Ints, length: NDArray[Any], trailing_bytes: TrailingBytes) -> Floats:
+    """The value of each token, all of them plain decimals: `[+-]digits[.digits][e±digits]`.
+
+    Raises ValueError where a token is not, or is too large for a float.
+    """
+    values = np.empty(len(end))
+    for at in range(0, len(end), ROWS):
+        rows = slice(at, at + ROWS)
+        nine, after = trailing_bytes(rows), _after_dot(buffer, end[rows], length[rows])
+        word = _uniform_digits(length[rows], *nine, after)
+        if word is None:
+            _read_any(buffer, end[rows], length[rows].astype(np.int64), nine[1], values[rows])
+        else:
+            np.divide(_merged(word).view(np.int64), TEN_EXACT[after], out=values[rows])
+    return values
+
+
+def sort_keys(buffer: Bytes, end: Ints, length: NDArray[Any], trailing_bytes: TrailingBytes) -> Floats | Ints:
+    """Numbers that compare as the values of the tokens do: their digits where all tokens have the same format, which
+    is less work, or else the values. Raises ValueError as `decimals`."""
+    values, after = np.empty(len(end), dtype=np.int64), _after_dot(buffer, end, length)
+    for at in range(0, len(end), ROWS):
+        rows = slice(at, at + ROWS)
+        word = _uniform_digits(length[rows], *trailing_bytes(rows), after)
+        if word is None:
+            return decimals(buffer, end, length, trailing_bytes)
+        values[rows] = word.byteswap(inplace=True)  # the first digit highest
+    return values
+
+
+def _after_dot(buffer: Bytes, end: Ints, length: NDArray[Any]) -> int:
+    """How many digits the first token has after its dot; 0 if it has no dot."""
+    if not len(end):
+        return 0
+    token = buffer[int(end[0]) - int(length[0]) : int(end[0])].tobytes()
+    return len(token.partition(b".")[2])
+
+
+def _uniform_digits(length: NDArray[Any], before: Words, last: Words, after: int) -> Words | None:
+    """The digit values of unsigned numbers with `after` digits behind the dot and at most eight in all, the first digit
+    lowest; None if any token has another format. This is the usual case, and takes half the steps."""
+    longest, shortest = int(length.max()), int(length.min())
+    if not (0 < after < 8 and after + 1 < shortest and longest <= 9):
+        return None
+    dot_at = 8 * (7 - after)
+    if not ((last & _U(0xFF << dot_at)) == _U(ord(".") << dot_at)).all():
+        return None
+    # The bytes before the dot, moved up by one over it, and those after it: eight digits in their places.
+    low = _U((1 << 8 * (8 - after)) - 1)
+    word = before & low
+    word |= last & ~low
+    word ^= _ZEROS
+    beside: Any = _U(8 * (9 - longest)) if longest == shortest else (8 * (9 - length)).astype(np.uint64)
+    word >>= beside
+    word <<= beside
+    return None if np.bitwise_or.reduce(_not_digits(word)) & _HIGH else word
+
+
+def _read_any(buffer: Bytes, end: Ints, token_length: Ints, last: Words, values: Floats) -> None:
+    """Numbers of any format into `values`: digits with a sign and a dot eight at a time, the others by `float`."""
+    words, start = words_at(buffer), end - token_length
+    head = words[start]
+    first = head.astype(np.uint8)
+    negative = first == 45
+    signed = negative | (first == 43)
+    some_signed = bool(signed.any())
+    if some_signed:
+        head = words[start + signed]
+        length = (token_length - signed).view(np.uint64)  # without the sign
+    else:
+        length = token_length.view(np.uint64)
+    whole = _digits_before_dot(head, length)
+    # The dot of a whole part of more than eight digits is not in the first word.
+    good = (whole < 8) | (length == 8)
+    fraction = length - whole
+    fraction -= fraction > 0
+    deepest = int(fraction.max(initial=0))
+    if deepest > 11:
+        good &= (fraction <= 18) & (whole + fraction <= 19)
+        fraction = np.minimum(fraction, _U(18))
+    head ^= _ZEROS
+    number, bad = _eight_digits(head << (64 - 8 * whole))
+    number *= TEN[fraction]
+    for skipped in range(0, min(deepest, 18), 8):
+        # The digits of the fraction in the word that ends `skipped` bytes before the end of the token.
+        rows: Any = slice(None) if skipped == 0 else np.flatnonzero(fraction > skipped)
+        digits = fraction[rows] - _U(skipped)
+        beside = 64 - 8 * (digits if deepest <= 8 else np.minimum(digits, _U(8)))
+        word = last if skipped == 0 else words[end[rows] - (8 + skipped)]
+        part, wrong = _eight_digits((word ^ _ZEROS) >> beside << beside)
+        number[rows] += part if skipped == 0 else part * TEN[skipped]
+        bad[rows] |= wrong
+    good &= bad == 0
+    good &= (whole + fraction) > 0
+    _scaled(number, fraction, values, good)
+    if some_signed:
+        np.negative(values, out=values, where=negative)
+    if not good.all():
+        rows = np.flatnonzero(~good)
+        values[rows] = _each_read(buffer, start[rows], end[rows])
+
+
+def _each_read(buffer: Bytes, start: Ints, end: Ints) -> Floats:
+    """Numbers in plain decimals of any length. Of these characters `float` takes what `decimal` does, and one look at
+    all of them costs less than one at each token."""
+    begin = int(start.min())
+    text = buffer[begin : int(end.max())].tobytes()
+    ends = (end - begin).tolist()
+    tokens = [text[at:stop] for at, stop in zip((start - begin).tolist(), ends, strict=True)]
+    try:
+        if b"".join(tokens).translate(None, b"0123456789+-.eE"):
+            raise ValueError
+        numbers = np.array(list(map(float, tokens)))
+    except ValueError:
+        numbers = np.array([np.nan])
+    if not np.isfinite(numbers).all():
+        raise ValueError("not a plain decimal")
+    return numbers
+
+
+def _digits_before_dot(head: Words, length: Words) -> Words:
+    """How many of the first eight bytes of a token are before its dot: all of them where there is none."""
+    other = head ^ _DOTS
+    dots = other & _LOW
+    dots += _LOW
+    dots |= other
+    dots |= _LOW
+    np.invert(dots, out=dots)  # the highest bit is set in each byte that is a dot
+    first = np.bitwise_count(dots ^ (dots - _U(1)))  # bits up to the first of them
+    before = ((first - np.uint8(1)) >> np.uint8(3)).astype(np.uint64)
+    before[dots == 0] = 8
+    return np.minimum(before, length, out=before)
+
+
+def _eight_digits(word: Words) -> tuple[Words, Words]:
+    """The number of eight digit values (not characters), the first in the lowest byte, in place; and a word that is not
+    0 if a byte is not a digit value."""
+    bad = _not_digits(word)
+    bad &= _HIGH
+    return _merged(word), bad
+
+
+def _not_digits(word: Words) -> Words:
+    """Words in which the highest bit of each byte is set unless it is a digit value."""
+    bad = word + _ABOVE_NINE
+    bad |= word
+    return bad
+
+
+def _merged(word: Words) -> Words:
+    """The number that eight digit values make, in place."""
+    for factor, shift, kept in _MERGED:
+        word *= factor
+        word >>= shift
+        word &= kept
+    return word
+
+
+def _scaled(number: Words, scale: Words, values: Floats, good: Bools) -> None:
+    """number / 10**scale into `values`, correctly rounded; where that cannot be decided, `good` becomes false."""
+    np.divide(number.astype(np.float64), TEN_EXACT[scale], out=values)
+    # Up to 2**53 both are exact, and a division rounds once.
+    rows = np.flatnonzero(number >> _U(53))
+    if len(rows):
+        values[rows], decided = _divided(number[rows], scale[rows])
+        good[rows] &= decided
+
+
+def _divided(number: Words, scale: Words) -> tuple[Floats, Bools]:
+    """number / 10**scale for numbers of 2**53 and more, and whether the result is certainly the nearest float.
+
+    The quotient is the high word of the number times a truncated 64-bit reciprocal; the true quotient is at most six
+    units larger. Where both ends of that interval round to the same float, the result is certain.
+    """
+    up = (64 - np.frexp(number.astype(np.float64))[1]).astype(np.uint64)  # a number rounded up: one bit less
+    factor, power = RECIPROCAL[scale], RECIPROCAL_POWER[scale]
+    number = number << up
+    number_high, number_low = number >> _U(32), number & _U(0xFFFFFFFF)
+    factor_high, factor_low = factor >> _U(32), factor & _U(0xFFFFFFFF)
+    quotient = number_high * factor_high + (number_high * factor_low >> _U(32)) + (number_low * factor_high >> _U(32))
+    lower, upper = quotient.astype(np.float64), (quotient + _U(6)).astype(np.float64)
+    return np.ldexp(lower, power - up.astype(np.int32)), lower == upper
+
+
+def _reciprocals() -> tuple[Words, NDArray[np.int32]]:
+    """10**-scale = factor × 2**(power − 64) with factors of 64 bits, truncated."""
+    factors, powers = [], []
+    for scale in range(20):
+        bits = (10**scale - 1).bit_length() + 63  # the quotient has 64 bits
+        factors.append(min((1 << bits) // 10**scale, (1 << 64) - 1))
+        powers.append(64 - bits)
+    return np.array(factors, dtype=np.uint64), np.array(powers, dtype=np.int32)
+
+
+RECIPROCAL, RECIPROCAL_POWER = _reciprocals()
+
+
+Bounds = Callable[[int], tuple[Ints, Ints]]
+"""Number of a field -> where it begins and where it ends in every line."""
+
+
+SAMPLED = 1021
+"""Of so many bytes one tells whether most of a block is blank: then a list of all blanks would take memory."""
+
+
+@dataclass(eq=False, repr=False)
+class LineFields:
+    """The fields of lines of any length and format.
+
+    buffer  the bytes of the block
+    count   how many lines
+    """
+
+    buffer: Bytes
+    count: int
+    bounds: Bounds
+
+    def __len__(self) -> int:
+        return self.count
+
+    def start(self, column: int, rows: Ints | slice = ALL) -> Ints:
+        return self.bounds(column)[0][rows]
+
+    def end(self, column: int, rows: Ints | slice = ALL) -> Ints:
+        return self.bounds(column)[1][rows]
+
+    def length(self, column: int) -> Ints:
+        return self.end(column) - self.start(column)
+
+    def word(self, column: int) -> Word:
+        return gather(words_at(self.buffer), self.start(column))
+
+    def trailing_bytes(self, column: int) -> TrailingBytes:
+        return gather_trailing(self.buffer, self.end(column))
+
+
+@dataclass(eq=False, repr=False)
+class Lines:
+    """The lines of a block, without comments and blank lines. Positions are those in `buffer`, which has PAD bytes
+    before and after the text."""
+
+    buffer: Bytes
+    fields: ShortLineFields | LineFields
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def start(self, column: int) -> Ints:
+        """Where a field begins in each line."""
+        return self.fields.start(column)
+
+    def length(self, column: int) -> NDArray[Any]:
+        """How many bytes a field has in each line."""
+        return self.fields.length(column)
+
+    def tokens(self, column: int, rows: Ints) -> list[bytes]:
+        """A field of some lines."""
+        return tokens(self.buffer, self.fields.start(column, rows), self.fields.end(column, rows))
+
+    def numbers(self, column: int) -> Floats:
+        """A field as numbers. Raises NeedsLineReader where one is not a plain decimal."""
+        numbers: Floats = self._read(decimals, column)
+        return numbers
+
+    def sort_keys(self, column: int) -> Floats | Ints:
+        """Numbers that order lines as a field does. Raises NeedsLineReader where one is not a plain decimal."""
+        keys: Floats | Ints = self._read(sort_keys, column)
+        return keys
+
+    def _read(self, as_numbers: Callable[[Bytes, Ints, NDArray[Any], TrailingBytes], Any], column: int) -> Any:
+        fields = self.fields
+        try:
+            return as_numbers(self.buffer, fields.end(column), fields.length(column), fields.trailing_bytes(column))
+        except ValueError:
+            raise NeedsLineReader from None
+
+    def hashes(self, column: int) -> Words:
+        return hashes(self.fields.word(column), self.length(column))
+
+    def joined(self, width: int, separator: int) -> Bytes:
+        """The text of the lines, which have `width` fields, with one byte between fields and nothing else."""
+        bounds = [self.fields.start, self.fields.end]
+        starts, ends = (np.stack([bound(at) for at in range(width)], axis=1).ravel() for bound in bounds)
+        begin, end = (int(starts[0]), int(ends[-1]) + 1) if len(self) else (0, 0)
+        change = np.zeros(end - begin + 1, dtype=np.int8)
+        change[starts - begin] = 1
+        change[ends + 1 - begin] -= 1  # the byte behind a field is a separator
+        text = self.buffer[begin:end][change.cumsum(dtype=np.int8)[:-1] > 0]
+        behind = np.cumsum(ends - starts + 1) - 1
+        text[behind] = separator
+        text[behind[width - 1 :: width]] = NEWLINE
+        return text
+
+    def topic_starts(self) -> Ints:
+        """The first line of each run of lines of one topic."""
+        return run_starts(self.fields.word(0), self.length(0))
+
+
+def separate(text: Bytes, layout: LineLayout) -> None:
+    """Commas that separate fields become tabs, in place. Raises NeedsLineReader where there are tabs as well."""
+    if layout.separator == b",":
+        if (text == TAB).any():
+            raise NeedsLineReader
+        text[text == COMMA] = TAB
+
+
+PIECE = 1 << 17
+"""Bytes that are looked at together, so that what is found stays in the cache of a processor."""
+
+
+def is_sparse(text: Bytes) -> bool:
+    """Whether most bytes of a text are blanks or comments."""
+    blank, has_hash, found = 0, False, np.empty(min(PIECE, len(text)), bool)
+    for begin in range(0, len(text), PIECE):
+        piece = text[begin : begin + PIECE]
+        within = found[: len(piece)]
+        blank += int(np.count_nonzero(np.less_equal(piece, SPACE, out=within)))
+        has_hash = has_hash or bool(np.equal(piece, HASH, out=within).any())
+    if 2 * blank <= len(text) and has_hash:
+        newlines = np.flatnonzero(text == NEWLINE)
+        begins = np.append(0, newlines[:-1] + 1) if len(newlines) else newlines
+        blank += int((newlines - begins)[text[begins] == HASH].sum())
+    return bool(2 * blank > len(text))
+
+
+def lines_of(buffer: Bytes, begin: int, end: int, layout: LineLayout) -> Lines:
+    """The lines in `buffer[begin:end]`, the last of which ends with a newline, after `separate`.
+
+    Raises NeedsLineReader where a line does not have the fields of the layout, or contains bytes that no text has; and,
+    where tabs or commas alone separate fields, for what could shift them: a space or a quote in a field, an empty one.
+    """
+    lines = split_lines(buffer, begin, end, layout.width)
+    if layout.separator:
+        text = buffer[begin:end]
+        tabs = np.count_nonzero(text == TAB)
+        if tabs != len(lines) * (layout.width - 1) or (text == SPACE).any() or (text == QUOTE).any():
+            raise NeedsLineReader
+    return lines
+
+
+def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
+    """The fields of the lines in `buffer[begin:end]`, the last of which ends with a newline.
+
+    Raises NeedsLineReader where a line does not have `width` fields, or contains bytes that no text has.
+    """
+    if end > begin and (short := short_line_fields(buffer, begin, end, width)) is not None:
+        return Lines(buffer, short)
+    separated = buffer[begin:end] <= SPACE
+    blank = 2 * SAMPLED * np.count_nonzero(separated[::SAMPLED]) > len(separated)
+    at = np.empty(0, dtype=np.int64) if blank else np.flatnonzero(separated)
+    at += begin
+    if len(at) % width == 0 and len(at) and _regular(buffer, at, separated, begin, width):
+        of_line = at.reshape(-1, width)
+
+        @cache
+        def bounds(column: int) -> tuple[Ints, Ints]:
+            end = np.ascontiguousarray(of_line[:, column])
+            start = of_line[:, column - 1] + 1 if column else np.append(begin, of_line[:-1, -1] + 1)
+            return start, end
+
+        return Lines(buffer, LineFields(buffer, len(of_line), bounds))
+    return _normalized(buffer, separated, begin, width)
+
+
+def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) -> bool:
+    """Whether exactly one space or tab separates fields, lines have none around them, and no line is a comment."""
+    last = at[width - 1 :: width]
+    text = buffer[begin : int(at[-1]) + 1]
+    between = np.count_nonzero(text == SPACE)
+    if between != len(at) - len(last):
+        between += np.count_nonzero(text == TAB)
+    return bool(
+        between == len(at) - len(last)
+        and (buffer[last] == NEWLINE).all()
+        and not separated[0]
+        and not (separated[1:] & separated[:-1]).any()
+        and buffer[begin] != HASH
+        and not (buffer[last[:-1] + 1] == HASH).any()
+    )
+
+
+def _normalized(buffer: Bytes, separated: Bools, begin: int, width: int) -> Lines:
+    """As `split_lines`, for lines of any format: repeated spaces, spaces around fields, CRLF, comments. What takes
+    memory are fields: of the bytes between them there may be a million for each."""
+    text = buffer[begin : begin + len(separated)]
+    newline, returned = text == NEWLINE, text == RETURN
+    plain = sum(np.count_nonzero(text == kind) for kind in (SPACE, TAB)) + np.count_nonzero(newline)
+    if plain + np.count_nonzero(returned) != np.count_nonzero(separated) or (returned[:-1] & ~newline[1:]).any():
+        raise NeedsLineReader
+    edges = np.flatnonzero(separated[1:] != separated[:-1]) + 1  # where fields begin and end, in turn
+    edges = edges if separated[:1].all() else np.append(0, edges)
+    start, stop = edges[::2], edges[1::2]
+    first = np.ones(len(start), dtype=bool)  # of its line
+    first[1:] = np.logical_or.reduceat(newline, stop)[:-1]  # no newline is in a field
+    begins = np.flatnonzero(first)
+    at_begin = (start[begins] == 0) | newline[start[begins] - 1]
+    comment, fields = at_begin & (text[start[begins]] == HASH), np.diff(begins, append=len(start))
+    if comment.any():
+        included = np.repeat(~comment, fields)
+        start, stop, fields = start[included], stop[included], fields[~comment]
+    if (fields != width).any():
+        raise NeedsLineReader
+    starts, ends = (np.ascontiguousarray(edge.reshape(-1, width).T) + begin for edge in (start, stop))
+    return Lines(buffer, LineFields(buffer, starts.shape[1], lambda column: (starts[column], ends[column])))

@@ -1,0 +1,211 @@
+"""Files that are written completely or not at all, here or where a URL says, or that grow by whole lines. What is
+written is on the disk before that is said.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from time import monotonic
+from typing import Any
+
+from gradedeval.errors import InputError, reason
+from gradedeval.kernel.trec.stream import check_written, is_url
+
+# Signals that end this process: they wait for a moment, or let it put in order first what it has begun.
+
+
+_NAMES = ("HUP", "INT", "QUIT", "ALRM", "TERM", "USR1", "USR2", "VTALRM", "PROF", "XCPU", "BREAK")
+ENDING = [getattr(signal, f"SIG{name}") for name in _NAMES if hasattr(signal, f"SIG{name}")]
+"""Those that end a process that says nothing of them, and that it may meet."""
+
+GRACE = 5
+"""Seconds after a first signal in which others change nothing: `timeout` sends it twice. After that they do what they
+always do, so that nothing can make a process wait for ever."""
+
+LEFT = 128
+"""What shells add to the number of the signal that ended a process, for its exit code."""
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Signals wait until the block ends, whichever thread they meet: to block them would keep them from this thread
+    alone, and libraries have threads of their own. For the main thread; in another nothing waits."""
+    met: list[int] = []
+    try:
+        with _handled(met.append, lambda before: before != signal.SIG_IGN):
+            yield
+    finally:
+        for number in met:
+            signal.raise_signal(number)
+
+
+@contextmanager
+def unwinding() -> Iterator[None]:
+    """A signal that would end this process at once leaves the block as SystemExit, with the exit code that shells have
+    of such an end. For the main thread, as `held`."""
+
+    def leave(number: int) -> None:
+        raise SystemExit(LEFT + number)
+
+    with _handled(leave, lambda before: before == signal.SIG_DFL):
+        yield
+
+
+@contextmanager
+def left_in_order() -> Iterator[ExitStack]:
+    """Blocks whose ends are not interrupted: signals wait meanwhile."""
+    stack = ExitStack()
+    try:
+        yield stack
+    finally:
+        with held():
+            stack.close()
+
+
+@contextmanager
+def _handled(handle: Callable[[int], None], concerns: Callable[[Any], bool]) -> Iterator[None]:
+    """`handle` of the first signal, in place of what would become of it, where it concerns that."""
+    before: dict[int, Any] = {}
+    first: list[float] = []
+
+    def meet(number: int, frame: Any) -> None:
+        if not first:
+            first.append(monotonic())
+            handle(number)
+        elif monotonic() - first[0] > GRACE:
+            signal.signal(number, before[number])
+            signal.raise_signal(number)
+
+    try:
+        if threading.current_thread() is threading.main_thread():
+            for number in ENDING:
+                known = signal.getsignal(number)
+                if known is not None and concerns(known):  # None is a handler that Python could not put back
+                    before[number] = known
+                    signal.signal(number, meet)
+        yield
+    finally:
+        for number, known in before.items():
+            signal.signal(number, known)
+
+
+UNFINISHED = ".gradedeval-"
+"""How the name of a file begins that is not complete, beside the one that it is to replace. One is left only where the
+process had no time to remove it: killed by SIGKILL, or without power."""
+
+LOOKS = 5
+"""How often the end of a file is looked at before it counts as torn."""
+
+
+def write_file(content: bytes, target: str) -> None:
+    """Write a file: a temporary file beside it is renamed, so that it is never incomplete.
+
+    A pipe or device is written directly. Raises InputError where it cannot be written, or is an input.
+    """
+    check_written(target)
+    if is_url(target):
+        from gradedeval.kernel.trec.remote import stored  # few results go far
+
+        stored(target, content)
+        return
+    try:
+        if os.path.exists(target) and not os.path.isfile(target):
+            with open(target, "wb") as device:
+                device.write(content)
+        else:
+            _replace(target, content)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(target, f"cannot be written ({error.strerror})", "nothing was written") from None
+
+
+def _replace(target: str, content: bytes) -> None:
+    import tempfile  # only for files
+    from pathlib import Path
+
+    path = Path(target).resolve()  # replaces the file that a link points to, not the link
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+    with held():
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)
+        try:
+            with os.fdopen(handle, "wb") as beside:
+                beside.write(content)
+                beside.flush()
+                _sync(handle)  # or a power failure could leave the new name with nothing in it
+            Path(name).chmod(mode)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+
+
+def _sync(handle: int) -> None:
+    """Have what was written on the disk."""
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a device, which keeps nothing
+            raise
+
+
+def _sync_folder(path: str | os.PathLike[str]) -> None:
+    """Have the names in a folder on the disk, where the system knows such a thing."""
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+    """Append lines to a file, all by one write at its end, so that two writers lose nothing (a URL is written anew).
+    Behind a line that was cut short a new one begins. Raises InputError where the file cannot be written."""
+    place = os.fsdecode(path)
+    check_written(place)
+    if is_url(place):
+        from gradedeval.kernel.trec.remote import appended
+
+        return appended(place, lines)
+    data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+    try:
+        with held():
+            handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+            try:
+                data = (b"\n" if _is_torn(handle) else b"") + data
+                if os.write(handle, data) != len(data):
+                    raise OSError("the disk is full")
+                _sync(handle)
+            finally:
+                os.close(handle)
+            _sync_folder(os.path.dirname(os.path.realpath(path)))
+    except OSError as error:
+        hint = "name a file that can be appended to"
+        raise InputError(place, f"cannot be written ({reason(error)})", hint) from None
+
+
+def _is_torn(handle: int) -> bool:
+    """Whether the last line of a file has no end, and nobody is about to write it: then a blank line would do no harm,
+    for those are skipped."""
+    for _ in range(LOOKS):
+        if os.lseek(handle, 0, os.SEEK_END) == 0:
+            return False
+        os.lseek(handle, -1, os.SEEK_END)
+        if os.read(handle, 1) == b"\n":
+            return False
+        time.sleep(0.001)
+    return True

@@ -1,0 +1,125 @@
+"""Marks of cells and names of anything: what a format writes is what was there, and markup is text."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from gradedeval.kernel.formats import Column, Document, Mark, Table
+from gradedeval.kernel.formats.markup import WRITERS, as_html, as_latex, as_markdown
+from support.paths import ROOT
+
+NAMES = [r"a_b%c&d#$~^\{}", '[x]--y---z "q" <p>|`*,,', "*Größe† ≤ 1", "a -- b\udcff"]
+MARKS = {(0, 0): Mark(signs="a"), (0, 1): Mark(1, "†"), (1, 1): Mark(2, "†‡"), (2, 1): Mark()}
+
+
+def document(**keywords: str) -> Document:
+    rows = [[name, score] for name, score in zip(NAMES, (0.5, 0.25, 0.125, None), strict=True)]
+    legend = [("best", Mark(1)), (" & ", Mark()), ("", Mark(signs="‡")), (" p ≤ 5%", Mark())]
+    return Document(
+        [Table([Column("run"), Column("ap", "score")], rows, MARKS)], "signature", legend=legend, **keywords
+    )
+
+
+def cells(text: str) -> list[str]:
+    """The cells of the second column of a LaTeX table."""
+    return [line.split(" & ")[1].removesuffix(r"\\").strip() for line in text.splitlines() if line.endswith(r"\\")][1:]
+
+
+def test_latex_marks_numbers_and_keeps_them_aligned() -> None:
+    text = as_latex(document(caption="50% of A_B", label="tab:x"), 2)
+    assert cells(text) == [
+        r"\textbf{0.50}\textsuperscript{\dag{}}\phantom{\textsuperscript{\ddag{}}}",
+        r"\underline{0.25}\textsuperscript{\dag{}\ddag{}}",
+        r"0.12\phantom{\textsuperscript{\dag{}\ddag{}}}",
+        r"\phantom{\textsuperscript{\dag{}\ddag{}}}",
+    ]
+    assert text.splitlines()[1:5] == [r"\begin{table}", r"\centering", r"\caption{50\% of A\_B}", r"\label{tab:x}"]
+    assert r"\footnotesize \textbf{best} \& \textsuperscript{\ddag{}} p \ensuremath{\leq} 5\%\par" in text
+    assert text.endswith("\\end{table}\n% signature\n")
+
+
+def test_latex_takes_nothing_in_a_name_for_a_command() -> None:
+    lines = [line.split(" & ")[0].strip() for line in as_latex(document(), 2).splitlines() if line.endswith(r"\\")]
+    assert lines[1:] == [
+        r"a\_b\%c\&d\#\$\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}\textsuperscript{a}",
+        r"{}[x]-{}-y-{}-{}-z \char34{}q\char34{} \ensuremath{<}p\ensuremath{>}\textbar{}\textasciigrave{}*,{},",
+        r"{}*Größe\dag{} \ensuremath{\leq} 1",
+        r"a -{}- b\textbackslash{}xff",
+    ]
+    assert r"x'{}'{}'y,{},z's" in as_latex(document(caption="x'''y,,z's"), 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [
+        ("a", r"% needs \usepackage{booktabs}"),
+        ("é", "[T1]{fontenc}"),
+        ('"', "[T1]{fontenc}"),  # in other fonts it is a closing quotation mark
+        ("日本", "LuaLaTeX or XeLaTeX"),
+        ("≤", "booktabs}"),
+    ],
+)
+def test_latex_says_what_it_needs(name: str, needs: str) -> None:
+    assert needs in as_latex(Document([Table([Column("run")], [[name]])]), None).splitlines()[0]
+
+
+def test_markdown_and_html_mark_numbers() -> None:
+    text = as_markdown(document(caption="a*b"), 2)
+    assert text.startswith("a\\*b\n\n| run")
+    assert [line.split(" | ")[-1].strip(" |") for line in text.splitlines()[4:7]] == [
+        "**0.50**<sup>†</sup>",
+        "<ins>0.25</ins><sup>†‡</sup>",
+        "0.12",
+    ]
+    page = ElementTree.fromstring(f"<page>{as_html(document(caption='a<b'), 2).replace(chr(0xDCFF), '')}</page>")
+    assert page.findtext(".//caption") == "a<b"
+    assert [node.text for node in page.findall(".//td/strong") + page.findall(".//td/u")] == ["0.50", "0.25"]
+    assert "".join(page.findall(".//tr")[2][0].itertext()).strip() == NAMES[1]
+
+
+def test_every_format_for_people_writes_a_document_without_marks() -> None:
+    bare = Document([Table([Column("run")], [["x"]])])
+    assert all("textbf" not in write(bare, None) and "sup" not in write(bare, None) for write in WRITERS.values())
+
+
+@pytest.fixture
+def log_of(tmp_path: Path) -> Callable[..., str]:
+    """What pdflatex says of an article with a body and options."""
+    pdflatex, kpsewhich = shutil.which("pdflatex"), shutil.which("kpsewhich")
+    if not pdflatex or not kpsewhich or subprocess.run([kpsewhich, "booktabs.sty"], capture_output=True).returncode:
+        pytest.skip("NO LATEX: apt-get install texlive-latex-recommended; no table is compiled here")
+
+    def run(body: str, options: str = "") -> str:
+        preamble = rf"\documentclass[{options}]{{article}}\usepackage{{booktabs}}\usepackage[T1]{{fontenc}}"
+        text = f"{preamble}\\begin{{document}}\n{body}\n\\end{{document}}"
+        (tmp_path / "d.tex").write_text(text, "utf-8", "surrogateescape")
+        words = [pdflatex, "-draftmode", "-halt-on-error", "d.tex"]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, re.findall("^!.*", done.stdout, re.M)) == (0, [])
+        return done.stdout
+
+    return run
+
+
+def test_latex_compiles(log_of: Callable[..., str]) -> None:
+    tables = as_latex(document(), None) + as_latex(document(caption="{ % $ \\x", label="tab:a_1"), None)
+    log_of(f"{tables}\n\\ref{{tab:a_1}}")
+
+
+@pytest.mark.exhaustive
+def test_the_table_of_the_documentation_fits_two_columns_as_it_says(log_of: Callable[..., str]) -> None:
+    page = (ROOT / "docs/how-to/latex-table.md").read_text(encoding="utf-8")
+    table = page[page.index("% needs") : page.index("\n% gradedeval")]
+    bare = re.sub(r"\\(caption|label)\{.*\}\n|\\(begin|end)\{table\}|\\centering\n", "", table)
+    assert "Overfull" in log_of(table, "twocolumn")
+    for begin in (r"\begin{table}\footnotesize", r"\begin{table*}"):
+        assert f"`{begin}" in page
+        end = begin.removesuffix(r"\footnotesize").replace("begin", "end")
+        assert "Overfull" not in log_of(f"{begin}\\centering\\caption{{x}}\n{bare}{end}", "twocolumn")

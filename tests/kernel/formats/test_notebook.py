@@ -1,0 +1,88 @@
+"""In a notebook: results show themselves as HTML, names in them are text, and a measure prints itself."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+import gradedeval
+from gradedeval.kernel.formats.frames import ENDS, InNotebook
+
+HOSTILE = [f"{name}\udce9" for name in ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<b>&amp;</b>")]
+QRELS = {HOSTILE[1]: {HOSTILE[0]: 2, "b": 1, "c": 0}, "2": {"a": 1, "b": 0}}
+RUNS = {
+    HOSTILE[0]: {HOSTILE[1]: {HOSTILE[0]: 3.0, "b": 2.0, HOSTILE[2]: 1.0}, "2": {"a": 2.0, "b": 1.0}},
+    HOSTILE[1]: {HOSTILE[1]: {"b": 3.0, HOSTILE[0]: 2.0, "c": 1.0}, "2": {"b": 2.0, "a": 1.0}},
+    HOSTILE[2]: {HOSTILE[1]: {"c": 3.0, HOSTILE[0]: 2.0, "b": 1.0}, "2": {"b": 2.0, "a": 1.0}},
+}
+TWO = dict(list(RUNS.items())[:2])
+
+
+def one(number: int) -> dict[str, Any]:
+    return dict([list(RUNS.items())[number]])
+
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "Scores": lambda: gradedeval.evaluate(RUNS, QRELS, "err ndcg"),
+    "Explanation": lambda: gradedeval.explain(one(0), QRELS, topic=HOSTILE[1]),
+    "Diff": lambda: gradedeval.diff(one(0), one(1), QRELS),
+    "Agreement": lambda: gradedeval.agreement(RUNS),
+    "Reproduction": lambda: gradedeval.reproduction(TWO, TWO, QRELS),
+    "Pool": lambda: gradedeval.pool(RUNS, QRELS),
+    "ToJudge": lambda: gradedeval.to_judge(RUNS, QRELS),
+    "LeftOut": lambda: gradedeval.leave_one_out(RUNS, QRELS),
+    "AssessorAgreement": lambda: gradedeval.assessor_agreement(QRELS, QRELS, RUNS),
+    "Weights": lambda: gradedeval.weights("rbp dcg"),
+    "FitResult": lambda: gradedeval.fit(RUNS, QRELS, "rbp(p=0.2..0.8)", to="ndcg", precision=0.1),
+    "PrecisionRecall": lambda: gradedeval.precision_recall(RUNS, QRELS),
+    "Power": lambda: gradedeval.power(gradedeval.evaluate(RUNS, QRELS, "ndcg"), draws=20),
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_shows_itself_and_names_are_text(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = RESULTS[name]()
+        shown = result._repr_html_()
+    said: list[str] = []
+    result._repr_pretty_(SimpleNamespace(text=said.append), False)
+    assert shown.encode() + said[0].encode()  # both are UTF-8
+    page = ElementTree.fromstring(f"<page>{shown}</page>")  # well-formed: nothing in a name is a tag
+    assert {node.tag for node in page.iter()} <= {"page", "p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
+    text = "".join(page.itertext())
+    names = [hostile.replace("\udce9", r"\xe9") for hostile in HOSTILE]
+    assert any(one in text for one in names) or name in ("Weights", "FitResult", "Power")
+    assert page.find(".//td") is not None
+
+
+def test_a_history_shows_itself(tmp_path: Any) -> None:
+    scores = gradedeval.evaluate(one(0), QRELS, "ndcg")
+    gradedeval.append_history(scores, tmp_path / "h.jsonl", time="2026-01-01", label="<b>")
+    assert "&lt;script&gt;" in gradedeval.read_history(tmp_path / "h.jsonl")._repr_html_()
+
+
+def test_every_public_result_shows_itself() -> None:
+    plain = {"Bound", "Gains", "Measure", "Options", "Qrels", "RelevanceEvaluator", "UserState"}
+    classes = {name for name in gradedeval.__all__ if isinstance(getattr(gradedeval, name), type)}
+    errors = {name for name in classes if issubclass(getattr(gradedeval, name), Exception)}
+    shown = {name for name in classes if issubclass(getattr(gradedeval, name), InNotebook)}
+    assert classes - errors - plain == shown
+
+
+def test_a_long_table_shows_its_ends() -> None:
+    shown = gradedeval.weights("rbp", ranks=100)._repr_html_()
+    assert shown.count("<tr>") == 2 * ENDS + 2
+    assert "…" in shown
+
+
+def test_a_measure_prints_itself() -> None:
+    measure = gradedeval.measures.ndcg(gain="exp") @ 10
+    assert (repr(measure), str(measure), repr([measure])) == ("ndcg(gain=exp)@10",) * 2 + ("[ndcg(gain=exp)@10]",)
+    assert gradedeval.parse_measures(repr(measure)) == [measure]

@@ -1,0 +1,292 @@
+"""The C/W/L family: against cwl_eval at its horizon, and against long sums and closed forms past it."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradedeval
+from gradedeval import MEASURES, Measure, UserState, cwl, parse_measures
+from gradedeval.kernel.measures.cwl_family.infinite_sums import damped, squared_ratios, trigamma
+from gradedeval.kernel.measures.definition import QUANTITIES
+from support.cwl import gains, score, their_class
+from support.paths import SAMPLES
+
+GIVEN = parse_measures(f'cwl(C="phi*(1-r)",phi=0.7) cwl(C="((i+1)/(i+2))**2") ddm(file={SAMPLES}/chances.csv)')
+FAMILY = [one for one in MEASURES.values() if one.definition.cwl and one.name not in ("cwl", "ddm")] + GIVEN
+ENDLESS = ("nerr5", "nerr6")
+FOR_EVER = (0, 0, 1, math.inf, math.inf)
+CONVERGENT = [one @ 7 if one.definition.cutoff == "required" else one for one in FAMILY if one.name not in ENDLESS]
+
+
+# --- cwl_eval, whose sums stop at rank 1,000 --------------------------------------------------------------------------
+
+CWL_EVAL = {
+    "cwlp@10": ("PrecisionCWLMetric", (10,)),
+    "sdcg@10": ("NDCGCWLMetric", (10,)),
+    "rbp(p=0.9)": ("RBPCWLMetric", (0.9,)),
+    "cwlrr": ("RRCWLMetric", ()),
+    "cwlap": ("APCWLMetric", ()),
+    "insq(T=1)": ("INSQCWLMetric", (1,)),
+    "inst(T=2)": ("INSTCWLMetric", (2,)),
+    "bpm(T=1.2,K=10)": ("BPMCWLMetric", (1.2, 10)),
+    "ift(T=2,b1=0.9,R1=10)": ("IFTGoalCWLMetric", (2.0, 0.9, 10)),
+    "ift(A=0.2,b2=0.9,R2=10)": ("IFTRateCWLMetric", (0.2, 0.9, 10)),
+    "ift(T=2,b1=0.9,R1=10,A=0.2,b2=0.9,R2=10)": ("IFTGoalRateCWLMetric", (2.0, 0.9, 10, 0.2, 0.9, 10)),
+    "tbg(h=22)": ("TBGCWLMetric", (22,)),
+    "u(L=50)": ("UMeasureCWLMetric", (50,)),
+    "set(beta=0.5)@10": ("SETCWLMetric", (0.5, 10)),
+    "npv(rate=0.1)": ("NPVCWLMetric", (0.1,)),
+    "nerr8@10": ("NERReq8CWLMetric", (10,)),
+    "nerr9@20": ("NERReq9CWLMetric", (20,)),
+    "nerr10(phi=0.6)": ("NERReq10CWLMetric", (0.6,)),
+    "nerr11(T=1)": ("NERReq11CWLMetric", (1,)),
+}
+FIELDS = ("expected_utility", "expected_total_utility", "expected_cost", "expected_total_cost", "expected_items")
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("name", list(CWL_EVAL))
+def test_all_five_quantities_equal_cwl_eval_at_its_horizon(name: str) -> None:
+    ranking = pytest.importorskip("cwl.ruler.ranking")
+    theirs = their_class(CWL_EVAL[name][0])(*CWL_EVAL[name][1])
+    draw = random.Random(7)
+    (ours,) = parse_measures(name)
+    for length in (1, 2, 7, 30, 400, 1000):
+        values = [draw.choice([0.0, 0.0, 0.25, 0.5, 1.0]) for _ in range(length)]
+        theirs.measure(ranking.Ranking("t", np.array(values), np.full(length, np.nan)))
+        for of, field in zip(("eu", "etu", "ec", "etc", "ed"), FIELDS, strict=True):
+            assert score(ours(of=of, horizon=1000), values) == pytest.approx(getattr(theirs, field), abs=1e-9), (
+                of,
+                length,
+            )
+
+
+def test_the_dynamic_bejeweled_player_moves_each_threshold_once() -> None:
+    # cwl_eval moves T by both scales and K by none. By hand, T = 1, K = 3, gains 1 0 0 …, mid ½: after rank 1 both
+    # thresholds are ½ higher, after each rank with no gain ½ lower.
+    # Rank 1: Γ = 1 ≥ T = 1: the walk ends, however much may still be spent.
+    assert score("bpmd(T=1,K=3,of=ed)", [1, 0, 0]) == 1
+    # T = 1.2: rank 1: 1 < 1.2 and 1 < 3; rank 2: 1 < 1.7 and 2 < 3.5; rank 3: 1 < 1.2 and 3 ≥ 3.
+    assert score("bpmd(T=1.2,K=3,of=ed)", [1, 0, 0]) == 3
+    # The same where the run ends before the walk does.
+    assert score("bpmd(T=1.2,K=3,of=ed)", [1]) == score("bpmd(T=1.2,K=3,of=ed)", [1, 0]) == 3
+
+
+# --- to infinity ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", CONVERGENT, ids=str)
+@pytest.mark.parametrize("alpha", [0.1, 0.5, 0.875])
+def test_an_endless_list_of_one_gain_has_that_gain_in_every_convergent_measure(measure: Measure, alpha: float) -> None:
+    """Azzopardi et al., ICTIR 2021, section 2: the weights sum to 1, whatever the user does."""
+    for length in (0, 1, 5, 50):
+        assert score(measure, [alpha] * length, alpha) == pytest.approx(alpha, abs=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.5, 0.875])
+def test_err_of_an_endless_list_is_more_than_its_gain_and_so_no_cwl_measure(alpha: float) -> None:
+    exact = alpha / (1 - alpha) * math.log(1 / alpha)
+    for length in (0, 1, 50):
+        assert score("err", [alpha] * length, alpha) == pytest.approx(exact, abs=1e-12)
+    assert exact > alpha
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_err_s_own_continuations_tend_to_0_with_depth(name: str) -> None:
+    values = [0.5, 0.875, 0.25]
+    deep = [score(f"{name}(horizon={depth})", values) for depth in (10, 1_000, 100_000)]
+    assert deep[0] > deep[1] > deep[2] > 0
+    assert score(name, values) == 0
+    assert math.isinf(score(f"{name}(of=ed)", values))
+    # A document that stops everyone ends the walk: there is a score.
+    assert score("nerr5", [0, 0, 1, 0]) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("measure", [one for one in CONVERGENT if one.name != "cwlrr"], ids=str)
+def test_sums_to_infinity_are_the_limit_of_long_sums(measure: Measure) -> None:
+    values = [0.5, 0, 1, 0, 0.25, 0.5]
+    exact = score(measure(of="ed"), values)
+    # What a horizon H cuts off is O(1/H) at the worst, for V ~ 1/i²: twice the horizon, half the error.
+    far, farther = (score(measure(of="ed", horizon=depth), values) for depth in (100_000, 200_000))
+    assert exact == pytest.approx(2 * farther - far, abs=1e-8)
+    assert far <= farther <= exact + 1e-9
+
+
+def test_whoever_looks_for_the_first_gain_stops_there_or_never() -> None:
+    found = {of: score(f"cwlrr(of={of})", [0, 0, 0.5, 1]) for of in QUANTITIES}
+    assert found == {"eu": pytest.approx(0.5 / 3), "etu": 0.5, "ec": 1, "etc": 3, "ed": 3}
+    # Without any gain everybody goes on for ever: so far as a horizon lets them, for no gain at all.
+    assert {of: score(f"cwlrr(of={of})", [0, 0]) for of in QUANTITIES} == dict(zip(QUANTITIES, FOR_EVER, strict=True))
+    for depth in (10, 1_000, 100_000):
+        assert score(f"cwlrr(of=ed,horizon={depth})", [0, 0]) == depth
+        assert score(f"cwlrr(of=eu,horizon={depth})", [0, 0]) == 0
+    # Where every rank past the end has a gain, the first of them is the last.
+    assert score("cwlrr(of=ed)", [0, 0], tail=0.5) == 3
+    assert score("cwlrr", [0, 0], tail=0.5) == pytest.approx(0.5 / 3)
+
+
+def test_a_short_horizon_misses_what_infinity_has() -> None:
+    values = [1.0, 0, 0, 1, 0, 0, 0, 0, 0, 1]
+    rbp, inst = score("rbp(p=0.99)", values), score("inst(T=10)", values)
+    # Σ V of rbp is 100 at infinity and 100 (1 − .99^1000) at 1,000: the old score is too high by that share.
+    assert score("rbp(p=0.99,horizon=1000)", values) - rbp == pytest.approx(rbp * (1 / (1 - 0.99**1000) - 1), rel=1e-9)
+    assert score("inst(T=10,horizon=1000)", values) - inst > 1e-3
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("values", [[], [1.0, 0, 0, 1, 0, 0, 0, 0, 0, 1], [0.5] * 30])
+@pytest.mark.parametrize("name", ["insq(T=10)", "inst(T=10)"])
+def test_sums_to_infinity_are_ten_million_terms_and_what_an_integral_says_of_the_others(
+    name: str, values: list[float]
+) -> None:
+    # V(i) = V(n) ((A − 1) / (A + i − n − 1))² once nothing is gained any more, n the last rank looked at.
+    found = sum(values) if name.startswith("inst") else 0
+    viewed, at = [1.0], 1.0
+    for i, so_far in enumerate(np.cumsum([*values, 0]), 1):
+        at = i + 20 - (so_far if found else 0)
+        viewed.append(viewed[-1] * ((at - 1) / at) ** 2)
+    j = np.arange(1, 10_000_001, dtype=np.float64)
+    terms = viewed[-1] * (at / (at + j)) ** 2
+    # Between the integrals from the last term on and from one further.
+    least, most = (viewed[-1] * at**2 / (at + j[-1] + more) for more in (1, 0))
+    total = sum(viewed) + float(terms.sum())
+    depth = score(parse_measures(name)[0](of="ed"), values)
+    assert total + least - 1e-12 * total <= depth <= total + most + 1e-12 * total
+    assert most - least < 1e-9
+    short = score(parse_measures(name)[0](of="ed", horizon=1000), values)
+    missed = float(terms[1000 - len(viewed) :].sum()) + least  # what a horizon of 1,000 leaves out
+    assert depth - short == pytest.approx(missed, rel=1e-6)
+    assert missed > 0.005 * depth
+
+
+def test_the_trigamma_function_at_its_known_values() -> None:
+    assert trigamma(np.array([1.0, 0.5, 2.0])) == pytest.approx(
+        [math.pi**2 / 6, math.pi**2 / 2, math.pi**2 / 6 - 1], abs=1e-15
+    )
+    # 1 / (x − ½) is off by about 1 / (12 x³).
+    assert trigamma(np.array([1e6])) == pytest.approx([1 / (1e6 - 0.5)], abs=1e-18)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("start", "step"), [(1.5, 0.7), (3.0, 0.5), (40.0, 0.25), (2.0, 0.125), (900.0, 0.4)])
+def test_the_best_case_of_inst_is_the_sum_of_ten_million_terms(start: float, step: float) -> None:
+    j = np.arange(1, 10_000_001, dtype=np.float64)
+    terms = np.exp(2 * np.cumsum(np.log1p(-1 / (start + j * step))))
+    assert squared_ratios(np.array([start]), step) == pytest.approx([1 + terms.sum()], rel=1e-9)
+
+
+def test_the_best_case_of_inst_meets_its_closed_forms_at_both_ends() -> None:
+    start = np.array([1.5, 4.0, 100.0])
+    assert squared_ratios(start, 1) == pytest.approx(start**2 * trigamma(start), rel=1e-14)
+    assert squared_ratios(start, 1 - 1e-9) == pytest.approx(squared_ratios(start, 1), rel=1e-6)
+    assert squared_ratios(start, 0) == pytest.approx(1 / (1 - ((start - 1) / start) ** 2), rel=1e-14)
+
+
+def test_damped_sums_equal_plain_ones() -> None:
+    m = np.arange(200_000, dtype=np.float64)
+    for fall in (1.0, 0.5, 0.001):
+        plain = float(((1 - fall) ** m) @ (5 / (5 + m)))
+        assert damped(fall, np.array([5.0]), 1) == pytest.approx([plain], abs=1e-12)
+
+
+# --- worked by hand ---------------------------------------------------------------------------------------------------
+
+
+def test_the_example_of_four_documents() -> None:
+    run = {"t": {"a": 5, "u": 4, "c": 3, "n": 2, "b": 1}}
+    qrels = {"t": {"a": 3, "b": 0, "c": 1, "d": 2}}
+    expected = {"inst(T=1,horizon=1000)": 0.6450, "inst": 0.6447, "insq(T=1,horizon=1000)": 0.4206, "insq": 0.4199}
+    means = gradedeval.evaluate(run, qrels, list(expected)).means
+    assert {name: round(mean, 4) for name, mean in means.items()} == expected
+
+
+def test_the_depth_of_insq_is_known_in_closed_form() -> None:
+    # V(i) = (2T)² / (i + 2T − 1)², so ΣV = 4 ψ₁(2) = 4 (π²/6 − 1) for T = 1, however long the run is.
+    for length in (0, 3, 40):
+        assert score("insq(of=ed)", [0.5] * length) == pytest.approx(4 * (math.pi**2 / 6 - 1), abs=1e-12)
+
+
+def test_a_cutoff_sums_the_weights_of_the_full_depth() -> None:
+    # rbp: W(1) + W(2) = .2 + .16, whatever comes later; inst: what comes later changes the weights of what is above.
+    assert score("rbp@2", [1, 1, 1]) == pytest.approx(0.36)
+    assert score("inst@1", [1, 0]) != pytest.approx(score("inst@1", [1, 1]))
+
+
+def test_a_goal_that_is_far_away_keeps_the_forager_without_overflow() -> None:
+    assert score("ift(T=1000,b1=0.9,R1=100)", [1, 0]) == 0
+    assert score("ift(T=2,b1=0,R1=1)", [1, 1]) == 1
+
+
+def test_inst_refuses_a_goal_below_a_half() -> None:
+    with pytest.raises(gradedeval.InputError, match=r"T=0.4 is not 0.5 or more"):
+        parse_measures("inst(T=0.4)")
+
+
+def test_quantities_other_than_expected_utility_have_no_residual() -> None:
+    scores = gradedeval.evaluate({"t": {"a": 1.0}}, {"t": {"b": 1}}, "insq insq(of=ed)", residuals=True)
+    assert scores.residuals["insq"] > 0
+    assert scores.residuals["insq(of=ed)"] is None
+
+
+# --- measures of one function, and sums that come close ---------------------------------------------------------------
+
+
+def half(state: UserState) -> Any:
+    """Half of the users go on.
+
+    C(i) = 1/2
+
+    Nobody.
+    """
+    return np.full(state.gain.shape, 0.5)
+
+
+def test_measures_of_one_continuation_keep_their_own_rest() -> None:
+    run, qrels = {"t": {"a": 1.0}}, {"t": {"a": 1}}
+    measures = {rest: cwl(tail=lambda state, rest=rest: rest)(half) for rest in (10.0, 2.0, 0.0)}
+    # ΣV = 1 + rest / 2, and the one document has all the gain.
+    for order in (list(measures), list(measures)[::-1]):
+        for rest in order:
+            alone = gradedeval.evaluate(run, qrels, [measures[rest]]).by_topic("half")["t"]
+            assert alone == pytest.approx(1 / (1 + rest / 2))
+        g = gains([1.0])
+        assert [measures[rest].score(g)[0] for rest in order] == pytest.approx([1 / (1 + r / 2) for r in order])
+
+
+def test_cwl_may_stand_bare_over_a_function() -> None:
+    assert float(cwl(half).score(gains([1, 1, 1]))[0]) == pytest.approx(score("rbp(p=0.5)", [1, 1, 1]))
+
+
+def test_a_parameter_without_its_star_is_told() -> None:
+    def forgot(state: UserState, p: float = 0.5) -> Any:
+        return p
+
+    with pytest.raises(TypeError, match=r"def forgot\(state, \*, p: 'float' = 0.5\)"):
+        cwl(forgot)
+
+
+@pytest.mark.parametrize(("grade", "top"), [(0.1, 10), (1 / 7, 7), (0.05, 20), (1 / 3, 3)])
+def test_a_goal_is_reached_where_the_gains_add_up_to_it(grade: float, top: int) -> None:
+    """Ten tenths are 1, though in floats they add up to less."""
+    assert score("bpm(K=100,of=ed)", [grade] * 30) == top
+    assert score("bpm(K=100,of=ed)", [], tail=grade) == top
+    assert score("bpm(K=100,of=ed,horizon=40)", [grade] * 30) == top
+
+
+@pytest.mark.parametrize(
+    ("measure", "ranking", "depth"),
+    [
+        ("bpmd(T=1,K=20,mid=0.1,of=ed{})", [0.0], 11),
+        ("bpmd(T=2,K=20,hb=0.5,hc=0.3,mid=0.3,of=ed{})", [1.0], 11),
+    ],
+)
+def test_thresholds_that_move_are_met_alike_in_closed_form_and_rank_by_rank(
+    measure: str, ranking: list[float], depth: int
+) -> None:
+    """By fractions: with a bad document at every rank the cost threshold falls by hc · mid a rank."""
+    assert score(measure.format(""), ranking) == score(measure.format(",horizon=1000"), ranking) == depth

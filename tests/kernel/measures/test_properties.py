@@ -1,0 +1,913 @@
+"""What holds for every measure at once; a measure that joins the table enters for free.
+
+Small rankings are enumerated and scored as the topics of one evaluation; larger ones are drawn at random.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import math
+import random
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import gradedeval
+from gradedeval import MEASURES, InputError, Measure, parse_measures
+from gradedeval.kernel.measures.bounds import kept
+from gradedeval.kernel.measures.table import last_rank
+from gradedeval.kernel.parallel import workers
+from support import reference
+from support.examples import also, drawn
+from support.measures import REPRESENTATIVES, VARIANTS, any_measure, every, failing, in_the_shell
+from support.topics import (
+    ANCHOR,
+    SCALE,
+    Found,
+    Topic,
+    any_topic,
+    evaluated,
+    judged_topic,
+    missed,
+    scored,
+    uneven_topics,
+)
+
+BOUNDED = [measure for measure in VARIANTS if measure.residual != "none"]
+ENDLESS = [measure for measure in VARIANTS if measure.residual == "beyond_run"]
+UNBOUNDED = [measure for measure in VARIANTS if measure.residual == "none"]
+
+
+def rises_with_grade(measure: Measure) -> bool:
+    """Whether a higher grade is never worth less, and an unjudged document never more than a judged one."""
+    gain = dict(measure.parameters).get("gain")
+    return not isinstance(gain, tuple) or list(gain) == sorted(gain)
+
+
+# --- topics do not touch each other ----------------------------------------------------------------------------------
+
+
+def topics_of_depth(*depths: int) -> list[Topic]:
+    """Long topics: only a sum of many numbers shows in its last digit in which order it was added up."""
+    dice = random.Random(7)
+    return [
+        Topic(
+            tuple(dice.choice([None, 0, 0, 1, 2, 3]) for _ in range(depth)),
+            tuple(dice.choice([-1, 0, 1, 2, 3]) for _ in range(1 + dice.randrange(40))),
+        )
+        for depth in depths
+    ]
+
+
+def check_company(measures: Sequence[Measure], topics: list[Topic], cells: int, absent: int) -> None:
+    names = [f"t{number}" for number in range(len(topics))]
+    run = {name: topic.run for name, topic in zip(names, topics, strict=True) if name != f"t{absent}"}
+    run["anchor"] = {"grade3": 1.0}
+    qrels = {"anchor": ANCHOR} | {name: topic.judgments for name, topic in zip(names, topics, strict=True)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
+        together = evaluated(run, qrels, measures)
+    for half in filter(None, (names[::2], names[1::2])):
+        restricted = evaluated(run, qrels, measures, topics_from=("anchor", *half))
+        for name in half:
+            chosen = ("anchor", name)
+            alone = evaluated(
+                {key: run[key] for key in chosen if key in run}, {key: qrels[key] for key in chosen}, measures
+            )
+            assert alone.bits(name) == together.bits(name) == restricted.bits(name)
+
+
+@pytest.mark.exhaustive
+@every(VARIANTS)
+@drawn(25)
+@given(topics=uneven_topics, cells=st.sampled_from([1, 20, 150, 1 << 18]), absent=st.integers(0, 9))
+@example(topics=topics_of_depth(0, 9, 17, 130), cells=1 << 18, absent=3)
+def test_a_topic_has_the_same_score_to_the_last_bit_alone_and_in_any_company(
+    measures: Sequence[Measure], topics: list[Topic], cells: int, absent: int
+) -> None:
+    check_company(measures, topics, cells, absent)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("depths", "cells", "absent"),
+    [
+        ((0, 1, 5, 9, 12, 15, 17, 33, 64, 100, 130, 257, 400), 1 << 18, 3),
+        ((11, 23, 41), 300, 99),
+        ((11, 13, 14, 19, 23, 30, 37, 41, 500), 300, 99),
+    ],
+)
+def test_a_long_topic_has_the_same_score_in_any_company(depths: tuple[int, ...], cells: int, absent: int) -> None:
+    check_company(VARIANTS, topics_of_depth(*depths), cells, absent)
+
+
+DEEP = {f"t{depth}": [f"d{(7 * rank) % 50}" for rank in range(depth)] for depth in (1, 2, 9, 10, 11, 40)}
+
+
+@pytest.mark.one_in(20)
+@pytest.mark.parametrize("cutoff", [1, 3, 10])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"residuals": "split"}, {"residuals": "difference"}, {"residuals": "split", "residual_depth": "full"}],
+    ids=str,
+)
+def test_measures_with_a_cutoff_score_a_file_the_same_beside_one_without(cutoff: int, options: dict[str, Any]) -> None:
+    # Rankings are cut below the last rank that any measure looks at.
+    run = "".join(
+        f"{topic} Q0 {docno} {rank} {100 - rank} x\n"
+        for topic, docnos in DEEP.items()
+        for rank, docno in enumerate(docnos)
+    )
+    qrels = {topic: {f"d{at}": at % 4 for at in range(0, 60, 3)} for topic in DEEP}
+    measures = [measure for measure in VARIANTS if last_rank(measure) == cutoff]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
+        alone = gradedeval.evaluate(io.BytesIO(run.encode()), qrels, measures, **options).frame
+        beside = gradedeval.evaluate(io.BytesIO(run.encode()), qrels, [*measures, MEASURES["ap"]], **options).frame
+    assert len(measures) > 50
+    assert alone.equals(beside[beside["measure"] != "ap"].reset_index(drop=True))
+
+
+# --- order of the input ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exhaustive
+@every(VARIANTS)
+@drawn(40)
+@given(data=st.data(), ties=st.sampled_from(["docno-desc", "docno-asc", "best", "worst", "rank", "file"]))
+def test_the_order_of_lines_and_topics_changes_no_bit(
+    measures: Sequence[Measure], data: st.DataObject, ties: str
+) -> None:
+    topics = data.draw(st.lists(judged_topic, min_size=1, max_size=3))
+    tied = ties != "file"  # `file` is the one rule by which the order of tied lines is meant to matter
+    run_lines, qrels_lines = [], [f"anchor 0 {docno} {grade}\n" for docno, grade in ANCHOR.items()]
+    for number, topic in enumerate(topics):
+        size = len(topic.ranking)
+        names = data.draw(st.permutations(range(size)))
+        for rank, name in enumerate(names):
+            score = data.draw(st.integers(0, 3)) if tied else -rank
+            run_lines.append(f"t{number} Q0 d{name} {rank} {score} x\n")
+        qrels_lines += [f"t{number} 0 {docno} {grade}\n" for docno, grade in topic.judgments.items()]
+    run_lines.append("anchor Q0 grade3 1 1 x\n")
+    found = [
+        evaluated(io.StringIO("".join(run)), io.StringIO("".join(qrels)), measures, ties=ties)
+        for run, qrels in (
+            (run_lines, qrels_lines),
+            (data.draw(st.permutations(run_lines)), data.draw(st.permutations(qrels_lines))),
+        )
+    ]
+    assert found[0].row.keys() == found[1].row.keys()
+    for name in found[0].row:
+        assert found[0].bits(name) == found[1].bits(name)
+
+
+# --- a better document moved up --------------------------------------------------------------------------------------
+
+# A measure that looks at no gain (`gain=None` in its definition: shares and counts of judged documents) knows no better
+# document.
+LOOKING = [
+    measure
+    for measure in VARIANTS
+    if measure.definition.gain is not None and measure.definition.relevance_only and rises_with_grade(measure)
+]
+# Users whom a good document sates go home earlier when it moves up, and may miss what they had found before: such a
+# measure says so of itself.
+UNSATED = [measure for measure in LOOKING if measure.monotone]
+
+
+def _worse(grade: int | None, other: int | None) -> bool:
+    """The unjudged, worth nothing, are below every grade."""
+    return other is not None and (grade is None or grade < other)
+
+
+# All rankings of up to four documents, in topics with different pools.
+SHORT = [
+    Topic(ranking, missed)
+    for length in range(5)
+    for ranking in itertools.product((None, 0, 1, 2, 3), repeat=length)
+    for missed in ((), (3,), (1, 0))
+]
+
+
+# Their ideal ranking is built topic by topic, one document after the other.
+GREEDY = [measure for measure in VARIANTS if measure.name in ("alpha_ndcg", "nerria", "nnrbp")]
+QUICK = [measure for measure in VARIANTS if measure in REPRESENTATIVES and measure not in GREEDY]
+
+
+@cache
+def _found_of_all(measures: tuple[Measure, ...]) -> Found:
+    return scored(SHORT, measures)
+
+
+def found_of_short(measures: Sequence[Measure]) -> Found:
+    """What is found for all short rankings, once for all tests of the same variants."""
+    same = QUICK if set(measures) <= set(QUICK) else VARIANTS
+    found = _found_of_all(tuple(same))
+    columns = [same.index(measure) for measure in measures]
+    parts = (part[:, columns] for part in (found.score, found.unjudged, found.residual))
+    return Found(list(measures), {}, *parts)
+
+
+@cache
+def _swaps() -> tuple[list[int], list[int]]:
+    rows = {topic: row for row, topic in enumerate(SHORT)}
+    pairs = [
+        (row, rows[Topic((*r[:at], r[at + 1], r[at], *r[at + 2 :]), topic.missed)])
+        for topic, row in rows.items()
+        for r in [topic.ranking]
+        for at in range(len(r) - 1)
+        if _worse(r[at], r[at + 1])
+    ]
+    return [before for before, _ in pairs], [after for _, after in pairs]
+
+
+def first(wrong: Any, rows: Sequence[int]) -> Topic | None:
+    """The first short ranking of those rows where something is wrong."""
+    places = np.flatnonzero(wrong)
+    return SHORT[rows[places[0]]] if len(places) else None
+
+
+@pytest.mark.exhaustive
+@every(UNSATED)
+def test_moving_the_better_document_up_never_hurts(measures: Sequence[Measure]) -> None:
+    before, after = _swaps()
+    score = found_of_short(measures).score
+    assert failing(measures, lambda c: first(score[after, c] < score[before, c] - 1e-12, before)) == {}
+
+
+@every(UNSATED)
+@drawn(40)
+@given(topic=any_topic, at=st.integers(0, 10))
+def test_moving_the_better_document_up_never_hurts_further_down_either(
+    measures: Sequence[Measure], topic: Topic, at: int
+) -> None:
+    r = topic.ranking
+    if at + 1 >= len(r) or r[at] == r[at + 1]:
+        return
+    swapped = Topic((*r[:at], r[at + 1], r[at], *r[at + 2 :]), topic.missed)
+    before, after = (topic, swapped) if _worse(r[at], r[at + 1]) else (swapped, topic)
+    score = scored([before, after], measures).score
+    assert [str(measures[column]) for column in np.flatnonzero(score[1] < score[0] - 1e-12)] == []
+
+
+@pytest.mark.exhaustive
+@every(measure for measure in VARIANTS if measure.definition.gain is None)
+def test_a_measure_without_gains_does_not_change_when_judged_documents_swap(measures: Sequence[Measure]) -> None:
+    score = found_of_short(measures).score
+    pairs = [(b, a) for b, a in zip(*_swaps(), strict=True) if SHORT[b].ranking.count(None) == 0]
+    assert pairs
+    before, after = map(list, zip(*pairs, strict=True))
+    assert failing(measures, lambda c: first(score[before, c] != score[after, c], before)) == {}
+
+
+# --- the residual is a bound -----------------------------------------------------------------------------------------
+
+# Every ranking of up to four documents with the grades 0, 1 and 2 or unjudged, in three pools; a further document of
+# the topic is neither retrieved nor judged. A completion gives each unjudged document any grade, or leaves it unjudged.
+JUDGED_LATER = (None, 0, 1, 2)
+POOLS = ((), (2,), (0, 1))
+
+
+def completions(ranking: Sequence[int | None], later: Sequence[int | None]) -> Iterator[tuple[int | None, ...]]:
+    return itertools.product(*(later if grade is None else (grade,) for grade in ranking))
+
+
+@cache
+def _completions() -> tuple[list[Topic], Any, Any, Any]:
+    """Topics, and pairs of rows: before judging, after; whether the run is longer in the second."""
+    rankings = [r for length in range(5) for r in itertools.product(JUDGED_LATER, repeat=length)]
+    pools = {pool: [pool, *((*pool, grade) for grade in (0, 1, 2))] for pool in POOLS}
+    rows = {
+        topic: at
+        for at, topic in enumerate(
+            dict.fromkeys(Topic(ranking, pool) for ranking in rankings for own in pools.values() for pool in own)
+        )
+    }
+    pairs = []
+    for ranking in rankings:
+        # Runs of up to two documents are also continued by up to two documents beyond their end.
+        beyond = [r for r in rankings if len(ranking) < len(r) <= len(ranking) + 2] if len(ranking) <= 2 else []
+        later = list(completions(ranking, JUDGED_LATER))
+        known = set(later)
+        longer = [r for r in beyond if r[: len(ranking)] in known]
+        for pool, grown in pools.items():
+            before = rows[Topic(ranking, pool)]
+            pairs += [(before, rows[Topic(r, own)], False) for r in later for own in grown]
+            pairs += [(before, rows[Topic(r, own)], True) for r in longer for own in grown]
+    before, after, longer_run = (np.array(column) for column in zip(*pairs, strict=True))
+    return list(rows), before, after, longer_run
+
+
+@pytest.mark.exhaustive
+@every(BOUNDED)
+def test_no_judgment_of_the_unjudged_lifts_a_score_past_score_and_residual(measures: Sequence[Measure]) -> None:
+    topics, before, after, longer = _completions()
+    found = scored(topics, measures)
+    bound = found.score + found.residual + 1e-9
+
+    def broken(column: int) -> tuple[Topic, Topic] | None:
+        wrong = found.score[after, column] > bound[before, column]
+        if measures[column].residual != "beyond_run":
+            wrong &= ~longer
+        places = np.flatnonzero(wrong)
+        return (topics[before[places[0]]], topics[after[places[0]]]) if len(places) else None
+
+    assert failing(measures, broken) == {}
+
+
+@pytest.mark.exhaustive
+@every(BOUNDED)
+@drawn(12)
+@given(
+    ranking=st.lists(st.sampled_from([None, None, -1, 0, 1, 2, 3]), max_size=7)
+    .map(tuple)
+    .filter(lambda ranking: ranking.count(None) <= 4),
+    missed=missed,
+    negative=st.sampled_from(["judged", "unjudged"]),
+)
+@also(ranking=(None, 3, None, None, None), missed=(), negative="judged")  # four unjudged, nothing else relevant
+@example(ranking=(None, None, None, None), missed=(), negative="judged")  # nothing judged at all
+@example(ranking=(0, None, None, 0), missed=(0,), negative="judged")  # no relevant document known: R = 0
+def test_the_bound_holds_with_more_grades_and_longer_runs(
+    measures: Sequence[Measure], ranking: tuple[int | None, ...], missed: tuple[int, ...], negative: str
+) -> None:
+    topic = Topic(ranking, missed)
+    later = [
+        Topic(completed, (*missed, *extra))
+        for completed in completions(ranking, (None, 0, 1, 2, 3))
+        for extra in ((), (0,), (3,), (1, 2))
+    ]
+    found = scored([topic, *later], measures, negative=negative)
+    bound = found.score[0] + found.residual[0] + 1e-9
+    assert [str(measures[column]) for column in np.flatnonzero((found.score > bound).any(0))] == []
+
+
+@pytest.mark.exhaustive
+@every(ENDLESS)
+@drawn(12)
+@given(topic=any_topic, tail=st.lists(st.sampled_from([None, 0, 1, 2, 3]), max_size=30), data=st.data())
+def test_the_bound_of_endless_measures_holds_however_the_run_goes_on(
+    measures: Sequence[Measure], topic: Topic, tail: list[int | None], data: st.DataObject
+) -> None:
+    judged = [
+        tuple(data.draw(st.sampled_from([None, 0, 1, 2, 3])) if grade is None else grade for grade in topic.ranking)
+        for _ in range(8)
+    ]
+    best = tuple(3 if grade is None else grade for grade in topic.ranking)
+    later = [Topic((*ranking, *end), topic.missed) for ranking in (*judged, best) for end in (tail, [3] * 40)]
+    found = scored([topic, *later], measures)
+    bound = found.score[0] + found.residual[0] + 1e-9
+    assert [str(measures[column]) for column in np.flatnonzero((found.score > bound).any(0))] == []
+
+
+REACHED = [
+    m
+    for m in ENDLESS
+    if m.name in ("err", "cascade", "rbp", "rr", "success", "p", "gprecision", "erria", "nrbp", "strec")
+]
+
+
+@every(REACHED)
+@drawn(8)
+@given(topic=any_topic)
+@example(topic=Topic(()))
+def test_the_bound_of_endless_measures_is_reached_by_top_documents_all_the_way(
+    measures: Sequence[Measure], topic: Topic
+) -> None:
+    # A thousand ranks stand for the endless rest: 0.95^1000 = 5e-23.
+    filled = [
+        Topic((*(top if grade is None else grade for grade in topic.ranking), *([top] * 1000)), topic.missed)
+        for top in (1, 2, 3)
+    ]
+    found = scored([topic, *filled], measures)
+    bound = found.score[0] + found.residual[0]
+    unlike = np.flatnonzero(abs(found.score[1:].max(0) - bound) > 1e-9)
+    assert [str(measures[column]) for column in unlike] == []
+
+
+@every(m for m in BOUNDED if m.cutoff and m.definition.cutoff == "truncates" and m.only_truncates)
+@drawn(20)
+@given(topic=any_topic)
+def test_the_residual_to_full_depth_reaches_the_best_case_of_the_measure_without_cutoff(
+    measures: Sequence[Measure], topic: Topic
+) -> None:
+    uncut = [Measure(m.definition, m.parameters) for m in measures]
+    full = scored([topic], measures, residual_depth="full")
+    whole = scored([topic], list(dict.fromkeys(uncut)))
+    for measure, other in zip(measures, uncut, strict=True):
+        best = whole.of(other) + whole.of(other, "residual")
+        assert full.of(measure) + full.of(measure, "residual") == pytest.approx(best, abs=1e-12), str(measure)
+
+
+@pytest.mark.exhaustive
+@every(m for m in BOUNDED if m.cutoff is None or not m.only_truncates)
+@drawn(20)
+@given(topic=any_topic)
+def test_full_depth_changes_no_residual_of_a_measure_that_a_cutoff_does_not_merely_stop(
+    measures: Sequence[Measure], topic: Topic
+) -> None:
+    full, plain = scored([topic], measures, residual_depth="full").residual, scored([topic], measures).residual
+    assert np.array_equal(full, plain, equal_nan=True)
+
+
+@every(UNBOUNDED)
+def test_a_measure_whose_residual_is_no_bound_has_none(measures: Sequence[Measure]) -> None:
+    found = scored([Topic((None, 1, None)), Topic((0, None), (3,)), Topic(())], measures)
+    assert np.isnan(found.residual).all()
+    assert np.isnan(found.unjudged).all()
+    assert not np.isnan(found.score).any()
+
+
+def test_filling_in_is_no_bound_of_bpref() -> None:
+    # Run b a, a relevant and b not; c is relevant and missed: R = 2, N = 1, and bpref = ½ (1 − 1/min(2,1)) = 0. Nothing
+    # in the run is unjudged, so filling it in leaves 0. Judge d, not retrieved, irrelevant: N = 2, bpref = ½ (1 − ½).
+    before, after = Topic((0, 1), (1,)), Topic((0, 1), (1, 0))
+    assert scored([before, after], parse_measures("bpref")).score.ravel().tolist() == [0, 0.25]
+
+
+def test_filling_in_is_no_bound_of_rprec() -> None:
+    # Run b a u: R = 1 and b is not relevant, so precision at rank 1 is 0; u in rank 3 stands too low to change that
+    # with R as it is. Judge u relevant: R = 2, and a is among the first 2: ½.
+    before, after = Topic((0, 1, None)), Topic((0, 1, 1))
+    assert scored([before, after], parse_measures("rprec")).score.ravel().tolist() == [0, 0.5]
+
+
+# --- the parts of the residual ---------------------------------------------------------------------------------------
+
+
+def _depth(topic: Topic, measure: Measure) -> int:
+    """How far down documents matter; weights of the full depth depend on all of them."""
+    whole = measure.cutoff is None or measure.definition.cutoff == "sums_to_k"
+    return len(topic.ranking) if whole else min(measure.cutoff or 0, len(topic.ranking))
+
+
+@pytest.mark.exhaustive
+@every(BOUNDED)
+def test_a_residual_needs_something_unjudged_or_beyond_the_end(measures: Sequence[Measure]) -> None:
+    found = found_of_short(measures)
+    beyond = found.residual - found.unjudged
+
+    def unexplained(column: int) -> Topic | None:
+        measure = measures[column]
+        depth = [_depth(topic, measure) for topic in SHORT]
+        judged = [None not in topic.ranking[:last] for topic, last in zip(SHORT, depth, strict=True)]
+        # Weights of the full depth depend on what lies past the cutoff.
+        cut = measure.cutoff is not None and measure.definition.cutoff != "sums_to_k"
+        full = [cut and (measure.cutoff or 0) <= len(topic.ranking) for topic in SHORT]
+        full = full if measure.residual == "beyond_run" else [True] * len(SHORT)
+        if measure.residual == "from_bounds" and not measure.by_intent:
+            return first((found.residual[:, column] < 0) | (found.residual[:, column] != 0) & judged, range(len(SHORT)))
+        wrong = (found.unjudged[:, column] < 0) | (beyond[:, column] < 0)
+        wrong |= (found.unjudged[:, column] != 0) & judged | (beyond[:, column] != 0) & full
+        return first(wrong, range(len(SHORT)))
+
+    assert failing(measures, unexplained) == {}
+
+
+@every(BOUNDED)
+def test_the_table_splits_a_residual_into_unjudged_and_beyond(measures: Sequence[Measure]) -> None:
+    topic = Topic((None, 1, None), (2,))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
+        scores = gradedeval.evaluate(
+            {"t": topic.run}, {"t": topic.judgments, "anchor": ANCHOR}, measures, residuals="split"
+        )
+    rows = list(scores.rows())
+    assert len(rows) >= len(measures)
+    blank = {one.label for one in measures if one.residual == "from_bounds" and not one.by_intent}
+    for row in rows:
+        if row.measure in blank:
+            assert row.unjudged is row.beyond is None, row
+            assert row.residual is not None, row
+            continue
+        assert row.unjudged is not None, row
+        assert row.beyond is not None, row
+        assert min(row.unjudged, row.beyond) >= 0, row
+        assert row.unjudged + row.beyond == pytest.approx(row.residual, abs=1e-12), row
+
+
+@drawn(40)
+@given(topic=any_topic)
+def test_beyond_the_end_rbp_keeps_p_to_the_n_of_the_top_gain(topic: Topic) -> None:
+    measures = parse_measures(
+        "rbp rbp(p=0.5) rbp(p=0.95) rbp(p=0) rbp(p=0.9,gain=exp) rbp(rel=2) rbp(p=0.6,gain=0:0.1:0.2:0.4)"
+    )
+    top = [1, 1, 1, 1, 7 / 8, 1, 0.4]
+    p = [0.8, 0.5, 0.95, 0, 0.9, 0.8, 0.6]
+    found = scored([topic], measures)
+    n = len(topic.ranking)
+    assert (found.residual - found.unjudged)[0] == pytest.approx(
+        [gain * persistence**n for gain, persistence in zip(top, p, strict=True)], abs=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("measure", "best"),
+    [
+        ("err", 7 * math.log(8 / 7)),  # Σ r (1−r)^{i−1}/i = r/(1−r) · ln(1/r), with r = 7/8
+        ("err(gain=linear)", 1),  # the top gain is 1: the first document satisfies everybody
+        ("err(rel=1)@3", 1),
+        ("err@1", 7 / 8),
+        ("err@2", 7 / 8 + 1 / 2 * 1 / 8 * 7 / 8),
+        ("err(gain=ntcir)", 3 * math.log(4 / 3)),  # r = 3/4
+        ("cascade(utility=one)", 1),  # everybody stops somewhere
+        ("cascade(utility=one,gamma=0.5)", 14 / 15),  # r / (1 − γ(1−r)) = (7/8) / (15/16)
+        ("cascade(utility=dcg)@2", 7 / 8 + 7 / 64 / math.log2(3)),
+        ("rbp", 1),
+        ("rbp(p=0.5)@3", 7 / 8),  # 1 − p³
+        ("rbp(gain=exp)", 7 / 8),
+        ("p@1", 1),
+        ("p@10", 1),
+        ("gprecision@5", 1),
+        ("rr", 1),
+        ("success", 1),
+        ("success@3", 1),
+        ("dcg", 0),  # only retrieved documents count
+    ],
+)
+def test_a_missing_topic_could_still_have_the_best_possible_score(measure: str, best: float) -> None:
+    run, qrels = {"anchor": {"grade3": 1.0}}, {"anchor": ANCHOR, "missing": {"a": 1, "b": 0}}
+    found = evaluated(run, qrels, parse_measures(measure))
+    row = found.row["missing"]
+    assert found.score[row, 0] == 0
+    assert found.unjudged[row, 0] == 0
+    assert found.residual[row, 0] == pytest.approx(best, abs=1e-12)
+
+
+@pytest.mark.exhaustive
+@every(measure for measure in VARIANTS if not measure.definition.uses_unsampled)
+def test_negative_grades_that_count_as_unjudged_are_as_if_nobody_had_judged(measures: Sequence[Measure]) -> None:
+    rankings = [(None, 1, 0), (2, None), (None,), (0, None, None, 3, 1), (None, None, None, None, 2)]
+    spam = [Topic(tuple(-1 if grade is None else grade for grade in r), (2, -1)) for r in rankings]
+    spammed = scored(spam, measures, negative="unjudged").score
+    unknown = scored([Topic(r, (2,)) for r in rankings], measures).score
+    same = np.isclose(spammed, unknown, rtol=1e-6, atol=0)
+    assert [str(measures[column]) for column in np.flatnonzero(~same.all(0))] == []
+
+
+# --- range and ideal -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exhaustive
+@every(VARIANTS, slow=GREEDY)
+def test_scores_lie_between_the_floor_and_the_ceiling(measures: Sequence[Measure]) -> None:
+    score = found_of_short(measures).score
+    floor = [measure.definition.floor for measure in measures]
+    ceiling = [measure.definition.ceiling + 1e-12 for measure in measures]
+    outside = ~((score >= floor) & (score <= ceiling))
+    assert failing(measures, lambda c: first(outside[:, c], range(len(SHORT)))) == {}
+
+
+@every(BOUNDED)
+def test_score_and_residual_stay_below_the_ceiling(measures: Sequence[Measure]) -> None:
+    found = found_of_short(measures)
+    above = ~(found.score + found.residual <= [measure.definition.ceiling + 1e-12 for measure in measures])
+    assert failing(measures, lambda c: first(above[:, c], range(len(SHORT)))) == {}
+
+
+def grade_0_is_worth_0(measure: Measure) -> bool:
+    gain = dict(measure.parameters).get("gain")
+    return not isinstance(gain, tuple) or gain[0] == 0
+
+
+@every(m for m in VARIANTS if m.definition.gain is not None and m.definition.relevance_only and grade_0_is_worth_0(m))
+def test_a_topic_without_relevant_documents_scores_0(measures: Sequence[Measure]) -> None:
+    found = scored([Topic((0, None, -1, 0), (0,)), Topic((None, None)), Topic(()), Topic((), (0, -1))], measures)
+    assert [str(measures[column]) for column in np.flatnonzero(~(found.score == 0).all(0))] == []
+
+
+IDEAL = parse_measures(
+    "ndcg ndcg@1 ndcg@3 ndcg@10 ndcg(gain=exp) ndcg(log=2) ndcg(rel=2) nerr nerr@3 nerr(gain=linear) ap ap(rel=2)"
+    " gap gap(g=1:2:3) gap(gain=exp) q q(beta=0) q(beta=10,gain=exp) recall recall(rel=2) grecall rprec rprec(rel=2)"
+    " bpref bpref(k=10)"
+)
+
+
+@drawn(30)
+@given(pool=st.lists(st.integers(-1, 3), min_size=1, max_size=15), unjudged=st.integers(0, 3))
+def test_the_ideal_ranking_scores_1(pool: list[int], unjudged: int) -> None:
+    ideal = Topic((*sorted([*pool, 2], reverse=True), *([None] * unjudged)))
+    assert scored([ideal], IDEAL).score[0] == pytest.approx(np.ones(len(IDEAL)), abs=1e-12)
+
+
+# --- two roads to the same number ------------------------------------------------------------------------------------
+
+SAME = [
+    ("gap(rel=2)", "ap(rel=2)"),
+    ("gap(g=1:0:0)", "ap"),  # every user's threshold is grade 1
+    ("gap(g=0:0:1)", "ap(rel=3)"),
+    ("gap(g=0:5:0)@3", "ap(rel=2)@3"),
+    ("gap", "gap(gain=linear)"),  # g_j = j − (j−1)
+    ("gap(g=1:2:4)", "gap(gain=exp)"),  # g_j = 2^j − 2^{j−1}
+    ("gap(g=1:2:4)", "gap(gain=0:1:3:7)"),
+    ("grecall(g=1:0:0)", "recall"),
+    ("grecall(rel=2)@3", "recall(rel=2)@3"),
+    ("gprecision(g=0:1:0)@5", "p(rel=2)@5"),
+    ("gprecision(rel=1)@5", "p@5"),
+    ("gprecision@5", "gprecision(gain=linear)@5"),
+    ("gprecision(g=1:2:4)@3", "gprecision(gain=exp)@3"),
+    ("err(rel=1)", "rr"),
+    ("err(rel=2)@3", "rr(rel=2)@3"),
+    ("cascade", "err"),
+    ("cascade@3", "err@3"),
+    ("cascade(rel=1)", "rr"),
+    ("cascade(utility=one,rel=1)", "success"),
+    ("cascade(utility=one,rel=2)@3", "success(rel=2)@3"),
+    ("q(rel=1,beta=0)", "ap"),
+    ("q(rel=2,beta=0)@3", "ap(rel=2)@3"),
+    ("q(beta=0)", "ap"),
+    ("dcg(log=2,gain=exp)@2", "dcg(log=3,gain=exp)@2"),  # neither discounts before rank 3
+    ("err(gain=0:0.25:0.5:0.75)", "err(gain=ntcir)"),
+    ("err(gain=0:0.125:0.375:0.875)", "err(gain=exp)"),
+    ("rbp(gain=0:1:1:1)", "rbp(rel=1)"),
+    ("ndcg(gain=0:1:2:3)", "ndcg"),
+    ("ndcg(gain=0:2:4:6)", "ndcg"),  # only ratios of gains count
+    ("rbp(p=0,rel=1)", "p@1"),
+    ("dcg(rel=1)@1", "p@1"),
+    # One intent a topic, as qrels without subtopics have.
+    ("erria", "err"),
+    ("erria(gain=linear)@3", "err(gain=linear)@3"),
+    ("nerria", "nerr"),
+    ("nerria(rel=2)@3", "nerr(rel=2)@3"),
+    ("alpha_ndcg(alpha=0)@3", "ndcg(rel=1)@3"),
+    ("alpha_dcg(alpha=0)", "dcg(rel=1)"),
+    ("alpha_dcg(alpha=1)@1", "p@1"),
+    ("nrbp(alpha=0,beta=0.9)", "rbp(p=0.9,rel=1)"),
+    ("nrbp(alpha=1)@1", "p@1"),
+    ("strec(rel=2)@3", "success(rel=2)@3"),
+]
+TOPICS = st.lists(any_topic, min_size=1, max_size=6)
+
+
+@drawn(60)
+@given(topics=TOPICS)
+def test_two_notations_of_one_measure_agree(topics: list[Topic]) -> None:
+    pairs = [(parse_measures(one)[0], parse_measures(other)[0]) for one, other in SAME]
+    found = scored(topics, list(dict.fromkeys(itertools.chain(*pairs))))
+    for one, other in pairs:
+        assert found.of(one) == pytest.approx(found.of(other), abs=1e-12), (one, other)
+        if one.residual == other.residual and kept(one) == kept(other):
+            expected = pytest.approx(found.of(other, "residual"), abs=1e-9)
+            assert found.of(one, "residual") == expected, (one, other)
+
+
+@drawn(30)
+@given(topic=any_topic)
+def test_average_precision_is_the_sum_of_precisions_over_r(topic: Topic) -> None:
+    ap, sp, num_rel = scored([topic], parse_measures("ap sp num_rel")).score[0]
+    assert ap * num_rel == pytest.approx(sp, abs=1e-12)
+
+
+@drawn(30)
+@given(topic=any_topic)
+def test_precision_and_recall_count_the_same_documents(topic: Topic) -> None:
+    p, recall, hits, num_rel = scored([topic], parse_measures("p@5 recall@5 num_rel_ret@5 num_rel")).score[0]
+    assert p * 5 == pytest.approx(hits)
+    assert recall * num_rel == pytest.approx(hits if num_rel else 0)
+
+
+@drawn(30)
+@given(topic=any_topic)
+def test_judged_and_unjudged_share_the_ranks_that_a_full_run_has(topic: Topic) -> None:
+    judged, unjudged = scored([topic], parse_measures("judged unjudged")).score[0]
+    assert judged + unjudged == pytest.approx(1 if topic.ranking else 0)
+
+
+@pytest.mark.parametrize("form", ["{}", "{}@3", "{}(gain=exp)@10", "{}(rel=2)"])
+@pytest.mark.parametrize(("share", "whole"), [("ndcg", "dcg"), ("nerr", "err")])
+@drawn(15)
+@given(topic=any_topic)
+def test_a_normalized_measure_is_a_share_of_the_ideal_run_s(share: str, whole: str, form: str, topic: Topic) -> None:
+    ideal = Topic(tuple(sorted(topic.pool, reverse=True)))
+    found = scored([topic, ideal], parse_measures([form.format(share), form.format(whole)])).score
+    expected = found[0, 1] / found[1, 1] if found[1, 1] else 0
+    assert found[0, 0] == pytest.approx(expected, abs=1e-12)
+
+
+@drawn(30)
+@given(ranking=st.lists(st.sampled_from([None, -2, 0, 1, 2, 3, 4]), min_size=1, max_size=25))
+def test_err_with_top_grade_4_is_gdeval_s(ranking: list[int | None]) -> None:
+    # gdeval's loop: decay falls by (1 − R) with R = (2^grade − 1)/16, negative grades as 0, the unjudged as 0.
+    expected, decay = 0.0, 1.0
+    for rank, grade in enumerate(ranking[:20], 1):
+        satisfied = (2 ** max(grade or 0, 0) - 1) / 16
+        expected += satisfied * decay / rank
+        decay *= 1 - satisfied
+    topic = Topic(tuple(ranking), (4,))
+    assert scored([topic], parse_measures("err@20"), top_grade=4).score[0, 0] == pytest.approx(expected, abs=1e-12)
+    assert scored([topic], parse_measures("err@20"), top_grade=None, like="gdeval", topics="run").score[
+        0, 0
+    ] == pytest.approx(expected, abs=1e-12)
+
+
+@drawn(30)
+@given(topic=any_topic, p=st.floats(0, 0.99))
+def test_binary_rbp_is_a_loop_of_a_patient_user(topic: Topic, p: float) -> None:
+    viewed, expected = 1.0, 0.0
+    for grade in topic.ranking:
+        expected += (1 - p) * viewed * (grade is not None and grade >= 1)
+        viewed *= p
+    assert scored([topic], [MEASURES["rbp"](p=p, rel=1)]).score[0, 0] == pytest.approx(expected, abs=1e-12)
+
+
+# --- the naive reference ---------------------------------------------------------------------------------------------
+
+REFERRED = [measure for measure in VARIANTS if measure.name in reference.FUNCTIONS]
+
+
+@every(REFERRED)
+@drawn(60)
+@given(topics=st.lists(any_topic, min_size=1, max_size=4))
+@example(topics=[Topic((None, 3, 0, -1, 2, None, 1, 1, 0, 2, 3, None), (3, 0, 1)), Topic(()), Topic((None,), (0,))])
+def test_scores_are_those_of_slow_loops_over_the_papers_formulas(
+    measures: Sequence[Measure], topics: list[Topic]
+) -> None:
+    found = scored(topics, measures)
+    unlike = [
+        (str(measure), topic, found.score[row, column], expected)
+        for row, topic in enumerate(topics)
+        for column, measure in enumerate(measures)
+        for expected in [reference.score(measure, topic.ranking, topic.pool, SCALE)]
+        if not abs(found.score[row, column] - expected) <= 1e-12 * max(1, expected)
+    ]
+    assert unlike == []
+
+
+@every(REFERRED)
+@drawn(20)
+@given(topic=any_topic)
+@example(topic=Topic(()))
+@example(topic=Topic((None, 3, 0, None), (2,)))
+def test_residuals_are_those_of_slow_loops_over_the_best_case(measures: Sequence[Measure], topic: Topic) -> None:
+    found = scored([topic], measures)
+    unlike = []
+    for column, measure in enumerate(measures):
+        plain = reference.score(measure, topic.ranking, topic.pool, SCALE)
+        best = reference.best_cases(measure, topic.ranking, topic.pool, SCALE) or (math.nan, math.nan)
+        parts = [found.unjudged[0, column], found.residual[0, column]]
+        expected = [case - plain for case in best]
+        if measure.residual == "from_bounds":  # no more than that, and exactly what tests of the bounds find
+            assert math.isnan(parts[0])
+            assert 0 <= parts[1] <= expected[1] + 1e-11
+            continue
+        if parts != pytest.approx(expected, abs=1e-11, nan_ok=True):
+            unlike.append((str(measure), parts, expected))
+    assert unlike == []
+
+
+@every(m for m in REFERRED if not any(isinstance(value, tuple) for _, value in m.parameters))
+@drawn(25)
+@given(
+    labels=st.sets(st.sampled_from([0, 0.5, 1, 1.5, 2, 3, 5]), min_size=2).filter(lambda labels: max(labels) > 0),
+    more=st.sampled_from([0, 0, 0.5, 2]),
+    data=st.data(),
+)
+def test_fractions_and_gaps_in_the_scale_are_as_in_the_slow_loops(
+    measures: Sequence[Measure], labels: set[float], more: float, data: st.DataObject
+) -> None:
+    scale = reference.Scale(tuple(sorted(labels)), max(labels) + more)
+    ranking = data.draw(st.lists(st.sampled_from([None, *scale.labels]), max_size=8))
+    topic = {f"d{rank}": grade for rank, grade in enumerate(ranking) if grade is not None}
+    run = {"t": {f"d{rank}": -rank for rank in range(len(ranking))}, "all": {}}
+    qrels = {"t": topic, "all": {f"a{label}": label for label in labels}}
+    found = evaluated(run, qrels, measures, top_grade=scale.top, topics="run")
+    ours = found.score[found.row["t"]].tolist()
+    theirs = [reference.score(measure, ranking, list(topic.values()), scale) for measure in measures]
+    unlike = [
+        one for one in zip(map(str, measures), ours, theirs, strict=True) if one[1] != pytest.approx(one[2], abs=1e-12)
+    ]
+    assert unlike == []
+
+
+# --- lower bounds, and measures that can fall ------------------------------------------------------------------------
+
+LOWER = [
+    m
+    for m in BOUNDED
+    if m.name in ("err", "cascade", "rr", "success", "rbp", "p", "gprecision", "dcg", "sp")
+    or m.name in ("erria", "nrbp", "strec", "alpha_dcg")
+]
+
+
+@pytest.mark.exhaustive
+@every(LOWER)
+def test_the_plain_score_is_a_lower_bound(measures: Sequence[Measure]) -> None:
+    topics, before, after, _ = _completions()
+    score = scored(topics, measures).score
+
+    def fallen(column: int) -> tuple[Topic, Topic] | None:
+        places = np.flatnonzero(score[after, column] < score[before, column] - 1e-12)
+        return (topics[before[places[0]]], topics[after[places[0]]]) if len(places) else None
+
+    assert failing(measures, fallen) == {}
+
+
+@pytest.mark.parametrize(
+    ("measure", "before", "after"),
+    [
+        # Run a u with a of grade 1; u turns out to be of grade 3.
+        # ndcg: 1/1, then (1 + 3/log2 3) / (3 + 1/log2 3).
+        ("ndcg", 1, (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))),
+        # nerr with top grade 3: 1, then (1/8 + ½·7/8·7/8) / (7/8 + ½·1/8·1/8).
+        ("nerr", 1, (1 / 8 + 1 / 2 * 7 / 8 * 7 / 8) / (7 / 8 + 1 / 2 * 1 / 8 * 1 / 8)),
+        # gap, thresholds 1, 2, 3: 1, then (1 at threshold 1 for a; 1, ½, ½ for u) / (1 + 3).
+        ("gap", 1, 3 / 4),
+        # q: 1, then ½ ((1 + 1)/(1 + 3) + (2 + 4)/(2 + 4)).
+        ("q", 1, 3 / 4),
+    ],
+)
+def test_a_judgment_of_a_retrieved_document_can_lower_a_score(measure: str, before: float, after: float) -> None:
+    score = scored([Topic((1, None)), Topic((1, 3))], parse_measures(measure)).score.ravel()
+    assert score.tolist() == pytest.approx([before, after])
+    assert after < before
+
+
+@pytest.mark.parametrize(
+    ("measure", "before", "after"),
+    [
+        # Run a of grade 1; a document of grade 1 is found that the run has not retrieved.
+        ("ap", 1, 1 / 2),
+        ("recall", 1, 1 / 2),
+        ("grecall", 1, 1 / 2),
+        ("rprec", 1, 1 / 2),
+        ("bpref", 1, 1 / 2),
+        ("gap", 1, 1 / 2),
+        ("q", 1, 1 / 2),
+        ("ndcg", 1, 1 / (1 + 1 / math.log2(3))),
+    ],
+)
+def test_a_judgment_of_a_missed_document_can_lower_a_score(measure: str, before: float, after: float) -> None:
+    score = scored([Topic((1,)), Topic((1,), (1,))], parse_measures(measure)).score.ravel()
+    assert score.tolist() == pytest.approx([before, after])
+
+
+def test_a_judgment_of_a_retrieved_document_can_lower_average_precision() -> None:
+    # Run a x x u: AP = 1/1; with u relevant in rank 4 it is ½ (1 + 2/4) = ¾.
+    score = scored([Topic((1, 0, 0, None)), Topic((1, 0, 0, 1))], parse_measures("ap")).score.ravel()
+    assert score.tolist() == [1, 0.75]
+
+
+# --- notation --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder to be in, where files of any name hold values that never rise."""
+    path = tmp_path_factory.mktemp("words")
+    with contextlib.chdir(path):
+        yield path
+
+
+@drawn(300)
+@given(data=st.data())
+def test_what_a_measure_prints_is_read_back_as_the_same_measure(data: st.DataObject, folder: Path) -> None:
+    measure = data.draw(any_measure(folder))
+    written = str(measure)
+    assert parse_measures(written) == [measure]
+    assert str(parse_measures(written)[0]) == written
+    assert parse_measures(in_the_shell(written)) == [measure]
+    assert parse_measures(f"{written} p@3") == list(dict.fromkeys([measure, *parse_measures("p@3")]))
+
+
+def test_every_notation_of_a_measure_is_the_same_measure() -> None:
+    for measure in VARIANTS:
+        written = str(measure)
+        assert parse_measures(written) == [measure]
+        assert parse_measures(in_the_shell(written)) == [measure]
+        name, bracket, rest = written.partition("(")
+        assert parse_measures(name.upper() + bracket + rest) == [measure]
+        assert hash(parse_measures(written)[0]) == hash(measure)
+
+
+@pytest.mark.parametrize("name", ["gains, new.csv", "gains@10", "my gains.csv", "a(b).csv", "x=1,y=2", "it's.csv", "5"])
+def test_a_file_name_is_quoted_where_it_would_be_read_as_something_else(name: str, folder: Path) -> None:
+    (folder / name).write_text("1\n0.5\n", encoding="utf-8")
+    measure = MEASURES["cascade"](utility=name) @ 20
+    assert str(measure) == f'cascade(utility="{name}")@20'
+    assert parse_measures(str(measure)) == parse_measures(f'cascade:utility="{name}"@20') == [measure]
+    graded = MEASURES["ndcg"](gain=f"@{name}")
+    assert parse_measures(str(graded)) == [graded]
+
+
+NOT_FINITE = ["q(beta=1e999)", "q(beta=inf)", "q(beta=nan)", "q(gain=0:1e999)", "gap(g=1:1e999)", "gap(g=1e308:1e308)"]
+
+
+@pytest.mark.parametrize("text", NOT_FINITE)
+def test_a_number_that_is_not_finite_is_no_value(text: str) -> None:
+    with pytest.raises(InputError, match=r"beta|gain|g="):
+        parse_measures(text)
+
+
+def test_a_measure_made_in_python_prints_what_can_be_read() -> None:
+    # Lists are what Python users write where the notation has 0:0.5:1.
+    assert str(MEASURES["err"](gain=[0, 0.5, 1])) == "err(gain=0:0.5:1)"  # type: ignore[arg-type]
+    assert str(MEASURES["gap"](g=[1, 2])) == "gap(g=1:2)"  # type: ignore[arg-type]

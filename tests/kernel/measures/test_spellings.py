@@ -1,0 +1,402 @@
+"""Measures as other tools write them mean what they mean there, or one line says what differs."""
+
+from __future__ import annotations
+
+import random
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradedeval
+from gradedeval import InputError
+from gradedeval.kernel.measures.parse import canonical
+from gradedeval.kernel.measures.spellings import _MEANT, DIFFERENT, _edits
+from gradedeval.measures import ALIASES, MEASURES, parse_measures
+from support.cwl import their_class
+from support.examples import sampled
+from support.spellings import (
+    BY_INTENT,
+    CWL_EVAL,
+    IR_MEASURES,
+    RANX,
+    RANX_QRELS,
+    RANX_RUN,
+    SEVERAL,
+    TREC_EVAL,
+)
+
+RANX_NAMES = {spelled: here for spelled, (here, _) in RANX.items()}
+ALL = {**IR_MEASURES, **BY_INTENT, **TREC_EVAL, **RANX_NAMES, **CWL_EVAL}
+
+
+def collection() -> tuple[dict[str, dict[str, float]], list[tuple[str, str, str, int]]]:
+    """A run without ties, and judgments with intents: topic, intent, docno, grade."""
+    dice, run, rows = random.Random(3), {}, []
+    for topic in map(str, range(8)):
+        docnos = [f"d{number}" for number in range(40)]
+        for intent in range(1, dice.choice([2, 3, 5])):
+            rows += [(topic, str(intent), docno, dice.choice([0, 1, 1, 2, 3])) for docno in dice.sample(docnos, 12)]
+        run[topic] = dict(zip(dice.sample(docnos, 30), map(float, dice.sample(range(999), 30)), strict=True))
+    run["0"] = dict(list(run["0"].items())[:6])
+    return run, rows
+
+
+RUN, JUDGED = collection()
+QRELS: dict[str, dict[str, int]] = {}
+for topic, _, docno, grade in JUDGED:
+    QRELS.setdefault(topic, {})[docno] = grade
+
+
+def by_topic(spelled: str, **options: Any) -> dict[str, float]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return gradedeval.evaluate(RUN, options.pop("qrels", QRELS), spelled, **options).by_topic(spelled)
+
+
+@pytest.mark.parametrize(("spelled", "here"), ALL.items())
+def test_a_spelling_of_another_tool_is_a_measure_here(spelled: str, here: str) -> None:
+    (measure,) = parse_measures(spelled)
+    assert (measure, measure.label) == (parse_measures(here)[0], spelled)
+    assert parse_measures(str(measure)) == [measure]
+
+
+@pytest.mark.parametrize(("spelled", "here"), SEVERAL.items())
+def test_names_of_several_lines_are_several_measures(spelled: str, here: list[str]) -> None:
+    found = parse_measures(spelled)
+    assert found == parse_measures(here)
+    assert {measure.label.rpartition("_")[0] for measure in found} == {spelled.partition(".")[0]}
+
+
+def test_every_name_in_the_tables_of_other_tools_is_tried() -> None:
+    tried = {re.split(r"[(@]|[._]\d", spelled)[0].lower() for spelled in [*ALL, *SEVERAL]}
+    unknown = {"err-ia", "nerr-ia", "map-ia", "p-ia", "alpha-dcg", "alpha-ndcg", "dcg_burges", "compatibility", "unj"}
+    unknown |= {"msndcg"}
+    assert ALIASES.keys() - tried <= unknown | {"map_cut", "ndcg_cut"}
+
+
+def by_ir_measures(spelled: str) -> dict[str, float]:
+    """What ir_measures says of each topic."""
+    ir_measures = pytest.importorskip("ir_measures")
+    measure = ir_measures.parse_measure(spelled)
+    try:
+        return {metric.query_id: metric.value for metric in ir_measures.iter_calc([measure], QRELS, RUN)}
+    except (ValueError, OSError) as error:
+        pytest.skip(f"ir_measures has no provider here: {error}")
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("spelled", [name for name in IR_MEASURES if name.split("(")[0].split("@")[0] not in DIFFERENT])
+def test_it_has_the_value_of_ir_measures(spelled: str) -> None:
+    theirs = by_ir_measures(spelled)
+    rounded = 1e-5 if "exp-log2" in spelled else 1e-9  # gdeval prints five digits
+    assert by_topic(spelled) == pytest.approx(theirs, abs=rounded)
+
+
+@pytest.mark.parametrize(
+    ("spelled", "options"),
+    [
+        ("ERR@10", {"top_grade": 4}),
+        ("Bpref", {}),
+        ("BPref(rel=2)", {}),
+        ("infAP", {}),
+        ("Accuracy", {}),
+        ("Accuracy(rel=2)@10", {}),
+    ],
+)
+def test_what_differs_is_what_is_said(spelled: str, options: dict[str, Any]) -> None:
+    theirs = by_ir_measures(spelled)
+    found = by_topic(spelled, **options)
+    assert {topic: found[topic] for topic in theirs} == pytest.approx(theirs, abs=1e-5 if "ERR" in spelled else 1e-9)
+    assert len(theirs) > 5
+
+
+@pytest.mark.parametrize("spelled", [name for name in BY_INTENT if not name.startswith("alpha_DCG")])
+def test_it_has_the_value_of_pyndeval(spelled: str) -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+    pytest.importorskip("pyndeval")
+    import pandas as pd
+
+    judged = pd.DataFrame(JUDGED, columns=["query_id", "iteration", "doc_id", "relevance"])
+    ranked = [ir_measures.ScoredDoc(topic, docno, score) for topic in RUN for docno, score in RUN[topic].items()]
+    theirs = ir_measures.iter_calc([ir_measures.parse_measure(spelled)], judged, ranked)
+    found = by_topic(spelled, qrels=judged, subtopics=True)
+    assert found == pytest.approx({metric.query_id: metric.value for metric in theirs}, abs=1e-6)
+
+
+def test_they_have_the_values_of_pytrec_eval() -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    names = [
+        name for name in TREC_EVAL if "." not in name and re.split(r"_[\d]", name)[0] in pytrec_eval.supported_measures
+    ]
+    names = [name for name in names if name not in ("runid", "11pt_avg", "iprec_at_recall_0.10", "num_q")]
+    theirs = pytrec_eval.RelevanceEvaluator(QRELS, set(names)).evaluate(RUN)
+    scores = gradedeval.evaluate(RUN, QRELS, names)
+    assert len(names) > 20
+    for name in names:
+        if not name.startswith("gm_"):  # pytrec_eval gives their logarithms
+            assert scores.by_topic(name) == pytest.approx({topic: theirs[topic][name] for topic in RUN}, abs=1e-9)
+
+
+@pytest.mark.parametrize(("spelled", "theirs"), [(name, mean) for name, (_, mean) in RANX.items() if mean is not None])
+def test_it_has_the_value_of_ranx(spelled: str, theirs: float) -> None:
+    assert gradedeval.evaluate(RANX_RUN, RANX_QRELS, spelled)[spelled] == pytest.approx(theirs, abs=1e-12)
+
+
+def test_cwl_eval_prints_its_metrics_so() -> None:
+    ruler = pytest.importorskip("cwl.ruler.cwl_ruler")
+    printed = [name.strip() for name in CWL_EVAL if "CWLMetric" not in name]
+    for written in (name for name in CWL_EVAL if "CWLMetric" in name):
+        name, values = written[:-1].split("(")
+        numbers = [float(value) if "." in value else int(value) for value in values.split(",") if value]
+        metric = getattr(ruler, name)(*numbers)
+        if name[:2] not in ("Pr", "RR", "AP"):  # whose names are those of binary measures
+            here = parse_measures(metric.metric_name.strip())
+            assert str(here[0]).split("mid")[0].rstrip(",)") == CWL_EVAL[written].split(",mid")[0].rstrip(")")
+    assert len(printed) > 12
+
+
+@pytest.mark.parametrize(
+    ("spelled", "said"),
+    [
+        (
+            "AP(judged_only=1)",
+            "judged_only=1 is not True or False; write judged_only=True, or leave it out",
+        ),
+        ("Compat(normalize=False)", "compatibility is always normalized here"),
+        ("nDCG(dcg='ln')@10", "dcg=ln is not log2 or exp-log2"),
+        ("nDCG(gains={a:1})@10", "gains are grade:gain in braces; as in gains={1:1,2:3}"),
+        ("INST(min_rel=1)", "min_rel and max_rel are the grades whose gains are 0 and 1; as in max_rel=3"),
+        ("ndcg_burges@10-l2", r"list the gains, as in ndcg\(gain=0:0:3:7\)@10"),
+        ("nDCG(gains={0:1,1:2},dcg='exp-log2')@10", "dcg and gains both say the gains; give one of them"),
+        ("SDCG(max_rel=4,dcg='exp-log2')@10", "dcg and max_rel both say the gains; give one of them"),
+        ("RBPCWLMetric(0.9,3)", r"more values than RBPCWLMetric takes: p; leave out 3"),
+        ("relstring", "trec_eval has it: write gradedeval trec_eval -m relstring"),
+        ("FooCWLMetric(2)", "unknown measure 'foocwlmetric'"),
+    ],
+)
+def test_what_cannot_be_said_here_says_so(spelled: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        parse_measures(spelled)
+
+
+def test_a_name_that_means_something_else_there_is_noted() -> None:
+    def notes(measure: str, qrels: Any, **options: Any) -> list[str]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return [
+                note
+                for note in gradedeval.evaluate(RUN, qrels, measure, **options).notes
+                if "ir_m" in note or "ranx" in note
+            ]
+
+    spam = {topic: {**judged, "d0": -1} for topic, judged in QRELS.items()}
+    assert notes("ERR@20", QRELS) == ["ERR@20: in ir_measures and gdeval the top grade is always 4; top_grade=4"]
+    assert notes("ERR@20", QRELS, top_grade=4) == notes("err@20", QRELS) == notes("ERR@20", QRELS, like="gdeval") == []
+    assert notes("Bpref", QRELS) == notes("Bpref", spam, negative="unjudged") == []
+    assert len(notes("Bpref", spam)) == len(notes("Compat", QRELS)) == len(notes("rbp.95", QRELS)) == 1
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("spelled", [name for name in CWL_EVAL if name not in ("P@10", "AP", "RR")])
+def test_it_has_the_value_of_cwl_eval_with_its_preset_and_a_note_without(spelled: str) -> None:
+    judged = {topic: {docno: grade / 4 for docno, grade in own.items()} for topic, own in QRELS.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain = gradedeval.evaluate(RUN, judged, spelled)
+        there = gradedeval.evaluate(RUN, judged, spelled, like="cwl_eval")
+    assert sum(note.startswith(f"{spelled}: in cwl_eval") for note in plain.notes) == 1
+    assert not any("in cwl_eval" in note for note in there.notes)
+    ranking = pytest.importorskip("cwl.ruler.ranking")
+    name, parameters = of_cwl_eval(spelled)
+    metric = their_class(name)(*parameters)
+    metric.residuals = False
+    for topic, scores in RUN.items():
+        gains = np.array([judged[topic].get(docno, np.nan) for docno in scores])
+        metric.measure(ranking.Ranking(topic, gains, np.full(len(gains), np.nan)))
+        assert there.by_topic(spelled)[topic] == pytest.approx(metric.expected_utility, abs=1e-9)
+
+
+def of_cwl_eval(spelled: str) -> tuple[str, list[float]]:
+    """The class of cwl_eval and its parameters: as written, or found by what its file of metrics has for the same."""
+    classes = {
+        "RBP": "RBP", "NDCG": "NDCG", "INST": "INST", "INSQ": "INSQ", "TBG": "TBG", "U": "UMeasure", "NPV": "NPV",
+        "BPM-Static": "BPM", "BPM-Dynamic": "BPMD", "IFT-C1": "IFTGoal", "IFT-C2": "IFTRate",
+        "IFT-C1-C2": "IFTGoalRate", "NERR-EQ8": "NERReq8", "NERR-EQ9": "NERReq9",
+        "NERR-EQ10": "NERReq10", "NERR-EQ11": "NERReq11",
+    }  # fmt: skip
+    if "CWLMetric" in spelled:
+        name, values = spelled[:-1].split("(")
+        numbers = [value for value in values.split(",") if value]
+    else:
+        name = max((short for short in classes if spelled.startswith(short)), key=len)
+        numbers = re.findall(r"[\d.]+", re.sub(r"\b[a-zA-Z]+\d?(?=[=@])", "", spelled.removeprefix(name)))
+        name = f"{classes[name]}CWLMetric"
+    return name, [float(number) if "." in number else int(number) for number in numbers]
+
+
+def misspelt(name: str) -> Iterator[str]:
+    """A letter left out, doubled, or swapped with the next."""
+    for at in range(len(name)):
+        yield name[:at] + name[at + 1 :]
+        yield name[:at] + name[at] + name[at:]
+        if at + 1 < len(name):
+            yield name[:at] + name[at + 1] + name[at] + name[at + 2 :]
+
+
+@pytest.mark.parametrize("count", [50, pytest.param(10_000, marks=pytest.mark.exhaustive)])
+def test_no_misspelling_suggests_an_unrelated_measure(count: int) -> None:
+    names = {re.split(r"[(@]|[._]\d|-l\d", spelled)[0] for spelled in [*ALL, *SEVERAL]}
+    every = sorted({wrong for name in names for wrong in misspelt(name)})
+    known, tried = [*MEASURES, *ALIASES], 0
+    for wrong in random.Random(1).sample(every, min(count, len(every))):
+        try:
+            parse_measures(wrong)
+        except InputError as error:
+            meant = re.fullmatch(r"did you mean '([^'@]+)(?:@\d+)?'\?", error.hint)
+            if "unknown measure" in error.problem and meant:
+                tried += 1
+                written = wrong.lower(), wrong.lower().rstrip("0123456789_-")
+                if written[1] in _MEANT:
+                    continue  # short for another name
+                edits = min(_edits(text, meant[1]) for text in written)
+                assert edits <= 1 or edits <= min(_edits(written[0], other) for other in known), (wrong, meant[1])
+    assert tried > count / 3 or tried > 300
+
+
+@pytest.mark.parametrize("strange", ["gain", "mean", "trap", "bm25", "hitz5x", "xyz"])
+def test_a_name_like_no_other_suggests_none(strange: str) -> None:
+    with pytest.raises(InputError, match="`gradedeval measures` lists them"):
+        parse_measures(strange)
+
+
+def test_hits_are_not_foraging() -> None:
+    assert parse_measures("hits")[0].name == "hits"
+    with pytest.raises(InputError, match="did you mean 'hits'"):
+        parse_measures("hit")
+
+
+# Sizes ---------------------------------------------------------------------------------------------------------------
+
+LONG = "read what is long from a file, as in gain=@gains.csv"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("(" * 30_000, "has parentheses more than 100 deep; leave some of them out"),
+        ("ia(" * 20_000, "has parentheses more than 100 deep; leave some of them out"),
+        ("ia(" * 7_500 + "ap" + ")" * 7_500, "has parentheses more than 100 deep; leave some of them out"),
+        ("cwl(C=" + "(" * 101 + "r" + ")" * 101 + ")", "has parentheses more than 100 deep; leave some of them out"),
+        ("x" * 100_000, f"is longer than 4,096 characters; {LONG}"),
+        ('ap(x="' + "(" * 100_000, f"is longer than 4,096 characters; {LONG}"),
+        ("ndcg(gain=" + ":".join("1" * 3000) + ")", f"is longer than 4,096 characters; {LONG}"),
+        ("P." + ",".join("5" * 3000), f"is longer than 4,096 characters; {LONG}"),
+        ("ndcg(gain=" + ":".join([".1"] * 1300) + ")", f"is longer than 4,096 characters; {LONG}"),
+    ],
+)
+def test_an_expression_of_hostile_size_is_one_line(text: str, said: str) -> None:
+    with pytest.raises(InputError) as raised:
+        parse_measures(f"ap {text}")
+    assert str(raised.value) == f"{text[:40] + '…'!r}: {said}"
+    assert raised.value.usage
+    assert canonical(text) == text
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ap(x=" + " " * 4000 + ",y)",
+        "ap(" + "rel=1," * 600 + ")",
+        'ap(x="' + "(" * 4000,
+        "ndcg" + "-l1" * 1300,
+        "ia:" * 1300 + "ap",
+        "ia(" * 90 + "ap" + ")" * 90,
+        "iprec(" * 90,
+        "ap(a={" * 90,
+        "@1" * 2000,
+        "a:" * 2000,
+        "rbp(file=" + "http://" * 550 + ")",
+        "ndcg-l99999999",
+        "ndcg-l" + "9" * 4000,
+        "ap@" + "9" * 4000,
+        "P." + "9" * 4000,
+        'cwl(C="r' + "+a" * 140 + '")',
+    ],
+)
+def test_what_is_as_large_as_it_may_be_and_wrong_is_one_line(text: str) -> None:
+    with pytest.raises(InputError) as raised:
+        parse_measures(text)
+    assert "\n" not in str(raised.value)
+    assert len(raised.value.line) < 500
+
+
+def test_long_lists_and_deep_formulas_are_read() -> None:
+    (measure,) = parse_measures(f"ndcg(gain={':'.join(['0.125'] * 600)})")
+    assert parse_measures(str(measure)) == [measure]
+    deep = "(" * 60 + "0.5" + ")" * 60
+    assert parse_measures(f"cwl(C={deep})") == parse_measures(f'cwl(C="{deep}")')
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [
+        ("rbp(p=0.50)", {"p": 0.5}),
+        ("ap(rel=0002)", {"rel": 2}),
+        ("insq(T=1000000000000000000000)", {"T": 1e21}),
+        (f"insq(T={'1' * 300})", {"T": float("1" * 300)}),
+        ("tbg(h=1e308)", {"h": 1e308}),
+        ("insq(T=1e400)", None),
+        (f"insq(T={'1' * 4000})", None),
+        (f"ap(rel=-{'1' * 4000})", None),
+        ("ap(rel=１)", None),
+        ("ap(rel=1_0)", None),
+        ("ap@１０", None),
+        ("p@1_0", None),
+    ],
+)
+def test_a_number_is_a_finite_decimal_of_ascii_digits(text: str, means: dict[str, float] | None) -> None:
+    if means is not None:
+        (measure,) = parse_measures(text)
+        assert dict(measure.parameters) == means
+        assert parse_measures(str(measure)) == [measure]
+    else:
+        with pytest.raises(InputError):
+            parse_measures(text)
+
+
+HUGE = ("1e308", "1e-308", "5e-324", "9" * 30, "9" * 18, "0.9999999999999999", "-1e308")
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(
+    "form",
+    sampled(
+        [
+            *(f"{name}({parameter}={{}}){cutoff}"
+              for name, measure in MEASURES.items()
+              for parameter, default in measure.definition.parameters.items()
+              if not isinstance(default, str) and parameter not in ("file", "of")
+              for cutoff in (("@10",) if measure.definition.cutoff == "required" else ("", "@10", f"@{'9' * 18}"))
+              if not (cutoff and measure.definition.cutoff == "none")),
+            *(f"{name}@{'9' * 18}" for name, measure in MEASURES.items() if measure.definition.cutoff != "none"),
+        ],
+        25,
+    ),
+)  # fmt: skip
+def test_a_number_of_any_size_is_a_score_or_one_line(form: str) -> None:
+    run = {"1": {"a": 3.0, "b": 2.0, "u": 1.0}, "2": {"c": 1.0}}
+    qrels = {"1": {"a": 1, "b": 2, "d": 0}, "2": {"c": 0, "e": 2}}
+    for value in HUGE:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
+            for options in ({"residuals": True}, {"bounds": True}):
+                try:
+                    gradedeval.evaluate(run, qrels, form.format(value), **options)  # type: ignore[arg-type]
+                except InputError as error:
+                    assert len(str(error).splitlines()) == 1  # noqa: PT017

@@ -1,0 +1,167 @@
+"""`--ties average`: the mean over all orders of documents with equal scores, which tests take one by one."""
+
+from __future__ import annotations
+
+import io
+import random
+from itertools import chain, groupby, permutations, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradedeval
+from gradedeval import MEASURES, InputError, Measure, parse_measures
+from gradedeval.kernel.measures.bounds import kept
+from support.commands import Command
+from support.measures import VARIANTS
+
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+
+AVERAGED = [measure for measure in VARIANTS if measure.definition.over_ties]
+INTENTS = parse_measures("ia(err@3) ia(ap) ia(ndcg@4)")
+
+
+def orders(run: dict[str, float]) -> list[list[str]]:
+    """All orders of the documents from the best to the worst that their scores allow."""
+    falling = sorted(run, key=lambda docno: -run[docno])
+    ties = [list(tied) for _, tied in groupby(falling, key=lambda docno: run[docno])]
+    return [list(chain(*order)) for order in product(*map(permutations, ties))]
+
+
+def one_by_one(run: dict[str, float], judged: Any, measures: list[Measure], **rules: Any) -> Any:
+    """The mean scores and residuals over all orders."""
+    rankings = [{docno: -float(rank) for rank, docno in enumerate(order)} for order in orders(run)]
+    runs = {str(number): ranking for number, ranking in enumerate(rankings)}
+    found = gradedeval.evaluate(runs, dict.fromkeys(runs, judged), measures, **rules)
+    return found.means, found.residuals
+
+
+def same(measures: list[Measure], run: dict[str, float], judged: Any, **rules: Any) -> None:
+    wanted = one_by_one(run, judged, measures, **rules)
+    found = gradedeval.evaluate({"t": run}, {"t": judged}, measures, ties="average", **rules)
+    assert found.means == pytest.approx(wanted[0], rel=1e-9, abs=1e-12)
+    bounded = [one for one in measures if one.residual == "from_bounds" and not one.by_intent]
+    from_bounds = {one.label for one in bounded if kept(one, over_ties=True) != "none"}
+    for name, residual in found.residuals.items():
+        assert (residual is None) == (wanted[1][name] is None)
+        if name in from_bounds:  # one judgment for all orders, where each order by itself may have its best one
+            assert residual <= wanted[1][name] + 1e-9
+            continue
+        # A best case is cut at the ceiling, which some orders alone may reach: the bound can lie above the mean bound.
+        assert residual is None or residual >= wanted[1][name] - 1e-9
+
+
+def random_topic(seed: int) -> tuple[dict[str, float], dict[str, int]]:
+    """Up to seven documents of three scores, some not judged, and judged ones that are not retrieved."""
+    dice = random.Random(seed)
+    run = {docno: float(dice.choice((1, 1, 2, 3))) for docno in "abcdefg"[: dice.randint(1, 7)]}
+    judged = {docno: dice.randint(0, 3) for docno in "abcdefghi" if dice.random() < 0.8}
+    return run, judged | {"w": 0, "x": 1, "y": 2, "z": 3}
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("seed", range(4))
+def test_every_measure_is_the_mean_over_all_orders(seed: int) -> None:
+    run, judged = random_topic(seed)
+    usual = [measure for measure in AVERAGED if measure.definition.summary == "mean"]
+    same(usual, run, judged, residuals="total")
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("seed", range(4, 60))
+def test_every_measure_is_the_mean_over_all_orders_of_more_topics(seed: int) -> None:
+    test_every_measure_is_the_mean_over_all_orders(seed)
+
+
+def test_intents_are_averaged_over_ties_too() -> None:
+    run = {"a": 2.0, "b": 2.0, "c": 2.0, "d": 1.0, "e": 1.0}
+    judged = {"a": {"1": 1}, "b": {"1": 3, "2": 1}, "c": {"2": 2}, "e": {"3": 3}, "x": {"3": 1}}
+    same(INTENTS, run, judged, subtopics=True, residuals="total")
+
+
+@pytest.mark.parametrize(
+    ("measure", "worked"),
+    [
+        ("p@2", (1 + 1 / 3) / 2),  # a is first; of b, c, d one is relevant
+        ("recall@3", (1 + 2 / 3) / 2),
+        ("ap", (1 + (2 / 2 + 2 / 3 + 2 / 4) / 3) / 2),
+        ("rr", 1),
+        ("success@1", 1),
+        ("dcg", 1 + (1 / np.log2(3) + 1 / 2 + 1 / np.log2(5)) / 3),
+        ("rbp(p=0.5,rel=1)", 0.5 * (1 + (0.5 + 0.25 + 0.125) / 3)),
+    ],
+)
+def test_averages_by_hand(measure: str, worked: float) -> None:
+    run = {"a": 9.0, "b": 5.0, "c": 5.0, "d": 5.0}
+    found = gradedeval.evaluate({"t": run}, {"t": {"a": 1, "b": 0, "c": 1, "d": 0}}, measure, ties="average")
+    assert list(found.means.values()) == [pytest.approx(worked)]
+    assert "ties average" in found.signature
+
+
+def test_a_thousand_tied_documents_with_one_relevant() -> None:
+    run = {f"d{number}": 1.0 for number in range(1000)}
+    found = gradedeval.evaluate({"t": run}, {"t": {"d7": 1}}, "rr ap success@10 err", ties="average")
+    harmonic = (1 / np.arange(1.0, 1001)).sum() / 1000
+    assert list(found.means.values()) == pytest.approx([harmonic, harmonic, 0.01, harmonic / 2])
+
+
+def test_without_ties_nothing_changes() -> None:
+    run = {"t": {docno: float(score) for score, docno in enumerate("hgfedcba")}, "u": {"a": 1.0}}
+    judged = {"t": {"a": 1, "c": 3, "d": 2, "h": 1, "x": 1}, "u": {"b": 1}}
+    chosen = [measure for measure in AVERAGED if measure.definition.summary == "mean"]
+    plain, averaged = (gradedeval.evaluate(run, judged, chosen, ties=ties).means for ties in ("file", "average"))
+    assert averaged == pytest.approx(plain, rel=1e-13)
+
+
+def test_ties_of_single_floats_are_averaged_with_scores_float32() -> None:
+    run, judged = {"t": {"a": 1.0, "b": 1.00000001}}, {"t": {"a": 1}}
+    assert gradedeval.evaluate(run, judged, "p@1", ties="average").means == {"p@1": 0}
+    assert gradedeval.evaluate(run, judged, "p@1", ties="average", scores="float32").means == {"p@1": 0.5}
+
+
+def test_the_order_of_lines_changes_no_bit() -> None:
+    dice = random.Random(1)
+    run = {str(t): {f"d{n}": float(dice.randint(0, 9)) for n in range(60)} for t in range(5)}
+    judged = {topic: {f"d{n}": dice.randint(0, 3) for n in range(0, 60, 2)} for topic in run}
+    turned = {topic: dict(reversed(scores.items())) for topic, scores in run.items()}
+    lines = [f"{topic} Q0 {docno} 0 {score} t\n" for topic, scores in run.items() for docno, score in scores.items()]
+    shuffled = io.BytesIO("".join(dice.sample(lines, len(lines))).encode())
+    chosen = AVERAGED[::7]
+    first, *others = (
+        gradedeval.evaluate(each, judged, chosen, ties="average").frame.drop(columns="run", errors="ignore")
+        for each in (run, turned, shuffled)
+    )
+    assert all(first.equals(other) for other in others)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("-m bpref", "--ties average: bpref has no average over ties; 42 measures have one, such as "),
+        ("-m ap --depth 10", "--ties average cannot be combined with --depth; cut the measures, as in ap@100"),
+        ("-m ap --order file", "--ties average cannot be combined with --order file; leave out one of them"),
+    ],
+)
+def test_what_has_no_average_is_a_usage_error(words: str, says: str, cli: Command, tmp_path: Any) -> None:
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 3 t\n")
+    shown = cli("run", "qrels", "--ties", "average", *words.split())
+    assert (shown.code, shown.out) == (2, b"")
+    assert shown.messages[0].replace("--ties: average", "--ties average").startswith(says)
+
+
+@pytest.mark.parametrize("command", [("explain",), ("weights",)])
+def test_commands_that_need_one_order_refuse_an_average(command: tuple[str, ...], cli: Command, tmp_path: Any) -> None:
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 3 t\n")
+    shown = cli(*command, "run", "qrels", "-m", "ap", "--ties", "average")
+    assert (shown.code, shown.out) == (2, b"")
+
+
+def test_measures_that_only_count_are_unmoved() -> None:
+    assert {"ap", "p", "recall", "rr", "success", "ndcg", "dcg", "rbp", "err", "num_q"} <= {
+        name for name, measure in MEASURES.items() if measure.definition.over_ties
+    }
+    with pytest.raises(InputError, match="no average over ties"):
+        gradedeval.evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, "infap", ties="average")

@@ -1,0 +1,295 @@
+"""Work shared through an Executor: each task is done once, whoever does it, and nobody is left behind."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gradedeval.errors import InputError
+from gradedeval.kernel.parallel import executors
+from gradedeval.kernel.parallel.workers import WorkerDied, Workers, in_order
+from support.commands import environment
+from support.examples import sampled
+from support.processes import linux, nobody_is_left
+
+
+def squared(number: int) -> tuple[int, int]:
+    time.sleep(0.005)
+    return number * number, os.getpid()
+
+
+class Far(Executor):
+    """Knows nothing of this process: all that goes to it and comes back is written by pickle."""
+
+    def __init__(self) -> None:
+        self.sent: list[int] = []
+
+    def submit(self, function: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+        message = pickle.dumps((function, given, named))
+        self.sent.append(len(message))
+        future: Future[Any] = Future()
+        try:
+            function, given, named = pickle.loads(message)
+            future.set_result(pickle.loads(pickle.dumps(function(*given, **named))))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@contextmanager
+def forked() -> Iterator[Workers]:
+    yield Workers(3)
+
+
+@contextmanager
+def spawned() -> Iterator[Workers]:
+    stop = threading.Event()
+    beside = threading.Thread(target=stop.wait)
+    beside.start()
+    try:
+        assert not executors.can_fork()
+        yield Workers(2)
+    finally:
+        stop.set()
+        beside.join()
+
+
+@contextmanager
+def threads() -> Iterator[Workers]:
+    with ThreadPoolExecutor(3) as pool:
+        yield Workers.of(executor=pool)
+
+
+@contextmanager
+def processes_of_the_caller() -> Iterator[Workers]:
+    with ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:
+        yield Workers.of(executor=pool)
+
+
+@contextmanager
+def far() -> Iterator[Workers]:
+    yield Workers.of(2, executor=Far())
+
+
+@linux
+@pytest.mark.parametrize(
+    "crew",
+    [forked, pytest.param(spawned, marks=pytest.mark.exhaustive), threads, processes_of_the_caller, far],
+    ids=lambda crew: crew.__name__,
+)
+def test_each_task_is_done_once_and_its_result_comes_in_order(crew: Any) -> None:
+    with crew() as workers:
+        tasks = list(range(20, 50))
+        found = list(workers.imap(squared, tasks))
+        assert [square for square, _ in found] == [task * task for task in tasks]
+        squares = {task: square for task, (square, _) in workers.imap_unordered(squared, tasks)}
+        assert squares == {task: task * task for task in tasks}
+        if crew in (forked, spawned):
+            assert os.getpid() not in {process for _, process in found}
+    assert nobody_is_left()
+
+
+def test_work_does_not_travel_with_every_task() -> None:
+    """Only with those that were handed over before the first worker said that it does not know it."""
+    executor, large = Far(), bytes(100_000)
+    found = list(Workers.of(2, executor=executor).imap(partial(counted, large), range(50)))
+    assert found == [100_000 + number for number in range(50)]
+    large_ones = [size for size in executor.sent if size > 300]
+    assert len(large_ones) == 2 * 2 + 1
+    assert len(executor.sent) == 50 + len(large_ones)
+
+
+def counted(large: bytes, number: int) -> int:
+    return len(large) + number
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_work_raises_is_raised(jobs: int) -> None:
+    def work(number: int) -> int:
+        if number == 3:
+            raise InputError("a.run:3", "what", "cure")
+        return number
+
+    results = Workers(jobs).imap(work, range(10))
+    assert [next(results), next(results), next(results)] == [0, 1, 2]
+    with pytest.raises(InputError, match=r"^a\.run:3: what; cure$"):
+        next(results)
+    assert nobody_is_left()
+
+
+@linux
+def test_where_a_process_dies_its_tasks_are_done_by_another(tmp_path: Path) -> None:
+    def work(number: int) -> int:
+        if number == 3 and not (tmp_path / "died").exists():
+            (tmp_path / "died").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    assert list(Workers(2).imap(work, range(10))) == list(range(10))
+    assert nobody_is_left()
+
+
+@pytest.mark.exhaustive
+@linux
+def test_a_task_that_always_kills_is_named_and_no_other_is_lost() -> None:
+    def work(number: int) -> int:
+        if number in (3, 7):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    found = dict(Workers(2).imap_unordered(work, range(10)))
+    assert {number for number, result in found.items() if isinstance(result, WorkerDied)} == {3, 7}
+    assert {number: number for number in range(10) if number not in (3, 7)}.items() <= found.items()
+    with pytest.raises(WorkerDied, match="a process that shared the work died"):
+        list(Workers(2).imap(work, range(10)))
+    assert nobody_is_left()
+
+
+def closed_threads() -> Executor:
+    pool = ThreadPoolExecutor(2)
+    pool.shutdown()
+    return pool
+
+
+def broken_threads() -> Executor:
+    return ThreadPoolExecutor(2, initializer=os.fspath, initargs=(None,))
+
+
+def closed_processes() -> Executor:
+    pool = ProcessPoolExecutor(2)
+    pool.shutdown()
+    return pool
+
+
+@pytest.mark.parametrize("made", [closed_threads, broken_threads, closed_processes], ids=lambda made: made.__name__)
+def test_an_executor_that_takes_no_tasks_is_told_and_not_the_run(made: Callable[[], Executor]) -> None:
+    with pytest.raises(InputError, match=r"^executor: takes no more tasks \(.*\); give a new one$"):
+        list(Workers.of(executor=made()).imap_unordered(squared, range(3)))
+
+
+@linux
+def test_no_task_is_blamed_for_a_pool_of_the_caller_that_broke() -> None:
+    """Nobody knows which of those that it had."""
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(2, context) as pool:
+        results = Workers.of(executor=pool).imap_unordered(dies_of_three, range(300))
+        told = (result for task, result in results if result != task)
+        with pytest.raises(InputError, match=r"^executor: takes no more tasks"):
+            next(told)
+
+
+def dies_of_three(number: int) -> int:
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_a_thread_does_not_wait_for_its_own_pool() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(lambda: list(Workers.of(executor=pool).imap(abs, range(3))))
+        assert done.result(timeout=10) == [0, 1, 2]
+
+
+@linux
+def test_a_task_that_can_be_begun_only_once_is_not_begun_again(tmp_path: Path) -> None:
+    def work(number: int) -> int:
+        with (tmp_path / str(number)).open("a") as log:
+            log.write("begun\n")
+        if number == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    found = dict(Workers(2).imap_unordered(work, range(10), lambda number: number == 3))
+    assert isinstance(found[3], WorkerDied)
+    assert (tmp_path / "3").read_text() == "begun\n"
+    assert sorted(found) == list(range(10))
+
+
+@linux
+def test_who_stops_early_leaves_nobody_behind() -> None:
+    results = Workers(3).imap_unordered(lambda number: time.sleep(100 * (number > 0)), range(10))
+    begin = time.monotonic()
+    assert next(results) == (0, None)
+    results.close()
+    assert nobody_is_left()
+    assert time.monotonic() - begin < 50
+
+
+def test_where_no_process_can_be_started_this_one_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(*_: Any) -> None:
+        raise OSError(38, "Function not implemented")
+
+    for name in ("ProcessPoolExecutor.__init__", "ProcessPoolExecutor.submit"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"concurrent.futures.process.{name}", refuses)
+            found = list(Workers(2).imap(squared, range(5)))
+        assert found == [(number * number, os.getpid()) for number in range(5)]
+
+
+@pytest.mark.parametrize(("jobs", "tasks"), [(1, 5), (3, 1)])
+def test_one_process_or_one_task_starts_no_other_process(jobs: int, tasks: int) -> None:
+    assert list(Workers(jobs).imap(squared, range(tasks))) == [(at * at, os.getpid()) for at in range(tasks)]
+
+
+def test_results_come_in_order() -> None:
+    assert list(in_order([(2, "c"), (0, "a"), (1, "b"), (3, "d")])) == ["a", "b", "c", "d"]
+
+
+def test_an_error_is_the_same_after_a_journey() -> None:
+    error = InputError("a.run:3", "what", "cure", usage=True, also=[InputError("a.run:4", "more")], beyond=5)
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.usage, again.place, again.exit_code) == (str(error), True, "a.run:3", 2)
+    assert str(pickle.loads(pickle.dumps(WorkerDied("a.run")))) == str(WorkerDied("a.run"))
+
+
+def test_a_pool_that_breaks_at_once_has_started_all_the_same() -> None:
+    """Its threads may have begun and ended between two looks at them."""
+
+    class Manager:
+        def is_alive(self) -> bool:
+            pool._call_queue._thread = SimpleNamespace(ident=1)
+            return False
+
+    pool = SimpleNamespace(_executor_manager_thread=Manager(), _call_queue=SimpleNamespace(_thread=None))
+    executors._check_feeder(pool)
+    pool._executor_manager_thread = SimpleNamespace(is_alive=lambda: False)
+    pool._call_queue._thread = None
+    with pytest.raises(executors.CannotShare):
+        executors._check_feeder(pool)
+
+
+KILLED = """
+import os, signal
+from gradedeval.kernel.parallel.executors import _processes
+if __name__ == "__main__":
+    with _processes("spawn", 2) as pool:
+        pool.submit(int).result()
+        os.kill(os.getpid(), signal.SIG{name})
+"""
+
+
+@linux
+@pytest.mark.parametrize("name", sampled(["TERM", "KILL"], 2))
+def test_whoever_is_killed_beside_new_processes_says_nothing(name: str, tmp_path: Path) -> None:
+    """Python's own process clears what is left, and warned of it."""
+    script = tmp_path / "script.py"
+    script.write_text(KILLED.format(name=name))
+    done = subprocess.run(
+        [sys.executable, script], env=environment(), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.Signals[f"SIG{name}"], "", "")

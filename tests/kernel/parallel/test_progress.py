@@ -1,0 +1,45 @@
+"""The bar shows what is done and leaves no trace."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+import pytest
+
+from gradedeval.errors import heard_by
+from gradedeval.kernel import parallel
+from support.processes import Terminal
+
+
+def test_a_bar_shows_how_many_runs_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(parallel, "PATIENCE", -1.0)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert list(parallel.with_progress(iter("abcd"), 4)) == list("abcd")
+    assert "runs" in terminal.getvalue()
+    assert "100%" in terminal.getvalue()
+    terminal.truncate(0)
+    monkeypatch.setattr(parallel, "PATIENCE", 1000.0)
+    assert list(parallel.with_progress(iter("abcd"), 4)) == list("abcd")
+    assert terminal.getvalue() == ""
+
+
+def test_loops_have_a_bar_where_a_command_runs_and_none_in_python() -> None:
+    assert parallel.progress("draws") is parallel.no_progress
+    with heard_by(list):  # as a report does, which is written in Python too
+        assert parallel.progress("draws") is parallel.no_progress
+        with click.Context(click.Command("compare")):
+            shown = parallel.progress("draws")
+    assert (shown.func, shown.keywords) == (parallel.with_progress, {"label": "draws"})  # type: ignore[attr-defined]
+
+
+def test_a_bar_that_is_left_gives_the_cursor_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(parallel, "PATIENCE", -1.0)
+    watched = parallel.with_progress(iter("abcd"), 4)
+    assert [next(watched), next(watched)] == ["a", "b"]
+    watched.close()  # type: ignore[attr-defined]
+    said = terminal.getvalue()
+    assert said.rindex("\x1b[?25h") > said.rindex("\x1b[?25l")

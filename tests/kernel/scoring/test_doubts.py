@@ -1,0 +1,440 @@
+"""What makes a score mislead is said: scores that rise with the rank, ties, short lists, few topics, swapped dicts."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval import EvaluationWarning
+from gradedeval.errors import Note
+from gradedeval.interop import pytrec_eval
+from gradedeval.interop.pytrec_eval import RelevanceEvaluator
+from gradedeval.kernel.parallel import workers
+from gradedeval.kernel.rankings import grade
+from gradedeval.kernel.scoring import doubts
+from support.commands import Command
+from support.paths import DATA, ROOT, SAMPLES, shared
+
+QRELS = str(SAMPLES / "rivers.qrels")
+COVID_QRELS = DATA / "covid-round1" / "qrels.txt"
+SAID = "scores rise with the rank, as distances do, so the document ranked last comes first"
+RANGE = re.compile(r".*: many documents have equal scores: (.*) between ([\d.]+) and ([\d.]+), by the order of ties")
+CURE = "use --order rank or --order file, or negate the scores; --order score if they are right"
+
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+
+
+def changed(name: str, folder: Path, change: Callable[[list[str]], list[str]], new: str = "run") -> str:
+    """A sample run with its lines changed."""
+    lines = [change(line.split()) for line in (SAMPLES / name).read_text().splitlines()]
+    (folder / new).write_text("".join(" ".join(fields) + "\n" for fields in lines))
+    return str(folder / new)
+
+
+def ranks_as_scores(fields: list[str]) -> list[str]:
+    return [*fields[:4], fields[3], fields[5]]
+
+
+def notes(kind: str, *given: Any, **options: Any) -> list[str]:
+    """What is said of one kind."""
+    found = gradedeval.evaluate(*given, **options).notes
+    return [note for note in found if isinstance(note, Note) and note.kind == kind]
+
+
+def test_scores_that_rise_with_the_rank_are_told_and_the_stated_ranks_order_the_run(
+    cli: Command, tmp_path: Path
+) -> None:
+    run = changed("rivers-neural.run", tmp_path, ranks_as_scores)
+    right = gradedeval.evaluate(str(SAMPLES / "rivers-neural.run"), QRELS, "ndcg@20").means["ndcg@20"]
+    told = cli(run, QRELS, "-m", "ndcg@20")
+    assert told.messages[0] == f"{run}: {SAID}; {CURE}"
+    assert gradedeval.evaluate(run, QRELS, "ndcg@20").means["ndcg@20"] < right / 2
+    for order in ("rank", "file"):
+        mended = cli(run, QRELS, "-m", "ndcg@20", "--order", order)
+        assert SAID not in mended.err.decode()
+        assert f"{right:.4f}" in mended.text
+    assert "order rank" in cli(run, QRELS, "-m", "ndcg@20", "--order", "rank").text
+    assert SAID not in cli(run, QRELS, "-m", "ndcg@20", "--order", "score").err.decode()
+
+
+@pytest.mark.one_in(8)
+@pytest.mark.parametrize(
+    "words", [("compare",), ("diff",), ("pool",), ("explain", "--topic", "301"), ("pr",), ("lint",)]
+)
+def test_every_command_says_that_scores_rise(words: tuple[str, ...], cli: Command, tmp_path: Path) -> None:
+    run = changed("rivers-neural.run", tmp_path, ranks_as_scores)
+    others = [str(SAMPLES / "rivers-bm25.run")] if words[0] in ("compare", "diff") else []
+    qrels = [] if words[0] == "lint" else [QRELS]
+    told = cli(words[0], run, *others, *qrels, *words[1:])
+    rises = "scores increase with the rank" if words[0] == "lint" else SAID
+    assert rises in (told.out + told.err).decode().replace("\n", " ")
+
+
+def test_a_check_of_a_run_whose_scores_rise_ends_with_3_unless_the_order_is_given(cli: Command, tmp_path: Path) -> None:
+    run = changed("rivers-neural.run", tmp_path, ranks_as_scores)
+    bound = (run, QRELS, "--min", "ndcg@20=0.001")
+    refused = cli("check", *bound)
+    assert (refused.code, refused.out, refused.messages) == (3, b"", [f"{run}: {SAID}; {CURE}"])
+    assert cli("check", *bound, "--order", "rank").code == 0
+    assert cli("check", *bound, "--order", "score").code == 0
+    (tmp_path / "gradedeval.toml").write_text('order = "rank"\n')
+    assert cli("check", *bound).code == 0
+
+
+def test_a_file_that_is_not_in_order_is_mended_by_its_ranks_alone(tmp_path: Path) -> None:
+    run = Path(changed("rivers-neural.run", tmp_path, ranks_as_scores))
+    run.write_text("".join(reversed(run.read_text().splitlines(keepends=True))))
+    (told,) = notes("rising-scores", str(run), QRELS, "ap")
+    assert 'use order="rank", or negate the scores; order="score" if they are right' in told
+
+
+@pytest.mark.parametrize("form", ["frame", "rows", "csv", "costs", "interleaved", "gz"])
+def test_scores_rise_in_whatever_form_a_run_comes(form: str, tmp_path: Path) -> None:
+    rows = [
+        (str(topic), f"d{rank}", float(rank), rank) for rank in range(1, 9) for topic in range(3)
+    ]  # topics take turns
+    if form != "interleaved":
+        rows.sort(key=lambda row: row[0])
+    qrels = {str(topic): {"d1": 2, "d5": 1} for topic in range(3)}
+    options: dict[str, Any] = {}
+    run: Any = pd.DataFrame(rows, columns=["topic", "docno", "score", "rank"])
+    if form == "csv":
+        run.to_csv(tmp_path / "run.csv", index=False)
+        run = str(tmp_path / "run.csv")
+    elif form == "rows":
+        run = run.to_dict("records")
+    elif form in ("costs", "interleaved", "gz"):
+        text = "".join(f"{topic} Q0 {docno} {rank} {score} t\n" for topic, docno, score, rank in rows)
+        run = tmp_path / "run"
+        run.write_text(text)
+        options = {"costs": {"Q0": 1.0}} if form == "costs" else {}
+    assert len(notes("rising-scores", run, qrels, "rbp", **options)) == 1
+    right = gradedeval.evaluate(run, qrels, "rr", order="rank", **options)
+    assert right.means["rr"] == 1.0
+    assert not notes("rising-scores", run, qrels, "rbp", order="rank", **options)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_large_run_is_looked_at_behind_its_beginning_too(
+    jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first ten topics are sorted by scores; the fifty behind them are not."""
+    lines = [
+        f"{100 + topic} Q0 d{rank} {rank} {rank if topic >= 10 else -rank} t\n"
+        for topic in range(60)
+        for rank in range(1, 41)
+    ]
+    (tmp_path / "run").write_text("".join(lines))
+    qrels = {str(100 + topic): {"d1": 1} for topic in range(60)}
+    small = workers.Limits(block=1 << 12, segment=1 << 14, large_file=0, small_runs=0)
+    monkeypatch.setattr(workers, "LIMITS", small)
+    found = []
+    for every in (1 << 13, 1 << 40):
+        monkeypatch.setattr(grade, "LOOKED_AT", 1 << 12)
+        monkeypatch.setattr(grade, "LOOK_EVERY", every)
+        found.append(len(notes("rising-scores", str(tmp_path / "run"), qrels, "rbp", jobs=jobs)))
+    assert found == [1, 0]
+
+
+def test_ranks_order_only_what_has_ranks(cli: Command, tmp_path: Path) -> None:
+    with pytest.raises(gradedeval.InputError, match="a dict has no ranks"):
+        gradedeval.evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, "rr", order="rank")
+    with pytest.raises(gradedeval.InputError, match="rank: arrays have no ranks"):
+        gradedeval.evaluate_arrays([1, 0], [0.5, 0.1], "rr", order="rank")
+    (tmp_path / "run").write_text("1 Q0 a x 1 t\n")
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    told = cli("run", "qrels", "--order", "rank")
+    assert (told.code, told.messages) == (1, ["run:1: rank 'x' is not a number; --order rank needs ranks"])
+
+
+@shared
+def test_real_runs_are_told_where_they_are_reversed_and_nowhere_else() -> None:
+    # Two submissions state rank 1000 beside score 1000, and so on down to 1 and 1: by their ranks they score more.
+    told = gradedeval.evaluate(str(DATA / "covid-round1" / "runs"), str(COVID_QRELS), "ndcg@20 ap p@5").notes
+    kinds = [note.kind for note in told if isinstance(note, Note)]
+    reversed_ = [Path(note.partition(":")[0]).name for note in told if SAID in note]
+    assert reversed_ == ["ERST_PROSE.gz", "yn-r1-concepttext.gz"]
+    assert not {"ties", "short-lists", "few-topics"} & set(kinds)
+
+
+def test_ties_that_decide_a_score_are_told_with_its_range(cli: Command, tmp_path: Path) -> None:
+    run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
+    worst, best = (gradedeval.evaluate(run, QRELS, "ndcg@20", ties=ties).means["ndcg@20"] for ties in ("worst", "best"))
+    said = (
+        f"{run}: many documents have equal scores: ndcg@20 between {worst:.4f} and {best:.4f}, by the order of ties; "
+    )
+    said += "break the ties in the run, or choose an order with --ties"
+    for words in (("eval",), ("compare", str(SAMPLES / "rivers-bm25.run")), ("check", "--min", "ndcg@20=0.001")):
+        told = cli(words[0], run, *(words[1:] if words[0] == "compare" else ()), QRELS, "-m", "ndcg@20",
+                   *(words[1:] if words[0] == "check" else ()))  # fmt: skip
+        assert told.code == 0
+        assert said in told.messages
+    assert said not in cli(run, QRELS, "-m", "ndcg@20", "--ties", "docno-desc").messages
+
+
+def test_the_range_of_ties_is_that_of_the_best_and_the_worst_order(tmp_path: Path) -> None:
+    run = changed("rivers-bm25.run", tmp_path, lambda fields: [*fields[:4], str(round(float(fields[4]))), fields[5]])
+    measures = "ndcg@5 ap err@20 rbp q gap bpref rprec p@5 recall@10"
+    told = notes("ties", run, QRELS, "ap")
+    orders = {ties: gradedeval.evaluate(run, QRELS, measures, ties=ties).means for ties in ("worst", "best")}
+    assert told
+    assert f"ap between {orders['worst']['ap']:.4f} and {orders['best']['ap']:.4f}" in told[0]
+    for name in orders["best"]:
+        low, high = orders["worst"][name], orders["best"][name]
+        said = notes("ties", run, QRELS, name)
+        assert bool(said) == (high - low > 0.01), name
+        assert not said or f"between {low:.4f} and {high:.4f}" in said[0]
+
+
+@pytest.mark.parametrize("options", [{"depth": 10}, {"judged_only": True}, {"depth": 10, "judged_only": True}])
+def test_the_range_of_ties_is_that_of_lists_that_are_cut_afterwards(options: dict[str, Any], tmp_path: Path) -> None:
+    run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
+    (told,) = notes("ties", run, QRELS, "ap", **options)
+    low, high = (gradedeval.evaluate(run, QRELS, "ap", ties=ties, **options).means["ap"] for ties in ("worst", "best"))
+    assert f"ap between {low:.4f} and {high:.4f}" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "measure"),
+    [
+        (("explain", "{run}", QRELS, "--topic", "303", "-m", "ndcg@20"), "ndcg@20"),
+        (("diff", "{run}", str(SAMPLES / "rivers-bm25.run"), QRELS, "-m", "ndcg@20"), "ndcg@20"),
+        (("pool", "{run}", str(SAMPLES / "rivers-bm25.run"), QRELS, "--leave-one-out", "-m", "ndcg@20"), "ndcg@20"),
+        (("pr", "{run}", QRELS), "gap"),
+        (("informative", "{run}", QRELS, "-m", "ap", "--min-ranks", "10", "--min-found", "1"), "ap"),
+        (("trec_eval", QRELS, "{run}", "-m", "map"), "map"),
+    ],
+)
+def test_commands_that_score_documents_say_what_ties_decide(
+    words: tuple[str, ...], measure: str, cli: Command, tmp_path: Path
+) -> None:
+    run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
+    told = cli(*(run if word == "{run}" else word for word in words))
+    assert told.code == 0
+    ((_, low, high),) = [found.groups() for line in told.messages if (found := RANGE.match(line))]
+    assert (
+        told.messages[0].startswith(f"{run}: many documents have equal scores: {measure} between") or words[0] == "pr"
+    )
+    assert float(low) + 0.01 < float(high)
+    if words[0] != "trec_eval":
+        ordered = cli(*(run if word == "{run}" else word for word in words), "--ties", "docno-desc")
+        assert not any(map(RANGE.match, ordered.messages))
+
+
+@pytest.mark.parametrize("cells", [1, 100, 1 << 18])
+@pytest.mark.parametrize("kept", [0, 1 << 17])
+def test_the_range_counts_topics_with_few_ties_too(
+    cells: int, kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Half of the topics are tied throughout, the others at two documents of 80 alone, which are the first.
+    def tie(fields: list[str]) -> list[str]:
+        score = 1.0 if int(fields[0]) % 2 else 100.0 - max(int(fields[3]), 2)
+        return [*fields[:4], str(score), fields[5]]
+
+    run = changed("rivers-neural.run", tmp_path, tie)
+    monkeypatch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
+    monkeypatch.setattr(doubts, "KEPT", kept)
+    (told,) = notes("ties", run, QRELS, "ap")
+    low, high = (gradedeval.evaluate(run, QRELS, "ap", ties=ties).means["ap"] for ties in ("worst", "best"))
+    assert f"ap between {low:.4f} and {high:.4f}" in told
+
+
+@pytest.mark.parametrize(("documents", "told"), [(20, 0), (19, 1)])
+def test_the_range_is_told_where_more_than_a_tenth_of_the_documents_are_tied(documents: int, told: int) -> None:
+    run = {"1": {f"d{at}": float(-max(at, 1)) for at in range(documents)}}
+    assert len(notes("ties", run, {"1": {"d0": 1}}, "rr")) == told
+
+
+def test_orders_of_ties_are_not_scored_where_few_documents_are_tied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = changed("rivers-neural.run", tmp_path, lambda one: [*one[:4], str(100 - max(int(one[3]), 2)), one[5]])
+    scored = list[Any]()
+    monkeypatch.setattr(doubts, "_ends", lambda *given: scored.append(given))
+    assert not notes("ties", run, QRELS, "ap")
+    assert not scored
+
+
+def test_what_is_printed_for_a_topic_has_the_range_of_that_topic(cli: Command, tmp_path: Path) -> None:
+    run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
+    (told,) = [note for note in gradedeval.explain(run, QRELS, "ap", topic="303").notes if "equal scores" in note]
+    ends = [gradedeval.evaluate(run, QRELS, "ap", ties=ties).by_topic("ap")["303"] for ties in ("worst", "best")]
+    assert f"ap between {ends[0]:.4f} and {ends[1]:.4f}" in told
+
+
+def test_arrays_whose_ties_decide_are_told_with_the_range() -> None:
+    grades, scores = [[0, 1, 2, 0]] * 12, [[1.0] * 4] * 12
+    (told,) = [note for note in gradedeval.evaluate_arrays(grades, scores, "ap").notes if "between" in note]
+    assert told.startswith("scores: many documents have equal scores: ap between 0.4167 and 1.0000")
+    assert not gradedeval.evaluate_arrays(grades, scores, "ap", ties="file").notes
+
+
+def test_users_of_pytrec_eval_are_told_by_the_names_that_they_know() -> None:
+    qrels = {str(topic): {"a": 1, "b": 0, "c": 0} for topic in range(12)}
+    run = {topic: dict.fromkeys("abc", 1.0) for topic in qrels}
+    with pytest.warns(EvaluationWarning) as told:
+        RelevanceEvaluator(qrels, {"map"}).evaluate(run)
+    said = [str(one.message) for one in told]
+    assert said[0] == (
+        "run: many documents have equal scores: map between 0.3333 and 1.0000, by the order of ties; "
+        "break the ties in the run"
+    )
+    assert said[1:] == ["run: each topic has 3 documents, and map looks at all ranks; give longer lists"]
+
+
+def test_trec_eval_gives_cures_that_its_options_have(cli: Command, tmp_path: Path) -> None:
+    run = changed("rivers-neural.run", tmp_path, ranks_as_scores)
+    told = cli("trec_eval", QRELS, run, "-m", "map").messages
+    assert f"{run}: {SAID}; negate the scores" in told
+    assert not any("--order" in line or "--ties" in line for line in told)
+
+
+def test_a_run_gets_three_notes_at_most(tmp_path: Path) -> None:
+    # The ranks as scores, three documents with each; twelve of 50 topics, 20 documents each.
+    lines = [line.split() for line in (SAMPLES / "rivers-neural.run").read_text().splitlines()]
+    some = list(dict.fromkeys(line[0] for line in lines))[:12]
+    kept = [line for line in lines if line[0] in some and int(line[3]) <= 20]
+    text = "".join(f"{' '.join(line[:4])} {(int(line[3]) + 2) // 3} x\n" for line in kept)
+    (tmp_path / "run").write_text(text)
+
+    def kinds(*measures: str, topics: str) -> list[str]:
+        found = gradedeval.evaluate(str(tmp_path / "run"), QRELS, measures, topics=topics).notes
+        told = [note.kind for note in found if isinstance(note, Note)]
+        return [kind for kind in told if kind in doubts.KINDS]
+
+    assert kinds("ap", "ndcg@20", topics="both") == ["rising-scores", "missing-topics", "ties"]
+    assert kinds("num_ret", "ap(rel=4)", topics="both") == ["rising-scores", "missing-topics", "short-lists"]
+    fewer = "".join(line for line in text.splitlines(keepends=True) if line.split()[0] in some[:5])
+    (tmp_path / "run").write_text(fewer)
+    assert kinds("ndcg@20", topics="both") == ["rising-scores", "missing-topics", "ties"]
+    assert kinds("num_ret", topics="both") == ["rising-scores", "missing-topics", "few-topics"]
+    changes = gradedeval.diff(str(tmp_path / "run"), str(SAMPLES / "rivers-bm25.run"), QRELS, "err@5", topics="both")
+    assert "the means are over 5 topics; too few to tell systems apart" in changes.notes
+
+
+def test_a_constant_scorer_in_a_dict_is_told() -> None:
+    run = {str(topic): {f"d{number}": 1.0 for number in range(10)} for topic in range(12)}
+    qrels = {topic: {"d9": 1, "d3": 0} for topic in run}
+    assert gradedeval.evaluate(run, qrels, "map").means["map"] == 1.0
+    (told,) = notes("ties", run, qrels, "map")
+    assert "map between 0.1000 and 1.0000" in told
+    assert not notes("ties", run, qrels, "map", ties="docno-desc")
+
+
+def test_few_ties_and_ties_of_equal_grades_are_not_told() -> None:
+    qrels = {str(topic): {"d1": 1, "d0": 1} for topic in range(12)}
+    alike = {topic: {"d0": 5.0, "d1": 5.0, "d2": 1.0} for topic in qrels}
+    assert not notes("ties", alike, qrels, "ap")
+    few = {topic: {f"d{number}": 30.0 - number for number in range(30)} | {"d3": 30.0, "d0": 30.0} for topic in qrels}
+    assert not notes("ties", few, qrels, "ap")  # 2 of 30
+
+
+def test_lists_cut_short_are_told_where_a_measure_looks_further() -> None:
+    run = str(SAMPLES / "rivers-neural.run")
+    (told,) = notes("short-lists", run, QRELS, "ap err ndcg@20")
+    assert told.startswith(f"{run}: each topic has 80 documents, and ap, err look at all ranks; give longer lists, ")
+    assert told.endswith("or cut the measures, as in ap@10")
+    assert not notes("short-lists", run, QRELS, "ap@10 err@20 num_ret")
+    assert not notes("short-lists", run, QRELS, "ap", depth=10)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_range_of_ties_of_lists_that_are_cut_and_then_dropped(seed: int) -> None:
+    """As trec_eval's -J -M: by every order of the tied documents."""
+    draw = random.Random(seed)
+    qrels = {"1": {docno: draw.choice([0, 1, -1, 2]) for docno in "abcdef" if draw.random() < 0.6} | {"a": 1}}
+    run = {"1": {docno: draw.choice([1.0, 1.0, 2.0]) for docno in "abcdef"}}
+    options: dict[str, Any] = {"like": "trec_eval", "judged_only": True, "depth": draw.choice([2, 3, 4])}
+    orders = [
+        order for order in itertools.permutations("abcdef") if sorted(order, key=lambda d: -run["1"][d]) == [*order]
+    ]
+    for measure in ("ap", "p@2", "recall"):
+        ways = ({"1": {docno: -float(rank) for rank, docno in enumerate(order)}} for order in orders)
+        means = [gradedeval.evaluate(way, qrels, measure, **options).means[measure] for way in ways]
+        told = notes("ties", run, qrels, measure, **options)
+        assert bool(told) == (max(means) - min(means) > 0.01)
+        assert not told or f"between {min(means):.4f} and {max(means):.4f}" in told[0]
+
+
+@pytest.mark.parametrize("flags", ["-J -M 10", "-R qrels_jg -m P_avgjg", "-R qrels_prefs -m prefs_simp"])
+def test_trec_eval_tells_it_with_all_its_options(flags: str, cli: Command, tmp_path: Path) -> None:
+    inverted = changed("rivers-neural.run", tmp_path, ranks_as_scores)
+    assert f"{inverted}: {SAID}; negate the scores" in cli("trec_eval", *flags.split(), QRELS, inverted).messages
+    tied, judged = (
+        "".join(f"{topic} {line}\n" for topic in range(12) for line in lines)
+        for lines in (("Q0 a 1 1 t", "Q0 b 1 1 t", "Q0 c 1 1 t"), ("0 a 1", "0 b 0", "0 c 0"))
+    )
+    (tmp_path / "tied").write_text(tied)
+    (tmp_path / "qrels").write_text(judged)
+    words = flags.replace("10", "1").replace("P_avgjg", "P_avgjg.1").split()
+    (told,) = [line for line in cli("trec_eval", *words, "qrels", "tied").messages if "equal scores" in line]
+    assert told.endswith("; break the ties in the run")
+    if "prefs" in flags:
+        assert "prefs_simp 0.0000 or 1.0000, as docnos ascend or descend" in told
+
+
+def test_few_topics_are_told_where_a_mean_is_computed() -> None:
+    said = "the means are over 3 topics; too few to tell systems apart"
+    assert gradedeval.evaluate_arrays([[1, 0]] * 3, [[0.5, 0.1]] * 3, "rr").notes == [said]
+    assert not gradedeval.evaluate_arrays([[1, 0]] * 10, [[0.5, 0.1]] * 10, "rr").notes
+    with pytest.warns(EvaluationWarning, match=said):
+        pytrec_eval.compute_aggregated_measure("map", [0.1, 0.2, 0.3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pytrec_eval.compute_aggregated_measure("num_ret", [1, 2, 3]) == 6
+        assert RelevanceEvaluator({"1": {"a": 1}}, {"recip_rank"}).evaluate({"1": {"a": 1.0}})["1"]["recip_rank"] == 1
+
+
+def test_what_is_said_of_several_runs_alike_is_said_once() -> None:
+    runs = [str(SAMPLES / f"rivers-{name}.run") for name in ("neural", "dense", "manual", "bm25")]
+    (told,) = notes("short-lists", runs, QRELS, "ap")
+    assert told.startswith("3 runs (")
+    assert ": each topic has 50 to 80 documents, and ap looks at all ranks; give longer lists, " in told
+
+
+def test_means_over_few_topics_are_told(process: Command, tmp_path: Path) -> None:
+    run, qrels = {str(topic): {"a": 1.0} for topic in range(9)}, {str(topic): {"a": 1} for topic in range(9)}
+    assert notes("few-topics", run, qrels, "rr") == ["the means are over 9 topics; too few to tell systems apart"]
+    run["9"], qrels["9"] = {"a": 1.0}, {"a": 1}
+    assert not notes("few-topics", run, qrels, "rr")
+    assert notes("few-topics", run, qrels, "rr", topics_from=["1"]) == [
+        "there is one topic; too few to tell systems apart"
+    ]
+
+
+@pytest.mark.parametrize("words", [("trec_eval", "qrels", "run", "-m", "map"), ("pr", "run", "qrels")])
+def test_few_topics_are_told_by_commands_of_their_own_scoring(words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n")
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
+    command = [sys.executable, "-m", "gradedeval", *words]  # `process` leaves this note out
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    told = subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
+    assert "the means are over 2 topics; too few to tell systems apart\n" in told.stderr
+
+
+def test_swapped_dicts_of_a_tutorial_are_told() -> None:
+    run = {"q1": {"a": 0.9, "b": 0.5, "c": 0.4, "d": 0.3, "e": 0.1}, "q2": {"a": 0.8, "b": 0.7, "f": 0.2, "g": 0.1}}
+    qrels = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"f": 1, "b": 0, "a": 0}}
+    said = ["qrels: grades are fractions, and the run's scores whole numbers; are the two swapped? the run comes first"]
+    assert notes("swapped", qrels, run, "ndcg@10") == said
+    assert not notes("swapped", run, qrels, "ndcg@10")
+    assert not notes("swapped", qrels, gradedeval.Qrels(run), "ndcg@10")
+    counting = {topic: {docno: 9 - place for place, docno in enumerate(documents)} for topic, documents in run.items()}
+    assert not notes("swapped", counting, run, "ndcg@10")
+
+
+def test_notes_are_warnings_of_python() -> None:
+    with pytest.warns(EvaluationWarning, match="the means are over 2 topics"):
+        gradedeval.evaluate({"1": {"a": 1.0}, "2": {"a": 1.0}}, {"1": {"a": 1}, "2": {"a": 1}}, "rr")

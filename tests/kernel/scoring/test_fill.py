@@ -1,0 +1,291 @@
+"""`--fill`: gains of documents that nobody judged, in err, cascade and C/W/L measures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval import EvaluationWarning, InputError, Qrels, clicks, evaluate
+from gradedeval.clicks.click_models import model_text
+from gradedeval.kernel.trec.lines import decode
+from support.commands import Command
+from support.paths import DATA, SAMPLES, shared
+
+QRELS = {"1": {"a": 2, "b": 0, "c": 1}, "2": {"x": 1}}
+RUN = {"1": {"u": 4.0, "a": 3.0, "v": 2.0, "b": 1.0}, "2": {"y": 1.0}}
+FILL = {"1": {"u": 0.25, "v": 0.1234567}}
+TAKES = "err rbp(p=0.5) cascade(gamma=0.9) insq"
+
+
+def scores(measures: str, qrels: Any = QRELS, **options: Any) -> dict[str, float]:
+    """The scores of topic 1."""
+    frame = evaluate(RUN, qrels, measures, **options).frame
+    return {row.measure: row.score for row in frame.itertuples() if row.topic == "1"}
+
+
+def test_gains_by_hand() -> None:
+    found = scores("err(gain=linear) rbp(p=0.5)", fill=FILL)
+    v = 0.123457  # six digits
+    assert found["err(gain=linear)"] == pytest.approx(0.25 + 0.75 * 1 / 2, abs=1e-12)
+    assert found["rbp(p=0.5)"] == pytest.approx(0.5 * 0.25 + 0.25 * 1 + 0.125 * v, abs=1e-12)
+
+
+def test_a_document_with_a_grade_keeps_it() -> None:
+    with pytest.warns(EvaluationWarning, match="fill: 1 of 3 documents has a grade, and keeps it"):
+        found = scores(TAKES, fill={"1": {**FILL["1"], "a": 0.0}})
+    assert found == scores(TAKES, fill=FILL)
+
+
+def test_gains_of_all_that_is_unjudged_are_as_judgments() -> None:
+    """Of measures that look at the ranking alone."""
+    whole = {"1": {**QRELS["1"], "u": 3, "v": 4}, "2": QRELS["2"]}
+    given = " ".join(f"{name}(gain=0:0.3:0.7:0.25:0.123457)" for name in ("err", "rbp", "insq"))
+    judged = evaluate(RUN, whole, given)
+    filled = evaluate(RUN, QRELS, given, fill=FILL)
+    assert filled.frame["score"].tolist() == pytest.approx(judged.frame["score"].tolist(), abs=1e-12)
+
+
+def test_all_other_measures_take_them_for_unjudged() -> None:
+    others = "ndcg ap p@2 judged@4 bpref rr nerr gap num_rel_ret"
+    with pytest.warns(EvaluationWarning, match="fill: documents that it fills stay unjudged in ndcg, ap, "):
+        found = scores(others, fill=FILL)
+    assert found == scores(others)
+    assert scores(TAKES, fill=FILL) != scores(TAKES)
+
+
+def test_they_are_known_to_residuals() -> None:
+    plain, filled = (
+        evaluate(RUN, QRELS, TAKES, residuals="split", **options).frame for options in ({}, {"fill": FILL})
+    )
+    one = filled[filled["topic"] == "1"]
+    assert one["unjudged"].tolist() == [0.0] * 4  # all four documents are judged or filled
+    assert (plain[plain["topic"] == "1"]["unjudged"] > 0.01).all()
+    others = filled[filled["topic"] == "2"]["unjudged"].tolist()
+    assert others == plain[plain["topic"] == "2"]["unjudged"].tolist()
+
+
+def test_a_file_a_frame_and_a_dict_are_the_same(tmp_path: Path, cli: Command) -> None:
+    table = pd.DataFrame([("1", "u", 0.25, 12), ("1", "v", 0.1234567, 30)], columns=["topic", "docno", "gain", "seen"])
+    path = tmp_path / "fill.csv"
+    table.to_csv(path, index=False)
+    expected = evaluate(RUN, QRELS, TAKES, fill=FILL)
+    for fill in (table, path, str(path)):
+        again = evaluate(RUN, QRELS, TAKES, fill=fill)
+        assert again.frame.equals(expected.frame)
+        assert again.signature == expected.signature
+    assert " | fill 2 documents " in expected.signature
+    assert "fill" not in evaluate(RUN, QRELS, TAKES).signature
+    other = evaluate(RUN, QRELS, TAKES, fill={"1": {"u": 0.26, "v": 0.1234567}})
+    assert other.signature != expected.signature
+    lines = {"run": "1 Q0 u 1 4 t\n1 Q0 a 2 3 t\n1 Q0 v 3 2 t\n1 Q0 b 4 1 t\n2 Q0 y 1 1 t\n",
+             "qrels": "1 0 a 2\n1 0 b 0\n1 0 c 1\n2 0 x 1\n"}  # fmt: skip
+    for name, text in lines.items():
+        (tmp_path / name).write_text(text)
+    done = cli("run", "qrels", "-m", TAKES, "--fill", "fill.csv", "-q", "-f", "csv")
+    assert done.code == 0
+    printed = [float(line.split(",")[3]) for line in done.text.splitlines()[1:] if line.split(",")[1] == "1"]
+    assert printed == [row.score for row in expected.frame.itertuples() if row.topic == "1"]
+
+
+def test_comparisons_know_the_fill() -> None:
+    one, two = (evaluate(RUN, QRELS, "err", **options).signature for options in ({"fill": FILL}, {}))
+    from gradedeval.analysis.signatures import Signature
+
+    ours, theirs = Signature.read(one), Signature.read(two)
+    assert ours is not None
+    assert theirs is not None
+    assert list(ours.differences(theirs, "err")) == ["fill"]
+
+
+LOG = pd.DataFrame(
+    {"topic": ["1"] * 3, "clicks": [[1], [2], []], "shown": ["u a v", "a v u", "b v u"], "count": [3, 2, 1]}
+)
+STAYS = "fill: documents that it fills stay unjudged in ndcg"
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_whoever_scores_fills_in_or_says_where_that_has_no_effect() -> None:
+    other = {"1": {"a": 1.0, "u": 0.5}, "2": {"y": 1.0}}
+    notes: dict[str, Any] = {
+        "diff": lambda measure, **fill: gradedeval.diff(RUN, other, QRELS, measure, **fill),
+        "leave_one_out": lambda measure, **fill: gradedeval.leave_one_out([RUN, other], QRELS, measure, **fill),
+        "correlate": lambda measure, **fill: clicks.correlate(LOG, QRELS, measure, unjudged="keep", **fill),
+        "to_judge": lambda measure, **fill: gradedeval.to_judge(RUN, QRELS, "residual", measure=measure, **fill),
+    }
+    for name, call in notes.items():
+        for measure, takes in (("err", True), ("ndcg", False)):
+            with_fill, without = call(measure, fill=FILL), call(measure)
+            frame = "topics" if name == "diff" else "frame"
+            assert getattr(with_fill, frame).equals(getattr(without, frame)) != takes, (name, measure)
+            assert (STAYS in "".join(map(str, with_fill.notes)).replace("--", "")) != takes, (name, measure)
+    grades = gradedeval.diff(RUN, other, QRELS, "err", fill=FILL).documents.set_index("docno")["grade"]
+    assert np.isnan(grades["u"])
+    lists = clicks.correlate(LOG, QRELS, "err", unjudged="keep", fill=FILL).lists
+    assert lists is not None
+    assert lists["err"].tolist()[0] == pytest.approx(0.25 + 0.75 * 0.75 / 2 + 0.75 * 0.25 * 0.1234567 / 3, abs=1e-6)
+    drawn = clicks.simulate("err", lists=LOG, qrels={"1": {"z": 1}}, sessions=100, fill={"1": {"u": 1.0}})
+    assert set(drawn.patterns) == {(1,), (3,)}  # where u stands
+
+
+def test_an_explanation_shows_what_is_filled_in(tmp_path: Path, cli: Command) -> None:
+    with pytest.warns(EvaluationWarning, match="stay unjudged in ndcg"):
+        found = gradedeval.explain(RUN, QRELS, "err rbp ndcg", topic="1", fill=FILL)
+    assert [(one.score, one.residual) for one in found.measures[:2]] == [
+        (float(row.score), float(row.residual))
+        for row in evaluate(RUN, QRELS, "err rbp", fill=FILL, residuals="total").frame.itertuples()
+        if row.topic == "1"
+    ]
+    assert (found.retrieved, found.judged, found.filled, found.pool) == (4, 2, 2, 3)
+    for explained in found.measures[:2]:
+        rows = [row for row in explained.rows() if row["part"] == "document"]
+        assert [row["docno"] for row in rows] == ["u", "a", "v", "b"]
+        assert [row["grade"] for row in rows] == [None, 2, None, 0]
+        assert [row["gain"] for row in rows][::2] == [0.25, 0.123457]
+        assert [row["could_add"] for row in rows] == [None] * 4  # all are known
+        assert sum(row["contribution"] for row in rows) == pytest.approx(explained.score, abs=1e-12)
+    ndcg = [row for row in found.measures[2].rows() if row["docno"] in FILL["1"]]
+    assert all(row["gain"] == 0 and row["could_add"] is not None for row in ndcg)
+    (tmp_path / "run").write_text("1 Q0 u 1 4 t\n1 Q0 a 2 3 t\n1 Q0 v 3 2 t\n1 Q0 b 4 1 t\n")
+    (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b 0\n1 0 c 1\n")
+    (tmp_path / "fill.csv").write_text("topic,docno,gain\n1,u,0.25\n1,v,0.1234567\n")
+    done = cli("explain", "run", "qrels", "--fill", "fill.csv")
+    assert done.text.startswith("topic 1 of run | 4 retrieved, 2 of them judged and 2 filled in | 3 judged in all\n")
+    done = cli("explain", "run", "run", "qrels", "--fill", "fill.csv")
+    assert "| 4 and 4 retrieved, 2 and 2 judged, 2 and 2 filled in | 3 judged in all\n" in done.text
+    assert cli("diff", "run", "run", "qrels", "--fill", "fill.csv", "-m", "err").code == 0
+    assert cli("diff", "run", "run", "--fill", "fill.csv").messages == ["--fill: needs qrels; add QRELS"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("pool", ([RUN], QRELS), "fill: does not apply to pool; leave it out"),
+        ("agreement", ([RUN, RUN],), "fill: does not apply to agreement; leave it out"),
+        ("to_judge", (RUN, QRELS), 'fill: does not apply to strategy="rbp-c", which goes by no measure; leave it out'),
+    ],
+)
+def test_what_has_no_scores_to_fill_refuses_it(name: str, arguments: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        getattr(gradedeval, name)(*arguments, fill=FILL)
+    assert str(caught.value) == message
+
+
+def test_commands_of_pools_and_lists_take_a_fill(tmp_path: Path, cli: Command) -> None:
+    """As their functions do; where no measure is computed it is refused."""
+    (tmp_path / "run").write_text("1 Q0 u 1 4 t\n1 Q0 a 2 3 t\n1 Q0 v 3 2 t\n1 Q0 b 4 1 t\n")
+    (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b 0\n1 0 c 1\n")
+    (tmp_path / "fill.csv").write_text("topic,docno,gain\n1,u,0.25\n1,v,0.1234567\n")
+    (tmp_path / "other").write_text("1 Q0 c 1 4 t\n1 Q0 v 2 3 t\n")
+    (tmp_path / "log").write_text("topic\tclicks\tshown\n1\t1\tu a v\n1\t2\tb u v\n1\t1 2\tb a v\n")
+    (tmp_path / "ctr.json").write_text(model_text(clicks.models(LOG, "ctr")["ctr"]))
+    fill = ("--fill", "fill.csv", "-f", "csv")
+    for words in (
+        ("pool", "run", "other", "qrels", "--leave-one-out", "-m", "rbp"),
+        ("pool", "run", "qrels", "--to-judge", "--strategy", "residual", "-m", "rbp"),
+        ("clicks", "correlate", "log", "qrels", "-m", "err", "--unjudged", "keep"),
+    ):
+        one, other = cli(*words, *fill), cli(*words, *fill[2:])
+        assert (one.code, other.code) == (0, 0), words
+        assert one.text != other.text, words
+    as_err = ("clicks", "simulate", "run", "qrels", "--as", "err(gain=linear)", "--sessions", "1000")
+    assert cli(*as_err, *fill[:2]).text != cli(*as_err).text
+    frame = pd.DataFrame({"topic": ["1"], "docno": ["u"], "gain": [0.5]})
+    with pytest.raises(InputError, match=r"^fill: does not apply to users of a click model; leave it out$"):
+        clicks.simulate(clicks.models(LOG, "ctr")["ctr"], RUN, fill=frame)
+    message = "--fill: does not apply to users of a click model; leave it out"
+    assert cli("clicks", "simulate", "run", "--model", "ctr.json", *fill[:2]).messages == [message]
+    assert cli("pool", "run", "qrels", *fill).messages == ["--fill: does not apply to pool; leave it out"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fill": {"1": {"u": 1.5}}}, "fill: gain 1.5 of document 'u' of topic '1' is outside 0..1"),
+        ({"fill": {"1": 0.5}}, "fill: topic '1' has no dict of gains, but 0.5; as in {'301': {'doc1': 0.5}}"),
+        ({"fill": {"1": {"u": "x"}}}, "fill: gain 'x' of document 'u' of topic '1' is not a number"),
+        ({"fill": pd.DataFrame({"topic": [1], "doc": ["u"]})}, "fill: no column 'docno'; expected the columns topic,"),
+        (
+            {"fill": pd.DataFrame({"topic": [1, 1], "docno": ["u", "u"], "gain": [0.1, 0.2]})},
+            "fill: two gains of document 'u' of topic '1'; list each once",
+        ),
+        ({"fill": {}}, "fill: has no gains; expected lines of topic,docno,gain"),
+        ({"fill": 3}, "fill: 3 is not a file, a dict or a DataFrame of gains"),
+        ({"fill": FILL, "judged_only": True}, "fill: judged_only=True drops the documents that it fills"),
+        ({"fill": FILL, "subtopics": True}, "fill: cannot be combined with subtopics=True"),
+    ],
+)
+def test_what_is_wrong_with_it(options: Any, message: str) -> None:
+    qrels = {"1": {"a": {"1": 2}}} if "subtopics" in options else QRELS
+    with pytest.raises(InputError) as caught:
+        evaluate(RUN, qrels, "err", **options)
+    assert message in str(caught.value)
+
+
+def test_bad_lines_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "fill.csv"
+    for text, message in (
+        ("topic,docno,gain\n1,u,2\n", "fill.csv:2: gain 2 is out of range; expected a number from 0 to 1"),
+        ("1,u,.2\n1,u,.3\n", "fill.csv:2: duplicate docno 'u' of topic '1' (first on line 1); list each once"),
+        ("1,u\n", "fill.csv:1: 2 fields, expected 3 (topic, docno, gain) or 4 (topic, docno, gain, seen)"),
+    ):
+        path.write_text(text)
+        with pytest.raises(InputError) as caught:
+            evaluate(RUN, QRELS, "err", fill=path)
+        assert message in str(caught.value)
+
+
+def test_topics_without_judgments_are_left_out_and_told() -> None:
+    with pytest.warns(EvaluationWarning, match="fill: 1 of 3 documents is of a topic that is not judged"):
+        assert scores(TAKES, fill={**FILL, "9": {"u": 0.5}}) == scores(TAKES, fill=FILL)
+
+
+def test_a_run_whose_only_known_documents_are_filled_is_told_to_have_no_judged_one() -> None:
+    run = {"1": {"u": 2.0, "v": 1.0}}
+    with pytest.warns(EvaluationWarning) as plain:
+        evaluate(run, QRELS, "err")
+    with pytest.warns(EvaluationWarning) as filled:
+        evaluate(run, QRELS, "err", fill=FILL)
+    assert [str(warning.message) for warning in plain] == [str(warning.message) for warning in filled]
+
+
+def test_qrels_read_once_are_as_they_were() -> None:
+    qrels = Qrels(SAMPLES / "rivers.qrels")
+    run = SAMPLES / "rivers-bm25.run"
+    before = gradedeval.evaluate(run, qrels, "err@20 ap")
+    filled = {decode(topic): {f"river-{number:04d}": 0.5 for number in range(0, 2000, 7)} for topic in qrels.topics}
+    with pytest.warns(EvaluationWarning):
+        gradedeval.evaluate(run, qrels, "err@20 ap", fill=filled)
+    again = gradedeval.evaluate(run, qrels, "err@20 ap")
+    assert again.frame.equals(before.frame)
+    assert again.signature == before.signature
+
+
+@shared
+@pytest.mark.exhaustive
+def test_half_of_the_judgments_hidden_and_filled_from_clicks() -> None:
+    folder = DATA / "covid-round1"
+    qrels = Qrels(folder / "qrels.txt")
+    runs = sorted((folder / "runs").iterdir())
+    err = "err(gain=0.05:0.3:0.7)@10"
+    log = clicks.simulate(err, runs, qrels, sessions=200_000, judged_only=True)
+    relevance = clicks.models(log, "cm", prior=0).relevance(min_seen=10)
+    generator, labels = np.random.default_rng(0), qrels.labels.tolist()
+    half = {
+        decode(topic): {decode(docno): labels[code] for docno, code in documents.items() if generator.random() < 0.5}
+        for topic, documents in qrels.codes.items()
+    }
+    options: dict[str, Any] = {"depth": 10}
+    with pytest.warns(EvaluationWarning):
+        true, bare, filled = (
+            evaluate(runs, judged, err, **options, **more).frame["score"].to_numpy()
+            for judged, more in ((qrels, {}), (half, {}), (half, {"fill": relevance}))
+        )
+    assert np.abs(bare - true).mean() > 0.1
+    assert np.abs(filled - true).mean() < 0.0085
+    assert np.corrcoef(filled, true)[0, 1] > 0.999
+    assert np.corrcoef(bare, true)[0, 1] < 0.8

@@ -1,0 +1,845 @@
+"""What comes out, and where: formats, names of runs, digits, the signature, files written whole, verbs, exit codes."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import stat
+import threading
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import click
+import pytest
+
+import gradedeval
+from gradedeval.analysis.signatures import Signature
+from gradedeval.cli import COMMANDS
+from gradedeval.cli import gradedeval as program
+from gradedeval.kernel.formats import EXTENSIONS, FORMATS
+from gradedeval.kernel.scoring.scores import row_signatures
+from support.commands import Command, Outcome, shell
+
+GOLDEN = Path(__file__).parent / "golden"
+HUMAN = {"table": "txt", "trec": "trec", "markdown": "md", "latex": "tex", "html": "html"}
+
+# d is spam, u, v, w and z are unjudged, e is missed by bm25 and topic 303 by dense.
+QRELS = "301 0 a 3\n301 0 b 0\n301 0 c 1\n301 0 d -2\n301 0 e 2\n302 0 x 1\n302 0 y 0\n303 0 m 2\n"
+RUNS = {
+    "bm25.run": "301: a u c d b  302: y x  303: v m w",
+    "dense.run": "301: c a e  302: x z",
+    "best.run": "301: a e c b d  302: x y  303: m",
+}
+MEASURES = "err@20 ndcg@10 ap bpref num_ret"
+VERSION = gradedeval.__version__
+
+
+def run_lines(listed: str, tag: str) -> str:
+    """`301: a b  302: x` as the lines of a run."""
+    rows = []
+    for topic, docnos in re.findall(r"(\d+): ([a-z ]+)", listed):
+        rows += [f"{topic} Q0 {docno} {at} {1 / at!r} {tag}\n" for at, docno in enumerate(docnos.split(), 1)]
+    return "".join(rows)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """The folder with `qrels.txt` and the three runs."""
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    for name, listed in RUNS.items():
+        (tmp_path / name).write_text(run_lines(listed, name[:-4].upper()))
+    return tmp_path
+
+
+ONE = ("bm25.run", "qrels.txt", "-m", MEASURES)
+SEVERAL = ("bm25.run", "dense.run", "best.run", "qrels.txt", "-m", MEASURES)
+
+
+def succeed(outcome: Outcome) -> Outcome:
+    """The same; the test fails where the command did."""
+    assert outcome.code == 0, outcome.messages
+    return outcome
+
+
+def rows_of(outcome: Outcome, delimiter: str = ",") -> list[dict[str, str]]:
+    """The rows of csv or tsv."""
+    return list(csv.DictReader(io.StringIO(succeed(outcome).text, newline=""), delimiter=delimiter))
+
+
+def strict(text: str) -> Any:
+    """JSON as the standard has it: Python's own parser would take NaN and Infinity."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def signature_of(outcome: Outcome) -> str:
+    """The last line of a table."""
+    return succeed(outcome).text.splitlines()[-1]
+
+
+# Formats for people
+
+GOLDEN_CASES = {
+    "one-run": ONE,
+    "by-topic": (*ONE, "-q"),
+    "residuals": (*ONE, "--residuals"),
+    "residuals-split": (*ONE, "--residuals", "split"),
+    "residuals-by-topic": (*ONE, "--residuals", "split", "-q"),
+    "max-residual": (*ONE, "--max-residual", "0.1", "-q"),
+    "several-runs": SEVERAL,
+    "several-runs-sorted": (*SEVERAL, "--sort", "err@20", "--run-name", "tag", "--digits", "2"),
+    "several-runs-by-topic": (*SEVERAL, "-q"),
+    "several-runs-residuals": (*SEVERAL, "--residuals"),
+}
+TOPIC = ("explain", "bm25.run", "qrels.txt", "--topic", "301", "-m")
+EXPLAINED_CASES = {
+    "explain": (*TOPIC, "err@20 ndcg@10 ap gap inst bpref num_rel judged"),
+    "explain-shown": (*TOPIC, "rbp(p=0.5) rbp(of=etu) q", "--show", "2", "--digits", "2"),
+}
+# Every shape as plain text, and every other format in two shapes.
+GOLDEN_FILES = [(name, "table") for name in GOLDEN_CASES] + [("explain", "table"), ("explain-shown", "markdown")]
+GOLDEN_FILES += [
+    (name, form) for name in ("residuals-by-topic", "several-runs-residuals") for form in HUMAN if form != "table"
+]
+
+
+@pytest.mark.parametrize(("name", "form"), GOLDEN_FILES)
+def test_what_people_read_is_as_it_was_reviewed(
+    name: str, form: str, files: Path, cli: Command, request: pytest.FixtureRequest
+) -> None:
+    golden = GOLDEN / f"{name}.{HUMAN[form]}"
+    # A new version alone changes no line here.
+    words = {**GOLDEN_CASES, **EXPLAINED_CASES}[name]
+    shown = succeed(cli(*words, "-f", form)).text.replace(f"gradedeval {VERSION}", "gradedeval VERSION")
+    if request.config.getoption("--golden"):
+        GOLDEN.mkdir(exist_ok=True)
+        golden.write_text(shown, encoding="utf-8")
+    assert shown == golden.read_text(encoding="utf-8")
+
+
+def test_every_golden_file_belongs_to_a_case() -> None:
+    assert {path.name for path in GOLDEN.iterdir()} == {f"{name}.{HUMAN[form]}" for name, form in GOLDEN_FILES}
+
+
+def test_a_table_is_the_default(files: Path, cli: Command) -> None:
+    assert cli(*ONE) == cli(*ONE, "-f", "table")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_without_q_every_format_has_the_summary_alone(form: str, files: Path, cli: Command) -> None:
+    text = succeed(cli(*ONE, "-f", form)).text
+    assert not re.search(r"\b30[123]\b", text.replace("qrels 30", ""))
+    assert "303" in succeed(cli(*ONE, "-f", form, "-q")).text
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_with_q_topics_come_as_the_qrels_list_them_and_the_summary_last(form: str, files: Path, cli: Command) -> None:
+    text = succeed(cli("bm25.run", "qrels.txt", "-m", "ap", "-q", "-f", form)).text
+    topics = re.findall(r"\b(30\d|all)\b", text)
+    assert topics == ["301", "302", "303", "all"]
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
+def test_tables_end_with_the_signature(form: str, files: Path, cli: Command) -> None:
+    assert f"gradedeval {VERSION} | qrels " in signature_of(cli(*ONE, "-f", form))
+
+
+@pytest.mark.parametrize("form", ["trec", "csv", "tsv", "jsonl"])
+def test_lists_hold_nothing_but_rows(form: str, files: Path, cli: Command) -> None:
+    text = succeed(cli(*ONE, "-f", form)).text
+    assert text.count("gradedeval") == (0 if form == "trec" else 5)  # the signature of each mean
+    assert len(text.splitlines()) == 5 + (form in ("csv", "tsv"))
+
+
+def test_trec_has_three_columns_and_says_which_run_where_there_are_several(files: Path, cli: Command) -> None:
+    one = [line.split("\t") for line in succeed(cli(*ONE, "-f", "trec", "-q")).text.splitlines()]
+    assert {len(line) for line in one} == {3}
+    assert [topic for _, topic, _ in one] == [topic for topic in ("301", "302", "303", "all") for _ in range(5)]
+    several = [line.split() for line in succeed(cli(*SEVERAL, "-f", "trec")).text.splitlines()]
+    assert [line for line in several if line[0] == "runid"] == [["runid", "all", run] for run in RUNS]
+    assert several[1:6] == [[name.strip(), topic, score] for name, topic, score in one[-5:]]
+
+
+def test_html_is_well_formed_whatever_the_names(files: Path, cli: Command) -> None:
+    (files / "a<b>&c.run").write_text("301 Q0 a 1 1 t\n")
+    (files / "<g>&h.csv").write_text("0,0\n1,0.1\n2,0.5\n3,1\n")
+    text = succeed(cli("a<b>&c.run", "bm25.run", "qrels.txt", "-m", "err(gain=@<g>&h.csv)", "-f", "html")).text
+    page = ElementTree.fromstring(f"<body>{text}</body>")
+    assert (page.findtext(".//td") or "").strip() == "a<b>&c.run"
+    assert "@<g>&h.csv" in (page.findtext("p") or "")
+
+
+def test_a_bar_in_a_name_does_not_split_a_cell_of_markdown(files: Path, cli: Command) -> None:
+    (files / "a|b.run").write_text("301 Q0 a 1 1 t\n")
+    text = succeed(cli("a|b.run", "bm25.run", "qrels.txt", "-m", "err ap", "-f", "markdown")).text
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {4}
+
+
+# Formats for programs
+
+
+def api_rows(run: Any, **options: Any) -> list[dict[str, Any]]:
+    scores = gradedeval.evaluate(run, "qrels.txt", MEASURES, **options)
+    rows = list(scores.rows())
+    return [
+        {**{name: getattr(row, name) for name in scores.columns}, "signature": signature}
+        for row, signature in zip(rows, row_signatures(scores, rows), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
+@pytest.mark.parametrize("residuals", [None, "total", "split"])
+def test_csv_holds_the_numbers_of_the_api_bit_for_bit(
+    form: str, delimiter: str, residuals: str | None, files: Path, cli: Command
+) -> None:
+    words = ("--residuals", residuals) if residuals else ()
+    rows = rows_of(cli(*ONE, "-q", "-f", form, *words), delimiter)
+    expected = api_rows("bm25.run", residuals=residuals)
+    assert list(rows[0]) == list(expected[0])
+    for row, one in zip(rows, expected, strict=True):
+        for name, value in one.items():
+            if isinstance(value, float):
+                assert float(row[name]).hex() == value.hex()
+            else:
+                assert row[name] == ("" if value is None else value)
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_json_is_strict_and_has_the_rows_of_csv_with_null_for_a_blank(form: str, files: Path, cli: Command) -> None:
+    words = (*SEVERAL, "-q", "--residuals", "split")
+    text = succeed(cli(*words, "-f", form)).text
+    rows = strict(text)["rows"] if form == "json" else [strict(line) for line in text.split("\n")[:-1]]
+    as_csv = [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
+    # A document says once what csv says of each mean.
+    assert as_csv == [
+        {name: cell for name, cell in row.items() if name != "signature" or form == "jsonl"}
+        for row in rows_of(cli(*words, "-f", "csv"))
+    ]
+    assert [row["residual"] for row in rows if row["measure"] == "bpref"] == [None] * 12
+    assert all(isinstance(row["topic"], str) for row in rows)
+
+
+def test_json_holds_the_signature_of_the_table(files: Path, cli: Command) -> None:
+    document = strict(succeed(cli(*ONE, "-f", "json")).text)
+    assert list(document) == ["signature", "rows"]
+    assert document["signature"] == signature_of(cli(*ONE))
+
+
+def test_the_columns_are_those_that_were_asked_for(files: Path, cli: Command) -> None:
+    plain = ["run", "topic", "measure", "score"]
+    expected = {
+        (): plain,
+        ("--residuals",): [*plain, "residual"],
+        ("--residuals", "split"): [*plain, "residual", "unjudged", "beyond"],
+        ("--max-residual", "0.5"): [*plain, "residual", "topics"],
+        ("--residuals", "split", "--max-residual", "0.5"): [*plain, "residual", "unjudged", "beyond", "topics"],
+    }
+    for words, columns in expected.items():
+        assert list(rows_of(cli(*ONE, "-f", "csv", *words))[0]) == [*columns, "signature"]
+
+
+def test_counts_are_whole_numbers_and_totals_in_every_format(files: Path, cli: Command) -> None:
+    for form in FORMATS:
+        text = succeed(cli("bm25.run", "qrels.txt", "-m", "num_ret num_q num_rel", "-f", form)).text
+        # The signature may hold a 10 or a 3 of its own.
+        found = re.sub(r"gradedeval \d.*", "", text)
+        assert re.search(r"\b10\b", found)
+        assert not re.search(r"\b(10|3|5)\.\d", found)
+
+
+def test_an_infinite_score_is_null_in_json(files: Path, cli: Command) -> None:
+    (files / "my.py").write_text(
+        "import numpy as np\nfrom gradedeval import measure\n"
+        "@measure\ndef endless(g):\n    'Without end.'\n    return np.full(len(g.gain), np.inf)\n"
+    )
+    words = ("bm25.run", "qrels.txt", "--measures-from", "my.py", "-m", "endless")
+    assert [row["score"] for row in strict(succeed(cli(*words, "-f", "json")).text)["rows"]] == [None]
+    assert strict(succeed(cli(*words, "-f", "jsonl")).text)["score"] is None
+    assert rows_of(cli(*words, "-f", "csv"))[0]["score"] == "inf"
+
+
+# A separator of lines to Unicode, and an ordinary character to TREC files: U+2028, U+0085.
+@pytest.mark.parametrize("topic", ["1\u2028x", "1\u0085x", 'a"b,c', "a\\b", "économie-8", "\U0001f600"])
+@pytest.mark.parametrize("form", ["csv", "tsv", "json", "jsonl"])
+def test_a_topic_is_one_value_whatever_is_in_it(form: str, topic: str, files: Path, cli: Command) -> None:
+    (files / "run.txt").write_text(f"{topic} Q0 d 1 1 t\n", encoding="utf-8")
+    (files / "judged.txt").write_text(f"{topic} 0 d 1\n", encoding="utf-8")
+    outcome = cli("run.txt", "judged.txt", "-m", "rr", "-q", "-f", form)
+    if form in ("csv", "tsv"):
+        found = [row["topic"] for row in rows_of(outcome, "," if form == "csv" else "\t")]
+    elif form == "json":
+        found = [row["topic"] for row in strict(succeed(outcome).text)["rows"]]
+    else:
+        found = [strict(line)["topic"] for line in succeed(outcome).text.split("\n")[:-1]]
+    assert found == [topic, "all"]
+
+
+@pytest.mark.parametrize("form", ["table", "trec", "csv"])
+def test_a_topic_called_all_neither_hides_nor_follows_the_summary(form: str, files: Path, cli: Command) -> None:
+    (files / "run.txt").write_text("all Q0 a 1 1 t\n1 Q0 a 1 1 t\n")
+    (files / "judged.txt").write_text("all 0 a 1\n1 0 b 1\n")
+    text = succeed(cli("run.txt", "judged.txt", "-m", "rr", "-q", "-f", form)).text.partition("\n\n")[0]
+    rows = [re.split(r"[\s,]+", line.strip()) for line in text.splitlines()]
+    topic = 0 if form == "table" else 1
+    score = 3 if form == "csv" else -1
+    found = [(row[topic], float(row[score])) for row in rows if re.fullmatch(r"[01]\.\d+", row[score])]
+    assert found == [("all", 1.0), ("1", 0.0), ("all", 0.5)]
+
+
+# Residuals beside scores
+
+
+def test_several_runs_with_residuals_have_a_column_more_for_each_measure(files: Path, cli: Command) -> None:
+    header = succeed(cli(*SEVERAL, "--residuals")).text.splitlines()[0].split()
+    assert header == ["run", *(word for name in MEASURES.split() for word in (name, "residual"))]
+
+
+def test_unjudged_and_beyond_add_up_to_the_residual(files: Path, cli: Command) -> None:
+    rows = [row for row in rows_of(cli(*ONE, "-q", "--residuals", "split", "-f", "csv")) if row["residual"]]
+    assert {row["measure"] for row in rows} == {"err@20", "ndcg@10", "ap"}
+    for row in rows:
+        if row["measure"] == "err@20":
+            assert float(row["unjudged"]) + float(row["beyond"]) == pytest.approx(float(row["residual"]), abs=1e-15)
+        else:  # the residual is the highest score of the bounds less the score, which has no parts
+            assert row["unjudged"] == row["beyond"] == ""
+
+
+def test_residuals_takes_no_file_for_its_word(files: Path, cli: Command) -> None:
+    before = cli("-m", "err@20", "--residuals", "bm25.run", "qrels.txt")
+    assert before == cli("bm25.run", "qrels.txt", "-m", "err@20", "--residuals")
+    assert before == cli("bm25.run", "qrels.txt", "-m", "err@20", "--residuals=total")
+
+
+def test_max_residual_leaves_topics_out_by_measure_and_says_how_many_remain(files: Path, cli: Command) -> None:
+    # err@20 of topic 303 may rise the most: an unjudged document stands first.
+    every = rows_of(cli(*ONE, "-q", "--residuals", "-f", "csv"))
+    rows = rows_of(cli(*ONE, "-q", "--max-residual", "0.1", "-f", "csv"))
+    for name in ("err@20", "ndcg@10", "ap"):
+        kept = [
+            row for row in every if row["measure"] == name and row["topic"] != "all" and float(row["residual"]) <= 0.1
+        ]
+        shown = [row for row in rows if row["measure"] == name]
+        assert [row["topic"] for row in shown] == [row["topic"] for row in kept] + ["all"]
+        assert shown[-1]["topics"] == str(len(kept))
+        if kept:
+            assert float(shown[-1]["score"]) == pytest.approx(sum(float(row["score"]) for row in kept) / len(kept))
+        else:
+            assert shown[-1]["score"] == ""
+    assert {row["topics"] for row in rows if row["topic"] != "all"} == {""}
+
+
+def test_measures_without_a_residual_keep_all_topics_and_stderr_says_so(files: Path, cli: Command) -> None:
+    outcome = succeed(cli(*ONE, "--max-residual", "0.1"))
+    assert outcome.messages == ["--max-residual: bpref, num_ret have no residual; all topics count there"]
+    alone = succeed(cli("bm25.run", "qrels.txt", "-m", "bpref", "--max-residual", "0.1"))
+    assert alone.messages == ["--max-residual: bpref has no residual; all topics count there"]
+
+
+# Digits
+
+
+def test_tables_have_four_digits_and_programs_all_of_them(files: Path, cli: Command) -> None:
+    value = gradedeval.evaluate("bm25.run", "qrels.txt", "err@20").means["err@20"]
+    words = ("bm25.run", "qrels.txt", "-m", "err@20")
+    for form in ("table", "trec", "markdown", "latex", "html"):
+        assert re.search(rf"\b{value:.4f}\b", succeed(cli(*words, "-f", form)).text)
+        assert re.search(rf"\b{value:.7f}\b", succeed(cli(*words, "-f", form, "--digits", "7")).text)
+    for form in ("csv", "tsv", "json", "jsonl"):
+        assert repr(value) in succeed(cli(*words, "-f", form)).text
+        assert repr(value) not in succeed(cli(*words, "-f", form, "--digits", "3")).text
+        assert repr(round(value, 3)) in succeed(cli(*words, "-f", form, "--digits", "3")).text
+
+
+def test_no_digits_are_no_decimal_point(files: Path, cli: Command) -> None:
+    assert succeed(cli("best.run", "qrels.txt", "-m", "ap", "-f", "trec", "--digits", "0")).text.split() == [
+        "ap",
+        "all",
+        "1",
+    ]
+
+
+def test_a_preset_brings_its_digits_to_tables_and_an_option_beats_them(files: Path, cli: Command) -> None:
+    words = ("bm25.run", "qrels.txt", "-m", "ndcg@20", "--like", "gdeval")
+    assert re.search(r"\d\.\d{5}\s", succeed(cli(*words)).text)
+    assert re.search(r"\d\.\d{2}\s", succeed(cli(*words, "--digits", "2")).text)
+    assert len(rows_of(cli(*words, "-f", "csv"))[0]["score"]) > 10
+
+
+# Order and names of runs
+
+
+def listed(outcome: Outcome) -> list[str]:
+    return list(dict.fromkeys(row["run"] for row in rows_of(outcome)))
+
+
+def test_runs_come_as_given_or_by_a_measure_the_best_first(files: Path, cli: Command) -> None:
+    words = ("dense.run", "bm25.run", "best.run", "qrels.txt", "-m", "err@20 num_ret", "-f", "csv")
+    assert listed(cli(*words)) == ["dense.run", "bm25.run", "best.run"]
+    means = {row["run"]: float(row["score"]) for row in rows_of(cli(*words)) if row["measure"] == "err@20"}
+    assert listed(cli(*words, "--sort", "err@20")) == sorted(means, key=means.__getitem__, reverse=True)
+    assert listed(cli(*words, "--sort", "num_ret")) == ["bm25.run", "best.run", "dense.run"]
+
+
+def test_equal_runs_go_by_name(files: Path, cli: Command) -> None:
+    words = ("dense.run", "best.run", "bm25.run", "qrels.txt", "-m", "num_q", "-f", "csv", "--sort", "num_q")
+    assert listed(cli(*words)) == ["best.run", "bm25.run", "dense.run"]
+
+
+def test_sorting_knows_a_measure_by_its_alias_and_after_the_options(files: Path, cli: Command) -> None:
+    words = ("dense.run", "best.run", "qrels.txt", "-m", "map ndcg@10", "--gain", "exp", "-f", "csv")
+    for name in ("ap", "map", "MAP", "ndcg@10", "ndcg(gain=exp)@10", "ndcg_cut_10"):
+        assert listed(cli(*words, "--sort", name)) == ["best.run", "dense.run"]
+
+
+def test_runs_go_by_their_tag_where_that_is_wanted(files: Path, cli: Command) -> None:
+    assert listed(cli(*SEVERAL, "-f", "csv", "--run-name", "tag")) == ["BM25", "DENSE", "BEST"]
+    assert listed(cli(*SEVERAL, "-f", "csv", "--run-name", "file")) == list(RUNS)
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["a/bm25.run"], ["bm25.run"]),
+        (["a/bm25.run", "b/bm25.run"], ["a/bm25.run", "b/bm25.run"]),
+        (["a/bm25.run", "b/bm25.run", "b/dense.run"], ["a/bm25.run", "b/bm25.run", "dense.run"]),
+        (["x/a/bm25.run", "y/a/bm25.run"], ["x/a/bm25.run", "y/a/bm25.run"]),
+        (["bm25.run.gz"], ["bm25.run"]),
+        (["bm25.gz", "a/bm25.bz2"], ["bm25", "a/bm25"]),
+        (["bm25.run.xz", "dense.run.zst"], ["bm25.run", "dense.run"]),
+        (["bm25.zip.txt"], ["bm25.zip.txt"]),
+        # Two files are two runs: what makes them unique here is the suffix.
+        (["bm25.run", "bm25.run.gz"], ["bm25.run", "bm25.run.gz"]),
+        (["bm25.run", "./a/../dense.run"], ["bm25.run", "dense.run"]),
+    ],
+)
+def test_a_run_is_called_by_its_file_with_as_much_folder_as_makes_it_unique(
+    paths: list[str], names: list[str], files: Path, cli: Command
+) -> None:
+    for folder in ("a", "b", "x/a", "y/a"):
+        (files / folder).mkdir(parents=True, exist_ok=True)
+    for path in paths:
+        packed = path.endswith((".gz", ".bz2", ".xz", ".zst"))
+        text = run_lines(RUNS["bm25.run"], "t").encode()
+        (files / path).write_bytes(gzip.compress(text) if packed else text)
+    assert listed(cli(*paths, "qrels.txt", "-m", "ap", "-f", "csv")) == names
+
+
+def test_standard_input_is_a_run_with_a_name(files: Path, cli: Command) -> None:
+    run = (files / "bm25.run").read_bytes()
+    assert listed(cli("-", "dense.run", "qrels.txt", "-m", "ap", "-f", "csv", stdin=run)) == ["stdin", "dense.run"]
+
+
+# The signature
+
+
+def test_the_signature_says_all_that_the_numbers_depend_on(files: Path, cli: Command) -> None:
+    digest = gradedeval.Qrels("qrels.txt").digest
+    assert re.fullmatch(r"[0-9a-f]{6}", digest)
+    outcome = cli("bm25.run", "qrels.txt", "-m", "err@20 ndcg ndcg(gain=exp) ap p(rel=2)@5")
+    assert signature_of(outcome) == (
+        f"gradedeval {VERSION} | qrels {digest}, grades -2..3, top 3 | topics 3 of 3 | ties docno-desc"
+        " | err, ndcg(gain=exp): exp gains | ndcg: linear gains | ap: rel 1 | p: rel 2"
+    )
+
+
+def test_the_signature_counts_topics(files: Path, cli: Command) -> None:
+    def topics(*words: str) -> str:
+        return next(part for part in signature_of(cli(*words, "-m", "ap")).split(" | ") if part.startswith("topics "))
+
+    assert topics("bm25.run", "qrels.txt") == "topics 3 of 3"
+    assert topics("dense.run", "qrels.txt") == "topics 3 of 3 (1 missing)"
+    assert topics("dense.run", "qrels.txt", "--topics", "both") == "topics 2 of 3"
+    assert topics("bm25.run", "dense.run", "qrels.txt", "--topics", "both") == "topics 2..3 of 3"
+    assert topics("bm25.run", "dense.run", "qrels.txt") == "topics 3 of 3 (up to 1 missing)"
+
+
+OPTIONS = [
+    ("--gain", "linear"),
+    ("--gain", "0:0.1:0.4:1"),
+    ("--rel", "2"),
+    ("--top-grade", "4"),
+    ("--max-gain", "1"),
+    ("--negative", "unjudged"),
+    ("--ties", "docno-asc"),
+    ("--ties", "best"),
+    ("--order", "file"),
+    ("--scores", "float32"),
+    ("--depth", "2"),
+    ("--judged-only",),
+    ("--topics", "both"),
+    ("--topics", "run"),
+    ("--topics", "relevant"),
+    ("--topics-from", "fold1.txt"),
+    ("--topics-from", "fold2.txt"),
+    ("--duplicates", "first"),
+    ("--duplicates", "last"),
+    ("--lenient",),
+    ("--residual-depth", "full"),
+    ("--max-residual", "0.5"),
+    ("--like", "trec_eval"),
+    ("--like", "gdeval"),
+    ("--like", "ir_measures"),
+]
+
+
+def test_no_two_options_have_one_signature(files: Path, cli: Command) -> None:
+    (files / "fold1.txt").write_text("301\n302\n")
+    (files / "fold2.txt").write_text("302\n303\n")
+    words = ("bm25.run", "qrels.txt", "-m", "err@20 ap")
+    options: dict[str, list[str]] = {}
+    for option in ((), *OPTIONS):
+        options.setdefault(signature_of(cli(*words, *option)), []).append(" ".join(option))
+    assert [alike for alike in options.values() if len(alike) > 1] == []
+    plain, *others = (Signature.read(text) for text in options)
+    assert plain is not None
+    same = [option for other, (option,) in zip(others, [*options.values()][1:], strict=True)
+            if other is not None and not other.differences(plain, "err@20")]  # fmt: skip
+    assert {option.split()[0] for option in same} == {
+        "--rel", "--max-gain", "--topics", "--topics-from", "--residual-depth", "--max-residual"}  # fmt: skip
+    assert [str(Signature.read(text)) for text in options] == [*options]
+
+
+@pytest.mark.parametrize(
+    "words", [("-q",), ("--digits", "2"), ("--residuals",), ("--sort", "ap"), ("--run-name", "tag")]
+)
+def test_what_changes_no_number_changes_no_signature(words: tuple[str, ...], files: Path, cli: Command) -> None:
+    plain = ("bm25.run", "best.run", "qrels.txt", "-m", "err@20 ap")
+    assert signature_of(cli(*plain, *words)) == signature_of(cli(*plain))
+
+
+def test_the_digest_is_of_the_judgments_and_not_of_the_file(files: Path) -> None:
+    def digest(text: str) -> str:
+        return gradedeval.Qrels(io.BytesIO(text.encode())).digest
+
+    rows = QRELS.splitlines(keepends=True)
+    assert (
+        digest(QRELS)
+        == digest("".join(reversed(rows)))
+        == digest("# x\n" + QRELS.replace(" ", "\t").replace("\n", "\r\n"))
+    )
+    assert digest(QRELS) == digest(QRELS.replace(" 3", " 3.0"))
+    changed = [
+        QRELS.replace("a 3", "a 2"),
+        QRELS.replace("b 0", "b -1"),
+        QRELS.replace("303", "304"),
+        QRELS.replace("m", "n"),
+    ]
+    changed += ["".join(rows[:-1]), QRELS + "303 0 n 0\n"]
+    assert len({digest(text) for text in [QRELS, *changed]}) == len(changed) + 1
+
+
+def test_one_topic_chosen_is_a_topic_and_not_topics(files: Path, cli: Command) -> None:
+    (files / "fold.txt").write_text("301\n")
+    outcome = succeed(cli("bm25.run", "qrels.txt", "-m", "ap", "--topics-from", "fold.txt"))
+    assert "1 chosen topics" not in signature_of(outcome)
+
+
+# Numbers to standard output, all else to standard error
+
+
+def test_remarks_go_to_standard_error_and_numbers_alone_to_standard_output(files: Path, cli: Command) -> None:
+    (files / "extra.run").write_text((files / "dense.run").read_text() + "399 Q0 a 1 1 t\n")
+    (files / "more.txt").write_text(QRELS + "301 0 a 3\n")
+    (files / "fold.txt").write_text("301\n302\n303\n398\n")
+    outcome = succeed(cli("extra.run", "more.txt", "-m", "ap", "-f", "trec", "--topics-from", "fold.txt"))
+    assert re.fullmatch(rb"ap +\tall\t\d\.\d{4}\n", outcome.out)
+    assert sorted(outcome.messages) == [
+        "--topics-from: 1 topic in neither extra.run nor more.txt (398)",
+        "extra.run: 1 of 3 judged topics not in the run (303); they count as empty; "
+        "use --topics both to leave them out",
+        "more.txt: 1 judgment repeated with the same grade; counted once",
+    ]
+    assert cli("bm25.run", "qrels.txt").err == b""
+
+
+def test_topics_left_out_are_counted(files: Path, cli: Command) -> None:
+    (files / "extra.run").write_text("301 Q0 a 1 1 t\n398 Q0 a 1 1 t\n399 Q0 a 1 1 t\n")
+    said = {
+        "qrels": [
+            "extra.run: 2 of 3 judged topics not in the run (302, 303); they count as empty; "
+            "use --topics both to leave them out",
+            "extra.run: 2 topics not judged (398, 399); ignored",
+        ],
+        "both": [
+            "extra.run: 2 of 3 judged topics not in the run (302, 303); left out",
+            "extra.run: 2 topics not judged (398, 399); ignored",
+        ],
+        "run": [
+            "extra.run: 2 of 3 judged topics not in the run (302, 303); left out",
+            "extra.run: 2 topics not judged (398, 399); they count, with nothing relevant",
+        ],
+    }
+    for topics, messages in said.items():
+        assert succeed(cli("extra.run", "qrels.txt", "-m", "ap", "--topics", topics)).messages == messages
+
+
+def test_one_topic_without_relevant_documents_is_a_topic_and_not_topics(files: Path, cli: Command) -> None:
+    (files / "judged.txt").write_text("301 0 a 1\n302 0 x 0\n")
+    outcome = succeed(cli("bm25.run", "judged.txt", "-m", "ap", "--topics", "relevant"))
+    assert "bm25.run: 1 topic without relevant documents; left out" in outcome.messages
+
+
+# -o
+
+
+@pytest.mark.exhaustive
+def test_the_extension_of_o_says_the_format(files: Path, cli: Command) -> None:
+    for extension, form in EXTENSIONS.items():
+        shown = succeed(cli(*ONE, "-f", form)).out
+        for name in (f"out{extension}", f"OUT{extension.upper()}"):
+            assert cli(*ONE, "-o", name) == Outcome(0, b"", b"")
+            assert (files / name).read_bytes() == shown
+
+
+def test_every_format_has_an_extension() -> None:
+    assert set(EXTENSIONS.values()) == set(FORMATS)
+
+
+def test_f_beats_the_extension(files: Path, cli: Command) -> None:
+    for name in ("out.csv", "out.unheard-of", "out"):
+        succeed(cli(*ONE, "-o", name, "-f", "jsonl"))
+        assert (files / name).read_bytes() == cli(*ONE, "-f", "jsonl").out
+
+
+def test_o_minus_is_standard_output(files: Path, cli: Command) -> None:
+    assert cli(*ONE, "-o", "-") == cli(*ONE)
+    assert cli(*ONE, "-o", "-", "-f", "csv") == cli(*ONE, "-f", "csv")
+    (files / "topics").write_text("301\n")
+    from_stdin = cli(*ONE, "--topics-from", "-", "-o", "-", stdin=b"301\n")  # two streams of one name
+    assert succeed(from_stdin) == succeed(cli(*ONE, "--topics-from", "topics"))
+
+
+def test_an_existing_file_is_replaced_whole_and_its_readers_keep_the_old_one(files: Path, cli: Command) -> None:
+    target = files / "out.csv"
+    target.write_text("old " * 10_000)
+    with target.open() as reader:
+        succeed(cli(*ONE, "-o", "out.csv"))
+        assert reader.read() == "old " * 10_000
+    assert target.read_bytes() == cli(*ONE, "-f", "csv").out
+    assert [path.name for path in files.iterdir() if path.name not in ("qrels.txt", *RUNS)] == ["out.csv"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o755])
+def test_an_existing_file_keeps_its_permissions(mode: int, files: Path, cli: Command) -> None:
+    (files / "out.csv").touch()
+    (files / "out.csv").chmod(mode)
+    succeed(cli(*ONE, "-o", "out.csv"))
+    assert stat.S_IMODE((files / "out.csv").stat().st_mode) == mode
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+def test_a_new_file_has_the_permissions_that_open_would_give(mask: int, files: Path, cli: Command) -> None:
+    before = os.umask(mask)
+    try:
+        succeed(cli(*ONE, "-o", "out.csv"))
+        (files / "opened").touch()
+    finally:
+        os.umask(before)
+    assert (files / "out.csv").stat().st_mode == (files / "opened").stat().st_mode
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_is_followed(exists: bool, files: Path, cli: Command) -> None:
+    (files / "results").mkdir()
+    if exists:
+        (files / "results" / "today.csv").write_text("old")
+    (files / "out.csv").symlink_to("results/today.csv")
+    succeed(cli(*ONE, "-o", "out.csv"))
+    assert (files / "out.csv").is_symlink()
+    assert (files / "results" / "today.csv").read_bytes() == cli(*ONE, "-f", "csv").out
+    assert [path.name for path in (files / "results").iterdir()] == ["today.csv"]
+
+
+def test_a_disk_that_fills_up_leaves_the_old_file_and_nothing_else(files: Path) -> None:
+    (files / "out.csv").write_text("old")
+    before = sorted(files.iterdir())
+    # No file may grow: what a full disk or a quota does. The messages go to a pipe.
+    outcome = shell("ulimit -f 0; gradedeval bm25.run qrels.txt -o out.csv", files)
+    assert (outcome.code, outcome.out) == (1, b"")
+    assert outcome.messages == ["out.csv: cannot be written (File too large); nothing was written"]
+    assert (files / "out.csv").read_text() == "old"
+    assert sorted(files.iterdir()) == before
+
+
+@pytest.mark.exhaustive
+def test_a_named_pipe_is_written_directly(files: Path, process: Command) -> None:
+    pipe = files / "pipe.csv"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    assert process(*ONE, "-o", "pipe.csv") == Outcome(0, b"", b"")
+    reader.join(timeout=10)
+    assert read == [process(*ONE, "-f", "csv").out]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("device", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_standard_output_under_its_name_of_a_device_is_standard_output(
+    device: str, files: Path, process: Command
+) -> None:
+    assert process(*ONE, "-o", device) == process(*ONE)
+    assert process(*ONE, "-o", device, "-f", "csv") == process(*ONE, "-f", "csv")
+
+
+def test_standard_output_under_its_name_of_a_device_leaves_what_others_wrote_there(files: Path) -> None:
+    shell(
+        "echo before > log; gradedeval bm25.run qrels.txt -m ap -f trec -o /dev/stdout >> log; echo after >> log", files
+    )
+    assert [line.split()[0] for line in (files / "log").read_text().splitlines()] == ["before", "ap", "after"]
+
+
+@pytest.mark.exhaustive
+def test_devices_are_written_directly(files: Path, process: Command) -> None:
+    assert process(*ONE, "-o", "/dev/null") == Outcome(0, b"", b"")
+    assert process(*ONE, "-o", "/dev/stderr").err == process(*ONE).out
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+def test_process_substitution_is_a_place_to_write(files: Path) -> None:
+    outcome = shell("gradedeval bm25.run qrels.txt -m ap -f csv -o >(cat); wait $!", files)
+    assert outcome.text.startswith("run,topic,measure,score,signature\nbm25.run,all,ap,")
+
+
+# Verbs, help, exit codes
+
+
+def test_eval_need_not_be_said(files: Path, cli: Command) -> None:
+    assert cli("eval", *ONE) == cli(*ONE)
+    assert cli("eval", "none.run", "qrels.txt") == cli("none.run", "qrels.txt")
+
+
+def test_options_may_stand_anywhere(files: Path, cli: Command) -> None:
+    plain = cli("bm25.run", "qrels.txt", "-m", "err@20", "-f", "csv")
+    assert cli("-m", "err@20", "-f", "csv", "bm25.run", "qrels.txt") == plain
+    assert cli("-f", "csv", "bm25.run", "-m", "err@20", "qrels.txt") == plain
+    assert cli("-m", "err@20", "-f", "csv", "--", "bm25.run", "qrels.txt") == plain
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_file_called_like_a_command_is_evaluated_all_the_same(name: str, files: Path, cli: Command) -> None:
+    (files / name).write_text(run_lines(RUNS["bm25.run"], "t"))
+    plain = succeed(cli("bm25.run", "qrels.txt", "-m", "ap", "-f", "trec"))
+    assert cli("eval", name, "qrels.txt", "-m", "ap", "-f", "trec") == plain
+    assert cli(f"./{name}", "qrels.txt", "-m", "ap", "-f", "trec") == plain
+
+
+def test_several_measures_in_one_word_are_as_several_words(files: Path, cli: Command) -> None:
+    together = cli("bm25.run", "qrels.txt", "-m", "err@20 ndcg(gain=exp)@10 ap", "-f", "csv")
+    assert together == cli("bm25.run", "qrels.txt", "-m", "err@20", "-m", "ndcg(gain=exp)@10", "-m", "ap", "-f", "csv")
+    names = [row["measure"] for row in rows_of(together)]
+    assert names == ["err@20", "ndcg(gain=exp)@10", "ap"]
+
+
+def test_measures_are_listed_in_their_order(cli: Command) -> None:
+    text = succeed(cli("measures")).text
+    found = [line.split()[0] for line in text.splitlines() if re.match(r"[a-z]\w* ", line)]
+    assert [name for name in found if name in gradedeval.MEASURES] == list(gradedeval.MEASURES)
+    table = succeed(cli("measures", "-f", "markdown")).text
+    assert re.findall(r"^\| (\w+) ", table, re.MULTILINE)[1:] == list(gradedeval.MEASURES)
+
+
+@pytest.mark.parametrize("name", gradedeval.MEASURES)
+def test_every_measure_has_a_page_with_formula_and_source(name: str, cli: Command) -> None:
+    page = succeed(cli("measures", name)).text
+    assert page.startswith(f"{name}: ")
+    assert {"formula", "parameters", "cutoff", "residual", "over", "source"} <= {
+        line.split()[0] for line in page.splitlines()[2:] if line
+    }
+    for parameter in gradedeval.MEASURES[name].definition.accepted.names:
+        assert re.search(rf"^{parameter} +\S", page.partition("\nsource ")[2], re.MULTILINE), parameter
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("err", "err"), ("P_10", "p"), ("nDCG@10", "ndcg"), ("map", "ap"), ("recip_rank", "rr"), ("rbp(p=0.5)", "rbp")],
+)
+def test_a_page_is_found_under_any_notation(text: str, name: str, cli: Command) -> None:
+    assert cli("measures", text) == cli("measures", name)
+
+
+def test_a_page_tells_parameters_with_their_defaults(cli: Command) -> None:
+    page = succeed(cli("measures", "rbp")).text
+    assert "p=0.8" in page
+    assert "Moffat & Zobel" in page
+    assert "Chapelle et al., CIKM 2009" in succeed(cli("measures", "err")).text
+
+
+OWN = '''
+from gradedeval import measure, row_sums
+
+
+@measure
+def goals(g, *, bonus=2):
+    """Hits.
+
+    bonus + rel_1 + rel_2 + …
+
+    Us.
+    """
+    return row_sums(g.relevant) + bonus
+'''
+
+
+def test_pages_know_a_user_s_own_measures(files: Path, cli: Command) -> None:
+    (files / "my.py").write_text(OWN, encoding="utf-8")
+    page = succeed(cli("measures", "goals", "--measures-from", "my.py")).text
+    assert page.startswith("goals: Hits.\n")
+    assert "bonus=2" in page
+    assert "goals" in succeed(cli("measures", "--measures-from", "my.py")).text
+
+
+@pytest.mark.parametrize("words", [(), ("eval",), ("measures",)])
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_is_success_on_standard_output(words: tuple[str, ...], option: str, cli: Command) -> None:
+    outcome = cli(*words, option)
+    assert (outcome.code, outcome.err) == (0, b"")
+    assert outcome.text.startswith(f"Usage: {' '.join(('gradedeval', *words))} ")
+
+
+def test_help_of_an_evaluation_may_stand_after_files(cli: Command) -> None:
+    assert cli("run.txt", "qrels.txt", "--help") == cli("eval", "--help")
+
+
+def test_help_names_every_command_and_every_option_is_explained() -> None:
+    context = click.Context(program)
+    for name in COMMANDS:
+        command = program.get_command(context, name)
+        assert command is not None
+        assert command.help
+        assert COMMANDS[name][1] in program.get_help(context)
+        assert all(option.help for option in command.params if isinstance(option, click.Option))
+
+
+def test_the_version_is_one_line(cli: Command) -> None:
+    assert cli("--version") == Outcome(0, f"gradedeval {VERSION}\n".encode(), b"")
+
+
+def test_nothing_at_all_shows_the_help_and_is_bad_usage(cli: Command) -> None:
+    outcome = cli()
+    assert (outcome.code, outcome.out) == (2, b"")
+    assert outcome.messages == cli("-h").text.splitlines()
+
+
+def test_exit_codes_tell_success_bad_data_and_bad_usage_apart(files: Path, process: Command) -> None:
+    assert process(*ONE).code == 0
+    assert process("none.run", "qrels.txt").code == 1
+    assert process("bm25.run", "qrels.txt", "-m", "none").code == 2
+    assert process("bm25.run", "qrels.txt", "--none").code == 2
+
+
+def test_remarks_change_no_exit_code(files: Path, cli: Command) -> None:
+    outcome = cli("dense.run", "qrels.txt")
+    assert outcome.messages
+    assert outcome.code == 0

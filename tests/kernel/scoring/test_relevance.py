@@ -1,0 +1,46 @@
+"""Topics without a relevant document, and a top grade that nobody gave, are said where numbers depend on them."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradedeval.kernel.measures.parse import parse_measures
+from gradedeval.kernel.options import resolve_options
+from gradedeval.kernel.scoring.evaluate import evaluate_runs
+
+QRELS = {"1": {"a": 1, "b": 0}, "2": {"a": 0}, "3": {"a": 2}}
+RUN = {"run": {topic: {"a": 1.0} for topic in QRELS}}
+
+
+def notes(measures: str, qrels: object = QRELS, **options: object) -> list[str]:
+    said = evaluate_runs(RUN, qrels, parse_measures(measures), resolve_options(**options)).notes
+    return [note for note in said if "too few to tell systems apart" not in note]
+
+
+def test_topics_without_a_relevant_document_are_one_note_for_all_measures() -> None:
+    assert notes("ap ndcg@10 p@5 num_rel judged@5 utility") == [
+        "qrels: 1 of 3 topics without a relevant document (2); it scores 0; use --topics relevant to leave them out"
+    ]
+    assert notes("ap", topics="relevant") == ["run: 1 topic without relevant documents; left out"]
+    assert notes("judged@5 num_rel") == []
+
+
+def test_a_measure_for_which_other_topics_have_none_is_named() -> None:
+    assert notes("ap ap(rel=2)") == [
+        "qrels: 1 of 3 topics without a relevant document (2) for ap; it scores 0; use --topics relevant to leave them "
+        "out",
+        "qrels: 2 of 3 topics without a relevant document (1, 2) for ap(rel=2); they score 0",
+    ]
+    assert notes("ap(rel=2)", {"1": {"a": 1}, "2": {"a": 2}, "3": {"a": 2}}) == [
+        "qrels: 1 of 3 topics without a relevant document (1); it scores 0"
+    ]
+
+
+@pytest.mark.parametrize("measure", ["err@20", "nerr", "rbp(gain=exp)"])
+def test_binary_qrels_make_the_relevant_worth_a_half_which_is_said(measure: str) -> None:
+    binary = {topic: {"a": 1, "b": 0} for topic in QRELS}
+    assert notes(f"{measure} rbp ap", binary) == [
+        f"qrels: no grade above 1, so a relevant document is worth 0.5 to {measure}; use --top-grade if the scale goes "
+        "on, or rel=1 in a measure to make it 1"
+    ]
+    assert notes(measure, binary, top_grade=4) == notes("rbp ap err(rel=1)", binary) == []

@@ -1,0 +1,254 @@
+"""Files that are nearly what they should be: read where they can mean one thing alone, else refused in one line."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from gradedeval import evaluate
+from gradedeval.errors import EvaluationWarning, InputError
+from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.trec import documents
+from gradedeval.kernel.trec.line_reader import Skipped
+from gradedeval.kernel.trec.stream import Source, Stream, first_bytes
+from support.commands import Command
+from support.file_formats import TREC_RUN, WRONG, Wrong
+
+
+def test_json_of_records_by_topic_is_read(folder: Path, cli: Command) -> None:
+    (folder / "a.json").write_text(json.dumps({"51": [{"docno": "d7", "score": 1}, {"docno": "d2", "score": 2}]}))
+    (folder / "b.json").write_text(json.dumps({"51": {"d7": 1, "d2": 2}}))
+    assert cli("a.json", "trec.qrels", "-m", "ap").text == cli("b.json", "trec.qrels", "-m", "ap").text
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ({"results": [{"qid": "51", "docno": "d7", "score": 1}]}, "holds records of other topics, such as '51'"),
+        ([{"qid": ["51"], "docno": "d7", "score": 1}], "id ['51'] is a list"),
+        ([{"qid": "51", "docno": {"a": 1}, "score": 1}], "id {'a': 1} is a dict"),
+        ({"51": [{"docno": "d7", "score": 1}, 3]}, "holds something that is not a record of a document"),
+    ],
+)
+def test_json_that_is_no_run_spoils_no_other(content: object, says: str, folder: Path, cli: Command) -> None:
+    (folder / "wrong.json").write_text(json.dumps(content))
+    read = cli("wrong.json", "trec.run", "trec.qrels", "-m", "ap")
+    assert says in read.err.decode()
+    assert "trec.run" in read.text
+
+
+def test_fields_between_commas_are_told_how_to_be_read(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("51,d7,1\n51,d2,2\n")
+    with pytest.raises(InputError, match="separate fields by spaces or tabs, or name the columns"):
+        evaluate(tmp_path / "run", {"51": {"d7": 1}}, ["ap"], run_format="trec")
+
+
+@pytest.mark.parametrize("comment", ["#docid:D3", "# docno=D3", "# docid = D3 inc = 1", "#D3", "# 5 docno: D3"])
+def test_letor_names_its_documents_in_several_ways(comment: str, tmp_path: Path) -> None:
+    (tmp_path / "FILE").write_text(f"2 qid:51 1:0.5 {comment}\n")
+    assert list(Qrels(tmp_path / "FILE").codes[b"51"]) == [b"D3"]
+
+
+def swapped_files(name: str, folder: Path) -> tuple[str, str]:
+    """A run and qrels in a form that does not tell them apart."""
+    judged = [(f"t{topic}", f"d{docno}", (docno + topic) % 3) for topic in range(3) for docno in range(20)]
+    found = [(f"t{topic}", f"d{2 * rank}", 90 - 7 * rank) for topic in range(3) for rank in range(12)]
+    for file, rows in (("q", judged), ("r", found)):
+        nested: dict[str, dict[str, float]] = {}
+        for topic, docno, value in rows:
+            nested.setdefault(topic, {})[docno] = value / 8 if file == "r" else value
+        (folder / f"{file}.json").write_text(json.dumps(nested))
+        table = "".join(f"{topic}\t{docno}\t{value}\n" for topic, docno, value in rows)
+        (folder / f"{file}.tsv").write_text(f"query-id\tcorpus-id\tscore\n{table}")
+    return f"r.{name}", f"q.{name}"
+
+
+@pytest.mark.parametrize("name", ["json", "tsv"])
+def test_a_run_in_the_place_of_the_qrels_is_an_error(name: str, folder: Path, cli: Command) -> None:
+    run, qrels = swapped_files(name, folder)
+    assert cli(run, qrels, "-m", "ap").code == 0
+    refused = cli(qrels, run, "-m", "ap")
+    assert refused.code == 2
+    assert f"{run}: looks like a run (12 different grades" in refused.messages[0]
+    named = {"json": "json", "tsv": "beir"}[name]
+    assert cli(qrels, run, "-m", "ap", "--qrels-format", named).code == 0
+
+
+def test_swapped_dicts_are_an_error_and_fractional_grades_none() -> None:
+    judged = {topic: {docno: at % 3 for at, docno in enumerate("abcdefgh")} for topic in "12"}
+    found = {topic: {docno: 0.95 - at / 16 for at, docno in enumerate("abcdefghijkl")} for topic in judged}
+    with pytest.raises(InputError, match="swap them: the run comes first"):
+        evaluate(judged, found, "ap")
+    evaluate(judged, Qrels(found), "ap(rel=0.5)")
+    ranked = {topic: {docno: 9 - at for at, docno in enumerate("abcd")} for topic in judged}
+    evaluate(ranked, found, "ap(rel=0.5)")  # fractional grades, and scores that count ranks
+    few = {"1": {"a": 2, "b": 1}}  # too few documents for an error: both may be what they are given for
+    with pytest.warns(EvaluationWarning, match="are the two swapped"):
+        evaluate({"1": {"a": 5, "b": 3}}, {"1": {"a": 0.5, "b": 1, "c": 1 / 3}}, "ap")
+    evaluate(few, {"1": {"a": 0.5, "b": 1, "c": 1 / 3, "d": 0.25, "e": 2}}, "ap")
+
+
+def test_letor_of_six_fields_is_no_run(folder: Path, cli: Command) -> None:
+    (folder / "letor.txt").write_text("2 qid:51 1:1 # query_1 D16\n1 qid:51 1:1 # query_1 D17\n")
+    assert "duplicate document 'query_1'" in cli("trec.run", "letor.txt", "-m", "ap").messages[0]
+
+
+def test_two_columns_of_grades_are_an_error_that_names_both(folder: Path, cli: Command) -> None:
+    (folder / "FILE").write_text("query,url,label,relevance\n51,d7,2,0\n51,d2,0,1\n")
+    refused = cli("trec.run", "FILE", "-m", "ap")
+    assert refused.messages == [
+        "FILE: several columns could be the grades: label, relevance; say which, as in --qrels-format "
+        "topic,docno,-,grade+header"
+    ]
+    assert cli("trec.run", "FILE", "-m", "ap", "--qrels-format", "topic,docno,-,grade+header").code == 0
+    (folder / "FILE").write_text("query,url,label,label\n51,d7,2,0\n")
+    assert "could be the grades: label, label; leave one" in cli("trec.run", "FILE", "-m", "ap").messages[0]
+    (folder / "FILE.jsonl").write_text('{"qid": "51", "docno": "d7", "label": 1, "rel": 0}\n')
+    assert "could be the grades: label, rel; leave one" in cli("trec.run", "FILE.jsonl", "-m", "ap").messages[0]
+
+
+def test_distances_of_ms_marco_are_noted(folder: Path, cli: Command) -> None:
+    (folder / "FILE").write_text("51\td7\t1\t0.5\n51\td9\t2\t0.75\n52\td7\t1\t0.5\n52\td3\t2\t0.6\n52\td1\t3\t0.7\n")
+    read = cli("FILE", "trec.qrels", "-m", "ap")
+    assert "scores rise with the rank" in read.messages[0]
+    (folder / "FILE").write_text("51\td7\t1\t0.5\n51\td9\t2\t0.75\n52\td7\t1\t0.5\n52\td3\t2\t0.4\n52\td1\t3\t0.3\n")
+    assert cli("FILE", "trec.qrels", "-m", "ap").messages == []
+
+
+def test_a_header_that_reads_as_data_is_noted(folder: Path, cli: Command) -> None:
+    read = cli("trec.run", "trec.qrels", "-m", "ap", "--run-format", "trec+header")
+    assert read.messages == [
+        "trec.run: the first line reads as data, and is skipped: '51 Q0 d7 1 12.5 bm25'; leave out +header if it is "
+        "not a header"
+    ]
+
+
+def test_diff_knows_runs_of_ms_marco_and_beir(folder: Path, cli: Command) -> None:
+    rows = [line.split() for line in TREC_RUN.splitlines()]
+    (folder / "ms3").write_text("".join(f"{row[0]}\t{row[2]}\t{row[3]}\n" for row in rows))
+    (folder / "ms4").write_text("".join(f"{row[0]}\t{row[2]}\t{row[3]}\t{row[4]}\n" for row in rows))
+    beir = "".join(f"{row[0]}\t{row[2]}\t{row[4]}\n" for row in rows)
+    (folder / "beir").write_text(f"query-id\tcorpus-id\tscore\n{beir}")
+    for last in ("ms3", "ms4", "beir"):
+        compared = cli("diff", "trec.run", last)
+        assert compared.code == 0, compared.messages
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('{"51": {"d7": "HRel", "d2": "Rel"}}', "grade 'HRel' is a word; the labels found are HRel, Rel: give each a "
+         "grade, as in --labels HRel=…,Rel=…"),
+    ],
+)  # fmt: skip
+def test_messages_about_qrels_name_what_is_wrong(content: str, says: str, folder: Path, cli: Command) -> None:
+    (folder / "FILE").write_text(content)
+    assert cli("trec.run", "FILE", "-m", "ap").messages == [f"FILE: {says}"]
+
+
+@pytest.mark.parametrize("wrong", [one for one in WRONG if "-format" in one.says], ids=lambda one: one.what)
+def test_a_cure_in_a_message_works_as_it_stands(wrong: Wrong, folder: Path, cli: Command) -> None:
+    wrong.write(folder / "FILE")
+    cures = re.findall(r"(--\w+-format) (\S+)", wrong.says)
+    assert any(cli(*wrong.files, "-m", "ap", *cure).code == 0 for cure in cures)
+
+
+GOOD_LINES = '{"qid": "51", "docno": "d7", "score": 2}\n{"qid": "51", "docno": "d2", "score": 1}\n'
+BAD_LINES = """{"qid": "51", "docno": "d4", "score": "high"}
+{"qid": "51", "docno": "d4"}
+{"qid": "51", "docno": ["d4"], "score": 1}
+{"docno": "d4", "score": 1}
+{"qid": "51", "docno": "d4", "docno": "d5", "score": 1}
+"no record"
+{"qid": "51",
+"""
+
+
+@pytest.mark.parametrize(
+    ("holds", "good", "bad", "note"),
+    [
+        ("run", GOOD_LINES, GOOD_LINES + BAD_LINES, "skipped 7 bad lines, the first on line 3"),
+        ("run", f"[{GOOD_LINES.strip().replace(chr(10), ',')}]", f"[3,{GOOD_LINES.strip().replace(chr(10), ',')}]",
+         "skipped 1 bad record, the first on record 1"),
+        ("run", '{"51": {"d7": 2, "d2": 1}}', '{"51": {"d7": 2, "d4": "x", "d2": 1}, "52": {"d3": null}, "53": 3}',
+         "skipped 3 bad entries, the first on topic '53'"),
+        ("qrels", "2 qid:51 1:1 # d7\n0 qid:51 1:1 # d2\n", "2 qid:51 1:1 # d7\n0 qid:51 1:1 # d2\n1 qid:51\nx\n"
+         "high qid:51 # d9\n", "skipped 3 bad lines, the first on line 3"),
+        ("qrels", '{"51": {"d7": 2, "d2": 0}}', '{"51": {"d7": 2, "d2": 0, "d9": "x", "d3": Infinity}}',
+         "skipped 2 bad entries, the first on document 'd9' of topic '51'"),
+    ],
+)  # fmt: skip
+def test_lenient_skips_and_counts_what_is_bad_in_any_format(
+    holds: str, good: str, bad: str, note: str, folder: Path, cli: Command
+) -> None:
+    files = ("FILE", "trec.qrels") if holds == "run" else ("trec.run", "FILE")
+    words = (*files, "-m", "ap num_ret num_rel", "-f", "csv", "--topics", "both")
+    (folder / "FILE").write_text(good)
+    expected = cli(*words, "--lenient")
+    (folder / "FILE").write_text(bad)
+    assert cli(*words).code == 1
+    lenient = cli(*words, "--lenient")
+    assert lenient.text == expected.text
+    assert f"FILE: {note}" in lenient.messages
+
+
+def test_lenient_skips_rows_of_parquet(folder: Path, cli: Command) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    rows = {"qid": ["51", "51", None, "51"], "docno": ["d7", "d2", "d3", "d4"], "score": [2.0, 1.0, 3.0, float("nan")]}
+    pd.DataFrame(rows).to_parquet(folder / "FILE")
+    lenient = cli("FILE", "trec.qrels", "-m", "num_ret", "-f", "csv", "--lenient", "--topics", "both")
+    assert "FILE: skipped 2 bad rows, the first on row 3" in lenient.messages
+    assert ",2" in lenient.text.splitlines()[1]
+
+
+def test_nothing_but_bad_lines_is_an_error(folder: Path, cli: Command) -> None:
+    (folder / "FILE").write_text(BAD_LINES)
+    assert cli("FILE", "trec.qrels", "--lenient").messages[0].startswith("FILE: no ")
+
+
+def test_json_lines_are_read_in_pieces(folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [
+        json.dumps({"qid": f"{topic}", "docno": f"d{rank}", "score": 50 - rank} | ({"note": "x"} if rank == 30 else {}))
+        for topic in (51, 52)
+        for rank in range(40)
+    ]
+    (folder / "FILE").write_text("\n\n".join(lines))
+    whole = cli("FILE", "trec.qrels", "-q", "-f", "csv", "-m", "ap")
+    monkeypatch.setattr("gradedeval.kernel.trec.documents.PIECE", 100)
+    assert cli("FILE", "trec.qrels", "-q", "-f", "csv", "-m", "ap") == whole
+    # Records of a million lines at a time would be a million dicts.
+    pieces = list(documents._pieces("\n".join(lines).encode(), Skipped("FILE")))
+    held = [len(records) for _, records in pieces]
+    assert max(held) <= 4
+    assert [line for numbers, _ in pieces for line in numbers] == [*range(1, 81)]
+
+
+def test_a_header_of_bytes_that_are_no_text_is_shown(folder: Path, cli: Command) -> None:
+    (folder / "odd.csv").write_bytes(b"r\xffun,topic,measure,score\nr,2,ap,0.5\n")
+    (message,) = cli("odd.csv", "trec.qrels", "-m", "ap").messages
+    assert message.startswith("odd.csv: no known name for a ")
+
+
+@pytest.mark.parametrize("words", ["lint FILE", "FILE trec.qrels -m ap", "trec.run FILE -m ap"])
+def test_a_table_without_columns_lacks_the_topic(words: str, folder: Path, cli: Command) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    import pyarrow.parquet as parquet
+
+    parquet.write_table(arrow.table({}), folder / "FILE")
+    done = cli(*words.split())
+    said = [line for line in (*done.messages, *done.text.splitlines()) if "TableColumns" in line or "column" in line]
+    assert done.code == 1
+    assert "FILE: no column 'topic': the table has no columns; known names: topic," in said[0]
+    assert "TableColumns" not in " ".join(said)
+
+
+def test_a_file_whose_beginning_was_looked_at_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "run").write_bytes(b"51 Q0 d7 1 2 t\n")
+    closed: list[Stream] = []
+    monkeypatch.setattr(Stream, "close", lambda stream: closed.append(stream))
+    assert first_bytes(Source(tmp_path / "run")) == b"51 Q0 d7 1 2 t\n"
+    assert len(closed) == 1

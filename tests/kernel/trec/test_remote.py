@@ -1,0 +1,281 @@
+"""Runs and qrels that a URL names are read through fsspec."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import gradedeval
+from gradedeval import InputError
+from gradedeval.errors import redacted
+from gradedeval.kernel.parallel import workers
+from gradedeval.kernel.rankings import interleaved
+from gradedeval.kernel.scoring import sharing, tasks
+from gradedeval.kernel.scoring.evaluate import file_names, named_runs
+from gradedeval.kernel.trec import remote
+from gradedeval.kernel.trec.remote import fault
+from gradedeval.kernel.trec.stream import files_of
+from support.commands import environment
+from support.processes import end_fsspec
+from support.sessions import gradedeval as prompt
+
+RUN, QRELS = "1 Q0 a 1 2 t\n2 Q0 b 1 1 t\n1 Q0 b 2 1 t\n", "1 0 b 1\n2 0 b 1\n"
+
+
+@pytest.fixture
+def bucket() -> str:
+    """A folder in memory with two runs and their qrels."""
+    files = pytest.importorskip("fsspec", reason="fsspec is not installed").filesystem("memory")
+    for name in ("x.run", "y.run"):
+        files.pipe(f"/bucket/runs/{name}", RUN.encode())
+    files.pipe("/bucket/qrels.gz", gzip.compress(QRELS.encode()))
+    return "memory://bucket"
+
+
+def test_a_url_is_a_file_a_folder_or_a_pattern(bucket: str) -> None:
+    qrels = f"{bucket}/qrels.gz"
+    assert gradedeval.evaluate(f"{bucket}/runs/x.run", qrels, "rr").means == {"rr": 0.75}
+    for word in (f"{bucket}/runs/*.run", f"{bucket}/runs/"):
+        assert [run.run for run in gradedeval.evaluate(word, qrels, "rr").runs] == ["x.run", "y.run"]
+
+
+def test_of_many_runs_that_a_folder_lists_a_large_one_is_known(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No server is asked again for what its listing said; of files named one by one more than a few are not asked."""
+    monkeypatch.setattr(sharing, "ASKED", 1)
+    pytest.importorskip("fsspec").filesystem("memory").pipe("/bucket/runs/large.run", RUN.encode() * 9)
+    listed = files_of(f"{bucket}/runs/")
+    monkeypatch.setattr(remote, "asked", None)
+    assert sharing._sizes(listed) == [9 * len(RUN), len(RUN), len(RUN)]
+    monkeypatch.setattr(remote, "LISTED", {})
+    assert sharing._sizes(listed) == 3 * [tasks.UNKNOWN_SIZE]
+
+
+def test_what_a_folder_lists_is_no_pattern(bucket: str) -> None:
+    pytest.importorskip("fsspec").filesystem("memory").pipe("/bucket/odd/[1].run", RUN.encode())
+    assert files_of(files_of(f"{bucket}/odd/")[0]) == [f"{bucket}/odd/[1].run"]
+
+
+def test_a_folder_is_not_written_as_a_file(bucket: str) -> None:
+    with pytest.raises(InputError, match="runs/: is a folder; name a file in it"):
+        remote.stored(f"{bucket}/runs/", b"")
+
+
+def test_runs_of_the_same_name_are_called_by_their_urls() -> None:
+    assert file_names(["s3://a/x.run", "gs://a/x.run"]) == ["s3://a/x.run", "gs://a/x.run"]
+    assert file_names(["s3://a/x.run", "s3://b/x.run", "c/x.run"]) == ["a/x.run", "b/x.run", "c/x.run"]
+    with pytest.raises(InputError, match=r"^run 's3://a/x\.run' is given twice; give each run once"):
+        named_runs(["s3://a/x.run"] * 2)
+    with pytest.raises(InputError, match=r"^two URLs are called 'https://a/run'; score each by itself"):
+        named_runs(["https://a/run?id=1", "https://a/run?id=2"])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("runs/z.run", "bucket/runs/z.run: no such file; check the URL"),
+        ("runs/*.txt", "names no file; check the URL"),
+    ],
+)
+def test_a_url_that_names_nothing_says_so(bucket: str, name: str, message: str) -> None:
+    with pytest.raises(InputError, match=message.replace("*", r"\*")):
+        gradedeval.evaluate(f"{bucket}/{name}", {"1": {"a": 1}}, "rr")
+
+
+def test_without_fsspec_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(InputError) as error:
+        gradedeval.evaluate("s3://bucket/x.run", {"1": {"a": 1}}, "rr")
+    assert str(error.value) == "s3://bucket/x.run: is a URL, which fsspec opens; pip install 'gradedeval[remote]'"
+
+
+def test_a_protocol_without_its_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    for protocol, extra in (("s3", "s3"), ("gs", "gs"), ("az", "az"), ("hf", "hf")):
+        for package in ("s3fs", "gcsfs", "adlfs", "huggingface_hub"):
+            monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(InputError) as error:
+            gradedeval.Qrels(f"{protocol}://bucket/qrels")
+        needed = f"needs a package that is not installed; pip install 'gradedeval[{extra}]'"
+        assert str(error.value) == f"{protocol}://bucket/qrels: {needed}"
+
+
+@pytest.fixture
+def alone() -> Iterator[None]:
+    """No thread of fsspec is left."""
+    yield
+    end_fsspec()
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(
+    ("listens", "message"),
+    [
+        (True, "no complete answer within 0.2 seconds; try again, or wait longer, as with GRADEDEVAL_TIMEOUT=300"),
+        (False, "cannot be reached ("),
+    ],
+)
+def test_a_server_that_is_silent_or_not_there_is_one_line_without_the_password(
+    listens: bool, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    pytest.importorskip("aiohttp", reason="aiohttp is not installed")
+    monkeypatch.setenv("GRADEDEVAL_TIMEOUT", "0.2" if listens else "20")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        if not listens:
+            server.close()
+        with pytest.raises(InputError) as error:
+            gradedeval.evaluate(f"http://me:secret@127.0.0.1:{port}/x.run?sig=secret", {"1": {"a": 1}}, "rr")
+    assert str(error.value).startswith(f"http://…@127.0.0.1:{port}/x.run?…: {message}")
+    assert "secret" not in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("seconds", ["soon", "0", "nan"])
+def test_a_time_limit_is_a_number_of_seconds(seconds: str, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADEDEVAL_TIMEOUT", seconds)
+    with pytest.raises(InputError, match=r"^GRADEDEVAL_TIMEOUT: '.*' is not a number of seconds above 0; as in"):
+        gradedeval.Qrels(f"{bucket}/qrels.gz")
+
+
+class Answered(Exception):
+    """An error of a library that keeps the status of the server's answer, and tells all of that."""
+
+    status_code = 403
+
+
+class ContentLengthError(Exception):
+    """As aiohttp reports a connection that ended early."""
+
+
+def missing_for(status: int) -> FileNotFoundError:
+    """What fsspec makes of an answer of a web server."""
+    error, error.__cause__ = FileNotFoundError("https://host/run"), Answered("Failed")
+    error.__cause__.status_code = status
+    return error
+
+
+@pytest.mark.parametrize(
+    ("url", "error", "message"),
+    [
+        ("https://host/run", missing_for(404), "no such file; check the URL"),
+        ("https://host/run", missing_for(503), "the server fails (Failed); try again later"),
+        (
+            "https://host/run",
+            ContentLengthError("400, message:"),
+            "the connection ended before all of the file had come; try again",
+        ),
+        (
+            "az://bucket/run",
+            Answered("Server failed to authenticate the request.\nRequestId:1\n<Error>\n</Error>"),
+            "permission denied (Server failed to authenticate the request); check AZURE_STORAGE_CONNECTION_STRING, or "
+            "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY, and what they allow",
+        ),
+        (
+            "az://bucket/run",
+            ValueError("Must provide an account_name with credentials!!"),
+            "permission denied (Must provide an account_name with credentials); set "
+            "AZURE_STORAGE_CONNECTION_STRING, or AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
+        ),
+        (
+            "gs://bucket/run",
+            ValueError("a block is too large"),
+            "cannot be opened (a block is too large); check the URL",
+        ),
+    ],
+    ids=["missing", "server fails", "cut off", "wrong key", "no key", "another fault"],
+)
+def test_what_is_wrong_is_known_by_what_libraries_say(url: str, error: Exception, message: str) -> None:
+    """As the libraries for the web, Azure and Google report it."""
+    assert str(fault(url, error)) == f"{url}: {message}"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://me:pass@host/a/b.run", "https://…@host/a/b.run"),
+        ("https://token@host/b.run?X-Amz-Signature=1#2", "https://…@host/b.run?…"),
+        ("abfs://container@account.example/b.run", "abfs://container@account.example/b.run"),
+        ("s3://bucket/a@b.run", "s3://bucket/a@b.run"),
+        ("HTTPS://me:pass@host/b.run", "HTTPS://…@host/b.run"),
+        ("https://me:p@ss@host/b.run", "https://…@host/b.run"),
+        ("1_x://me:pass@host/b.run", "1_x://…@host/b.run"),
+        ("see https://u:p@h/x?k=1 and s3://b/c", "see https://…@h/x?… and s3://b/c"),
+        ("no url?x@y", "no url?x@y"),
+    ],
+)
+def test_what_a_url_says_of_a_user_is_not_shown(url: str, shown: str) -> None:
+    assert redacted(url) == shown
+
+
+def test_neither_names_nor_signature_nor_measures_show_a_password(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import fsspec
+
+    monkeypatch.setattr(fsspec.implementations.memory.MemoryFileSystem, "_strip_protocol", classmethod(stripped))
+    weights, secret = f"{bucket}/w.csv?sig=secret", f"{bucket}/runs/x.run?sig=secret"
+    pytest.importorskip("fsspec").filesystem("memory").pipe("/bucket/w.csv", b"1,0.5\n2,0.5\n")
+    scores = gradedeval.evaluate(secret, f"{bucket}/qrels.gz?sig=secret", [f'wp(file="{weights}")', "rr"])
+    assert [run.run for run in scores.runs] == ["x.run"]
+    for text in (str(scores), scores.signature, scores.frame.to_csv(), *scores.notes, *scores.means):
+        assert "secret" not in str(text)
+    assert "?…" in scores.signature
+
+
+def stripped(files: type, path: str) -> str:
+    """A path in memory, without what a signed URL adds."""
+    return "/" + path.removeprefix("memory://").strip("/").partition("?")[0]
+
+
+def test_topics_that_take_turns_far_away_are_refused_where_they_are_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    lines = [f"{topic} Q0 d{rank} {rank} {9 - rank} t\n" for rank in range(9) for topic in range(40)]
+    (tmp_path / "x.run").write_text("".join(lines))
+    url = (tmp_path / "x.run").as_uri()
+    monkeypatch.setattr(workers, "LIMITS", workers.Limits(large_file=0, block=1 << 9))
+    monkeypatch.setattr(remote, "LARGE", 0)
+    qrels = {str(topic): {"d3": 1} for topic in range(40)}
+    assert gradedeval.evaluate(url, qrels, "rr").means == {"rr": 0.25}
+    monkeypatch.setattr(interleaved, "KEPT", 0)
+    with pytest.raises(InputError, match=r"x.run: topics take turns, in more than 0 GiB; sort it by topic: sort -s"):
+        gradedeval.evaluate(url, qrels, "rr")
+
+
+def test_an_evaluation_of_files_here_imports_no_fsspec(tmp_path: Path) -> None:
+    (tmp_path / "x.run").write_text(RUN)
+    (tmp_path / "qrels").write_text(QRELS)
+    script = "import sys; from gradedeval.cli import main\ntry: main(['x.run', 'qrels', '-m', 'rr', '-o', 'x.csv'])\n"
+    script += "except SystemExit: print([name for name in sys.modules if 'fsspec' in name or 'trec.remote' in name])"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=environment(), capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "the means are over 2 topics; too few to tell systems apart\n")
+
+
+def test_the_prompt_takes_urls(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    (tmp_path / "x.run").write_text(RUN)
+    (tmp_path / "qrels").write_text(QRELS)
+    words = [f"file://{tmp_path}/x.run", f"file://{tmp_path}/qrels", "-m", "rr", "-f", "csv"]
+    said = "the means are over 2 topics; too few to tell systems apart\n"
+    assert (
+        prompt(words, tmp_path).removeprefix(said).startswith("run,topic,measure,score,signature\nx.run,all,rr,0.75,")
+    )
+
+
+def test_folders_and_patterns_are_runs_in_python_too(tmp_path: Path) -> None:
+    for name in ("b.run", "a.run"):
+        (tmp_path / name).write_text(RUN)
+    (tmp_path / "qrels").write_text(QRELS)
+    for word in (tmp_path, f"{tmp_path}/*.run"):
+        runs = gradedeval.evaluate(word, tmp_path / "qrels", "rr").runs
+        assert [run.run for run in runs] == ["a.run", "b.run"]
+    with pytest.raises(InputError, match="matches no file"):
+        gradedeval.evaluate(f"{tmp_path}/*.txt", {"1": {"a": 1}}, "rr")

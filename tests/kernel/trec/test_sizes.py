@@ -1,0 +1,149 @@
+"""Files of hostile sizes: a line, an unpacked file and memory have limits, and blank lines cost nothing that stays."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gradedeval.kernel.trec.lines import LONGEST
+from support.commands import Command, environment
+from support.processes import linux
+
+RUN, QRELS = b"1 Q0 a 1 2 t\n", b"1 0 a 1\n"
+MIB = 1 << 20
+TOO_LONG = "the line is longer than 1,048,576 bytes; is a line end missing, or is the file of another format?"
+PEAK = """
+import resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=False)
+print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+"""
+READ = {
+    "run": (RUN, "FILE qrels -m ap"),
+    "qrels": (QRELS, "run FILE -m ap"),
+    "subtopics": (QRELS, "run FILE -m erria --subtopics"),
+    "table": (b"topic,docno,score\n1,a,2\n", "FILE qrels -m ap"),
+    "msmarco": (b"1\ta\t1\n1\tb\t2\n1\tc\t3\n1\td\t4\n", "FILE qrels -m ap"),
+    "letor": (b"1 qid:1 1:0.5 # docid = a\n", "run FILE -m ap"),
+    "topics": (b"1\n", "run qrels -m ap --topics-from FILE"),
+    "costs": (b"video 30\n", "run qrels -m rbp --costs FILE"),
+    "weights": (b"rank,weight\n1,1\n", "run qrels -m wp(file=FILE)"),
+    "list of runs": (b"run\n", "qrels -m ap --runs-from FILE"),
+    "saved scores": (b"run,topic,measure,score\na,1,ap,1\n", "compare --from-scores FILE"),
+    "log": (b"topic\tclicks\tshown\n1\t1\ta b\n", "clicks observe FILE"),
+    "linted": (RUN, "lint FILE"),
+}
+"""A file that is read line by line, and the command that reads it."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").write_bytes(RUN)
+    (tmp_path / "qrels").write_bytes(QRELS)
+    return tmp_path
+
+
+def peak(*words: str) -> tuple[int, int]:
+    """The exit code of a command in a process of its own, and the MiB that it takes at most."""
+    command = [sys.executable, "-c", PEAK, sys.executable, "-m", "gradedeval", *words]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    code, size = map(int, done.stdout.split())
+    return code, size
+
+
+@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("what", [b" ", b"d"])
+def test_a_line_that_is_too_long_is_one_error_at_once(what: bytes, name: str, cli: Command, folder: Path) -> None:
+    content, words = READ[name]
+    (folder / "FILE").write_bytes(content + what * (8 * LONGEST) + b"\n" + content)
+    begin = time.process_time()
+    done = cli(*words.split())
+    assert time.process_time() - begin < 3
+    line = content.count(b"\n") + 1
+    said = f"FILE:{line}: {TOO_LONG}"
+    assert done.code in (1, 2)
+    assert [said in row for row in (*done.messages, *done.text.splitlines())].count(True) == 1
+
+
+@pytest.mark.parametrize("size", [65_537, LONGEST - 40])
+def test_a_docno_may_be_as_long_as_a_line(size: int, cli: Command, folder: Path) -> None:
+    docno = b"d" * size
+    (folder / "run").write_bytes(b"1 Q0 %b 1 2 t\n" % docno)
+    (folder / "qrels").write_bytes(b"1 0 %b 1\n" % docno)
+    assert ",ap,1.0," in cli("run", "qrels", "-m", "ap", "-f", "csv").text
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress)], ids=["gz", "bz2"])
+def test_a_packed_file_that_grows_a_thousand_fold_needs_a_flag(
+    suffix: str, pack: Callable[[bytes], bytes], cli: Command, folder: Path
+) -> None:
+    (folder / f"grown.{suffix}").write_bytes(pack(RUN + b"\n" * (32 * MIB)))
+    words = (f"grown.{suffix}", "qrels", "-m", "ap", "--quiet")
+    (said,) = cli(*words).messages
+    assert said.startswith(f"grown.{suffix}: unpacks to more than 1,000 times its size; ")
+    assert (cli(*words).code, said.endswith("add --max-growth inf")) == (1, True)
+    assert (cli(*words, "--max-growth", "inf").code, cli(*words, "--max-growth", "1e6").messages) == (0, [])
+
+
+def test_zeros_are_not_called_utf_16(cli: Command, folder: Path) -> None:
+    (folder / "zeros.gz").write_bytes(gzip.compress(bytes(32 * MIB)))
+    said = cli("run", "zeros.gz", "-m", "ap").messages
+    assert said == ["zeros.gz: begins with zero bytes, and is not text; copy or write the file again"]
+
+
+@linux
+@pytest.mark.parametrize("millions", [20, pytest.param(100, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("packed", [False, True])
+def test_blank_lines_take_no_memory(packed: bool, millions: int, folder: Path) -> None:
+    open_file = gzip.open if packed else open
+    with open_file(folder / "blank", "wb") as file:
+        file.write(RUN)
+        for _ in range(millions):
+            file.write(b"\n" * 1_000_000)
+    code, size = peak("blank", "qrels", "-m", "ap", "--max-growth", "inf")
+    assert (code, size < 300) == (0, True), size
+
+
+@linux
+@pytest.mark.exhaustive
+def test_a_million_tied_documents_are_compared(folder: Path) -> None:
+    for name, step in (("a", 1), ("b", -1)):
+        (folder / name).write_text("".join(f"1 Q0 d{at} 1 1 x\n" for at in range(1_000_000)[::step]))
+    code, size = peak("diff", "a", "b")
+    assert (code, size < 1024) == (0, True), size
+
+
+GRADES = 6_000
+
+
+@pytest.fixture
+def as_many_grades_as_topics(folder: Path) -> Path:
+    """Two runs and qrels of as many topics as distinct grades, with one document each."""
+    topics = range(1, GRADES + 1)
+    for name, order in (("a", topics), ("b", topics[::-1])):
+        (folder / name).write_text("".join(f"{topic} Q0 d 1 1 {name}\n" for topic in order))
+    (folder / "graded").write_text("".join(f"{topic} 0 d {topic / GRADES}\n" for topic in topics))
+    return folder
+
+
+@linux
+@pytest.mark.usefixtures("as_many_grades_as_topics")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "a graded -m ap -m ndcg",
+        pytest.param("a graded -m ndcg -m gap --bounds", marks=pytest.mark.exhaustive),
+        pytest.param("a graded -m xinfap", marks=pytest.mark.exhaustive),
+        pytest.param("diff a b graded", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_as_many_grades_as_topics_are_not_a_table_of_both(words: str) -> None:
+    code, size = peak(*words.split())
+    assert (code, size < 300) == (0, True), size

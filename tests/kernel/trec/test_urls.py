@@ -1,0 +1,374 @@
+"""What comes from a URL can neither run code, nor choose what else is read, nor take a password elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradedeval
+from gradedeval import InputError
+from gradedeval.kernel.trec import remote
+from gradedeval.kernel.trec.remote import PROTOCOLS, check_url
+from gradedeval.kernel.trec.stream import Source, check_listed, files_of
+from gradedeval.kernel.trec.written import write_file
+from gradedeval.questions.history import append_lines
+from support.commands import Command
+from support.processes import end_fsspec
+from support.web import Handler, Web, redirect, web_of
+
+fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
+pytest.importorskip("aiohttp", reason="aiohttp is not installed")
+
+RUN, QRELS = b"1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n", {"1": {"b": 1}}
+SCORE = {"rr": 0.5}
+
+
+@pytest.fixture(autouse=True)
+def alone() -> Iterator[None]:
+    """No thread of fsspec is left, and none of its settings."""
+    kept = dict(fsspec.config.conf)
+    yield
+    end_fsspec()
+    fsspec.config.conf.clear()
+    fsspec.config.conf.update(kept)
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    with web_of({"/x.run": RUN}) as server:
+        yield server
+
+
+@pytest.fixture
+def other() -> Iterator[Web]:
+    """Another server, of other people."""
+    with web_of({"/x.run": RUN}) as server:
+        yield server
+
+
+# Protocols
+
+CHAINS = [
+    "simplecache::memory://x.run",
+    "reference://a0::http://host/ref.json",
+    "memory://x.run::memory://y",
+    "zip://x.run::https://host/a.zip",
+    "file:///a::b.run",
+]
+REFUSED = [
+    "reference://x.run",
+    "REFERENCE://x.run",
+    "HTTPS://me:secret@host/x.run?sig=secret",
+    " http://me:secret@host/x.run",
+    "http%3a://host/x.run",
+    "ftp://me:secret@host/x.run",
+    "sftp://host/x.run",
+    "ssh://host/x.run",
+    "smb://host/x.run",
+    "zip://x.run",
+    "tar://x.run",
+    "dir://x.run",
+    "data://text/plain,1",
+    "data:text/plain,http://host/x.run",
+    "github://me:secret@main/x.run",
+    "git://x.run",
+    "hdfs://host/x.run",
+    "local://x.run",
+    "generic://x.run",
+    "dask://x.run",
+    "s3a://bucket/x.run",
+    "gcs://bucket/x.run",
+    "://x.run",
+]
+
+
+@pytest.mark.parametrize("url", [*CHAINS, *REFUSED])
+def test_what_is_not_allowed_is_refused_alike_in_python_and_at_the_prompt(
+    url: str, cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)  # it has no say
+    (tmp_path / "qrels").write_text("1 0 b 1\n")
+    what = (
+        "joins several URLs by '::', which is not allowed"
+        if url in CHAINS
+        else "which is not allowed; allowed are file"
+    )
+    for run, qrels in ((url, QRELS), ({"one": url}, QRELS), ({"1": {"b": 1.0}}, url)):
+        with pytest.raises(InputError) as error:
+            gradedeval.evaluate(run, qrels, "rr")
+        assert what in str(error.value)
+        assert "secret" not in str(error.value)
+    done = cli(url, "qrels", "-m", "rr")
+    assert (done.code, done.out, done.messages) == (2, b"", [error.value.at_prompt])
+
+
+def readers() -> list[Callable[[str], Any]]:
+    return [
+        remote.opened, remote.fetched, remote.size_of, remote.modified, remote.is_here_alone, remote.matching,
+        lambda url: remote.matching(f"{url}/*"), lambda url: remote.stored(url, b""),
+        lambda url: remote.appended(url, ["{}"]), lambda url: append_lines(url, ["{}"]),
+        lambda url: write_file(b"", url), files_of, remote.RemoteFile, lambda url: Source(url).read(),
+        gradedeval.Qrels, gradedeval.clicks.observe,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("read", readers())
+@pytest.mark.parametrize("url", [CHAINS[1], REFUSED[0]])
+def test_whoever_reads_lists_or_writes_is_refused(read: Callable[[str], Any], url: str) -> None:
+    with pytest.raises(InputError, match="which is not allowed"):
+        read(url)
+
+
+def test_no_protocol_is_allowed_by_what_is_installed_or_set_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    fsspec.register_implementation("own", fsspec.get_filesystem_class("memory"), clobber=True)
+    fsspec.config.conf["own"] = {"protocol": "memory"}
+    with pytest.raises(InputError, match=r"^own://x.run: has the protocol 'own', which is not allowed"):
+        gradedeval.Qrels("own://x.run")
+    fsspec.config.conf["memory"] = {"target_protocol": "reference", "fo": "http://host/ref.json"}
+    with pytest.raises(InputError, match="no such file"):
+        gradedeval.Qrels("memory://none")
+
+
+def test_a_protocol_that_is_allowed_is_known_to_fsspec() -> None:
+    assert set(fsspec.available_protocols()) > set(PROTOCOLS)
+    for protocol in PROTOCOLS:
+        check_url(f"{protocol}://x.run")
+
+
+def test_a_file_here_may_be_called_like_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Command) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = ["reference://x.run", "http://x.run", "a::b.run", "zip::http://x.run"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(RUN)
+        assert gradedeval.evaluate(name, QRELS, "rr").means == SCORE
+    (tmp_path / "qrels").write_text("1 0 b 1\n")
+    (tmp_path / "list").write_text("".join(f"{name}\n" for name in names))
+    done = cli("--runs-from", "list", "qrels", "-m", "rr", "-o", "a::b.csv", "--quiet")
+    assert (done.code, done.messages, (tmp_path / "a::b.csv").exists()) == (0, [], True)
+
+
+# Lists
+
+
+@pytest.mark.parametrize(
+    ("source", "word"),
+    [
+        ("http://Host:80/list", "http://host:80/a/x.run"),
+        ("https://me:pass@host/list?sig=1", "https://host/x.run"),
+        ("https://host/list", "https://me:pass@host/*.run"),
+        ("s3://bucket/lists/a", "s3://bucket/runs/"),
+        ("abfs://one@account.example/list", "abfs://one@account.example/x.run"),
+        ("hf://datasets/owner/name/list", "hf://datasets/owner/name@main/x.run"),
+        ("hf://owner/name/list", "hf://owner/name/runs/x.run"),
+        ("memory://a/list", "memory://b/x.run"),
+        ("file:///a/list", "file:///b/x.run"),
+    ],
+)
+def test_a_list_names_what_lies_beside_it(source: str, word: str) -> None:
+    check_listed(word, source)
+
+
+@pytest.mark.parametrize(
+    ("source", "word"),
+    [
+        ("http://host/list", "https://host/x.run"),
+        ("http://host/list", "http://host:8080/x.run"),
+        ("http://host/list", "http://host.evil/x.run"),
+        ("http://host/list", "http://host@evil/x.run"),
+        ("http://host/list", "http://host:80@evil/x.run"),
+        ("http://host/list", "http://evil?@host/x.run"),
+        ("http://host/list", "http://evil#@host/x.run"),
+        ("http://host/list", "http://evil@me@host/x.run"),
+        ("http://host/list", "http://host\\@evil/x.run"),
+        ("http://host/list", "http://evil\\@host/x.run"),
+        ("http://host/list", "http://host\t.evil/x.run"),
+        ("http://host/list", "http://h%6fst/x.run"),
+        ("http://host/list", "http:///host/x.run"),
+        ("http://host/list", "http://*/x.run"),
+        ("http://host/list", "memory://x.run"),
+        ("http://host/list", "file://host/x.run"),
+        ("s3://bucket/list", "s3://Bucket/x.run"),
+        ("s3://bucket/list", "s3://bucket2/x.run"),
+        ("s3://bucket/list", "s3://bucket*/x.run"),
+        ("s3://bucket/list", "s3://bucket/../private/x.run"),
+        ("s3://arn:aws:s3:x:1:accesspoint/a/list", "s3://arn:aws:s3:x:1:accesspoint/b/x.run"),
+        ("abfs://one@account.example/list", "abfs://two@account.example/x.run"),
+        ("abfs://one@account.example/list", "abfs://one@evil.example/x.run"),
+        ("hf://datasets/owner/name/list", "hf://datasets/owner/private/x.run"),
+        ("hf://datasets/owner/name/list", "hf://datasets/owner/name/../private/x.run"),
+        ("hf://owner/name/list", "hf://owner/private/x.run"),
+    ],
+)
+def test_a_list_names_nothing_that_lies_elsewhere(source: str, word: str) -> None:
+    with pytest.raises(InputError, match="lies elsewhere than the list; a list from a URL may name URLs of "):
+        check_listed(word, source)
+
+
+@pytest.fixture
+def listed(cli: Command, web: Web, tmp_path: Path) -> Callable[[str], Any]:
+    """What comes of a list that a server has."""
+    (tmp_path / "here.run").write_bytes(RUN)
+    (tmp_path / "qrels").write_text("1 0 b 1\n")
+
+    def come_of(lines: str) -> Any:
+        web.pages["/list"] = lines.encode()
+        return cli("--runs-from", f"{web.address}/list", "qrels", "-m", "rr", "-f", "csv", "--quiet", "--jobs", "1")
+
+    return come_of
+
+
+def test_a_list_from_a_server_is_scored(listed: Callable[[str], Any], web: Web) -> None:
+    web.pages["/runs/"] = b'<a href="y.run">y</a><a href="http://evil/runs/z.run">z</a><a href="/runs/w.run">w</a>'
+    web.pages.update({"/runs/y.run": RUN, "/runs/w.run": RUN})
+    done = listed(f"# some runs\n{web.address}/x.run\r\n\n{web.address}/runs/*.run\n")
+    assert (done.code, done.messages) == (0, [])
+    assert [line.split(",")[0] for line in done.text.splitlines()[1:]] == ["x.run", "w.run", "y.run"]
+
+
+@pytest.mark.parametrize("ends", ["\n", "\0"])
+def test_a_list_from_a_server_does_not_choose_what_else_is_read(
+    ends: str, listed: Callable[[str], Any], web: Web, other: Web, tmp_path: Path
+) -> None:
+    here = ["here.run", f"{tmp_path}/here.run", "*.run", ".", "-"]
+    elsewhere = [f"file://{tmp_path}/here.run", "memory://here.run", f"{other.address}/x.run", f"{other.address}/*.run"]
+    elsewhere += [f"reference://a::{web.address}/ref.json", f"simplecache::{web.address}/x.run"]
+    place = f"{web.address}/list"
+    hint = f"a list from a URL may name URLs of {web.address}/ alone; copy it to name others"
+    done = listed("".join(f"{word}{ends}" for word in [f"{web.address}/x.run", *here]))
+    assert (done.code, done.out) == (1, b"")
+    assert done.messages == [f"{place}:{at}: '{word}' is not a URL; {hint}" for at, word in enumerate(here, 2)]
+    done = listed("".join(f"{word}{ends}" for word in elsewhere))
+    said = [f"{place}:{at}: '{word}' lies elsewhere than the list; {hint}" for at, word in enumerate(elsewhere, 1)]
+    assert (done.code, done.out, done.messages) == (1, b"", said)
+    assert (other.asked, {asked.path for asked in web.asked}) == ([], {"/list"})
+
+
+def test_a_list_that_names_itself_is_not_a_run(listed: Callable[[str], Any], web: Web) -> None:
+    done = listed(f"{web.address}/list\n")
+    assert (done.code, done.out, len(done.messages)) == (1, b"", 1)
+    assert done.messages[0].startswith(f"{web.address}/list:1: ")
+
+
+def test_a_list_that_a_file_url_names_names_file_urls(cli: Command, tmp_path: Path) -> None:
+    for name, content in {"x.run": RUN, "qrels": b"1 0 b 1\n", "list": b"x.run\n"}.items():
+        (tmp_path / name).write_bytes(content)
+    words = ("--runs-from", (tmp_path / "list").as_uri(), "qrels", "-m", "rr", "--quiet")
+    hint = "a list from a URL may name URLs of file:// alone; copy it to name others"
+    assert cli(*words).messages == [f"{(tmp_path / 'list').as_uri()}:1: 'x.run' is not a URL; {hint}"]
+    (tmp_path / "list").write_text((tmp_path / "x.run").as_uri())
+    assert cli(*words).code == 0
+
+
+# Redirects
+
+SETTINGS = {
+    "headers": {"client_kwargs": {"headers": {"Authorization": "secret", "X-Token": "secret", "Cookie": "a=secret"}}},
+    "cookies": {"client_kwargs": {"cookies": {"session": "secret"}}},
+    "requests": {"headers": {"Private-Token": "secret"}},
+    "auth": {},
+    "url": {},
+}
+
+
+@pytest.mark.one_in(6)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of aiohttp.BasicAuth, which people have in their settings
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_a_redirect_takes_no_secret_to_another_server(
+    settings: str, web: Web, other: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import aiohttp
+
+    in_auth = {"client_kwargs": {"auth": aiohttp.BasicAuth("me", "secret")}}
+    fsspec.config.conf["http"] = in_auth if settings == "auth" else SETTINGS[settings]
+    word = "Basic" if settings in ("auth", "url") else "secret"
+    address = web.address.replace("//", "//me:secret@") if settings == "url" else web.address
+    for status, large in product((301, 302, 307), (remote.LARGE, 0)):
+        monkeypatch.setattr(remote, "LARGE", large)
+        web.pages |= {"/far.run": redirect(status, f"{other.address}/x.run"), "/near.run": redirect(status, "/x.run")}
+        for name in ("far", "near"):
+            assert gradedeval.evaluate(f"{address}/{name}.run", QRELS, "rr").means == SCORE
+        assert set(other.heard("Accept")) == {"HEAD", "GET"}
+        assert bool(other.heard("Range")) == (large == 0)
+        assert other.heard(word) == []
+        assert len(web.heard(word)) == len(web.asked)
+        other.asked.clear()
+
+
+def test_what_is_written_takes_no_secret_to_another_server(web: Web, other: Web) -> None:
+    other.pages["/out"] = lambda request: request.answer(201)
+    web.pages["/out"] = redirect(307, f"{other.address}/out")
+    fsspec.config.conf["http"] = SETTINGS["headers"]
+    write_file(b"scores", f"{web.address}/out")
+    assert ([asked.body for asked in other.asked], other.heard("secret")) == ([b"scores"], [])
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("to", ["file:///etc/hostname", "ftp://127.0.0.1/x.run", "reference://a", "data:,1"])
+@pytest.mark.parametrize("status", [301, 302, 307])
+def test_a_redirect_leads_to_the_web_alone(status: int, to: str, web: Web, cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("1 0 b 1\n")
+    web.pages["/far.run"] = redirect(status, to)
+    done = cli(f"{web.address}/far.run", "qrels", "-m", "rr")
+    message = f"{web.address}/far.run: the server redirects to what is neither http nor https; name the file itself"
+    assert (done.code, done.out, done.messages) == (1, b"", [message])
+
+
+def test_a_redirect_that_does_not_end_is_one_line(web: Web) -> None:
+    web.pages["/far.run"] = redirect(302, "/far.run")
+    with pytest.raises(InputError, match=r"/far.run: the server redirects too often; name the file itself"):
+        gradedeval.evaluate(f"{web.address}/far.run", QRELS, "rr")
+
+
+# Time
+
+
+def dripping(pieces: int, seconds: float) -> Callable[[Handler], None]:
+    """A page that comes complete, in so many pieces, with a pause before each."""
+
+    def page(request: Handler) -> None:
+        request.answer(200, size=len(RUN), Accept_Ranges="none")
+        step = -(-len(RUN) // pieces)
+        for at in range(0, len(RUN) if request.command == "GET" else 0, step):
+            time.sleep(seconds)
+            request.wfile.write(RUN[at : at + step])
+
+    return page
+
+
+def test_a_server_that_drips_is_not_waited_for(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No byte takes long, but all of them."""
+    monkeypatch.setenv("GRADEDEVAL_TIMEOUT", "0.5")
+    web.pages["/x.run"] = dripping(len(RUN), 0.05)
+    message = f"{web.address}/x.run: no complete answer within 0.5 seconds; try again, or wait longer, as with "
+    with pytest.raises(InputError, match=message):
+        gradedeval.evaluate(f"{web.address}/x.run", QRELS, "rr")
+
+
+@pytest.mark.exhaustive
+def test_what_is_written_may_take_as_long_as_all_its_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADEDEVAL_TIMEOUT", "0.4")
+    monkeypatch.setattr(remote, "WINDOW", 1)
+    remote.asked_to_write("memory://x", lambda *_: time.sleep(0.6), "x", b"12345678")
+    with pytest.raises(InputError, match=r"^memory://x: no complete answer within 0\.4 seconds"):
+        remote.asked_to_write("memory://x", lambda *_: time.sleep(0.6), "x", b"1")
+
+
+def test_the_web_has_no_other_limit(web: Web) -> None:
+    files, name = remote.file_system(f"{web.address}/x.run")
+    assert files.cat_file(name) == RUN
+    assert files._session.timeout.total is None
+
+
+@pytest.mark.exhaustive
+def test_a_file_may_take_as_long_as_all_its_windows(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADEDEVAL_TIMEOUT", "1")
+    monkeypatch.setattr(remote, "WINDOW", 5)
+    web.pages["/x.run"] = dripping(6, 0.2)
+    assert gradedeval.evaluate(f"{web.address}/x.run", QRELS, "rr").means == SCORE

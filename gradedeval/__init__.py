@@ -97,6 +97,10 @@ _PUBLIC = {
     "kernel.measures.parse": "load_measures parse_measures",
     "kernel.measures.table": "MEASURES",
     "kernel.options": "Options",
+    "kernel.rankings.qrels": "Qrels",
+    "kernel.scoring.evaluate": "evaluate",
+    "kernel.scoring.evaluate_arrays": "evaluate_arrays",
+    "kernel.scoring.scores": "Scores",
     "questions.agreement": "Agreement Reproduction agreement reproduction",
     "questions.check": "check",
     "questions.compare": "compare topic_table",
@@ -119,10 +123,6 @@ _PUBLIC = {
     "questions.to_judge": "ToJudge to_judge",
     "questions.topics": "topic_differences",
     "questions.weights": "Weights weights",
-    "kernel.rankings.qrels": "Qrels",
-    "kernel.scoring.evaluate": "evaluate",
-    "kernel.scoring.evaluate_arrays": "evaluate_arrays",
-    "kernel.scoring.scores": "Scores",
 }
 _MODULES = ("clicks", "cluster", "ltr", "measures", "plot")
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}

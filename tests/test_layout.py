@@ -21,9 +21,10 @@ from typing import Any
 import pytest
 
 import gradedeval
+from gradedeval import kernel
 from support.commands import environment
 from support.paths import ROOT
-from support.rooms import ORDER
+from support.rooms import KERNEL, ORDER, OUTER, doorway
 
 PACKAGE = ROOT / "gradedeval"
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -33,7 +34,7 @@ LATE = ("pandas", "scipy", "matplotlib", "bokeh", "jinja2", "tabulate", "importl
         "dask", "distributed", "fsspec")  # fmt: skip
 
 MOST_LINES, MOST_LINES_OF_A_FUNCTION = 900, 50
-MOST_ENTRIES, MOST_FLOORS = 19, 10
+MOST_ENTRIES, MOST_FLOORS, MOST_NAMES = 16, 9, 190
 
 
 def module_name(path: Path) -> str:
@@ -84,24 +85,27 @@ def imported(path: Path) -> set[str]:
     return found & MODULES.keys()
 
 
-def room(module: str) -> str:
-    """The part of the package that a module belongs to; the package itself is `gradedeval`."""
-    return module.split(".")[1] if "." in module else module
+def room(module: str, kernel: bool = False) -> str:
+    """The part of the package that a module belongs to, or of its kernel; the package itself is `gradedeval`."""
+    parts = module.split(".")[1:] if "." in module else [module]
+    return parts[1] if kernel else parts[0]
 
 
 @cache
 def imports() -> dict[str, set[str]]:
-    """What each module imports."""
-    return {module: imported(path) for module, path in MODULES.items()}
+    """What each module imports; the kernel, what is asked for at its doorway."""
+    found = {module: imported(path) for module, path in MODULES.items()}
+    return found | {"gradedeval.kernel": set(doorway().values())}
 
 
 @cache
-def rooms() -> dict[str, set[str]]:
-    """The other rooms from which each room imports."""
-    return {
-        name: {room(other) for module in MODULES if room(module) == name for other in imports()[module]} - {name}
-        for name in {room(module) for module in MODULES}
-    }
+def rooms(kernel: bool = False) -> dict[str, set[str]]:
+    """The other rooms from which each room imports: of the package, or inside its kernel."""
+    own = [module for module in MODULES if not kernel or module.startswith("gradedeval.kernel.")]
+    found: dict[str, set[str]] = {room(module, kernel): set() for module in own}
+    for module in own:
+        found[room(module, kernel)] |= {room(other, kernel) for other in imports()[module] if other in own}
+    return {name: others - {name} for name, others in found.items()}
 
 
 @cache
@@ -113,6 +117,7 @@ def floor(name: str) -> int:
 @pytest.mark.exhaustive
 def test_every_room_has_its_place_in_the_order() -> None:
     assert rooms().keys() - {"gradedeval"} == set(ORDER)
+    assert rooms(kernel=True).keys() == set(KERNEL)
 
 
 def test_the_root_of_the_package_has_few_entries() -> None:
@@ -120,16 +125,42 @@ def test_the_root_of_the_package_has_few_entries() -> None:
     assert len([path for path in PACKAGE.iterdir() if path.name not in {"__pycache__", "py.typed"}]) <= MOST_ENTRIES
 
 
-@pytest.mark.exhaustive
-def test_an_import_goes_one_way_only() -> None:
+@pytest.mark.parametrize(("kernel", "order"), [(False, ORDER), (True, KERNEL)])
+def test_an_import_goes_one_way_only(kernel: bool, order: tuple[str, ...]) -> None:
     back = {
         name: later
-        for name, others in rooms().items()
-        if name in ORDER and (later := others - {"gradedeval", *ORDER[: ORDER.index(name)]})
+        for name, others in rooms(kernel).items()
+        if name in order and (later := others - {"gradedeval", *order[: order.index(name)]})
     }
     assert back == {}
     # What the package offers it imports when asked: only so is `--help` quick.
     assert not rooms()["gradedeval"]
+
+
+def test_outer_rooms_use_the_kernel_by_its_doorway() -> None:
+    around = {module: used for module in MODULES if room(module) in OUTER if (used := _past_the_doorway(module))}
+    assert around == {}
+    assert len(doorway()) <= MOST_NAMES
+
+
+def _past_the_doorway(module: str) -> set[str]:
+    return {other for other in imports()[module] if other.startswith("gradedeval.kernel.")}
+
+
+def test_what_the_doorway_lists_is_there_and_is_used() -> None:
+    asked: set[str] = set()
+    for path in (path for module, path in MODULES.items() if room(module) in OUTER):
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.ImportFrom) and node.module == "gradedeval.kernel":
+                asked |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "kernel":
+                asked.add(node.attr)
+                assert isinstance(node.ctx, ast.Load), f"{path}:{node.lineno}: it would be another for all"
+    assert asked == doorway().keys()
+    assert set(dir(kernel)) == doorway().keys()
+    assert [name for name in doorway() if getattr(kernel, name, None) is None] == []
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        kernel.no_such_name  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_the_rooms_stand_on_few_floors() -> None:
@@ -333,7 +364,7 @@ def test_a_measure_stands_in_the_table_by_its_name() -> None:
         assert measure.name == name
         assert getattr(gradedeval.measures, name) is measure, name
         # A module of that name would hide it once imported.
-        assert not (PACKAGE / "measures" / f"{name}.py").exists(), name
+        assert not (PACKAGE / "kernel" / "measures" / f"{name}.py").exists(), name
 
 
 def test_every_measure_that_is_defined_stands_in_the_table() -> None:

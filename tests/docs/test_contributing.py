@@ -59,7 +59,7 @@ def test_a_measure_is_a_function_and_its_name_in_the_table(copy: Path) -> None:
     place = copy / function.partition("\n")[0].removeprefix("# ")
     with place.open("a", encoding="utf-8") as module:
         module.write(f"\n\n{function.partition(chr(10))[2]}")
-    replace(copy / "gradedeval" / "measures" / "table.py", line)
+    replace(copy / "gradedeval" / "kernel" / "measures" / "table.py", line)
 
     evaluate, explain = (
         python(copy, "-m", *shlex.split(command.removeprefix("$ "))) for command in session.splitlines()
@@ -114,7 +114,7 @@ def test_an_option_is_one_definition(copy: Path) -> None:
     walk = section("Add an option")
     *lines, (session,) = *blocks(walk, "diff"), blocks(walk, "console")
     for line in lines:
-        replace(copy / "gradedeval" / "options" / "__init__.py", line)
+        replace(copy / "gradedeval" / "kernel" / "options" / "__init__.py", line)
 
     scored, page = (python(copy, "-m", *shlex.split(words.removeprefix("$ "))) for words in session.splitlines())
     assert " | min depth 3 | " in scored

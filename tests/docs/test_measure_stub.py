@@ -12,7 +12,7 @@ import gradedeval
 from support.measure_stub import stub
 from support.paths import ROOT
 
-STUB = ROOT / "gradedeval" / "measures" / "__init__.pyi"
+STUB = ROOT / "gradedeval" / "measures.pyi"
 
 RIGHT = """
 import gradedeval

@@ -48,7 +48,7 @@ MUTATIONS = [
     ("differences.sum(1)) - 1e-12 *", "differences.sum(1)) + 1e-12 *"),
     ("(ranks <= batch.retrieved[:, None])", "(ranks < batch.retrieved[:, None])"),
     ("if count < 2 and self.executor is None", "if count < 1 and self.executor is None"),
-    ("if tied <= TIED * sum(", "if tied < TIED * sum("),
+    ("if tied <= kernel.TIED * sum(", "if tied < kernel.TIED * sum("),
     ("lists) or not (np.isfinite(given) & (given >= 0))", "lists) or not (np.isfinite(given) & (given > 0))"),
     ("there = np.arange(width) < block.lengths", "there = np.arange(width) <= block.lengths"),
 ]
@@ -66,13 +66,18 @@ def place(old: str) -> str:
 
 def is_caught(file: str, old: str, new: str) -> bool:
     """Whether the quick tests of the file's room fail where it is changed so."""
+    room = Path(file).parts[: 2 if file.startswith("kernel/") else 1]
     with TemporaryDirectory() as folder:
         changed = Path(shutil.copytree(ROOT / "gradedeval", Path(folder) / "gradedeval")) / file
         changed.write_text(changed.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
         # -P: this folder, from which pytest is started, has the package as it is.
         command = [sys.executable, "-P", "-m", "pytest", "-x", "-n0", "-p", "no:cacheprovider", "-o"]
         done = subprocess.run(
-            [*command, f"pythonpath={folder} {ROOT} {ROOT / 'tests'}", f"tests/{file.partition('/')[0]}"],
+            [
+                *command,
+                f"pythonpath={folder} {ROOT} {ROOT / 'tests'}",
+                str(Path("tests", *room)),
+            ],
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": folder},
             capture_output=True,

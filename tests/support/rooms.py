@@ -1,9 +1,25 @@
-"""The rooms of the package in the order in which they may import each other."""
+"""The rooms of the package in the order in which they may import each other, and the doorway of the kernel."""
 
 from __future__ import annotations
 
-# The rooms, from the ground up: each may import those before it.
+import ast
+
+from support.paths import ROOT
+
+# From the ground up: each may import those before it.
+KERNEL = ("formats", "trec", "parallel", "measures", "options", "rankings", "scoring")
 ORDER = (
-    *("errors", "arrays", "formats", "trec", "parallel", "measures", "options", "rankings", "scoring"),
-    *("cluster", "analysis", "cli", "questions", "clicks", "ltr", "interop", "plot", "__main__"),
+    *("errors", "arrays", "kernel", "measures", "cluster"),
+    *("analysis", "cli", "questions", "clicks", "ltr", "interop", "plot", "__main__"),
 )
+
+OUTER = ("questions", "clicks", "ltr", "interop", "plot")
+"""Rooms that know of the kernel what its doorway lists."""
+
+
+def doorway() -> dict[str, str]:
+    """What the kernel offers: name -> its module."""
+    tree = ast.parse((ROOT / "gradedeval" / "kernel" / "__init__.pyi").read_text(encoding="utf-8"))
+    return {
+        alias.name: str(node.module) for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }

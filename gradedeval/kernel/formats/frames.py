@@ -7,12 +7,11 @@ Python keeps all text of the frame. pandas 2 takes all such text for the same: i
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from gradedeval.kernel.formats import render
 from gradedeval.kernel.formats.tables import Column, Document, Layout, Table, in_utf8
@@ -111,16 +110,7 @@ ENDS = 30
 
 class InNotebook:
     """A result that shows itself as tables: `document`, which a notebook has as HTML, in which all that comes from
-    files is text.
-
-    A subclass makes its own document, or names, below `gradedeval`, the function that makes it.
-    """
-
-    _makes: ClassVar[str] = ""
-
-    def __init_subclass__(cls, document: str = "", **keywords: Any) -> None:
-        super().__init_subclass__(**keywords)
-        cls._makes = document or cls._makes
+    files is text."""
 
     def _repr_html_(self) -> str:
         return render(self._shortened, "html")
@@ -140,9 +130,7 @@ class InNotebook:
 
     def document(self, layout: Layout) -> Document:
         """The tables, for people or for programs."""
-        module, _, name = self._makes.rpartition(".")
-        make: Callable[[Any, Layout], Document] = getattr(importlib.import_module(f"gradedeval.{module}"), name)
-        return make(self, layout)
+        raise NotImplementedError
 
     def _shortened(self, layout: Layout) -> Document:
         document = self.document(layout)

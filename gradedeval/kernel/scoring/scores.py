@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from gradedeval.kernel.scoring.signature import signature
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.kernel.formats import Document, Layout
 
 
 # Results by measure: found under any name of a measure, and by the measure itself.
@@ -137,7 +140,7 @@ class Row(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class Scores(InNotebook, document="scoring.score_tables.document"):
+class Scores(InNotebook):
     """What an evaluation found.
 
     runs             in the order given
@@ -163,6 +166,11 @@ class Scores(InNotebook, document="scoring.score_tables.document"):
     def __repr__(self) -> str:
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
         return f"<Scores of {runs}: {', '.join(self.labels)}; {self.signature}>"
+
+    def document(self, layout: Layout) -> Document:
+        """The scores as a table."""
+        tables: Any = import_module("gradedeval.kernel.scoring.score_tables")  # which imports this module
+        return cast("Document", tables.document(self, layout))
 
     def rows(self, by_topic: bool = True) -> Iterator[Row]:
         """The tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary."""

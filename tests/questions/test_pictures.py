@@ -16,7 +16,7 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError, clicks
-from gradedeval.cli.groups import PICTURES
+from gradedeval.cli import PICTURES
 from support.commands import Command
 from support.paths import ROOT
 

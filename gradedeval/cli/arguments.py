@@ -180,8 +180,6 @@ def check_standard_input(files: Collection[str | None]) -> None:
 
 def form_of(output: str | None, forms: Collection[str], default: str = "table") -> str:
     """The format that the extension of -o stands for; the default without one."""
-    if output == "":
-        raise InputError("-o", "missing file name", "for example -o scores.csv", usage=True)
     extension = extension_of(output)
     form = EXTENSIONS.get(extension, "") if extension else default
     if form not in forms and not (output and os.path.exists(output) and not os.path.isfile(output)):

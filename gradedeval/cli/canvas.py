@@ -47,7 +47,7 @@ class Canvas:
 
     def __init__(self, keywords: dict[str, Any]) -> None:
         taken = {name: keywords.pop(name) for name in ("output", "width", "height", "dpi", "signed")}
-        if not taken["output"]:
+        if taken["output"] is None:
             raise InputError("-o", "missing file name", "for example -o picture.svg", usage=True)
         self.output: str = taken["output"]
         self.form = extension(self.output, "-o")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gradedeval.cli.output import STDOUT, Described, ask_for, check_target, warn
-from gradedeval.errors import check_choice, heard_by
+from gradedeval.errors import InputError, check_choice, heard_by
 from gradedeval.kernel.measures.parse import DEFAULT
 from gradedeval.kernel.options import OPTIONS, numbers
 from gradedeval.kernel.options.definition import (
@@ -114,10 +114,13 @@ class Command(Described):
 
 
 def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, str]]:
-    """The files that an argument or an option names: the flag, if any, the file, and what is done with it."""
+    """The files that an argument or an option names: the flag, if any, the file, and what is done with it. Raises
+    InputError (usage) where an output has no name."""
     flag = min(param.opts, key=len) if isinstance(param, click.Option) else ""
     does: str = getattr(param, "file", "")
     for value in values if isinstance(values, tuple) else (values,):
+        if value == "" and does in (WRITES, GROWS):
+            raise InputError(flag, "missing file name", f"name one, as in {flag} {param.metavar}", usage=True)
         if not isinstance(value, str) or not value:
             continue
         if flag and value.startswith("@"):

@@ -90,6 +90,15 @@ def test_no_option_that_writes_takes_a_file_that_the_command_reads_or_writes(
         assert (tmp_path / "taken").read_bytes() == b"content\n"
 
 
+@pytest.mark.parametrize("name", LEAVES)
+def test_an_output_without_a_name_is_one_line(name: str, cli: Command) -> None:
+    for option in flags(LEAVES[name], WRITES, GROWS):
+        flag = min(option.opts, key=len)
+        done = cli(*name.split(), "a", flag, "")
+        says = f"{flag}: missing file name; name one, as in {flag} {option.metavar}"
+        assert (done.code, done.out, done.messages) == (2, b"", [says])
+
+
 def test_the_walk_covers_every_way_to_name_a_file() -> None:
     assert len(COLLISIONS) > 350
     assert {"--baseline", "--from-scores", "--topics-from", "--costs", "--gain @"} <= {case[1] for case in COLLISIONS}

@@ -245,7 +245,7 @@ def static_weights(measure: Measure, depth: int, show: Progress = no_progress, t
             end = min(begin + step, depth)
             weights[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
     if not tried:
-        _checkfixed_weights(measure, weights, levels)
+        _check_fixed_weights(measure, weights, levels)
     return weights
 
 
@@ -309,7 +309,7 @@ def _cut(measure: Measure, g: Gains) -> Gains:
     return replace(g, gain=g.gain[:, :k], judged=g.judged[:, :k], retrieved=np.minimum(g.retrieved, k), k=k)
 
 
-def _checkfixed_weights(measure: Measure, weights: Floats, levels: Floats) -> None:
+def _check_fixed_weights(measure: Measure, weights: Floats, levels: Floats) -> None:
     """Raise InputError where the weights do not give what the first ranks add to the scores of random rankings."""
     depth = len(weights)
     draw = np.random.default_rng(2010)

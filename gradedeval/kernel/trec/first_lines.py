@@ -210,7 +210,7 @@ _RISES = (
 
 
 def recognize(stream: Stream, holds: str, trec: LineLayout, wanted: str | None) -> LineLayout | WholeFile:
-    """As `recognition.format_of`; `trec` is the layout that the file has in TREC."""
+    """As `blocks.format_of`; `trec` is the layout that the file has in TREC."""
     for size in (SAMPLE, SAMPLE + LONGEST):
         head = stream.peek(size)
         found = _Sample(head, len(head) < size, stream.place, holds, trec)

@@ -27,7 +27,7 @@ class LineLayout:
     """Lines of fields.
 
     format     what the signature and --run-format call it
-    columns    what the columns hold, as in `column_names.COLUMNS`; by other names, what nothing looks at
+    columns    what the columns hold, as in `file_formats.COLUMNS`; by other names, what nothing looks at
     separator  a tab or a comma alone; empty: any mix of spaces and tabs, as in TREC files
     skip       bytes before the first line that counts: a byte order mark, a header
     notes      what a user is told of the file

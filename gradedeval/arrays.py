@@ -1,41 +1,11 @@
-"""Modules that are imported late, NumPy types, helpers that avoid a copy, and when two scores are equal."""
+"""NumPy, imported when it is first used, its types, helpers that avoid a copy, and when two scores are equal."""
 
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable
-from contextlib import suppress
-from importlib import import_module
-from importlib.util import find_spec
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-
-class Late(ModuleType):
-    """A module that is imported when something in it is first asked for, so that a help page waits for none."""
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(import_module(self.__name__), name)
-        if self.__name__ == "numpy":  # asked in loops; tests change other modules alone
-            self.__dict__[name] = found
-        return found
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(import_module(self.__name__), name, value)
-
-
-def late_modules(package: str) -> Callable[[str], Late]:
-    """The `__getattr__` of a package whose modules are imported late by `from package import module`, and at once by
-    `from package.module import name`."""
-
-    def module(name: str) -> Late:
-        if name.startswith("_") or find_spec(f"{package}.{name}") is None:
-            raise AttributeError(f"module '{package}' has no attribute '{name}'")
-        return Late(f"{package}.{name}")
-
-    return module
-
+from gradedeval.lazy import Late
 
 if TYPE_CHECKING:
     import numpy
@@ -102,36 +72,3 @@ def merge_close(values: Floats, distance: float = TOLERANCE) -> Floats:
     merged = np.empty_like(values)
     merged[order] = ordered[first][np.cumsum(first) - 1]
     return merged
-
-
-# Freed memory that is kept for what is read next, and not given back to the system.
-
-
-FREED = 31 << 20
-"""Just below the most that glibc lets the threshold grow to."""
-
-
-def raise_malloc_threshold() -> None:
-    """Make the C library keep freed memory for what is read next.
-
-    It returns what is above a threshold to the system, which hands it out again page by page: a third of the time of
-    many small runs, and of qrels. glibc raises that threshold to the largest array that was ever freed, up to 32 MiB.
-    """
-    np.empty(FREED, dtype=np.uint8)
-    if "MALLOC_TRIM_THRESHOLD_" in os.environ:
-        keep_freed_memory()
-
-
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-"""glibc: what mallopt sets; from malloc.h."""
-
-
-def keep_freed_memory() -> None:
-    """The same where a setting of the process forbids it to grow, as MALLOC_TRIM_THRESHOLD_ of dask's workers does:
-    every array that is freed would go back to the system, and its work take four times as long."""
-    import ctypes
-
-    with suppress(OSError, AttributeError, TypeError):  # another C library
-        library = ctypes.CDLL(None)
-        library.mallopt(M_TRIM_THRESHOLD, 1 << 30)
-        library.mallopt(M_MMAP_THRESHOLD, 1 << 30)

@@ -13,12 +13,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from gradedeval.arrays import keep_freed_memory
 from gradedeval.errors import InputError, tell
 from gradedeval.kernel.measures.definition import AnyMeasure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OptionKwargs, lists_options, resolve_options
 from gradedeval.kernel.options.numbers import Number
+from gradedeval.kernel.parallel import keep_freed_memory
 from gradedeval.kernel.parallel.workers import FAR, Workers
 from gradedeval.kernel.scoring import sharing
 from gradedeval.kernel.scoring.evaluate import named_runs, scorer_of, scores_of

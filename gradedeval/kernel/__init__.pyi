@@ -96,6 +96,7 @@ from gradedeval.kernel.options.question import question as question
 from gradedeval.kernel.parallel import Progress as Progress
 from gradedeval.kernel.parallel import no_progress as no_progress
 from gradedeval.kernel.parallel import progress as progress
+from gradedeval.kernel.parallel import raise_malloc_threshold as raise_malloc_threshold
 from gradedeval.kernel.parallel.workers import LIMITS as LIMITS
 from gradedeval.kernel.parallel.workers import Limits as Limits
 from gradedeval.kernel.parallel.workers import Workers as Workers

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Bools, Floats, Ints, distinct, raise_malloc_threshold
+from gradedeval.arrays import Bools, Floats, Ints, distinct
 from gradedeval.errors import InputError, shown
 from gradedeval.kernel import (
     MEASURES,
@@ -24,6 +24,7 @@ from gradedeval.kernel import (
     gain_table,
     gains_of,
     parse_measures,
+    raise_malloc_threshold,
     scores_of,
     topic_sizes,
     topics_of,

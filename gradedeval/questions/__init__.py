@@ -1,5 +1,5 @@
 """Questions asked of scores: each in a file of its own, with its tables, its picture and its command."""
 
-from gradedeval.arrays import late_modules
+from gradedeval.lazy import late_modules
 
 __getattr__ = late_modules(__name__)

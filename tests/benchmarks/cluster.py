@@ -214,8 +214,8 @@ def linked(folder: Path, files: Workload, times: int) -> Workload:
 
 GIVES_BACK = """
 from gradedeval.kernel.parallel import executors
-from gradedeval.kernel.scoring import tasks
-executors.keep_freed_memory = tasks.keep_freed_memory = int
+from gradedeval.kernel.scoring import sharing
+executors.keep_freed_memory = sharing.keep_freed_memory = int
 """
 """What makes a worker of dask leave its memory as dask sets it up."""
 

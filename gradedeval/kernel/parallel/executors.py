@@ -16,8 +16,8 @@ from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from gradedeval.arrays import keep_freed_memory
 from gradedeval.errors import InputError, flag, shorten
+from gradedeval.kernel.parallel import keep_freed_memory
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future

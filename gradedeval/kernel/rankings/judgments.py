@@ -11,9 +11,10 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Floats, Ints, distinct, raise_malloc_threshold
+from gradedeval.arrays import Floats, Ints, distinct
 from gradedeval.errors import plural
 from gradedeval.kernel.options import Duplicates
+from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.rankings.batch import GradeCounts
 from gradedeval.kernel.rankings.docno_index import TOGETHER, Index, TopicCodes, surely_distinct

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from gradedeval.arrays import keep_freed_memory, raise_malloc_threshold
 from gradedeval.errors import InputError
-from gradedeval.kernel.parallel import Progress, no_progress
+from gradedeval.kernel.parallel import Progress, keep_freed_memory, no_progress, raise_malloc_threshold
 from gradedeval.kernel.parallel.workers import WorkerDied, Workers
 from gradedeval.kernel.rankings.grade import Grader, PartResult, RunFile, RunPart, SegmentPart
 from gradedeval.kernel.scoring.run_scores import RunScores

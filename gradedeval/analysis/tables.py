@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix
 
 
-# Correlations, fits and power -> tables: which columns people see, and how the numbers were made.
-
-
 Row = dict[str, Any]
 Shown = dict[Column, Callable[[Row], Any]]
 """The columns of a table for people, each with the value that it takes from a row of the frame."""

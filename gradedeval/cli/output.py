@@ -1,4 +1,4 @@
-"""Results to standard output or to a file, messages to stderr."""
+"""Results to standard output or to a file, completely or not at all; messages to stderr."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ import click
 from gradedeval.errors import InputError, visible
 from gradedeval.kernel.formats.tables import as_bytes
 from gradedeval.kernel.trec.stream import is_url
-
-# Output: results to standard output or to a file, completely or not at all; messages to stderr.
-
 
 STDOUT = (None, "-", "/dev/stdout")
 """What names standard output, which several outputs may go to, one after the other."""

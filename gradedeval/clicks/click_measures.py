@@ -67,9 +67,6 @@ if TYPE_CHECKING:
     from gradedeval.kernel import Batch, Qrels
 
 
-# What clicks say of a list: the click measures of Chapelle et al., CIKM 2009, section 6.2.
-
-
 # The lists that runs show for their topics, as rankings that measures score.
 
 
@@ -111,6 +108,9 @@ def batch_of(log: ClickLog, qrels: Qrels) -> Batch:
         known = qrels._text_codes.get(topic, {})
         codes[row, : len(docnos)] = [known.get(docno, labels) for docno in docnos]
     return kernel.Batch(topics, codes, log.lengths, qrels._pool_of(topics))
+
+
+# What clicks say of a list: the click measures of Chapelle et al., CIKM 2009, section 6.2.
 
 
 ClickMeasure = Literal["qctr", "uctr", "maxrr", "meanrr", "minrr", "ss", "plc"]

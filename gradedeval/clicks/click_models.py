@@ -50,9 +50,6 @@ if TYPE_CHECKING:
     from gradedeval.kernel import Qrels
 
 
-# Click models are fitted to a log, and tried on another.
-
-
 # What a click model has parameters for: each document of a topic, or all documents of a grade together.
 
 

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from gradedeval.kernel.trec.decompression import BackgroundDecompressor
 
-# A source as a stream of decompressed bytes that can be read again.
-
-
 # The files that a command reads and those that it writes: no output may replace an input.
 
 
@@ -459,6 +456,9 @@ WHOLE = 1 << 20
 
 GRACE = 0.5
 """Seconds that a thread has to end when its bytes are no longer needed."""
+
+
+# A source as a stream of decompressed bytes that can be read again.
 
 
 class Stream:

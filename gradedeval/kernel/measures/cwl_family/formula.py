@@ -30,9 +30,6 @@ from gradedeval.kernel.measures.definition import (
 )
 from gradedeval.kernel.measures.gains import Gains, row_sums, safe_divide, with_remainder
 
-# Formulas in a few variables: text -> a small tree -> arrays. Nothing in them is ever run as Python.
-
-
 # What a C/W/L user knows at each rank, and how many ranks are viewed past the end of the run.
 
 
@@ -461,6 +458,9 @@ def topics_at_once(last: int) -> int:
 
 
 LONGEST, MOST_PARTS, MOST_NESTED, HIGHEST_POWER = 300, 100, 80, 1000
+# Formulas in a few variables: text -> a small tree -> arrays. Nothing in them is ever run as Python.
+
+
 # What Python's grammar would take beside numbers, names and operators: comments, further lines, 1_000.
 _OTHER = re.compile(r"[#\n\r\\]|\d_\d")
 

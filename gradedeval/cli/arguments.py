@@ -20,7 +20,7 @@ from gradedeval.kernel.measures.parse import load_measures, parse_measures
 from gradedeval.kernel.measures.table import MEASURES
 from gradedeval.kernel.options import OPTIONS
 from gradedeval.kernel.options.definition import GAINS
-from gradedeval.kernel.trec.lines import MSMARCO, QRELS, RUN, STRATA, WholeFile, decimal
+from gradedeval.kernel.trec.lines import QRELS, RUN, STRATA, WholeFile
 from gradedeval.kernel.trec.stream import (
     Source,
     Stream,
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from gradedeval.kernel.measures.definition import Measure
     from gradedeval.kernel.parallel.workers import Workers
     from gradedeval.kernel.scoring.scores import Scores
+
+
+# RUN... QRELS, --measures-from and -o: what the arguments name, and what they may not be.
 
 
 ABOUT_QRELS = ["topics", "judged_only", "subtopics", "strata", "qrels_format", "labels"]
@@ -117,7 +120,7 @@ def is_qrels(file: str) -> bool:
     """Whether the first line of a file is a judgment. Of a format that holds both runs and judgments, such as JSON, the
     last file is taken for a run."""
     from gradedeval.kernel.rankings.qrels import IR_DATASETS
-    from gradedeval.kernel.trec.blocks import format_of
+    from gradedeval.kernel.trec.blocks import format_of, is_certain_run
     from gradedeval.kernel.trec.line_reader import looks_like
 
     if file.startswith(IR_DATASETS):
@@ -125,7 +128,7 @@ def is_qrels(file: str) -> bool:
     if not is_named(file):
         return False
     head = first_bytes(Source(file))
-    if looks_like(head, RUN) or _is_certain_run(Source(file)):
+    if looks_like(head, RUN) or is_certain_run(Source(file)):
         return False
     if any(looks_like(head, layout) for layout in (QRELS, STRATA)):
         return True
@@ -135,22 +138,6 @@ def is_qrels(file: str) -> bool:
         except InputError:
             return False
     return form.format == "letor" if isinstance(form, WholeFile) else form is not QRELS
-
-
-def _is_certain_run(source: Source) -> bool:
-    """Whether the first lines of a file are those of MS MARCO, or its column `score` holds fractions."""
-    from gradedeval.kernel.trec.blocks import FIRST, format_of
-
-    with closing(Stream(source)) as stream:
-        try:
-            form = format_of(stream, "run")
-        except InputError:
-            return False
-        if isinstance(form, WholeFile) or form.format == MSMARCO.format:
-            return form.format == MSMARCO.format
-        at = form.position("score") if form.format in ("beir", "tsv", "csv", "headed") else None
-        lines = stream.peek(FIRST)[form.skip :].split(b"\n")[:-1]
-    return at is not None and any(decimal(fields[at]) % 1 for line in lines if len(fields := form.split(line)) > at)
 
 
 def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
+from gradedeval.errors import InputError
 from gradedeval.kernel.trec.lines import (
+    MSMARCO,
     QRELS,
     RUN,
     STRATA,
     LineLayout,
     NeedsLineReader,
     WholeFile,
+    decimal,
     is_trec,
     last_newline,
     long_line,
 )
-from gradedeval.kernel.trec.stream import Segment, Stream
+from gradedeval.kernel.trec.stream import Segment, Source, Stream
 from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, Lines, is_sparse, lines_of, padded, separate
 
 FIRST = 1 << 12
@@ -41,6 +45,20 @@ def format_of(stream: Stream, holds: str, wanted: str | None = None, strata: boo
     from gradedeval.kernel.trec.first_lines import recognize  # most files are plain TREC
 
     return recognize(stream, holds, trec, wanted)
+
+
+def is_certain_run(source: Source) -> bool:
+    """Whether the first lines of a file are those of MS MARCO, or its column `score` holds fractions."""
+    with closing(Stream(source)) as stream:
+        try:
+            form = format_of(stream, "run")
+        except InputError:
+            return False
+        if isinstance(form, WholeFile) or form.format == MSMARCO.format:
+            return form.format == MSMARCO.format
+        at = form.position("score") if form.format in ("beir", "tsv", "csv", "headed") else None
+        lines = stream.peek(FIRST)[form.skip :].split(b"\n")[:-1]
+    return at is not None and any(decimal(fields[at]) % 1 for line in lines if len(fields := form.split(line)) > at)
 
 
 @dataclass(eq=False, repr=False)

@@ -187,14 +187,14 @@ def reader(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
     return everywhere(cells, parameters["p"]), everywhere(cells, parameters["p"])
 
 
-def marginal_going_down(transitions: Transitions, parameters: Parameters, cells: Cells) -> Floats:
+def marginal_sequential(transitions: Transitions, parameters: Parameters, cells: Cells) -> Floats:
     """ranks × columns: the probability of a click, whatever is clicked above."""
     a, (after_click, after_skip) = cells.at(parameters["attractiveness"]), transitions(parameters, cells)
     going = a * after_click + (1 - a) * after_skip
     return a * np.vstack([np.ones_like(a[:1]), np.cumprod(going[:-1], axis=0)])
 
 
-def conditional_going_down(transitions: Transitions, parameters: Parameters, cells: Cells) -> Floats:
+def conditional_sequential(transitions: Transitions, parameters: Parameters, cells: Cells) -> Floats:
     """ranks × columns: the probability of a click, given those above."""
     return examined_before(cells.click, cells.at(parameters["attractiveness"]), *transitions(parameters, cells))[1]
 
@@ -307,12 +307,12 @@ def seen_from(parameters: Parameters, cells: Cells) -> Floats:
     return found
 
 
-def conditional_by_position(parameters: Parameters, cells: Cells) -> Floats:
+def conditional_positional(parameters: Parameters, cells: Cells) -> Floats:
     """ranks × columns: the probability of a click, given those above."""
     return cells.at(parameters["attractiveness"]) * seen_from(parameters, cells)
 
 
-def marginal_by_position(parameters: Parameters, cells: Cells) -> Floats:
+def marginal_positional(parameters: Parameters, cells: Cells) -> Floats:
     """ranks × columns: the probability of a click, whatever is clicked above."""
     a = cells.at(parameters["attractiveness"])
     chances, by_last = np.zeros(a.shape), looks(parameters, len(a))
@@ -396,14 +396,14 @@ class Kind:
     def conditional(self, parameters: Parameters, cells: Cells) -> Floats:
         """ranks × columns: the probability of a click, given those above."""
         if self.transitions is None:
-            return conditional_by_position(parameters, cells)
-        return conditional_going_down(self.transitions, parameters, cells)
+            return conditional_positional(parameters, cells)
+        return conditional_sequential(self.transitions, parameters, cells)
 
     def marginal(self, parameters: Parameters, cells: Cells) -> Floats:
         """ranks × columns: the probability of a click, whatever is clicked above."""
         if self.transitions is None:
-            return marginal_by_position(parameters, cells)
-        return marginal_going_down(self.transitions, parameters, cells)
+            return marginal_positional(parameters, cells)
+        return marginal_sequential(self.transitions, parameters, cells)
 
 
 def _everything(cells: Cells, prior: Prior) -> Parameters:

@@ -22,29 +22,44 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("questions.evaluate:command", "Score runs against graded judgments (the default command)."),
     "explain": ("questions.explain:explain_runs", "Explain the score of a topic, rank by rank."),
-    "measures": ("questions.measures:command", "List the measures, or describe one."),
-    "weights": ("questions.weights:weights", "Print the weight that a measure gives each rank."),
     "compare": ("questions.compare:compare", "Compare runs, with significance tests."),
     "diff": ("questions.diff:diff", "Show what changed between two runs, and which documents did it."),
-    "pool": ("questions.pool:pool", "Show what runs give a pool, and what to judge next."),
-    "history": ("questions.history:read_history", "Show how scores went, evaluation by evaluation."),
-    "report": ("questions.report.page:html_report", "Write an HTML page that shows an evaluation."),
-    "risk": ("questions.risk:risk", "Report what runs risk against a baseline."),
     "check": ("questions.check:check_files", "Check runs against bounds; exit code 1 if a bound fails."),
+    "lint": ("questions.lint:lint_files", "Check runs for problems before scoring."),
+    "measures": ("questions.measures:command", "List the measures, or describe one."),
+    "report": ("questions.report.page:html_report", "Write an HTML page that shows an evaluation."),
+    "plot": ("cli:plot", "Draw pictures: curves, runs, topics, weights, agreement."),
+    "history": ("questions.history:read_history", "Show how scores went, evaluation by evaluation."),
+    "risk": ("questions.risk:risk", "Report what runs risk against a baseline."),
+    "power": ("questions.power:power", "Report the discriminative power of measures."),
+    "pool": ("questions.pool:pool", "Show what runs give a pool, and what to judge next."),
+    "pr": ("questions.precision_recall:precision_recall", "Print precision over recall, graded and at each threshold."),
+    "weights": ("questions.weights:weights", "Print the weight that a measure gives each rank."),
     "correlate": ("questions.correlate:correlate", "Correlate measures."),
     "fit": ("questions.fit:fit", "Fit a parameter so that a measure agrees best with another."),
-    "power": ("questions.power:power", "Report the discriminative power of measures."),
     "informative": (
         "questions.informative:informativeness",
         "Report how well a score determines precision over recall.",
     ),
-    "pr": ("questions.precision_recall:precision_recall", "Print precision over recall, graded and at each threshold."),
-    "plot": ("cli:plot", "Draw pictures: curves, runs, topics, weights, agreement."),
     "clicks": ("cli:clicks", "Learn from click logs what users look at and like."),
-    "lint": ("questions.lint:lint_files", "Check runs for problems before scoring."),
     "trec_eval": ("interop.trec_eval:command", "Score runs with trec_eval's options and output."),
 }
 """Command -> its module and its name there, and what it does."""
+
+GROUPS = {
+    "Most used": "eval explain compare diff check lint measures report plot",
+    "Compare and check": "history risk power",
+    "Judge and show": "pool pr",
+    "Measures": "weights correlate fit informative",
+    "Clicks and other tools": "clicks trec_eval",
+}
+"""The commands as `gradedeval --help` lists them."""
+
+ABOUT: dict[str, tuple[str, str]] = {
+    "help": ("cli.help:help_page", "Explain a command or a measure, or list measures or formats."),
+    "completion": ("cli.completion:completion", "Print what completes commands in bash, zsh or fish."),
+}
+"""Commands about the program itself."""
 
 PICTURES: dict[str, tuple[str, str]] = {
     "pr": ("questions.precision_recall:precision_recall", "Draw precision over recall, graded and at each threshold."),
@@ -111,6 +126,9 @@ TREC_EVAL_FLAGS: dict[str, str | None] = {
 }
 
 
+WIDEST = max(map(len, COMMANDS | ABOUT))
+"""Columns that names of commands take in a help page."""
+
 COMPLETE = "_GRADEDEVAL_COMPLETE"
 """The variable by which a shell asks how a word may go on; its name is click's."""
 
@@ -139,9 +157,11 @@ class CommandGroup(Described, click.Group):
         return list(self.table)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in self.table:
-            return None
-        module, _, attribute = self.table[name][0].partition(":")
+        return self.found(self.table[name][0]) if name in self.table else None
+
+    def found(self, place: str) -> click.Command:
+        """The command at a place of the table."""
+        module, _, attribute = place.partition(":")
         found: Any = getattr(importlib.import_module(f"gradedeval.{module}"), attribute)
         return found if isinstance(found, click.Command) else self.made(found.question)
 
@@ -176,13 +196,22 @@ class Commands(CommandGroup):
 
     table = COMMANDS
 
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        return self.found(ABOUT[name][0]) if name in ABOUT else super().get_command(ctx, name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups = {heading: {name: COMMANDS[name] for name in names.split()} for heading, names in GROUPS.items()}
+        for heading, table in (groups | {"Help": ABOUT}).items():
+            with formatter.section(heading):
+                formatter.write_dl([(f"{name:<{WIDEST}}", summary) for name, (_, summary) in table.items()])
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:
             say(ctx.get_help())
             ctx.exit(2)
         word = args[0]
-        if word not in COMMANDS and word not in ("-h", "--help", "--version"):
-            if may_be_command(word) and (hint := did_you_mean(word, COMMANDS, 0.7)):
+        if word not in COMMANDS | ABOUT and word not in ("-h", "--help", "--version"):
+            if may_be_command(word) and (hint := did_you_mean(word, COMMANDS | ABOUT, 0.7)):
                 raise InputError("", f"no such command '{word}'", hint, usage=True)
             if may_be_command(word) and _stands_before_files(args):
                 hint = "to score runs, give files alone: gradedeval RUN... QRELS"
@@ -195,7 +224,7 @@ class Commands(CommandGroup):
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     subcommand_metavar="[COMMAND] ...",
-    epilog="`gradedeval eval --help` lists the options of an evaluation, `gradedeval measures` the measures.",
+    epilog="`gradedeval COMMAND -h` lists the options that most people need, `gradedeval COMMAND --help` explains all.",
 )
 @click.version_option(__version__, prog_name="gradedeval", message="%(prog)s %(version)s")
 def gradedeval() -> None:
@@ -260,7 +289,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if COMPLETE in os.environ:
         from gradedeval.cli.completion import complete  # the shell asks, while the user types
 
-        summaries = {name: summary for name, (_, summary) in COMMANDS.items()}
+        summaries = {name: summary for name, (_, summary) in (COMMANDS | ABOUT).items()}
         sys.exit(complete(os.environ[COMPLETE], COMPLETE, summaries))
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     exits = EXIT_CODES.get(arguments[0] if arguments else "", ExitCodes())

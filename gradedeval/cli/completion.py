@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem, shell_complete
+from click.shell_completion import CompletionItem, get_completion_class, shell_complete
+
+from gradedeval.cli.output import write
+from gradedeval.errors import InputError
 
 FILES, MEASURE = "FILE", "MEASURE"
 """What stands for any path, and for the name of any measure."""
@@ -78,3 +81,20 @@ def _values(written: str) -> Any:
     if written == FILES:
         return click.Path()
     return click.Choice(written.split("|")) if written else click.STRING
+
+
+@click.command("completion", options_metavar="")
+@click.argument("shell", required=False, default="", metavar="bash|zsh|fish")
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print what makes a shell complete commands, options, measures and files.
+
+    In bash and zsh: `eval "$(gradedeval completion bash)"` in the start-up file; in fish: `gradedeval completion fish |
+    source`.
+    """
+    of_shell = get_completion_class(shell)
+    if of_shell is None:
+        what = f"no completion for '{shell}'" if shell else "for which shell?"
+        raise InputError("completion", what, "give bash, zsh or fish", usage=True)
+    name = str(context.find_root().info_name)
+    write(of_shell(click.Command(name), {}, name, f"_{name}_complete".upper()).source() + "\n")

@@ -72,9 +72,29 @@ def option(*names: str | Number, section: str = THIS_COMMAND, **settings: Any) -
     return click.option(*flags, cls=SectionedOption, section=section, number=number, **settings)
 
 
+def _short_page(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the short help page, and end."""
+    if wanted:
+        from gradedeval.cli.help import short_page  # not for `--help`
+
+        click.echo(short_page(context))
+        context.exit()
+
+
+SHORT_HELP = click.Option(["-h"], is_flag=True, is_eager=True, expose_value=False, callback=_short_page,
+    help="Show in a line each the options that most people need, and exit.")  # fmt: skip
+
+
 class Command(Described):
     """A command with its options in sections. One whose value may be left out takes the next word only where that is
-    one of its choices or a number, never a file."""
+    one of its choices or a number, never a file. `-h` is a short help page, `--help` all of it."""
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        return ["--help"]
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        *params, last = super().get_params(ctx)
+        return [*params, SHORT_HELP, last] if self.add_help_option else [*params, last]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]

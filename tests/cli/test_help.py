@@ -13,8 +13,9 @@ import click
 import pytest
 
 from gradedeval import measure
-from gradedeval.cli import COMMANDS
+from gradedeval.cli import COMMANDS, GROUPS
 from gradedeval.cli import gradedeval as program
+from gradedeval.cli.help import COMMON
 from gradedeval.cli.options import SECTIONS
 from support.commands import Command, environment
 from support.generated_docs import LEAVES
@@ -127,3 +128,50 @@ def test_what_python_cannot_find_is_left_blank() -> None:
     made: dict[str, Any] = {}
     exec("def mine(g): return g.gain.sum(1)", made)
     assert measure(made["mine"]).definition.paragraphs == ["", "", ""]
+
+
+@pytest.mark.parametrize("name", [name for name, command in LEAVES.items() if command.add_help_option])
+def test_the_short_page_is_a_screen_of_lines_that_fit(name: str, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    page = cli(*name.split(), "-h")
+    lines = page.text.splitlines()
+    assert (page.code, page.messages) == (0, [])
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= 80
+    flags = {
+        flag for line in lines if line.startswith("  -") for flag in re.findall(r"(?<=[ ,])--?[a-z][\w-]*", line[:40])
+    }
+    own = {flag for param in LEAVES[name].params for flag in param.opts if getattr(param, "section", "") == SECTIONS[0]}
+    assert own <= flags
+    assert {flag for param in LEAVES[name].params for flag in param.opts if flag in COMMON} <= flags
+    assert f"`gradedeval {name} --help` explains all" in lines[-1]
+
+
+def test_every_command_stands_in_one_group_and_the_nine_most_used_come_first(cli: Command) -> None:
+    assert [name for names in GROUPS.values() for name in names.split()] == list(COMMANDS)
+    assert len(GROUPS["Most used"].split()) == 9
+    page = cli("-h").text
+    assert page == cli("--help").text == cli("help").text
+    assert len(page.splitlines()) <= 50
+    assert [heading for heading in GROUPS if f"\n{heading}:\n" not in page] == []
+
+
+def test_help_is_the_page_of_a_command_a_measure_or_a_list(cli: Command) -> None:
+    assert cli("help", "compare").text == cli("compare", "--help").text
+    assert cli("help", "plot", "runs").text == cli("plot", "runs", "--help").text
+    assert cli("help", "measures").text == cli("measures").text
+    assert cli("help", "ndcg").text == cli("measures", "ndcg").text
+    formats = cli("help", "formats").text
+    assert all(f"\n{name:<9}  " in formats for name in ("table", "csv", "latex"))
+    assert "\n--run-format: trec, " in formats
+
+
+def test_help_on_what_does_not_exist_is_one_line(cli: Command) -> None:
+    assert cli("help", "compar").messages == [
+        "help: no command and no measure is called 'compar'; did you mean 'compare'?"
+    ]
+    assert cli("help", "xyzzy").messages == [
+        "help: no command and no measure is called 'xyzzy'; `gradedeval help` lists the commands"
+    ]
+    assert cli("help", "xyzzy").code == 2
+    assert cli("help", "plot", "rns").messages == ["plot: no such picture 'rns'; did you mean 'runs'?"]

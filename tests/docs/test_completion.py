@@ -11,13 +11,13 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from gradedeval.cli import COMMANDS, completion
+from gradedeval.cli import ABOUT, COMMANDS, completion
 from gradedeval.cli.completion import FILES, MEASURE
 from gradedeval.cli.options import HELP
 from gradedeval.interop.trec_eval_lines import ENTRIES, EVERY
 from gradedeval.kernel.measures.spellings import ALIASES
 from gradedeval.kernel.measures.table import MEASURES
-from support.commands import environment
+from support.commands import Command, environment
 from support.generated_docs import commands
 from support.paths import ROOT
 
@@ -32,9 +32,11 @@ def words() -> str:
             continue
         options = [param for param in command.params if getattr(param, "section", HELP) != HELP]
         arguments = MEASURE if name == "measures" else FILES
+        help = ("-h", "--help") if command.add_help_option else ("-h,--help",)
         lines.append(
-            " ".join([name.replace(" ", ":"), arguments, *(written(option, name) for option in options), "-h,--help"])
+            " ".join([name.replace(" ", ":"), arguments, *(written(option, name) for option in options), *help])
         )
+    lines += [f"help {'|'.join([*COMMANDS, 'formats', MEASURE])} --help", "completion bash|zsh|fish --help"]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -60,7 +62,7 @@ def test_what_is_offered_is_what_the_commands_take(request: pytest.FixtureReques
 
 def offered(*typed: str) -> list[str]:
     """How the last of these words may go on."""
-    program = completion.program({name: summary for name, (_, summary) in COMMANDS.items()})
+    program = completion.program({name: summary for name, (_, summary) in (COMMANDS | ABOUT).items()})
     shell = ShellComplete(program, {}, "gradedeval", "_GRADEDEVAL_COMPLETE")
     *before, last = typed
     return [item.value if item.type == "plain" else item.type for item in shell.get_completions(before, last)]
@@ -68,7 +70,9 @@ def offered(*typed: str) -> list[str]:
 
 @pytest.mark.exhaustive
 def test_commands_options_choices_measures_and_files_are_offered() -> None:
-    assert offered("co") == ["compare", "correlate", "file"]
+    assert offered("co") == ["compare", "correlate", "completion", "file"]
+    assert offered("help", "comp") == ["compare", "compat", "compatibility"]
+    assert offered("completion", "f") == ["fish"]
     assert offered("compare", "--tes") == ["--test"]
     assert offered("compare", "--test", "w") == ["wilcoxon"]
     assert offered("compare", "run.txt", "-m", "nerr1") == ["nerr10", "nerr11"]
@@ -92,3 +96,17 @@ def test_a_shell_gets_its_script_and_its_words_without_numpy() -> None:
         )
         assert done.returncode == 0
         assert answer in done.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_command_prints_the_script_of_a_shell(shell: str, cli: Command) -> None:
+    printed = cli("completion", shell)
+    assert (printed.code, printed.messages) == (0, [])
+    assert f"_GRADEDEVAL_COMPLETE={shell}_complete" in printed.text
+
+
+def test_a_shell_without_completion_is_one_line(cli: Command) -> None:
+    known = "give bash, zsh or fish"
+    assert cli("completion").messages == [f"completion: for which shell?; {known}"]
+    assert cli("completion", "tcsh").messages == [f"completion: no completion for 'tcsh'; {known}"]
+    assert cli("completion", "tcsh").code == 2

@@ -21,6 +21,7 @@ from gradedeval.kernel.formats.tables import Layout as Layout
 from gradedeval.kernel.formats.tables import Mark as Mark
 from gradedeval.kernel.formats.tables import Marked as Marked
 from gradedeval.kernel.formats.tables import Table as Table
+from gradedeval.kernel.formats.tables import cut as cut
 from gradedeval.kernel.formats.tables import in_utf8 as in_utf8
 
 Maker = Callable[[Layout], Document]

@@ -202,3 +202,13 @@ class Document:
             return self.table
         rows = [[*row, signed] for row, signed in zip(self.table.rows, self.row_signatures, strict=True)]
         return Table([*self.table.columns, Column("signature")], rows)
+
+
+def cut(line: str, width: int) -> str:
+    """The line, or as much of it as there is room for: whole clauses if that is most of it, else whole words."""
+    if len(line) <= width:
+        return line
+    room = line[: width - 1]
+    clauses = [room[: end.start()] for end in re.finditer(r"[:;,] | \(", room)]
+    whole = [clause for clause in clauses if 3 * len(clause) > 2 * width and clause.count("(") == clause.count(")")]
+    return f"{whole[-1] if whole else room.rpartition(' ')[0]} …"

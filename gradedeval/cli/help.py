@@ -1,0 +1,113 @@
+"""`COMMAND -h`, the options that most people need, a line each; and `gradedeval help`."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+import click
+
+from gradedeval.cli.output import write
+from gradedeval.errors import InputError, did_you_mean
+from gradedeval.kernel.formats import FORMATS, cut
+from gradedeval.kernel.options import OPTIONS
+from gradedeval.kernel.options.definition import THIS_COMMAND
+from gradedeval.kernel.trec.lines import formats_of
+
+COMMON = ("-m", "-q", "-f", "-o", "--baseline", "--topics", "--like")
+"""What most people need of the options that several commands share."""
+
+WIDEST = 26
+"""Columns that the names of options may take."""
+
+
+def short_page(context: click.Context) -> str:
+    """The usage of a command, what it does, its own options, and those of the shared ones that most people need."""
+    options = [param for param in context.command.get_params(context) if isinstance(param, click.Option)]
+    own = [option for option in options if _is_own(option)]
+    shared = [option for name in COMMON for option in options if name in option.opts and option not in own]
+    formatter = context.make_formatter()
+    context.command.format_usage(context, formatter)
+    formatter.write_paragraph()
+    formatter.write_text(_sentence(context.command.help or ""))
+    names = {option: _spelled(option) for option in (*own, *shared)}
+    column = min(WIDEST, max(map(len, names.values())))
+    formatter.write_paragraph()
+    for option, name in names.items():
+        text = cut(f"  {name:<{column}}  {_sentence(option.help or '')}", formatter.width)
+        formatter.write(f"{text}\n")
+    formatter.write_paragraph()
+    formatter.write(f"`{context.command_path} --help` explains all {len(options)} options.")
+    return formatter.getvalue()
+
+
+def _is_own(option: click.Option) -> bool:
+    """Whether the command alone takes it, or hardly another."""
+    known = OPTIONS.get(option.name or "")
+    return getattr(option, "section", "") == THIS_COMMAND or (known is not None and known.commands == "eval")
+
+
+def _spelled(option: click.Option) -> str:
+    """The names of an option, and what its value is; of several choices the first."""
+    value = option.metavar or ""
+    if isinstance(option.type, click.Choice) and not option.metavar:
+        value = f"[{'|'.join(option.type.choices)}]"
+    if len(value) > 12 and "|" in value:
+        value = f"{value.partition('|')[0]}|…{']' if value.startswith('[') else ''}"
+    return " ".join(part for part in (", ".join(option.opts), value) if part)
+
+
+def _sentence(text: str) -> str:
+    """The first sentence, in one line."""
+    return " ".join(re.split(r"(?<=[.])\s", text.strip(), maxsplit=1)[0].split())
+
+
+# `gradedeval help [COMMAND|MEASURE|measures|formats]`.
+
+PURPOSES = {
+    "wide": "tables for people, rounded",
+    "long": "a row for each value, in full precision, for programs",
+    "trec": "trec_eval's three columns, of scores alone",
+}
+"""What a layout is for."""
+
+
+@click.command("help", options_metavar="")
+@click.argument("words", nargs=-1, metavar="[COMMAND|MEASURE|measures|formats]")
+@click.pass_context
+def help_page(context: click.Context, words: tuple[str, ...]) -> None:
+    """Explain a command, such as `compare` or `plot runs`, or a measure, or list the measures or the formats."""
+    program = context.find_root()
+    if words == ("formats",):
+        return write(_formats())
+    if words == ("measures",):
+        return _run(program, "measures")
+    commands = program.command.list_commands(program) if isinstance(program.command, click.Group) else []
+    if not words or words[0] in commands:
+        return _run(program, *words, "--help")
+    with suppress(InputError):
+        return _run(program, "measures", *words)
+    word = " ".join(words)
+    hint = did_you_mean(word, [*commands, "formats"]) or "`gradedeval help` lists the commands"
+    raise InputError("help", f"no command and no measure is called '{word}'", hint, usage=True)
+
+
+def _run(program: click.Context, *words: str) -> None:
+    """Run the program with other words."""
+    with program.command.make_context("gradedeval", list(words)) as context:
+        program.command.invoke(context)
+
+
+def _formats() -> str:
+    """The output formats, and what runs and qrels may be."""
+    rows = [(name, form.extension, PURPOSES[form.layout]) for name, form in FORMATS.items()]
+    lines = [
+        f"{name:<9}  {extension:<9}  {purpose}"
+        for name, extension, purpose in (("format", "extension", "what it is"), *rows)
+    ]
+    read = [f"--{what}-format: {', '.join(formats_of(what))}" for what in ("run", "qrels")]
+    return "\n".join([
+        "-f FORMAT chooses how results are written, or the extension of -o FILE:", "", *lines, "",
+        "How runs and qrels are written is seen from what they hold. Where that leaves it open, name a format, or the",
+        "columns in order, as in topic,docno,score:", "", *read, "",
+    ])  # fmt: skip

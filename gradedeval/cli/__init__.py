@@ -19,41 +19,47 @@ if TYPE_CHECKING:
     from gradedeval.kernel.options.question import Question
 
 # A command is a line here and a question of a module: the summaries stand here so that `--help` imports no command.
-COMMANDS: dict[str, tuple[str, str]] = {
-    "eval": ("questions.evaluate:command", "Score runs against graded judgments (the default command)."),
-    "explain": ("questions.explain:explain_runs", "Explain the score of a topic, rank by rank."),
-    "compare": ("questions.compare:compare", "Compare runs, with significance tests."),
-    "diff": ("questions.diff:diff", "Show what changed between two runs, and which documents did it."),
-    "check": ("questions.check:check_files", "Check runs against bounds; exit code 1 if a bound fails."),
-    "lint": ("questions.lint:lint_files", "Check runs for problems before scoring."),
-    "measures": ("questions.measures:command", "List the measures, or describe one."),
-    "report": ("questions.report.page:html_report", "Write an HTML page that shows an evaluation."),
-    "plot": ("cli:plot", "Draw pictures: curves, runs, topics, weights, agreement."),
-    "history": ("questions.history:read_history", "Show how scores went, evaluation by evaluation."),
-    "risk": ("questions.risk:risk", "Report what runs risk against a baseline."),
-    "power": ("questions.power:power", "Report the discriminative power of measures."),
-    "pool": ("questions.pool:pool", "Show what runs give a pool, and what to judge next."),
-    "pr": ("questions.precision_recall:precision_recall", "Print precision over recall, graded and at each threshold."),
-    "weights": ("questions.weights:weights", "Print the weight that a measure gives each rank."),
-    "correlate": ("questions.correlate:correlate", "Correlate measures."),
-    "fit": ("questions.fit:fit", "Fit a parameter so that a measure agrees best with another."),
-    "informative": (
-        "questions.informative:informativeness",
-        "Report how well a score determines precision over recall.",
-    ),
-    "clicks": ("cli:clicks", "Learn from click logs what users look at and like."),
-    "trec_eval": ("interop.trec_eval:command", "Score runs with trec_eval's options and output."),
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Most used": {
+        "eval": ("questions.evaluate:command", "Score runs against graded judgments (the default command)."),
+        "explain": ("questions.explain:explain_runs", "Explain the score of a topic, rank by rank."),
+        "compare": ("questions.compare:compare", "Compare runs, with significance tests."),
+        "diff": ("questions.diff:diff", "Show what changed between two runs, and which documents did it."),
+        "check": ("questions.check:check_files", "Check runs against bounds; exit code 1 if a bound fails."),
+        "lint": ("questions.lint:lint_files", "Check runs for problems before scoring."),
+        "measures": ("questions.measures:command", "List the measures, or describe one."),
+        "report": ("questions.report.page:html_report", "Write an HTML page that shows an evaluation."),
+        "plot": ("cli:plot", "Draw pictures: curves, runs, topics, weights, agreement."),
+    },
+    "Compare and check": {
+        "history": ("questions.history:read_history", "Show how scores went, evaluation by evaluation."),
+        "risk": ("questions.risk:risk", "Report what runs risk against a baseline."),
+        "power": ("questions.power:power", "Report the discriminative power of measures."),
+    },
+    "Judge and show": {
+        "pool": ("questions.pool:pool", "Show what runs give a pool, and what to judge next."),
+        "pr": (
+            "questions.precision_recall:precision_recall",
+            "Print precision over recall, graded and at each threshold.",
+        ),
+    },
+    "Measures": {
+        "weights": ("questions.weights:weights", "Print the weight that a measure gives each rank."),
+        "correlate": ("questions.correlate:correlate", "Correlate measures."),
+        "fit": ("questions.fit:fit", "Fit a parameter so that a measure agrees best with another."),
+        "informative": (
+            "questions.informative:informativeness",
+            "Report how well a score determines precision over recall.",
+        ),
+    },
+    "Clicks and other tools": {
+        "clicks": ("cli:clicks", "Learn from click logs what users look at and like."),
+        "trec_eval": ("interop.trec_eval:command", "Score runs with trec_eval's options and output."),
+    },
 }
-"""Command -> its module and its name there, and what it does."""
+"""Heading of the help page -> command -> its module and its name there, and what it does."""
 
-GROUPS = {
-    "Most used": "eval explain compare diff check lint measures report plot",
-    "Compare and check": "history risk power",
-    "Judge and show": "pool pr",
-    "Measures": "weights correlate fit informative",
-    "Clicks and other tools": "clicks trec_eval",
-}
-"""The commands as `gradedeval --help` lists them."""
+COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
 
 ABOUT: dict[str, tuple[str, str]] = {
     "help": ("cli.help:help_page", "Explain a command or a measure, or list measures or formats."),
@@ -200,8 +206,7 @@ class Commands(CommandGroup):
         return self.found(ABOUT[name][0]) if name in ABOUT else super().get_command(ctx, name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        groups = {heading: {name: COMMANDS[name] for name in names.split()} for heading, names in GROUPS.items()}
-        for heading, table in (groups | {"Help": ABOUT}).items():
+        for heading, table in (GROUPS | {"Help": ABOUT}).items():
             with formatter.section(heading):
                 formatter.write_dl([(f"{name:<{WIDEST}}", summary) for name, (_, summary) in table.items()])
 

@@ -149,7 +149,7 @@ def _stands_before_files(args: Sequence[str]) -> bool:
     files = list(takewhile(lambda word: not word.startswith("-"), args[1:]))
     if len(files) < 2 or not all(map(os.path.exists, files)):
         return False
-    from gradedeval.cli.arguments import is_measure  # few evaluations come here
+    from gradedeval.kernel.measures.parse import is_measure  # few evaluations come here
 
     return not is_measure(args[0])
 

@@ -16,7 +16,7 @@ from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, WRITES, De
 from gradedeval.cli.output import asked_for, write
 from gradedeval.errors import InputError, ProblemList, tell, url_place
 from gradedeval.kernel.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
-from gradedeval.kernel.measures.parse import load_measures, parse_measures
+from gradedeval.kernel.measures.parse import is_measure, load_measures, parse_measures
 from gradedeval.kernel.measures.table import MEASURES
 from gradedeval.kernel.options import OPTIONS
 from gradedeval.kernel.options.definition import GAINS
@@ -214,16 +214,6 @@ class Destination:
         if settings and not FORMATS[self.form].signed:
             tell([settings])
         write(render(make, self.form, self.digits, signed=not asked_for("quiet")), self.output)
-
-
-def is_measure(text: str) -> bool:
-    try:
-        parse_measures(text)
-    except InputError:
-        from gradedeval.kernel.measures.spellings import ALIASES
-
-        return text.split("@")[0].lower() in (*MEASURES, *ALIASES)
-    return True
 
 
 def as_time(time: str | datetime | None) -> datetime | None:

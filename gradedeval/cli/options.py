@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import click
 
 from gradedeval.cli.output import STDOUT, Described, ask_for, check_target, warn
 from gradedeval.errors import InputError, check_choice, heard_by
-from gradedeval.kernel.measures.parse import DEFAULT
+from gradedeval.kernel.measures.parse import DEFAULT, is_measure
 from gradedeval.kernel.options import OPTIONS, numbers
 from gradedeval.kernel.options.definition import (
     GAINS,
@@ -105,6 +106,8 @@ class Command(Described):
                     formatter.write_dl(shown)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if self.add_help_option:  # the drop-in has habits of its own
+            args = _measures_together(_as_here(args, {flag for param in self.params for flag in param.opts}))
         optional = {described.flag: described for described in OPTIONS.values() if described.optional_value}
         merged: list[str] = []
         for word in [*args, BARE]:
@@ -131,6 +134,32 @@ class Command(Described):
             for flag, file in ((flag, file) for flag, file, does in named if does == READS):
                 files.will_read(file, flag)
             return super().invoke(ctx)
+
+
+ELSEWHERE = {"--metric": ("-m",), "--metrics": ("-m",), "--per-query": ("-q",), "--json": ("-f", "json")}
+"""What other tools call an option -> what it is here."""
+
+
+def _as_here(args: list[str], flags: set[str]) -> list[str]:
+    """The arguments with the options of other tools as they are called here, where the command has these `flags`."""
+    words: list[str] = []
+    for word in args:
+        name, equals, value = word.partition("=")
+        ours = ELSEWHERE.get(name, ()) if name not in flags else ()
+        words += [*ours, *([value] if equals else [])] if ours and ours[0] in flags else [word]
+    return words
+
+
+def _measures_together(args: list[str]) -> list[str]:
+    """The arguments with several words after one -m as one, where they name measures and not files."""
+    words: list[str] = []
+    for word in args:
+        follows = len(words) > 1 and words[-2] in ("-m", "--measure") and not word.startswith("-")
+        if follows and not os.path.exists(word) and is_measure(word):
+            words[-1] += f" {word}"
+        else:
+            words.append(word)
+    return words
 
 
 def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, str]]:
@@ -258,8 +287,8 @@ def output_options(
     default = f"{default}, or by the extension of -o" if by_extension else default
     default = f"{default} ({by_extension})" if isinstance(by_extension, str) else default
     options = [
-        option("-f", "--format", "form", section=OUTPUT, type=click.Choice(list(formats)), metavar="FORMAT", help=
-               f"Output format: {', '.join(formats)}. Default: {default}."),
+        option("-f", "--format", "form", section=OUTPUT, type=click.Choice(list(formats), case_sensitive=False),
+               metavar="FORMAT", help=f"Output format: {', '.join(formats)}. Default: {default}."),
         output_file(output) if output else OUTPUT_FILE,
     ]  # fmt: skip
     if digits:

@@ -90,13 +90,17 @@ class BoundSpec:
     from_file: bool = False
 
 
+AS_WRITTEN = {"min": ">", "max": "<"}
+"""What may stand before the = of a bound, as in `--min 'ndcg@20>=0.8'`."""
+
+
 def limit(kind: Kind, help: str, value: str = "X") -> Setting:
     """Bounds of one kind, written as `--KIND MEASURE=VALUE`, or as a bare VALUE."""
 
     def specs(words: Iterable[str], _: Mapping[str, Measure]) -> list[BoundSpec]:
         parted = [(word, *word.rpartition("=")) for word in words]
-        return [BoundSpec(kind, name if equals else None, value, f"--{kind} {word}")
-                for word, name, equals, value in parted]  # fmt: skip
+        return [BoundSpec(kind, name.removesuffix(AS_WRITTEN.get(kind, "=")) if equals else None, value,
+                f"--{kind} {word}") for word, name, equals, value in parted]  # fmt: skip
 
     return Setting(help, metavar=f"[MEASURE=]{value}", spelled=(f"--{kind}",), measure=specs)
 

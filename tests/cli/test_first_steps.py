@@ -180,3 +180,37 @@ def gradedeval_requirements() -> list[str]:
 
     project = tomllib.loads((Path(gradedeval.__file__).parents[1] / "pyproject.toml").read_text())["project"]
     return list(project["dependencies"])
+
+
+HABITS = {
+    "-m map,p@1": "-m map -m p@1",
+    "-m map p@1": "-m map -m p@1",
+    "-m ndcg@1,2 --json": "-m ndcg@1 -m ndcg@2 -f json",
+    "--metric=map": "-m map",
+    "--metrics map --per-query": "-m map -q",
+    "-m map -f JSON": "-m map -f json",
+}
+"""How users of other tools write what is written otherwise here."""
+
+
+@pytest.mark.parametrize("typed", HABITS)
+def test_habits_of_other_tools_are_taken_where_they_are_clear(typed: str, files: Path, cli: Command) -> None:
+    meant = cli("a", "qrels", *HABITS[typed].split())
+    assert meant.code == 0
+    assert cli("a", "qrels", *typed.split()) == meant
+
+
+def test_a_word_behind_a_measure_is_a_file_where_there_is_one(files: Path, cli: Command) -> None:
+    (files / "map").write_text(RUN)
+    assert cli("-m", "ap", "map", "qrels").text.splitlines()[2].split()[0] == "ap"
+
+
+def test_a_bound_may_say_which_way_it_goes(files: Path, cli: Command) -> None:
+    bounds = cli("check", "a", "qrels", "--min", "ap>=0.5", "--max", "unjudged@2<=0.4", "-f", "csv")
+    assert bounds.code == 0
+    assert bounds.text == cli("check", "a", "qrels", "--min", "ap=0.5", "--max", "unjudged@2=0.4", "-f", "csv").text
+
+
+def test_measures_may_be_called_metrics_in_python(files: Path) -> None:
+    run, qrels = files / "a", files / "qrels"
+    assert gradedeval.evaluate(run, qrels, metrics="map,p@1").means == gradedeval.evaluate(run, qrels, "map p@1").means

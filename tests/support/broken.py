@@ -349,7 +349,7 @@ MEASURES = [
     bad_measure("ndcg10", "unknown measure 'ndcg10'; did you mean 'ndcg@10'?"),
     bad_measure("precision_5(rel=2)", "unknown measure 'precision_5'; did you mean 'precision(rel=2)@5'?"),
     bad_measure("rprec5", "unknown measure 'rprec5'; did you mean 'rprec'?"),
-    bad_measure("hit@10", "unknown measure 'hit'; did you mean 'hits@10'?"),
+    bad_measure("hitrat@10", "unknown measure 'hitrat'; did you mean 'hit_rate'?"),
     bad_measure("hits10", "unknown measure 'hits10'; did you mean 'hits@10'?"),
     bad_measure("all_trec", "unknown measure 'all_trec'; trec_eval has it: write gradedeval trec_eval -m all_trec"),
     bad_measure("", "…no measure…; …"),
@@ -389,7 +389,7 @@ MEASURES = [
     bad_measure("gap(gain=1:2:3)", "'gap(gain=1:2:3)': gap needs gain 0 for grade 0 and gains that rise…", code=1),
     bad_measure("grecall(gain=0:2:1)", "'grecall(gain=0:2:1)': grecall needs gain 0 for grade 0 and gains that rise…",
                 code=1),
-    bad_measure("err@20,ap", "'err@20,ap': is not a measure; separate measures by spaces"),
+    bad_measure("err@20,,ap", "'err@20,': is not a measure; separate measures by spaces"),
 ]  # fmt: skip
 
 GAINS = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from gradedeval.arrays import as_float
@@ -73,6 +74,39 @@ def split_words(text: str) -> list[str]:
         if size > LONGEST:
             raise too_long(word)
     return [word for word in (*words, "".join(word).strip()) if word]
+
+
+_CUTOFFS = re.compile(r"(?P<measure>.+)@(?P<cutoffs>[0-9]{1,7}(?:\.\.[0-9]{1,7}|(?:,[0-9]{1,7})+))", re.DOTALL)
+_ANOTHER = re.compile(r",(?=[^\W\d])(?!\w+\s*=)")
+MOST_CUTOFFS = 1000
+
+
+def several(word: str) -> list[str]:
+    """The measures in a word: `map,bpref`, `ndcg@5,10` and `ndcg@1..3` name several.
+
+    Raises InputError (usage) for a range of cutoffs that goes down, or is too long.
+    """
+    ends = [found.start() for found in _ANOTHER.finditer(word) if _is_outside(word[: found.start()])]
+    parts = [word[begin + 1 : end] for begin, end in pairwise([-1, *ends, len(word)])]
+    return [one for part in parts for one in _at_each_cutoff(part)]
+
+
+def _is_outside(before: str) -> bool:
+    """Whether what stands before is no open parenthesis or quotation."""
+    return before.count("(") == before.count(")") and not before.count('"') % 2 and not before.count("'") % 2
+
+
+def _at_each_cutoff(word: str) -> list[str]:
+    found = _CUTOFFS.fullmatch(word)
+    if not found or not _is_outside(found["measure"]):
+        return [word]
+    first, dots, last = found["cutoffs"].partition("..")
+    if not dots:
+        return [f"{found['measure']}@{cutoff}" for cutoff in first.split(",")]
+    if not int(first) <= int(last) < int(first) + MOST_CUTOFFS:
+        what = f"cutoffs from {first} to {last} are not a range of at most {MOST_CUTOFFS:,}"
+        raise InputError(repr(word), what, "as in 'ndcg@1..10'", usage=True)
+    return [f"{found['measure']}@{cutoff}" for cutoff in range(int(first), int(last) + 1)]
 
 
 def too_long(word: Iterable[str]) -> InputError:

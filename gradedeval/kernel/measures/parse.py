@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import InputError, flag, url_place
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure, failure, intent_aware
-from gradedeval.kernel.measures.notation import IA, LONGEST, Spelling, read_notation, split_words, too_long
+from gradedeval.kernel.measures.notation import IA, LONGEST, Spelling, read_notation, several, split_words, too_long
 from gradedeval.kernel.measures.table import MEASURES
 from gradedeval.kernel.trec.stream import is_url, will_read
 
@@ -110,7 +110,7 @@ def parse_measures(
 ) -> list[Measure]:
     """The measures that `text` names, each once, in the order written and called as first written: `.label`.
 
-    text   `"err@20 ndcg(gain=exp)@10"`, a Measure or one of ir_measures, or several of these
+    text   `"err@20 ndcg(gain=exp)@10"`, `"map,bpref ndcg@5,10"`, a Measure or one of ir_measures, or several of these
     table  name -> Measure; default the built-in measures
 
     Raises InputError (usage) for a wrong name, key, value or cutoff, with the closest valid one.
@@ -125,12 +125,23 @@ def parse_measures(
             hint = "give text as in 'err@20', a Measure, or several"
             raise InputError("", f"{text!r} is not a measure", hint, usage=True)
         return each_once(measure for part in text for measure in parse_measures(part, table))
-    words = split_words(text)
+    words = [one for word in split_words(text) for one in several(word)]
     if not words:
         hint = "as in 'err@20 ndcg@10'; `gradedeval measures` lists them"
         raise InputError(repr(text), "contains no measure", hint, usage=True)
     known = MEASURES if table is None else table
     return each_once(measure for word in dict.fromkeys(words) for measure in _labelled(word, known))
+
+
+def is_measure(text: str) -> bool:
+    """Whether a text names measures, as far as one can see without the files that it may name."""
+    try:
+        parse_measures(text)
+    except InputError:
+        from gradedeval.kernel.measures.spellings import ALIASES
+
+        return text.split("@")[0].lower() in (*MEASURES, *ALIASES)
+    return True
 
 
 def each_once(measures: Iterable[Measure]) -> list[Measure]:

@@ -136,6 +136,7 @@ ALIASES: dict[str, str] = {
     "alpha-ndcg": "alpha_ndcg",
     # ranx
     "hit_rate": "success",
+    "hit": "success",
     "r-precision": "rprec",
     "dcg_burges": "dcg(gain=exp)",
     "ndcg_burges": "ndcg(gain=exp)",
@@ -389,7 +390,7 @@ _HINTS = {
         for name in ("all_trec", "official", "relstring", "runid")
     },
 }
-_MEANT = {"hit": "hits", "hitrate": "hit_rate", "hr": "hit_rate", "gmap": "gm_ap", "prec": "p"}
+_MEANT = {"hitrate": "hit_rate", "hr": "hit_rate", "gmap": "gm_ap", "prec": "p"}
 
 
 def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:

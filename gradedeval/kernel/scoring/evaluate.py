@@ -123,6 +123,7 @@ def evaluate(
     jobs: int = 1,
     executor: Executor | Client | str | None = None,
     cluster: Client | str | None = None,
+    metrics: AnyMeasure | Iterable[AnyMeasure] | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Scores:
     """Score one run, or several, against graded judgments.
@@ -144,6 +145,7 @@ def evaluate(
               "local" for a cluster of this machine (extra `cluster`). `jobs` says how many work at once, where they do
               not say so themselves
     cluster   the same by another name, as in --cluster
+    metrics   the measures by another name, in place of `measures`
     keywords  options, as in gain="exp", residuals=True, depth=1000; `gradedeval.Options` lists them. A list of gains, a
               dict type -> cost and a list of topics are taken as well as text and files
 
@@ -152,7 +154,7 @@ def evaluate(
     ValueError) where a measure, an option, the run or the qrels is wrong.
     """
     options = resolve_options(like, **keywords)
-    chosen = parse_measures(measures)
+    chosen = parse_measures(measures if metrics is None else metrics)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
     numbers.JOBS.check(jobs)

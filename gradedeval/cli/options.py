@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.output import STDOUT, Described, ask_for, check_target, warn
+from gradedeval.cli.output import STDOUT, Described, ask_for, check_target, say_written, warn
 from gradedeval.errors import InputError, check_choice, heard_by
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure
 from gradedeval.kernel.options import OPTIONS, numbers
@@ -133,7 +133,13 @@ class Command(Described):
                 files.will_write(file, flag)
             for flag, file in ((flag, file) for flag, file, does in named if does == READS):
                 files.will_read(file, flag)
-            return super().invoke(ctx)
+            try:
+                found = super().invoke(ctx)
+            except click.exceptions.Exit:  # of `check`, whose report is written
+                say_written(file for _, file, does in named if does != READS)
+                raise
+            say_written(file for _, file, does in named if does != READS)
+            return found
 
 
 ELSEWHERE = {"--metric": ("-m",), "--metrics": ("-m",), "--per-query": ("-q",), "--json": ("-f", "json")}

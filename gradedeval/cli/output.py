@@ -61,6 +61,17 @@ def say(text: str) -> None:
         pass  # there is no stderr
 
 
+def say_written(files: Iterable[str]) -> None:
+    """Tell who watches which files were written, and how large they are; nothing with --quiet."""
+    if sys.stderr is None or not sys.stderr.isatty() or asked_for("quiet"):
+        return
+    from gradedeval.kernel.trec.written import size_in_words
+
+    for file in files:
+        if os.path.isfile(file):
+            say(f"wrote {file}, {size_in_words(file)}")
+
+
 def warn(notes: Iterable[str]) -> None:
     """Report what was skipped or assumed; nothing with --quiet."""
     for note in () if asked_for("quiet") else notes:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +12,9 @@ import numpy as np
 import pytest
 
 import gradedeval
+from gradedeval.cli import main
 from gradedeval.kernel.measures.table import MEASURES
+from gradedeval.kernel.trec.written import size_in_words
 from support.commands import Command
 from support.generated_docs import LEAVES
 
@@ -214,3 +218,32 @@ def test_a_bound_may_say_which_way_it_goes(files: Path, cli: Command) -> None:
 def test_measures_may_be_called_metrics_in_python(files: Path) -> None:
     run, qrels = files / "a", files / "qrels"
     assert gradedeval.evaluate(run, qrels, metrics="map,p@1").means == gradedeval.evaluate(run, qrels, "map p@1").means
+
+
+def test_who_watches_is_told_what_was_written(
+    files: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    said: list[str] = []
+    monkeypatch.setattr("gradedeval.cli.output.say", said.append)
+    words = ["a", "qrels", "-m", "ap", "-o", "scores.csv", "--append-to", "history.jsonl"]
+    for more in ([], ["--quiet"]):
+        with pytest.raises(SystemExit) as ended:
+            main([*words, *more])
+        assert ended.value.code == 0
+    sizes = {name: (files / name).stat().st_size for name in ("scores.csv", "history.jsonl")}
+    wrote = [line for line in said if line.startswith("wrote ")]
+    assert wrote[0] == f"wrote scores.csv, {sizes['scores.csv']} bytes"
+    assert re.fullmatch(r"wrote history\.jsonl, \d+ bytes|wrote history\.jsonl, \d\.\d kB", wrote[1])
+    assert len(wrote) == 2
+    assert capsysbinary.readouterr().out == b""
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [(0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1700, "1.7 kB"), (9960, "10 kB"), (999_600, "1.0 MB")],
+)
+def test_sizes_of_files_are_said_in_three_digits_at_most(size: int, words: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(bytes(size))
+    assert size_in_words(str(tmp_path / "file")) == words

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from time import monotonic
 from typing import Any
 
-from gradedeval.errors import InputError, reason
+from gradedeval.errors import InputError, plural, reason
 from gradedeval.kernel.trec.stream import check_written, is_url
 
 # Signals that end this process: they wait for a moment, or let it put in order first what it has begun.
@@ -101,6 +101,18 @@ process had no time to remove it: killed by SIGKILL, or without power."""
 
 LOOKS = 5
 """How often the end of a file is looked at before it counts as torn."""
+
+
+UNITS = (("kB", 1e3), ("MB", 1e6), ("GB", 1e9))
+
+
+def size_in_words(path: str) -> str:
+    """The size of a file, as in `812 bytes` and `1.7 MB`."""
+    size = os.path.getsize(path)
+    if size < 1000:
+        return f"{size} {plural(size, 'byte')}"
+    unit, scale = next((unit for unit in UNITS if size < 999.5 * unit[1]), UNITS[-1])
+    return f"{size / scale:.1f} {unit}" if size < 9.95 * scale else f"{size / scale:.0f} {unit}"
 
 
 def write_file(content: bytes, target: str) -> None:

@@ -60,6 +60,7 @@ class Canvas:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)  # as of letters that the font does not have
+            warnings.simplefilter("ignore", DeprecationWarning)  # as matplotlib meets in pyparsing: not the user's
             made = figure(panels, *self.size, signature if self.signed else "")
             content = as_bytes(made, self.form, signature, self.dpi)
         said = dict.fromkeys(str(warning.message) for warning in caught)

@@ -16,7 +16,7 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError, clicks
-from gradedeval.cli import PICTURES
+from gradedeval.cli import PICTURES, canvas
 from support.commands import Command
 from support.paths import ROOT
 
@@ -688,3 +688,22 @@ def test_the_example_draws_every_picture(examples: Any, tmp_path: Path, monkeypa
     monkeypatch.chdir(ROOT)
     examples.draw(tmp_path)
     assert {path.stem for path in tmp_path.glob("*.svg")} == {*gradedeval.plot.__all__} - {"save", "style"}
+
+
+class OfALibrary(UserWarning, DeprecationWarning):
+    """As pyparsing has one, which matplotlib meets while it draws."""
+
+
+def test_what_libraries_say_of_each_other_is_not_told(
+    cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    drawn = canvas.figure
+
+    def warns(*words: Any) -> Any:
+        warnings.warn("'parseString' deprecated - use 'parse_string'", OfALibrary, stacklevel=1)
+        return drawn(*words)
+
+    monkeypatch.setattr(canvas, "figure", warns)
+    said = cli("plot", "weights", "-m", "rbp", "-o", str(tmp_path / "x.svg"))
+    assert said.code == 0
+    assert [line for line in said.messages if "deprecated" in line] == []

@@ -767,14 +767,12 @@ def stopping(gain: Floats) -> Floats:
 def scored_by(measure: Measure, ranks: int) -> Scored:
     """How a measure scores lists down to a rank. Raises InputError (usage) unless it is err, cascade, or a sum of gains
     with fixed weights."""
-    from gradedeval.kernel import useful
-
     last = ranks if measure.cutoff is None else min(ranks, measure.cutoff)
     rank = np.arange(1.0, ranks + 1)
     if measure.name in ("err", "cascade"):
         arguments = measure.arguments
         gamma = float(arguments.get("gamma", 1))  # type: ignore[arg-type]
-        weight = useful(gamma ** (rank - 1), rank, str(arguments.get("utility", "rr")))
+        weight = kernel.useful(gamma ** (rank - 1), rank, str(arguments.get("utility", "rr")))
         return Scored(measure, weight * (rank <= last), True)
     try:
         return Scored(measure, np.pad(weighing.static_weights(measure, last), (0, ranks - last)), False)

@@ -492,11 +492,9 @@ def agreement(
     the mean over orders that is computed here. Returns `Agreement`: `.frame`, `.means`. Raises
     `gradedeval.InputError` where there are fewer than two runs, or two have no topic in common.
     """
-    from gradedeval.kernel import Workers
-
     options = resolve_options(like, **keywords)
     options.check_unscored("agreement")
-    named, settings, workers = kernel.named_runs(runs), AgreementSettings(p, at, rbo_ties), Workers.here()
+    named, settings, workers = kernel.named_runs(runs), AgreementSettings(p, at, rbo_ties), kernel.Workers.here()
     if len(named) < 2:
         what = f"{len(named)} {plural(len(named), 'run')} given"
         raise InputError("", what, "agreement is between two or more", usage=True)
@@ -691,9 +689,7 @@ def _scores(
     options: Options,
 ) -> tuple[list[tuple[str, str, str, str, float]], list[str], str]:
     """The numbers that come from scores, the notes, and the signature."""
-    from gradedeval.kernel import Workers
-
-    scores = kernel.evaluate_runs(sources, qrels, measures, options, workers=Workers.here())
+    scores = kernel.evaluate_runs(sources, qrels, measures, options, workers=kernel.Workers.here())
     matrix, rows = score_matrix.to_matrix(scores), []
     for name in matrix.measures:
         paired = matrix.paired(name)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gradedeval import kernel
 from gradedeval.cli.arguments import (
     CLUSTER,
     STANDARD_OPTIONS,
@@ -101,7 +102,6 @@ def published_table(
     if not any(map(is_given, own.values())):
         return None
     from gradedeval.analysis.score_matrix import Baseline  # few evaluations are published
-    from gradedeval.kernel import file_names
     from gradedeval.questions.published import Published
 
     if runs is not None:
@@ -110,7 +110,7 @@ def published_table(
     published = Published(**own, label=label if labels_table else None)
     published.check(form, by_topic=shown["by_topic"], cwl=shown["cwl"])
     if runs is not None:
-        published.check_runs(file_names(list(runs)))
+        published.check_runs(kernel.file_names(list(runs)))
     return published
 
 
@@ -190,20 +190,18 @@ def command(
     tags, history = run_name == "tag", kept["append_to"] is not None
     published = published_table(keywords, form, shown, None if tags else runs, kept["label"], history)
     check_history(kept["append_to"], "--append-to", kept if history else {**kept, "label": None})
-    from gradedeval.kernel import PLAIN, evaluate_runs, named_runs, render_scores
-
     options, by_topic = resolve_options(**keywords), shown["by_topic"] or history or standardized is not None
     how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or bool(published) or options.interval is not None}
-    scores = evaluate_runs(named_runs(runs), qrels, chosen, options, **how, workers=sharing(jobs))
+    scores = kernel.evaluate_runs(kernel.named_runs(runs), qrels, chosen, options, **how, workers=sharing(jobs))
     scores = standardized(scores) if standardized else scores
     tell(scores.notes)
     scores = scores.sorted_by(order, ranked=ranks) if order else scores
     if history and scores.runs:
-        _keep(scores, {} if tags else named_runs(runs), **kept)
+        _keep(scores, {} if tags else kernel.named_runs(runs), **kept)
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written := written and is_possible(published, scores):
-        signed, style = not asked_for("quiet"), published.style(scores) if published else PLAIN
-        write(render_scores(scores, form, **shown, signed=signed, style=style), output)
+        signed, style = not asked_for("quiet"), published.style(scores) if published else kernel.PLAIN
+        write(kernel.render_scores(scores, form, **shown, signed=signed, style=style), output)
     _report(scores, output, written)
 
 
@@ -215,9 +213,7 @@ def _quantities(measures: list[Measure], keywords: Mapping[str, Any], standardiz
         raise InputError(flag.cwl, what, "leave out one of them", usage=True)
     if standardized:
         raise InputError(flag.cwl, "standardized costs have no meaning", "leave out --standardize", usage=True)
-    from gradedeval.kernel import all_quantities
-
-    return all_quantities(measures)
+    return kernel.all_quantities(measures)
 
 
 def _keep(scores: Scores, files: Mapping[str, str], append_to: str, label: str | None, time: str | None) -> None:

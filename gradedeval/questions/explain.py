@@ -223,8 +223,6 @@ def explain_topics(
 ) -> list[Explanation]:
     """As `explain`, for one run by name, which is read once, and several topics. Raises InputError as it does."""
 
-    from gradedeval.kernel import Scorer, Workers
-
     if len(runs) != 1:
         raise InputError("", f"{len(runs)} runs given", "explain one at a time", usage=True)
     options.check_unscored("explain", "measuring")
@@ -233,16 +231,14 @@ def explain_topics(
     ((name, source),) = runs.items()
     judged = kernel.qrels_for(runs, qrels, options)
     wanted = list(dict.fromkeys(_wanted(topic, judged, options) for topic in topics))
-    scorer = Scorer(judged, list(measures), replace(options, residuals=None if options.judged_only else "total"))
+    scorer = kernel.Scorer(judged, list(measures), replace(options, residuals=None if options.judged_only else "total"))
     grader = replace(scorer.grader, keep_docnos_for=frozenset(wanted), last_rank=None)
-    run = kernel.grade_run(source, grader, Workers.here())
+    run = kernel.grade_run(source, grader, kernel.Workers.here())
     return [_of_topic(name, topic, scorer, grader, run) for topic in wanted]
 
 
 def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: GradedRun[Batch]) -> Explanation:
     """The explanation of one topic of a run."""
-
-    from gradedeval.kernel import signature
 
     judged = scorer.qrels
     batch = _alone(run, topic, judged)
@@ -263,7 +259,7 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
         int(_is_filled(scorer, batch).sum()),
         int(batch.pool.of_topics(grader.judged[: batch.unjudged])[0]),
         explained,
-        signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)], [run.format]),
+        kernel.signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)], [run.format]),
         list(map(decode, batch.docnos[topic])),
         judged.labels.tolist(),
         [
@@ -326,8 +322,6 @@ def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
 def _explained(scorer: Scorer, batch: Batch, column: int, score: float, residual: float | None) -> Explained:
     """How the measure in that column arrives at its score for the one topic of a batch."""
 
-    from gradedeval.kernel import scores_of
-
     measure, table, gains_of = scorer.measures[column], scorer.tables[column], scorer.gains_cache(batch)
     ranked_runs.check_by_rank(measure)
     gains = ranked_runs.trimmed(gains_of(table, measure))
@@ -355,7 +349,7 @@ def _explained(scorer: Scorer, batch: Batch, column: int, score: float, residual
             rise[_is_filled(scorer, batch)[:count]] = np.nan
         columns["could_add"] = [None if np.isnan(one) else one for one in rise.tolist()]
         if measure.residual == "beyond_run":
-            best = scores_of(measure, ranked_runs.trimmed(gains_of(table, measure, tail=table.top)))
+            best = kernel.scores_of(measure, ranked_runs.trimmed(gains_of(table, measure, tail=table.top)))
             after["could_add"] = max(min(float(best[0]), measure.definition.ceiling) - score, 0.0)
     first = [before] if parts.before else []
     last = [after] if any(value for name, value in after.items() if name != "part") else []

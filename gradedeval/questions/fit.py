@@ -335,9 +335,7 @@ def read_vector(path: str | Path) -> Floats:
 
     Raises InputError with the line of whatever is not a weight, where ranks are missing, or where all weights are 0.
     """
-    from gradedeval.kernel import rank_weights
-
-    weights = rank_weights(path)
+    weights = kernel.rank_weights(path)
     if not weights.any():
         raise InputError(str(path), "no weight above 0", "expected lines of rank,weight")
     return weights

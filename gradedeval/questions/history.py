@@ -180,12 +180,10 @@ def lines_of(
     files     run -> its path
     passed    run -> whether it passed a check; of other runs there is no line
     """
-    from gradedeval.kernel import Scale, summary_intervals
-
     signature = signatures.without_interval(matrix.signature)
     rows = [row for row, run in enumerate(matrix.runs) if passed is None or run in passed]
     cells = [(matrix.score[row], matrix.included[row]) for row in rows]
-    intervals = summary_intervals(cells, list(map(Scale.of, measures)), 1 - LEVEL)
+    intervals = kernel.summary_intervals(cells, list(map(kernel.Scale.of, measures)), 1 - LEVEL)
     lines = []
     for row, (_, lows, highs) in zip(rows, intervals.transpose(0, 2, 1), strict=True):
         run, found = matrix.runs[row], {}

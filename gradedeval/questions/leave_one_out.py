@@ -104,9 +104,7 @@ def read_groups(
 
 
 def _read(source: Any, runs: Sequence[str]) -> tuple[dict[str, str], str]:
-    from gradedeval.kernel import small_table
-
-    table = small_table(source, ("run", "group"), hint="expected lines such as 'bm25.run team'", words=True)
+    table = kernel.small_table(source, ("run", "group"), hint="expected lines such as 'bm25.run team'", words=True)
     problems: ProblemList = table.problems
     for row in table.rows:
         if row.cells["run"] not in runs:

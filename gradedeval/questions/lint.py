@@ -310,14 +310,13 @@ def check_tie_effects(run: Submission, facts: Facts, qrels: Qrels, measures: Seq
 
 
 def _means(run: Submission, qrels: Qrels, measures: Sequence[Measure], ties: Ties) -> list[float]:
-    from gradedeval.kernel import Run, TopicResults
-
     options = replace(Options(), ties=ties)
     topics = {
-        topic: TopicResults(ranking.docnos, ranking.scores, ranking.ranks) for topic, ranking in run.topics.items()
+        topic: kernel.TopicResults(ranking.docnos, ranking.scores, ranking.ranks)
+        for topic, ranking in run.topics.items()
     }
     scorer = kernel.Scorer(qrels, measures, options)
-    scored = kernel.map_lists(scorer.score_part, Run(run.place, topics), scorer.grader)
+    scored = kernel.map_lists(scorer.score_part, kernel.Run(run.place, topics), scorer.grader)
     scores = scorer.merge(run.name, scored.batches, scored.topics, scored.missing)
     return [
         scores.summary("score", column, measure.definition.summary) if scores.topics else np.nan

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gradedeval import kernel
 from gradedeval.cli.arguments import measure_table, usage
 from gradedeval.cli.options import MEASURES_FROM, NAME, command_line, option
 from gradedeval.cli.output import write
@@ -133,9 +134,7 @@ def _residual(definition: Definition) -> str:
 
 
 def _bounds(measure: Measure) -> str:
-    from gradedeval.kernel import kept
-
-    return "depends" if callable(measure.definition.residual) else kept(measure)
+    return "depends" if callable(measure.definition.residual) else kernel.kept(measure)
 
 
 def _bounds_in_words(measure: Measure) -> str:

@@ -207,9 +207,7 @@ def _of_topics(g: Gains) -> Iterator[tuple[Floats, Floats]]:
     """For each topic recall at its relevant documents, ascending, and interpolated precision from each on."""
     total = g.ideal.sum(1)
     recall = g.gain.cumsum(1) / np.where(total > 0, total, 1.0)[:, None]
-    from gradedeval.kernel import precision_at_relevant
-
-    precision = precision_at_relevant(g)
+    precision = kernel.precision_at_relevant(g)
     best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
     for row, relevant in enumerate(g.relevant):
         yield recall[row, relevant], best[row, relevant]

@@ -878,8 +878,8 @@ class _NumRelRet(Measure):
 num_rel_ret: _NumRelRet
 
 class _Hits(Measure):
-    """Number of relevant documents retrieved, averaged over topics: num_rel_ret, which adds them up, as a mean.
-    Whether there is one at all is success, also called hit."""
+    """Number of relevant documents retrieved, averaged over topics: num_rel_ret, which adds them up, as a mean. For
+    whether there is any, use success, also called hit."""
 
     @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...

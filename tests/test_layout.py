@@ -143,6 +143,20 @@ def test_outer_rooms_use_the_kernel_by_its_doorway() -> None:
     assert len(doorway()) <= MOST_NAMES
 
 
+def test_what_outer_rooms_want_late_of_the_kernel_they_write_with_its_name() -> None:
+    """`kernel.evaluate_runs`, and no import inside a function: there is one way to be late."""
+    inside = {
+        f"{module}.{node.name}"
+        for module, path in MODULES.items()
+        if room(module) in OUTER
+        for node in statements(parsed(path))
+        if isinstance(node, ast.FunctionDef)
+        for statement in statements(node)
+        if isinstance(statement, ast.ImportFrom) and statement.module == "gradedeval.kernel"
+    }
+    assert inside == set()
+
+
 def _past_the_doorway(module: str) -> set[str]:
     return {other for other in imports()[module] if other.startswith("gradedeval.kernel.")}
 

@@ -63,7 +63,7 @@ COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.it
 
 ABOUT: dict[str, tuple[str, str]] = {
     "help": ("cli.help:help_page", "Explain a command or a measure, or list measures or formats."),
-    "completion": ("cli.completion:completion", "Print what completes commands in bash, zsh or fish."),
+    "completion": ("cli.completion:completion", "Print a completion script for bash, zsh or fish."),
 }
 """Commands about the program itself."""
 
@@ -133,7 +133,7 @@ TREC_EVAL_FLAGS: dict[str, str | None] = {
 
 
 WIDEST = max(map(len, COMMANDS | ABOUT))
-"""Columns that names of commands take in a help page."""
+"""Width of the column of names on a help page."""
 
 COMPLETE = "_GRADEDEVAL_COMPLETE"
 """The variable by which a shell asks how a word may go on; its name is click's."""

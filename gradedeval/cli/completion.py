@@ -87,14 +87,14 @@ def _values(written: str) -> Any:
 @click.argument("shell", required=False, default="", metavar="bash|zsh|fish")
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print what makes a shell complete commands, options, measures and files.
+    """Print a completion script for a shell: for commands, options, measures and files.
 
     In bash and zsh: `eval "$(gradedeval completion bash)"` in the start-up file; in fish: `gradedeval completion fish |
     source`.
     """
     of_shell = get_completion_class(shell)
     if of_shell is None:
-        what = f"no completion for '{shell}'" if shell else "for which shell?"
-        raise InputError("completion", what, "give bash, zsh or fish", usage=True)
+        what = f"'{shell}' is not supported" if shell else "no shell given"
+        raise InputError("completion", what, "choose bash, zsh or fish", usage=True)
     name = str(context.find_root().info_name)
     write(of_shell(click.Command(name), {}, name, f"_{name}_complete".upper()).source() + "\n")

@@ -18,7 +18,7 @@ COMMON = ("-m", "-q", "-f", "-o", "--baseline", "--topics", "--like")
 """What most people need of the options that several commands share."""
 
 WIDEST = 26
-"""Columns that the names of options may take."""
+"""The widest that the column of options may be."""
 
 
 def short_page(context: click.Context) -> str:
@@ -89,7 +89,7 @@ def help_page(context: click.Context, words: tuple[str, ...]) -> None:
         return _run(program, "measures", *words)
     word = " ".join(words)
     hint = did_you_mean(word, [*commands, "formats"]) or "`gradedeval help` lists the commands"
-    raise InputError("help", f"no command and no measure is called '{word}'", hint, usage=True)
+    raise InputError("help", f"no command or measure is called '{word}'", hint, usage=True)
 
 
 def _run(program: click.Context, *words: str) -> None:
@@ -107,7 +107,7 @@ def _formats() -> str:
     ]
     read = [f"--{what}-format: {', '.join(formats_of(what))}" for what in ("run", "qrels")]
     return "\n".join([
-        "-f FORMAT chooses how results are written, or the extension of -o FILE:", "", *lines, "",
-        "How runs and qrels are written is seen from what they hold. Where that leaves it open, name a format, or the",
+        "Output formats, chosen by -f FORMAT or by the extension of -o FILE:", "", *lines, "",
+        "The format of runs and qrels is recognized from their content. Where that is ambiguous, name a format, or the",
         "columns in order, as in topic,docno,score:", "", *read, "",
     ])  # fmt: skip

@@ -83,7 +83,7 @@ def _short_page(context: click.Context, _: click.Parameter, wanted: bool) -> Non
 
 
 SHORT_HELP = click.Option(["-h"], is_flag=True, is_eager=True, expose_value=False, callback=_short_page,
-    help="Show in a line each the options that most people need, and exit.")  # fmt: skip
+    help="Show the options that most people need, one line each, and exit.")  # fmt: skip
 
 
 class Command(Described):
@@ -107,7 +107,7 @@ class Command(Described):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if self.add_help_option:  # the drop-in has habits of its own
-            args = _measures_together(_as_here(args, {flag for param in self.params for flag in param.opts}))
+            args = _joined_measures(_translated(args, {flag for param in self.params for flag in param.opts}))
         optional = {described.flag: described for described in OPTIONS.values() if described.optional_value}
         merged: list[str] = []
         for word in [*args, BARE]:
@@ -146,8 +146,8 @@ ELSEWHERE = {"--metric": ("-m",), "--metrics": ("-m",), "--per-query": ("-q",), 
 """What other tools call an option -> what it is here."""
 
 
-def _as_here(args: list[str], flags: set[str]) -> list[str]:
-    """The arguments with the options of other tools as they are called here, where the command has these `flags`."""
+def _translated(args: list[str], flags: set[str]) -> list[str]:
+    """The arguments with the options of other tools under their names here, where the command has these `flags`."""
     words: list[str] = []
     for word in args:
         name, equals, value = word.partition("=")
@@ -156,8 +156,8 @@ def _as_here(args: list[str], flags: set[str]) -> list[str]:
     return words
 
 
-def _measures_together(args: list[str]) -> list[str]:
-    """The arguments with several words after one -m as one, where they name measures and not files."""
+def _joined_measures(args: list[str]) -> list[str]:
+    """The arguments with several words after one -m joined into one, where they name measures and not files."""
     words: list[str] = []
     for word in args:
         follows = len(words) > 1 and words[-2] in ("-m", "--measure") and not word.startswith("-")

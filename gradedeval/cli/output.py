@@ -62,14 +62,14 @@ def say(text: str) -> None:
 
 
 def say_written(files: Iterable[str]) -> None:
-    """Tell who watches which files were written, and how large they are; nothing with --quiet."""
+    """On a terminal, say which files were written and how large they are; nothing with --quiet."""
     if sys.stderr is None or not sys.stderr.isatty() or asked_for("quiet"):
         return
-    from gradedeval.kernel.trec.written import size_in_words
+    from gradedeval.kernel.trec.written import readable_size
 
     for file in files:
         if os.path.isfile(file):
-            say(f"wrote {file}, {size_in_words(file)}")
+            say(f"wrote {file}, {readable_size(file)}")
 
 
 def warn(notes: Iterable[str]) -> None:

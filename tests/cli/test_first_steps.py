@@ -14,7 +14,7 @@ import pytest
 import gradedeval
 from gradedeval.cli import main
 from gradedeval.kernel.measures.table import MEASURES
-from gradedeval.kernel.trec.written import size_in_words
+from gradedeval.kernel.trec.written import readable_size
 from support.commands import Command
 from support.generated_docs import LEAVES
 
@@ -218,9 +218,11 @@ def test_a_bound_may_say_which_way_it_goes(files: Path, cli: Command) -> None:
 def test_measures_may_be_called_metrics_in_python(files: Path) -> None:
     run, qrels = files / "a", files / "qrels"
     assert gradedeval.evaluate(run, qrels, metrics="map,p@1").means == gradedeval.evaluate(run, qrels, "map p@1").means
+    with pytest.raises(gradedeval.InputError, match="metrics: is given beside measures; give one of the two"):
+        gradedeval.evaluate(run, qrels, "map", metrics="p@1")
 
 
-def test_who_watches_is_told_what_was_written(
+def test_a_terminal_shows_what_was_written(
     files: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(files)
@@ -246,4 +248,4 @@ def test_who_watches_is_told_what_was_written(
 )
 def test_sizes_of_files_are_said_in_three_digits_at_most(size: int, words: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(bytes(size))
-    assert size_in_words(str(tmp_path / "file")) == words
+    assert readable_size(str(tmp_path / "file")) == words

@@ -106,7 +106,7 @@ def test_a_command_prints_the_script_of_a_shell(shell: str, cli: Command) -> Non
 
 
 def test_a_shell_without_completion_is_one_line(cli: Command) -> None:
-    known = "give bash, zsh or fish"
-    assert cli("completion").messages == [f"completion: for which shell?; {known}"]
-    assert cli("completion", "tcsh").messages == [f"completion: no completion for 'tcsh'; {known}"]
+    known = "choose bash, zsh or fish"
+    assert cli("completion").messages == [f"completion: no shell given; {known}"]
+    assert cli("completion", "tcsh").messages == [f"completion: 'tcsh' is not supported; {known}"]
     assert cli("completion", "tcsh").code == 2

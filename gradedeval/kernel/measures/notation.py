@@ -104,8 +104,8 @@ def _at_each_cutoff(word: str) -> list[str]:
     if not dots:
         return [f"{found['measure']}@{cutoff}" for cutoff in first.split(",")]
     if not int(first) <= int(last) < int(first) + MOST_CUTOFFS:
-        what = f"cutoffs from {first} to {last} are not a range of at most {MOST_CUTOFFS:,}"
-        raise InputError(repr(word), what, "as in 'ndcg@1..10'", usage=True)
+        what = f"{first}..{last} is not an ascending range of at most {MOST_CUTOFFS:,} cutoffs"
+        raise InputError(repr(word), what, "for example 'ndcg@1..10'", usage=True)
     return [f"{found['measure']}@{cutoff}" for cutoff in range(int(first), int(last) + 1)]
 
 

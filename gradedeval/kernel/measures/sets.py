@@ -101,7 +101,7 @@ def f1(g: Gains) -> Floats:
 @measure(residual="within_run", bounds="rises", over_ties=True)
 def hits(g: Gains) -> Floats:
     """Number of relevant documents retrieved, averaged over topics: num_rel_ret, which adds them up, as a mean.
-    Whether there is one at all is success, also called hit.
+    For whether there is any, use success, also called hit.
 
     Σ_{i≤k} rel_i
 

@@ -114,6 +114,16 @@ def _folders(path: str) -> tuple[str, ...]:
 
 
 @lists_options
+def _chosen(measures: Any, metrics: Any) -> list[Measure]:
+    """The measures by either of their two names. Raises InputError (usage) where both are given, or none is."""
+    if metrics is not None and measures is not DEFAULT:
+        raise InputError("metrics", "is given beside measures", "give one of the two", usage=True)
+    chosen = parse_measures(measures if metrics is None else metrics)
+    if not chosen:
+        raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
+    return chosen
+
+
 def evaluate(
     run: Any,
     qrels: Any,
@@ -154,9 +164,7 @@ def evaluate(
     ValueError) where a measure, an option, the run or the qrels is wrong.
     """
     options = resolve_options(like, **keywords)
-    chosen = parse_measures(measures if metrics is None else metrics)
-    if not chosen:
-        raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
+    chosen = _chosen(measures, metrics)
     numbers.JOBS.check(jobs)
     if executor is not None and cluster is not None:
         raise InputError("cluster", "is given beside executor", "give one of the two", usage=True)

@@ -106,7 +106,7 @@ LOOKS = 5
 UNITS = (("kB", 1e3), ("MB", 1e6), ("GB", 1e9))
 
 
-def size_in_words(path: str) -> str:
+def readable_size(path: str) -> str:
     """The size of a file, as in `812 bytes` and `1.7 MB`."""
     size = os.path.getsize(path)
     if size < 1000:

@@ -113,7 +113,6 @@ def _folders(path: str) -> tuple[str, ...]:
     return Path(path).parts if path != "-" else ("stdin",)
 
 
-@lists_options
 def _chosen(measures: Any, metrics: Any) -> list[Measure]:
     """The measures by either of their two names. Raises InputError (usage) where both are given, or none is."""
     if metrics is not None and measures is not DEFAULT:
@@ -124,6 +123,7 @@ def _chosen(measures: Any, metrics: Any) -> list[Measure]:
     return chosen
 
 
+@lists_options
 def evaluate(
     run: Any,
     qrels: Any,

@@ -420,5 +420,6 @@ def test_a_word_may_name_several(written: str, names: list[str]) -> None:
 
 @pytest.mark.parametrize("written", ["ndcg@3..1", "ndcg@1..1001"])
 def test_a_range_of_cutoffs_goes_up_and_ends(written: str) -> None:
-    with pytest.raises(InputError, match="is not an ascending range of at most 1,000 cutoffs"):
+    says = r"is not an ascending range of at most 1,000 cutoffs; for example 'ndcg@1\.\.10'"
+    with pytest.raises(InputError, match=says):
         parse_measures(written)

@@ -36,7 +36,7 @@ __all__ = [
 
 
 class _Err(Measure):
-    """Expected reciprocal rank: how soon a user who stops at the first satisfying document stops."""
+    """Expected reciprocal rank, of the first document that satisfies the user."""
 
     @overload
     def __call__(self, /, *, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
@@ -447,7 +447,7 @@ class _Rprec(Measure):
 rprec: _Rprec
 
 class _Success(Measure):
-    """Whether there is a relevant document."""
+    """Success: whether any of the first k documents is relevant."""
 
     @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
@@ -537,7 +537,7 @@ class _RelativeP(Measure):
 relative_p: _RelativeP
 
 class _Esl(Measure):
-    """Expected search length: how many documents a user looks at in vain before the n-th relevant one; less is better."""
+    """Expected search length: the number of non-relevant documents above the n-th relevant one; lower is better."""
 
     @overload
     def __call__(self, /, *, n: int = 1, docs: float = 0, rel: float = ...) -> Measure: ...
@@ -547,7 +547,7 @@ class _Esl(Measure):
 esl: _Esl
 
 class _GmAp(Measure):
-    """Average precision, summed up over topics by the geometric mean."""
+    """Average precision, averaged over topics by the geometric mean."""
 
     @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
@@ -557,7 +557,7 @@ class _GmAp(Measure):
 gm_ap: _GmAp
 
 class _GmBpref(Measure):
-    """bpref, summed up over topics by the geometric mean."""
+    """bpref, averaged over topics by the geometric mean."""
 
     @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
@@ -707,7 +707,7 @@ class _SetRecall(Measure):
 set_recall: _SetRecall
 
 class _SetMap(Measure):
-    """Precision times recall of the retrieved set: its average precision where nothing is known of the order."""
+    """Precision times recall of the retrieved set: its average precision if the order is unknown."""
 
     @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
@@ -727,7 +727,7 @@ class _SetF(Measure):
 set_f: _SetF
 
 class _F1(Measure):
-    """F1 at the cutoff: the harmonic mean of p@k and recall@k, where a run shorter than k counts as filled up."""
+    """F1 at the cutoff: the harmonic mean of p@k and recall@k, where a run shorter than k is padded."""
 
     @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
@@ -878,8 +878,7 @@ class _NumRelRet(Measure):
 num_rel_ret: _NumRelRet
 
 class _Hits(Measure):
-    """Number of relevant documents retrieved, averaged over topics: num_rel_ret, which adds them up, as a mean. For
-    whether there is any, use success, also called hit."""
+    """Mean number of relevant documents in the top k, trec_eval's num_rel_ret averaged; the hit rate is success."""
 
     @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...

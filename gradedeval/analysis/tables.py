@@ -69,7 +69,7 @@ def readings(matrix: Matrix, measures: list[str], tested: bool = True) -> list[s
 _READINGS = {
     "geometric": "ratio of geometric means, tested by logarithms",
     "lower": "lower is better",
-    "neither": "neither more nor less is better",
+    "neither": "no preferred direction",
 }
 
 

@@ -222,7 +222,7 @@ def as_time(time: str | datetime | None) -> datetime | None:
         try:
             time = datetime.fromisoformat(time)
         except ValueError:
-            hint = "write it as in 2026-11-22T13:00:00Z"
+            hint = "write it like 2026-11-22T13:00:00Z"
             raise InputError("--time", f"'{time}' is not a time", hint, usage=True) from None
     return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
 
@@ -244,7 +244,7 @@ CLUSTER: Decorator = option(
     expose_value=False,
     callback=_remember,
     help="Share the work with a dask cluster: the address of its scheduler, as in tcp://host:8786, or 'local' for "
-    "one of this machine. Pays from ten seconds of work on.",
+    "one of this machine. Worthwhile for jobs longer than about ten seconds.",
 )
 
 

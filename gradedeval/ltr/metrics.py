@@ -97,7 +97,7 @@ class Metric:
             note.with_hint("") if isinstance(note, Note) and note.kind != "few-topics" else note for note in found.notes
         ]
         if self.top is None and depends_on_top(self.measure):
-            notes.insert(0, f"{self.name}: the highest label of each data set is taken for the top grade; say top=")
+            notes.insert(0, f"{self.name}: the highest label of each data set is taken as the top grade; set top=")
         tell(note for note in notes if note not in self._said)
         self._said.update(notes)
         (mean,) = found.means.values()

@@ -140,7 +140,7 @@ class Objective:
         if self.top is not None or not highest or highest in self._tops or not depends_on_top(self.measure):
             return
         if self._tops:
-            what = f"the highest label is {highest:g}, and was {self._tops[-1]:g}: gains differ between data; say top="
+            what = f"the highest label is {highest:g}, and was {self._tops[-1]:g}: gains differ; set top="
             tell([f"{self.measure}: {what}"])
         self._tops.append(highest)
 

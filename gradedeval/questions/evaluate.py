@@ -137,7 +137,7 @@ EVAL_OPTIONS = [
     option("--cwl", section=OUTPUT, is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
            "eu, etu, ec, etc, ed."),
     option("--sort", section=OUTPUT, metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first; "
-           "the highest first where neither more nor less is better. Runs equal to 1e-12 go by name."),
+           "the highest first where no preferred direction. Runs equal to 1e-12 go by name."),
     option("--ranks", section=OUTPUT, is_flag=True, help="Number the runs of --sort; equal runs share a rank."),
     option("--run-name", section=OUTPUT, type=click.Choice(["file", "tag"]), default="file", help="Name runs after "
            "their file or their tag. Default: file."),

@@ -238,7 +238,7 @@ def check_topics(run: Submission, facts: Facts, known: Sequence[str], where: str
     facts.extra = [topic for topic in facts.depth if topic not in known_topics]
     if known and facts.topics and len(facts.missing) == len(known):
         what = f"shares no topics with {where} ({shorten(facts.depth, 2)} vs {shorten(known, 2)})"
-        run.error("topics", what, "are they from the same collection?")
+        run.error("topics", what, "check that both are for the same collection")
         return
     if facts.missing and facts.topics:
         what = f"{len(facts.missing)} of {len(known)} topics of {where} are missing ({shorten(facts.missing)})"

@@ -205,7 +205,7 @@ def table(
     scores      what `gradedeval.evaluate` returns
     form        latex, markdown, html or table; without marks and a caption also trec, csv, tsv, json and jsonl
     best        the best of each column in bold, the second best underlined, where lower is better the lowest; equal as
-                printed is equal. Nothing is marked where neither more nor less is better
+                printed is equal. Nothing is marked where no preferred direction
     baseline    mark what differs significantly from this run: † and ‡ for two levels. Several: a letter for each
     test        as of `gradedeval.compare`, `bayes` aside; None: randomization
     correction  over the pairs of a measure with all baselines: holm (None), bonferroni, bh or none

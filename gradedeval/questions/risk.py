@@ -121,7 +121,7 @@ def risk(
     frame = joined([to_frame(_columns(paired, of, alpha)) for paired in usable])
     left_out = [paired.measure for paired in measures if paired.reading.better == "neither"]
     blank = list(dict.fromkeys(frame["measure"][frame["geo_risk"].isna()]))
-    notes = [f"{', '.join(left_out)}: left out: neither more nor less is better"] if left_out else []
+    notes = [f"{', '.join(left_out)}: left out: no preferred direction"] if left_out else []
     what = "no ZRisk or GeoRisk; both need means of scores that are never below 0, and the higher the better"
     tell([*notes, *([f"{', '.join(blank)}: {what}"] if blank else [])])
     return frame

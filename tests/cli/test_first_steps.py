@@ -115,7 +115,7 @@ def test_a_measure_that_fails_is_shown_with_its_line_and_on_demand_the_traceback
     [("import os\n1 / 0\n", "bad.py:2: cannot be loaded (ZeroDivisionError: division by zero)"),
      ("x = 1\ndef f(:\n", "bad.py:2: cannot be loaded (SyntaxError: "),
      ("from gradedeval import measure\n@measure\n@measure\ndef mine(g):\n    return g.rank\n",
-      "bad.py:2: cannot be loaded (InputError: measure 'mine': is a measure already; write @measure once)")],
+      "bad.py:2: cannot be loaded (InputError: measure 'mine': is already a measure; write @measure once)")],
 )  # fmt: skip
 def test_a_file_that_cannot_be_loaded_is_shown_with_its_line(
     content: str, says: str, files: Path, cli: Command

@@ -254,7 +254,7 @@ def test_in_python_processes_give_the_same_of_anything_that_is_a_run(folder: Pat
     found = []
     for jobs in (1, 2):
         runs["file"] = io.BytesIO(run_of(3).encode())
-        with pytest.warns(gradedeval.EvaluationWarning, match="4 of 5 judged topics not in the run"):
+        with pytest.warns(gradedeval.EvaluationWarning, match="4 of 5 judged topics are missing from the run"):
             found.append(gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap ndcg", jobs=jobs).means_by_run)
     assert found[0] == found[1]
     assert nobody_is_left()
@@ -348,7 +348,7 @@ def test_a_run_on_which_a_process_dies_is_scored_by_another_which_may_die_too(
     if not always:
         assert outcome == expected
     else:
-        message = "3.run: a process that shared the work died; is there memory for so many? try --jobs 1"
+        message = "3.run: a worker process died; it may be out of memory; try --jobs 1"
         assert (outcome.code, outcome.messages[0]) == (1, message)
         lines = [line for line in expected.out.splitlines() if not line.startswith(b"3.run")]
         assert outcome.out.splitlines() == lines
@@ -371,7 +371,7 @@ def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: 
     monkeypatch.setattr(executors, "can_fork", lambda: True)
     monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0, large_file=10000, segment=1000, block=1 << 8))
     paths = [folder / "large.run", *(folder / "runs" / name for name in SIX), folder / "larger.run"]
-    with pytest.warns(gradedeval.EvaluationWarning, match="900 topics not judged"):
+    with pytest.warns(gradedeval.EvaluationWarning, match="900 unjudged topics"):
         found = gradedeval.evaluate(paths, str(folder / "qrels.txt"), "ap", jobs=2)
     assert list(found.means_by_run) == ["large.run", *SIX, "larger.run"]
     assert log.read_text().split() == [str(os.getpid())] * 2
@@ -484,5 +484,5 @@ def test_a_pipe_whose_process_died_is_not_read_again(
     piped = (folder / "runs" / SIX[0]).read_bytes()
     outcome = cli("-", f"runs/{SIX[1]}", "qrels.txt", "-m", "num_ret", "-f", "csv", "--jobs", "2", stdin=piped)
     assert outcome.code == 1
-    assert outcome.messages[0] == "stdin: a process that shared the work died; run it again from a file"
+    assert outcome.messages[0] == "stdin: a worker process died; run it again from a file"
     assert outcome.out.count(b"num_ret") == 1

@@ -158,5 +158,5 @@ def test_no_option_that_takes_a_file_is_forgotten() -> None:
 
 def test_what_comes_from_a_url_is_not_executed(cli: Command, files: None) -> None:
     done = cli("c.run", "qrels", "--measures-from", f"{FOLDER}own.py")
-    message = "is a URL, and nothing is executed that comes from one; copy the file, read it, and name the copy"
+    message = "is a URL; code from a URL is never executed; copy the file, read it, and name the copy"
     assert (done.code, done.messages) == (2, [f"{FOLDER}own.py: {message}"])

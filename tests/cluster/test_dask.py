@@ -169,7 +169,7 @@ def test_the_first_worker_of_an_empty_cluster_is_waited_for_and_a_scheduler_that
         page = r"http://127\.0\.0\.1:\d+/status" if find_spec("bokeh") else ""  # by which dask draws its pages
         assert re.fullmatch(page, clusters.dashboard(client))
         monkeypatch.setattr(clusters, "FIRST_WORKER", 0.1)
-        with pytest.raises(InputError, match=r"^cluster: no worker has come to tcp://\S+ within 0\.1 seconds; "):
+        with pytest.raises(InputError, match=r"^cluster: no worker has joined tcp://\S+ within 0\.1 seconds; "):
             Workers.of(executor=client)
         monkeypatch.setattr(clusters, "FIRST_WORKER", 60)
         cluster.add_worker(tmp_path)

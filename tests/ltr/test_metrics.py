@@ -62,8 +62,8 @@ def test_what_is_assumed_is_said_once() -> None:
         values = [metric.value(*arrays, group=[2, 2]) for _ in range(2)]
     said = [str(warning.message) for warning in caught]
     assert len(said) == 3
-    assert said[0] == "err: the highest label of each data set is taken for the top grade; say top="
-    assert said[1] == "grades: 1 of 2 topics without a relevant document (2); it scores 0"
+    assert said[0] == "err: the highest label of each data set is taken as the top grade; set top="
+    assert said[1] == "grades: 1 of 2 topics has no relevant documents (2) and scores 0"
     assert said[2] == "the means are over 2 topics; too few to tell systems apart"
     assert values == [0.5 * 0.75 / 2] * 2
     with warnings.catch_warnings():

@@ -177,7 +177,7 @@ def test_arrays_may_be_used_again_for_other_data() -> None:
 
 
 def test_another_top_grade_than_before_is_said_once() -> None:
-    scores, message = [4.0, 3, 2, 1], "the highest label is 2, and was 3: gains differ between data; say top="
+    scores, message = [4.0, 3, 2, 1], "the highest label is 2, and was 3: gains differ; set top="
     for objective in (ltr.objective("err"), ltr.approx("err")):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

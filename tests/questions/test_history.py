@@ -280,7 +280,7 @@ def test_eval_and_check_write_what_history_reads(tmp_path: Path, cli: Command) -
         ((RUN, QRELS, "--label", "x"), "--label: there is neither a caption nor a history to label;"),
         ((RUN, QRELS, "--append-to", RUN), "--append-to: '"),
         ((RUN, QRELS, "--append-to", "-"), "--append-to: '-' is not a file that can be appended to; name one, as in"),
-        ((RUN, QRELS, "--append-to", "h.jsonl", "--time", "noon"), "--time: 'noon' is not a time; write it as in 2026"),
+        ((RUN, QRELS, "--append-to", "h.jsonl", "--time", "noon"), "--time: 'noon' is not a time; write it like 2026"),
         (("history",), "0 files given; name one history: gradedeval history FILE"),
     ],
 )

@@ -60,7 +60,7 @@ def test_the_best_is_bold_and_the_second_underlined_by_the_direction_of_the_meas
     assert found["good"][1:] == ["*0.0000*", "36", "*1.0000*"]  # fewer documents are better, and of num_ret neither
     assert found["fair"][1:] == ["*0.0000*", "36", "*1.0000*"]
     assert found["poor"][1:] == ["_0.9167_", "36", "_0.5417_"]
-    legend = "*best* and _second best_ of each column; esl: lower is better; num_ret: neither more nor less is better"
+    legend = "*best* and _second best_ of each column; esl: lower is better; num_ret: no preferred direction"
     assert legend in text.splitlines()
 
 
@@ -224,7 +224,7 @@ def test_what_goes_with_nothing_is_one_line(words: str, message: str, files: Pat
     done = cli(*words.split())
     assert (done.code, done.text) == (2, "")
     assert message in done.messages[-1]
-    assert "not in the run" not in "".join(done.messages)
+    assert "missing from the run" not in "".join(done.messages)
 
 
 def test_the_function_says_so_too(scores: gradedeval.Scores) -> None:

@@ -111,7 +111,7 @@ def test_a_rise_is_a_loss_where_lower_is_better_and_there_is_no_risk_where_neith
         assert float(unjudged["u_risk"]) == pytest.approx(float(judged["u_risk"]))
         assert (unjudged["wins"], unjudged["geo_risk"]) == (judged["wins"], "")
     said = [
-        "num_ret: left out: neither more nor less is better",
+        "num_ret: left out: no preferred direction",
         "unjudged@20: no ZRisk or GeoRisk; both need means of scores that are never below 0, and the higher the better",
     ]
     assert [message for message in found.messages if message in said] == said

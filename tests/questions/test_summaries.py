@@ -158,7 +158,7 @@ def test_tables_say_which_scores_are_better_and_what_is_tested(files: Path, cli:
     found = cli("compare", "steady.run", "uneven.run", "qrels", "-m", "gm_ap unjudged@3 num_ret")
     assert found.text.splitlines()[-2].endswith(
         " | gm_ap: ratio of geometric means, tested by logarithms | unjudged@3: lower is better"
-        " | num_ret: neither more nor less is better"
+        " | num_ret: no preferred direction"
     )
     rows = {line.split()[0]: line for line in found.text.splitlines()[2:5]}
     assert "×0.0000 to ×inf" in rows["gm_ap"]

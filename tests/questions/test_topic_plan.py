@@ -137,7 +137,7 @@ def test_at_the_prompt(cli: Command) -> None:
 )
 def test_faults_of_usage(words: tuple[str, ...], said: str, cli: Command) -> None:
     found = cli("power", *words)
-    said_of_runs = [line for line in found.messages if "without a relevant document" in line]
+    said_of_runs = [line for line in found.messages if "no relevant documents" in line]
     assert (found.code, len(found.messages)) == (2, 1 + len(said_of_runs))
     assert found.messages[-1] == said or (said[-1] == "…" and found.messages[-1].startswith(said[:-1]))
 

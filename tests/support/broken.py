@@ -316,7 +316,8 @@ PLACES = [
     bad_command("qrels that stand first", ("qrels.txt", "run.txt", "run.txt"), "run.txt: looks like a run (6 …",
                 code=1),
     bad_qrels("no topic in common", b"q51 0 a 1\nq52 0 a 1\nq53 0 a 1\n",
-              "run.txt: shares no topics with qrels.txt (1, 2 vs q51, q52, …); are they from the same collection?"),
+              "run.txt: shares no topics with qrels.txt (1, 2 vs q51, q52, …); check that both are for the same "
+              "collection"),
     bad_command("standard input twice", ("-", "-"),
                 "-: standard input can only be read once; give the other as a file"),
     bad_command("standard input for two runs", ("-", "-", "qrels.txt"), "-: standard input can only be read once; …"),

@@ -328,7 +328,7 @@ WRONG = [
     Wrong("JSON with a docno twice", "run", text('{"51": {"d7": 12.5, "d7": 1}}'),
           "FILE: duplicate name 'd7' in a JSON object; give each name once"),
     Wrong("JSON of another kind", "run", text('{"version": 2, "results": []}'),
-          "FILE: holds JSON of an unknown form (object of version, results); expected topic -> docno -> number, or "
+          "FILE: holds JSON in an unknown layout (object of version, results); expected topic -> docno -> number, or "
           'records such as {"topic": "51", "docno": "d7", …}'),
     Wrong("JSON Lines with a score that is text", "run", text(
         '{"qid": "51", "docno": "d7", "score": 2}\n{"qid": "52", "docno": "d3", "score": "high"}\n'),
@@ -354,8 +354,8 @@ WRONG = [
     Wrong("an Excel workbook", "run", lambda path: packed(path, "[Content_Types].xml"),
           "FILE: is an Excel workbook; save the table as CSV"),
     Wrong("a zip archive", "run", lambda path: packed(path, "a.run"),
-          "FILE: is a zip archive; unpack it, and give its files"),
-    Wrong("a tar archive", "qrels", tar, "FILE: is a tar archive; unpack it, and give its files"),
+          "FILE: is a zip archive; extract it, and give its files"),
+    Wrong("a tar archive", "qrels", tar, "FILE: is a tar archive; extract it, and give its files"),
     Wrong("a pickle", "run", lambda path: path.write_bytes(b"\x80\x04\x95" + bytes(30)),
           "FILE: is a Python pickle, which could run code when it is read; save it as JSON, CSV or Parquet"),
     Wrong("a run of MS MARCO where qrels belong", "qrels", lines(list(RUN), "\t"),
@@ -391,7 +391,7 @@ WRONG = [
           "FILE:2: grade 'S' is a word; the labels found are H+, L1, S: give each a grade, as in --labels "
           "H+=…,L1=1,S=…"),
     Wrong("a word among numbers", "qrels", text("51 0 d7 1\n51 0 d2 H\n"),
-          "FILE:2: grade 'H' is not a number; give the word its grade, as in --labels H=…"),
+          "FILE:2: grade 'H' is not a number; map the word to a grade, as in --labels H=…"),
     Wrong("LETOR without docids", "qrels", text("2 qid:51 1:0.5 2:0.25\n"),
           "FILE:1: no docid behind #; runs name documents by docid; rows without any are for evaluate_arrays in "
           "Python"),

@@ -135,7 +135,7 @@ def _nerr_details(g: Gains) -> dict[str, Floats]:
     rank_sum=RankSum("stop", _utilities),
 )
 def err(g: Gains) -> Floats:
-    """Expected reciprocal rank: how soon a user who stops at the first satisfying document stops.
+    """Expected reciprocal rank, of the first document that satisfies the user.
 
     Σ_i 1/i · r_i · Π_{j<i} (1 − r_j)
 
@@ -193,7 +193,7 @@ def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
 
     Chapelle et al., CIKM 2009, definition 1 and section 7.2.
 
-    utility  φ, what it is worth to be satisfied at rank i: rr (1/i), dcg (1/log2(i+1)), one, or a file
+    utility  φ, the utility of being satisfied at rank i: rr (1/i), dcg (1/log2(i+1)), one, or a file
              with a value a line
     gamma    the probability that a user who is not satisfied goes on
     """
@@ -235,7 +235,7 @@ def rr(g: Gains) -> Floats:
     rank_sum=RankSum("stop", lambda g: _utilities(g, "one")),
 )
 def success(g: Gains) -> Floats:
-    """Whether there is a relevant document.
+    """Success: whether any of the first k documents is relevant.
 
     1 if any of the first k is relevant, else 0
 

@@ -654,7 +654,7 @@ class Measure:
     @property
     def residual(self) -> Residual:
         """What its residual covers. Of the C/W/L quantities only expected utility has one that is a bound, and a
-        condensed list has none: a document judged later could enter above others."""
+        condensed list has none: a newly judged document could enter above others."""
         bounded = self.arguments.get("of", "eu") == "eu" and not self.judged_only
         residual = self.definition.residual if bounded else "none"
         return residual(self.arguments) if callable(residual) else residual
@@ -759,7 +759,7 @@ def measure(function: Callable[..., Floats], **properties: Any) -> Measure:
     said of it is a keyword:
     """
     if isinstance(function, Measure):
-        raise InputError(f"measure '{function.name}'", "is a measure already", "write @measure once", usage=True)
+        raise InputError(f"measure '{function.name}'", "is already a measure", "write @measure once", usage=True)
     return Measure(Definition(function=function, **properties))
 
 

@@ -111,7 +111,7 @@ def _at_each_cutoff(word: str) -> list[str]:
 
 def too_long(word: Iterable[str]) -> InputError:
     """The error of a measure with too many characters."""
-    hint = "read what is long from a file, as in gain=@gains.csv"
+    hint = "put long values in a file, as in gain=@gains.csv"
     return InputError(_begin(word), f"is longer than {LONGEST:,} characters", hint, usage=True)
 
 

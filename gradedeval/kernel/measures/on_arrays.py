@@ -19,8 +19,8 @@ from gradedeval.kernel.measures.tied import mean_gains
 TIES: tuple[ArrayTies, ...] = ("file", "best", "worst", "average")
 
 TIED = (
-    "documents with equal scores and different grades stay in the order of the arrays; "
-    "say ties='file' if that is meant, or 'average', 'worst' or 'best'"
+    "documents with equal scores and different grades stay in the order of the arrays; set ties='file' if this is "
+    "intended, or 'average', 'worst' or 'best'"
 )
 
 
@@ -50,7 +50,7 @@ def score_arrays(
     labels, codes = grade_codes(grades, "y_true")
     table = _table(measure, labels, top_grade)
     if grades.ndim == 1 and top_grade is None and depends_on_top(measure):
-        what = f"{measure}: the highest grade in y_true is taken for the top of the scale; say top_grade="
+        what = f"{measure}: the highest grade in y_true is taken as the top of the scale; set top_grade="
         tell([what])
     lengths = None
     if measure.judged_only:  # what nobody judged stands below the end
@@ -82,7 +82,7 @@ def check_ties(measure: Measure, ties: ArrayTies | None) -> None:
         check_choice(ties, TIES, "ties")
     if ties == "average" and not measure.definition.over_ties:
         what = f"{measure.name} has no average over ties"
-        raise InputError("ties", what, "say 'file', 'worst' or 'best'", usage=True)
+        raise InputError("ties", what, "use 'file', 'worst' or 'best'", usage=True)
 
 
 def as_numbers(values: Any, place: str) -> Floats:

@@ -35,7 +35,7 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     place = str(path)
     will_read(path)
     if is_url(place):
-        what = "is a URL, and nothing is executed that comes from one"
+        what = "is a URL; code from a URL is never executed"
         raise InputError(url_place(place), what, "copy the file, read it, and name the copy", usage=True)
     if not os.path.exists(path):
         raise InputError(place, "no such file", "check the path", usage=True)

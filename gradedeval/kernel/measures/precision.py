@@ -252,7 +252,7 @@ def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
 
 @measure(residual="from_bounds", bounds=Bounds("graded_average"), ceiling=1, summary="geometric")
 def gm_ap(g: Gains) -> Floats:
-    """Average precision, summed up over topics by the geometric mean.
+    """Average precision, averaged over topics by the geometric mean.
 
     1/R Σ_{i relevant} P@i; over topics exp(mean of ln max(AP, 0.00001))
 
@@ -263,7 +263,7 @@ def gm_ap(g: Gains) -> Floats:
 
 @measure(ceiling=1, summary="geometric")
 def gm_bpref(g: Gains) -> Floats:
-    """bpref, summed up over topics by the geometric mean.
+    """bpref, averaged over topics by the geometric mean.
 
     bpref; over topics exp(mean of ln max(bpref, 0.00001))
 
@@ -360,7 +360,7 @@ WANTED = Check("a whole number from 1", lambda n: isinstance(n, int) and n >= 1)
     checks={"n": WANTED, "docs": NOT_NEGATIVE},
 )
 def esl(g: Gains, *, n: int = 1, docs: float = 0) -> Floats:
-    """Expected search length: how many documents a user looks at in vain before the n-th relevant one; less is better.
+    """Expected search length: the number of non-relevant documents above the n-th relevant one; lower is better.
 
     non-relevant documents above the n-th relevant one, or all of them where fewer are relevant
 

@@ -55,7 +55,7 @@ def set_recall(g: Gains) -> Floats:
 
 @measure(residual="from_bounds", bounds="counts", cutoff="renormalizes", ceiling=1)
 def set_map(g: Gains) -> Floats:
-    """Precision times recall of the retrieved set: its average precision where nothing is known of the order.
+    """Precision times recall of the retrieved set: its average precision if the order is unknown.
 
     hits² / (n R)
 
@@ -89,7 +89,7 @@ def set_f(g: Gains, *, x: float = 1.0) -> Floats:
 
 @measure(residual="from_bounds", bounds="counts", cutoff="renormalizes", ceiling=1, over_ties=True)
 def f1(g: Gains) -> Floats:
-    """F1 at the cutoff: the harmonic mean of p@k and recall@k, where a run shorter than k counts as filled up.
+    """F1 at the cutoff: the harmonic mean of p@k and recall@k, where a run shorter than k is padded.
 
     2 hits_k / (k + R), k: n without a cutoff
 
@@ -100,8 +100,7 @@ def f1(g: Gains) -> Floats:
 
 @measure(residual="within_run", bounds="rises", over_ties=True)
 def hits(g: Gains) -> Floats:
-    """Number of relevant documents retrieved, averaged over topics: num_rel_ret, which adds them up, as a mean.
-    For whether there is any, use success, also called hit.
+    """Mean number of relevant documents in the top k, trec_eval's num_rel_ret averaged; the hit rate is success.
 
     Σ_{i≤k} rel_i
 

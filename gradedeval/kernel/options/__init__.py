@@ -69,9 +69,8 @@ class Options:
         "in the file. The last two ignore the scores.", signature=elsewhere)
     scores: Precision = option("float64", "Floating-point precision in which scores are compared.")
     depth: int | None = option(None, "Keep only the N highest-ranked documents of each topic.", metavar="N", minimum=1)
-    topics: Topics = option("qrels", "Topics to average over: all in the qrels (one that is missing from the run "
-        "counts as an empty ranking), those in both files, all in the run, or the relevant ones: in both files and "
-        "with a relevant document.")
+    topics: Topics = option("qrels", "Topics to average over: all in the qrels (topics missing from the run score as "
+        "empty rankings), those in both files, all in the run, or those in both files with a relevant document.")
     gain: Value | None = option(None, "Gain scheme of graded measures that do not name their own: linear, exp, ntcir, "
         "grade, a list of gains such as 0:0.5:1, or @FILE with lines of grade,gain.",
         section=GAINS, metavar="SCHEME", accepts="a gain scheme or a list of gains", read=read_gain,
@@ -80,33 +79,34 @@ class Options:
         section=GAINS, metavar="GRADE", default_text="1", above=0, signature=elsewhere)
     top_grade: float | None = option(None, "Top grade of the scale.",
         section=GAINS, metavar="GRADE", default_text="the highest grade in the qrels", minimum=0, signature=elsewhere)
-    negative: Negative = option("judged", "Documents with a grade below 0: judged, with gain 0, or unjudged.",
+    negative: Negative = option("judged", "How to treat grades below 0: as judged, with gain 0, or as unjudged.",
         section=GAINS)
-    max_gain: float | None = option(None, "Top gain: what an unjudged document may be worth in a residual, and "
-        "each document of the best ranking in erria(norm=best).",
-        section=GAINS, metavar="GAIN", default_text="the largest of the scheme", minimum=0)
+    max_gain: float | None = option(None, "Top gain: the gain of an unjudged document in a residual, and of each "
+        "document of the best ranking in erria(norm=best).",
+        section=GAINS, metavar="GAIN", default_text="the scheme's largest", minimum=0)
     costs: Costs | None = option(None, "Costs for C/W/L measures: lines of a document type (column 2 of the run) and "
         "its cost.", section=GAINS, metavar="FILE", default_text="1 for every document",
         accepts="a file or a dict of costs", read=read_costs, names_file=True, needs_ids=True,
         signature=lambda _, costs: f"costs {costs.digest}")
-    fill: Fill | None = option(None, "Gains of documents that nobody judged, as clicks tell them: lines of "
-        "topic,docno,gain with gains from 0 to 1. They count in err, cascade and C/W/L measures, where their gain is "
-        "known to residuals; to all others the documents are unjudged.", section=GAINS, commands="measuring",
+    fill: Fill | None = option(None, "Click-based gains for unjudged documents: lines of topic,docno,gain with gains "
+        "from 0 to 1. Used by err, cascade and C/W/L measures and their residuals; for all other measures the "
+        "documents stay unjudged.", section=GAINS, commands="measuring",
         metavar="FILE", accepts="a file, a dict or a DataFrame of gains", read=read_fill, names_file=True,
         needs_ids=True, signature=lambda _, fill: f"fill {fill.count} {plural(fill.count, 'document')} {fill.digest}")
-    duplicates: Duplicates = option("error", "A docno that occurs twice in a topic: an error (only a warning where the "
-        "qrels repeat the same grade), keep the first or the last, or refuse it whatever the grades are.",
+    duplicates: Duplicates = option("error", "Duplicate docnos in a topic: error (identical judgments only warn), "
+        "keep the first, keep the last, or refuse always.",
         needs_ids=True)
-    residuals: Residuals | None = option(None, "Report how far each score could still rise. 'split' tells unjudged "
-        "documents in the run from ranks beyond its end; 'difference' is the signed difference of cwl_eval, for C/W/L "
+    residuals: Residuals | None = option(None, "Report how much each score could still rise if unjudged documents "
+        "were relevant. 'split' separates unjudged documents in the run from ranks beyond its end; 'difference' is "
+        "the signed difference of cwl_eval, for C/W/L "
         "measures.", section=RESIDUALS, commands="eval", optional_value=True,
         signature=lambda _, kind: "signed differences" if kind == "difference" else "")
-    residual_depth: Depth = option("cutoff", "Compute the best case down to the cutoff, or over the full ranking.",
+    residual_depth: Depth = option("cutoff", "Ranks that a residual takes into account: down to the cutoff, or all.",
         section=RESIDUALS, commands="scoring")
-    max_residual: float | None = option(None, "Leave out of each measure's mean the topics whose residual exceeds X.",
+    max_residual: float | None = option(None, "Exclude topics whose residual exceeds X from each measure's mean.",
         section=RESIDUALS, commands="scoring", metavar="X", minimum=0)
-    bounds: bool = option(False, "Report how low and how high each score can come, whatever the documents turn out to "
-        "be that the run retrieved and nobody judged.", section=RESIDUALS, commands="eval", signature=elsewhere)
+    bounds: bool = option(False, "Report lower and upper bounds on each score over all possible judgments of the "
+        "retrieved unjudged documents.", section=RESIDUALS, commands="eval", signature=elsewhere)
     unseen: float | int | None = option(None, "Let N unjudged documents that were not retrieved be relevant "
         f"in each topic, in --bounds and where judging could reverse an order {numbers.UNSEEN.limits}; inf: any "
         "number.", section=RESIDUALS, commands="eval",
@@ -123,25 +123,26 @@ class Options:
     strata: bool = option(False, "The qrels are of a stratified sample: they have five columns, the stratum stands "
         "before the grade, and a grade below 0 says pooled and not sampled. For xinfap, statap and infndcg.",
         signature=elsewhere, needs_ids=True)
-    run_format: str | None = option(None, "Format of the runs, where their content leaves it open: "
-        f"{', '.join(formats_of('run'))}, or columns in order, as in topic,q0,docno,rank,score. +header behind it "
-        "skips the first line.", metavar="FORMAT", default_text="what the content says", accepts="the name of a format",
+    run_format: str | None = option(None, "Run format, if it cannot be detected: "
+        f"{', '.join(formats_of('run'))}, or columns in order, as in topic,q0,docno,rank,score. Append +header to "
+        f"skip the first line.", metavar="FORMAT", default_text="detected from the content", accepts="the name of a "
+        "format",
         read=lambda value: read_format(value, "run"), signature=elsewhere, needs_ids=True)
-    qrels_format: str | None = option(None, "The same of the qrels: "
+    qrels_format: str | None = option(None, "Qrels format, if it cannot be detected: "
         f"{', '.join(formats_of('qrels'))}, or columns in order, as in topic,docno,grade.", metavar="FORMAT",
-        default_text="what the content says", accepts="the name of a format",
+        default_text="detected from the content", accepts="the name of a format",
         read=lambda value: read_format(value, "qrels"), signature=elsewhere, needs_ids=True)
-    labels: Labels | None = option(None, "Grades of labels where the qrels have words, as in "
+    labels: Labels | None = option(None, "Grades of the labels in the qrels, if they are words, as in "
         "HRel=2,Rel=1,NRel=0. L0, L1, L2, … are known.", metavar="LABEL=GRADE,…",
         accepts="a dict label -> grade, or text such as 'Rel=1,NRel=0'", read=read_labels, signature=elsewhere,
         needs_ids=True)
     topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
         accepts="a file or a list of topics", read=read_topics, names_file=True, signature=chosen_topics)
-    max_growth: float | int | None = option(None, "Refuse compressed files that unpack to more than N times their "
-        f"size {numbers.GROWTH.limits}, as those do that are made to fill a memory; inf: none.", commands="all",
+    max_growth: float | int | None = option(None, "Refuse compressed files that expand to more than N times their "
+        f"size {numbers.GROWTH.limits}, a sign of a decompression bomb; inf: no limit.", commands="all",
         metavar="N|inf", default_text="1000", accepts="a number from 1, or inf", read=read_growth, signature=elsewhere,
         needs_ids=True, within=growth_up_to)
-    extra_fields: bool = option(False, "Ignore what a line of a run has beyond its six fields, as trec_eval does.",
+    extra_fields: bool = option(False, "Ignore extra fields after the sixth in run lines, as trec_eval does.",
         commands="none", signature=elsewhere)
     given: frozenset[str] = option(frozenset(), "Which of `order` and `ties` the user has chosen.", commands="none",
         accepts="a set of names", signature=elsewhere)
@@ -164,13 +165,13 @@ class Options:
             )
         if self.judged_only and (self.wants_residuals or self.bounds):
             wanted = ("residual", "residuals") if self.wants_residuals else ("bounds", "bounds")
-            what = f"a condensed list has no {wanted[0]}: a document judged later could enter above others"
+            what = f"a condensed list has no {wanted[0]}: a newly judged document could enter above others"
             raise OPTIONS["judged_only"].error(what, f"leave out {flag.judged_only:True} or the {wanted[1]}")
         if self.bounds and self.interval is not None:
             what = f"{flag.interval:True} has columns low and high too"
             raise OPTIONS["bounds"].error(what, "ask for one of them")
         if self.bounds and self.ties in TIES_BY_GRADE:
-            what = f"{self.ties} has no bounds: documents judged later would change places"
+            what = f"{self.ties} has no bounds: newly judged documents would change places"
             raise OPTIONS["ties"].error(what, f"take another order of ties, or leave out {flag.bounds:True}")
 
     def check_unscored(self, command: str, commands: Commands = "reading") -> None:

@@ -198,7 +198,7 @@ class Costs:
         for name, cost in self.of.items():
             if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < math.inf:
                 what = f"cost {shown(cost)} of type '{decode(name)}' is not a finite number above 0"
-                raise InputError(self.place, what, "every document costs something")
+                raise InputError(self.place, what, "costs must be positive")
 
     @property
     def digest(self) -> str:
@@ -306,7 +306,7 @@ def read_costs(costs: Any) -> Any:
     for row in table.rows:
         cost = cost_of[encode(row.cells["type"])] = table.number(row, "cost")
         if cost <= 0:
-            table.problems.add(row.line, f"cost {row.cells['cost']} is not above 0", "every document costs something")
+            table.problems.add(row.line, f"cost {row.cells['cost']} is not above 0", "costs must be positive")
     table.check([row.cells["type"] for row in table.rows], ("type",))
     return Costs(cost_of, table.place)
 

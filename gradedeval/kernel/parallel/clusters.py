@@ -254,7 +254,7 @@ def _wait_for_worker(client: Any) -> None:
     try:
         client.submit(int, pure=False).result(timeout=FIRST_WORKER)
     except TimeoutError:
-        what = f"no worker has come to {address} within {FIRST_WORKER} seconds"
+        what = f"no worker has joined {address} within {FIRST_WORKER} seconds"
         raise InputError(flag.cluster, what, f"start one with `dask worker {address} --nthreads 1`") from None
 
 

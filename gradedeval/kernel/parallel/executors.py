@@ -123,7 +123,7 @@ KEPT = 4
 class Reply(Enum):
     """What a worker answers instead of a result."""
 
-    UNKNOWN = "it has not had the work yet"
+    UNKNOWN = "it has not received the work yet"
 
 
 class Submit(Protocol):

@@ -55,7 +55,7 @@ FAR = Limits(segment=1 << 28, runs=50, waiting=100)
 """Those of a cluster: to hand over a task takes milliseconds there, so that each is about a second of work."""
 
 
-MORE_MEMORY = "do the workers have enough memory? see --memory-limit of `dask worker`"
+MORE_MEMORY = "the workers may be out of memory; see --memory-limit of `dask worker`"
 """What to do about a worker of a cluster that died."""
 
 
@@ -67,8 +67,8 @@ looks after what they share."""
 class WorkerDied(InputError):
     """The process died that did a task, and so did the one that did it again, or it could not be done again."""
 
-    def __init__(self, place: str = flag.jobs, hint: str = f"is there memory for so many? try {flag.jobs:1}") -> None:
-        super().__init__(place, "a process that shared the work died", hint)
+    def __init__(self, place: str = flag.jobs, hint: str = f"it may be out of memory; try {flag.jobs:1}") -> None:
+        super().__init__(place, "a worker process died", hint)
 
 
 @dataclass(frozen=True)

@@ -526,17 +526,19 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
     others = present if len(both) < len(listed) else ()
     extra = [topic for topic in others if topic not in qrels._row and (wanted is None or topic in wanted)]
     chosen = Chosen(both)
-    fate, hint = "left out", ""
+    one = len(missing) == 1
+    fate, hint = f"{'is' if one else 'are'} left out", ""
     if options.topics == "qrels":
         chosen = Chosen(judged, len(missing))
-        fate, hint = "they count as empty", f"use {flag.topics:both} to leave them out"
+        fate = "counts as an empty ranking" if one else "count as empty rankings"
+        hint = f"exclude {'it' if one else 'them'} with {flag.topics:both}"
     elif options.topics == "run":
         chosen = Chosen(both + extra)
     elif options.topics == "relevant":
         chosen = _relevant(both, place, qrels)
     if missing:
         of = f"{len(missing)} of {len(judged)} judged {plural(len(judged), 'topic')}"
-        what = f"{place}: {of} not in the run ({_names(missing)}); {fate}"
+        what = f"{place}: {of} {'is' if one else 'are'} missing from the run ({_names(missing)}) and {fate}"
         chosen.notes.append(Note(what, hint, kind="missing-topics"))
     unknown = sorted((wanted or frozenset()) - listed - set(judged))
     if unknown:
@@ -545,8 +547,8 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
             Note(f"{flag.topics_from}: {count} in neither {place} nor {qrels.place} ({_names(unknown)})")
         )
     if extra:
-        fate = "they count, with nothing relevant" if options.topics == "run" else "ignored"
-        what = f"{place}: {len(extra)} {plural(len(extra), 'topic')} not judged ({_names(extra)})"
+        fate = "counted, with no relevant documents" if options.topics == "run" else "ignored"
+        what = f"{place}: {len(extra)} {plural(len(extra), 'unjudged topic')} ({_names(extra)})"
         chosen.notes.append(Note(what, fate, kind="unjudged-topics"))
     return chosen
 
@@ -554,7 +556,7 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
 def no_common_topics(run: str, topics: Collection[bytes], other: str, others: Collection[bytes]) -> InputError:
     """The error of a run that has none of the topics of the qrels (or of other runs); it names some of each."""
     what = f"shares no topics with {other} ({_names(topics, 2)} vs {_names(others, 2)})"
-    return InputError(run, what, "are they from the same collection?", kind="no-common-topics")
+    return InputError(run, what, "check that both are for the same collection", kind="no-common-topics")
 
 
 def _relevant(both: list[bytes], place: str, qrels: Qrels) -> Chosen:
@@ -562,7 +564,7 @@ def _relevant(both: list[bytes], place: str, qrels: Qrels) -> Chosen:
     positive = qrels._pool_of(both).of_topics(qrels.labels > 0)
     topics = [topic for topic, count in zip(both, positive.tolist(), strict=True) if count]
     if not topics:
-        raise InputError(qrels.place, "no topic has a relevant document", f"use {flag.topics:both} to score them all 0")
+        raise InputError(qrels.place, "no topic has a relevant document", f"use {flag.topics:both}, and all score 0")
     left_out = len(both) - len(topics)
     said = f"{place}: {left_out} {plural(left_out, 'topic')} without relevant documents; left out"
     return Chosen(topics, notes=[said] if left_out else [])

@@ -227,7 +227,7 @@ def read_judgments(path: str, wanted: str | None = None, labels: Mapping[bytes, 
     if not qrels.grades and not qrels.defects:
         qrels.error("empty", "no judgments", line_reader.expected_lines(QRELS))
     elif qrels.grades and max(max(grades.values()) for grades in qrels.grades.values()) <= 0:
-        qrels.warn("grade", "no grade above 0", "is the grade in the fourth column?" if form is QRELS else "")
+        qrels.warn("grade", "no grade above 0", "check that the grade is in the fourth column" if form is QRELS else "")
     return qrels
 
 
@@ -252,7 +252,7 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
         if grades[docno] == grade:
             qrels.warn("duplicate", what, "give each judgment once", number)
         else:
-            qrels.error("duplicate", what, "decide on one grade", number)
+            qrels.error("duplicate", what, "keep one grade", number)
     try:
         objects.check_labels(qrels.place, words, labels, words)
     except InputError as error:

@@ -136,10 +136,10 @@ class Prior:
         ]
         said = []
         if others:
-            said.append(f"{self.place}: {len(others)} {plural(len(others), 'topic')} not judged ({shorten(others)})")
+            said.append(f"{self.place}: {len(others)} {plural(len(others), 'unjudged topic')} ({shorten(others)})")
         if lost:
             count = f"{len(lost)} {plural(len(lost), 'subtopic')} without judgments ({shorten(sorted(lost))})"
-            said.append(f"{self.place}: {count}; they score 0")
+            said.append(f"{self.place}: {count}; {'it scores' if len(lost) == 1 else 'they score'} 0")
         return said
 
 

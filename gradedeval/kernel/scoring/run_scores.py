@@ -56,7 +56,7 @@ BOUNDS = ("low", "high")
 class RunScores:
     """One run's scores: topics × measures, nan where blank.
 
-    missing   how many of the topics the run lacks; they count as empty rankings
+    missing   how many of the topics the run lacks; they score 0 rankings
     score     the score
     unjudged  how far it could rise by the unjudged documents of the run
     residual  how far it could rise in all

@@ -125,7 +125,7 @@ def _legend(scores: Scores, style: Style) -> Marked:
         parts.append([("scores in percent" + (f" (not of {', '.join(others)})" if others else ""), Mark())])
     if style.best:
         parts.append([("best", Mark(1)), (" and ", Mark()), ("second best", Mark(2)), (" of each column", Mark())])
-        for better, words in (("lower", "lower is better"), ("neither", "neither more nor less is better")):
+        for better, words in (("lower", "lower is better"), ("neither", "no preferred direction")):
             named = [measure.label for measure in scores.measures if measure.reading.better == better]
             parts += [[(f"{', '.join(named)}: {words}", Mark())]] if named else []
     parts += [style.legend] if style.legend else []

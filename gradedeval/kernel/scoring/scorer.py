@@ -602,9 +602,9 @@ def relevance_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
 
 
 def _note(scorer: Scorer, topics: Sequence[str], counted: int, measures: Sequence[str]) -> Note:
-    what = f"{len(topics)} of {counted} topics without a relevant document ({shorten(topics)})"
-    what += f" for {', '.join(measures)}" if measures else ""
+    one = len(topics) == 1
+    of = f" for {', '.join(measures)}" if measures else ""
+    what = f"{len(topics)} of {counted} topics {'has' if one else 'have'} no relevant documents{of} ({shorten(topics)})"
     graded = scorer.qrels._pool_of([encode(topic) for topic in topics]).of_topics(scorer.qrels.labels > 0).any()
-    hint = "" if graded else f"use {flag.topics:relevant} to leave them out"
-    score = f"; {'it scores' if len(topics) == 1 else 'they score'} 0"
-    return Note(f"{scorer.qrels.place}: {what}{score}", hint, kind="no-relevant")
+    hint = "" if graded else f"exclude {'it' if one else 'them'} with {flag.topics:relevant}"
+    return Note(f"{scorer.qrels.place}: {what} and {'scores' if one else 'score'} 0", hint, kind="no-relevant")

@@ -214,7 +214,7 @@ class Scores(InNotebook):
 
     def sorted_by(self, measure: Measure, *, ranked: bool = False) -> Scores:
         """The same with the runs from the best to the worst by a measure; those equal to 1e-12 by name.
-        Where neither more nor less is better the highest is the first.
+        Where no preferred direction the highest is the first.
 
         ranked  whether tables number the runs: equal ones share a rank
 

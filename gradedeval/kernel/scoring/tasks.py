@@ -294,7 +294,7 @@ def _unjudged_note(run: GradedRun[BatchScores], scorer: Scorer) -> list[Note]:
     judged = {batch.judged for batch in run.batches if batch.judged is not None}
     last = scorer.grader.last_rank
     what = f"{run.place}: none of its documents {'' if last is None else f'down to rank {last} '}is judged in its topic"
-    return [Note(what, "are docnos written as in the qrels?", kind="none-judged")] if judged == {False} else []
+    return [Note(what, "check that docnos match the qrels", kind="none-judged")] if judged == {False} else []
 
 
 def summarized(run: RunScores, scorer: Scorer) -> RunSummary:

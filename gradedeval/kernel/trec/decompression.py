@@ -124,8 +124,8 @@ def check_growth(grown: int, size: int, place: str, most: float | None = None) -
     """Raise InputError where so many bytes become more than they may; `most` times as many, or what the user allows."""
     most = _MOST_GROWTH.get() if most is None else most
     if grown > most * size:
-        what = f"unpacks to more than {most:,.10g} times its size"
-        raise InputError(place, what, f"if it is what it should be, add {flag.max_growth:inf}", kind="growth")
+        what = f"expands to more than {most:,.10g} times its size"
+        raise InputError(place, what, f"if the file is trusted, add {flag.max_growth:inf}", kind="growth")
 
 
 def decompress(data: bytes, place: str) -> bytes:

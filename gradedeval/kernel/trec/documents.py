@@ -197,7 +197,9 @@ def read_document(format: str, stream: Stream, skipped: Skipped | None = None) -
         raise InputError(stream.place, "is empty", f"expected {format}", kind="empty")
     format, content = _READERS[format](data, skipped)
     if _longest(_docnos(content)) > LONGEST:
-        raise InputError(stream.place, f"has a docno of more than {LONGEST:,} bytes", "is it the text of a document?")
+        raise InputError(
+            stream.place, f"has a docno of more than {LONGEST:,} bytes", "it may be the text of a document"
+        )
     return format, content
 
 
@@ -233,7 +235,7 @@ def ir_datasets_qrels(place: str) -> TableColumns:
         logging.disable(logging.WARNING)  # it says at length what the error says as well
         rows = list(ir_datasets.load(place.partition(":")[2]).qrels_iter())
     except KeyError:
-        raise InputError(place, "ir_datasets knows no such data", "its site lists the names") from None
+        raise InputError(place, "unknown to ir_datasets", "see its website for the names") from None
     except Exception as error:  # of the network, of files, of what is to be downloaded by hand
         what = str(error.args[0] if error.args else type(error).__name__).strip().partition("\n")[0]
         raise InputError(place, f"ir_datasets says: {what}", "try it with the package, or give a file") from None
@@ -275,7 +277,7 @@ def _json(data: bytes, skipped: Skipped) -> tuple[str, Any]:
             for topic in document.keys() - nested.keys():
                 skipped.add(InputError(place, "is not a topic"), f"topic '{topic}'")
             return "json", nested
-    raise InputError(place, f"holds JSON of an unknown form ({_what(document)})", _JSON_HINT, kind="format")
+    raise InputError(place, f"holds JSON in an unknown layout ({_what(document)})", _JSON_HINT, kind="format")
 
 
 def _begins_with_a_value(data: bytes) -> bool:

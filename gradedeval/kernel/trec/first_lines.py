@@ -45,13 +45,13 @@ from gradedeval.kernel.trec.stream import Stream
 # What is known and not read, and lines that no layout fits: what they are, and what cures it.
 
 
-_UNPACK = "unpack it, and give its files"
+_UNPACK = "extract it, and give its files"
 _REFUSED = {
     b"PK\x03\x04": ("is a zip archive", _UNPACK),
     b"7z\xbc\xaf\x27\x1c": ("is a 7z archive", _UNPACK),
     b"Rar!": ("is a rar archive", _UNPACK),
     b"\x80": ("is a Python pickle, which could run code when it is read", "save it as JSON, CSV or Parquet"),
-    b"\x04\x22\x4d\x18": ("is packed with lz4 twice, as ranx packs CBOR", "save it from ranx as JSON or Parquet"),
+    b"\x04\x22\x4d\x18": ("is compressed with lz4 twice, as ranx packs CBOR", "save it from ranx as JSON or Parquet"),
     b"SQLite format 3\x00": ("is an SQLite database", "export the table as CSV"),
     b"Obj\x01": ("is an Avro file", "save it as Parquet or CSV"),
     b"ORC": ("is an ORC file", "save it as Parquet or CSV"),

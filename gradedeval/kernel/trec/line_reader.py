@@ -91,7 +91,7 @@ def check_lengths(text: bytes, number: int, place: str, longest: int | None = LO
 
 def too_long(place: str, longest: int = LONGEST) -> InputError:
     """What to say of a line that is too long."""
-    hint = "is a line end missing, or is the file of another format?"
+    hint = "check for a missing line end or another file format"
     return InputError(place, f"the line is longer than {longest:,} bytes", hint, kind="format")
 
 
@@ -279,7 +279,7 @@ def about_number(what: str, token: bytes, line: int) -> tuple[str, str]:
     if line == 1:
         hint = f"remove the line if it is a header, or skip it with {form:trec+header}"
     elif what == "grade" and token.isalpha() and token.lower() not in (b"nan", b"inf", b"infinity"):
-        hint = f"give the word its grade, as in {flag.labels:{decode(token)}=…}"
+        hint = f"map the word to a grade, as in {flag.labels:{decode(token)}=…}"
     return f"{what} '{decode(token)}' is not a number", hint
 
 

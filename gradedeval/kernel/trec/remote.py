@@ -85,7 +85,7 @@ def changed(place: str) -> InputError:
 def timed_out(place: str, seconds: float, variable: str) -> InputError:
     """A storage took too long for one request."""
     return InputError(
-        place, f"no complete answer within {seconds:g} seconds", f"try again, or wait longer, as with {variable}=300"
+        place, f"no complete response within {seconds:g} seconds", f"try again, or wait longer, as with {variable}=300"
     )
 
 

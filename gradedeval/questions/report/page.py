@@ -142,7 +142,7 @@ def _scale(rows: list[Row]) -> tuple[float, float]:
 
 
 def _best(rows: list[Row], better: str) -> float | None:
-    """The best score; None of a single one, and where neither more nor less is better."""
+    """The best score; None of a single one, and where no preferred direction."""
     scores = [row.score for row in rows if row.score is not None]
     if better == "neither" or len(scores) < 2:
         return None

@@ -131,7 +131,7 @@ def test_there_are_enough_hostile_formulas() -> None:
         ('cwl(C="r*0.5",r=1)', "'r' is a reserved name in formulas"),
         ('cwl(C="p",p=word)', "p=word is not a number"),
         ('cwl(C="r^2")', "'r^2' is not allowed; write ** for powers"),
-        ('cwl(C="i%2")', "'i%2' is not allowed; it knows numbers, names, + - * / **"),
+        ('cwl(C="i%2")', "'i%2' is not allowed; allowed are numbers, names, + - * / **"),
         ('cwl(C="sqr(r)")', "did you mean 'sqrt'?"),
     ],
 )

@@ -280,7 +280,7 @@ def test_hits_are_not_foraging() -> None:
 
 # Sizes ---------------------------------------------------------------------------------------------------------------
 
-LONG = "read what is long from a file, as in gain=@gains.csv"
+LONG = "put long values in a file, as in gain=@gains.csv"
 
 
 @pytest.mark.parametrize(

@@ -514,7 +514,7 @@ def test_gains_from_a_file_serve_fractions_and_gaps(tmp_path: Path) -> None:
     file.write_text("grade,gain\n0,0\n0.5,0.1\n2,0.3\n10,0.9\n", encoding="utf-8")
     assert gains(f'"@{file}"', [0, 0.5, 2, -1], "raw") == [0, 0.1, 0.3, 0]
     assert gains(f'"@{file}"', [0, 0.5, 2, -1], "unit") == [0, 0.1, 0.3, 0]
-    # The top gain is the largest of the scheme, 0.9.
+    # The top gain is the scheme's largest, 0.9.
     assert residual(f'rbp(p=0.5,gain="@{file}")', "a", {"a": 2}) == pytest.approx(0.9 * 0.5)
 
 
@@ -806,9 +806,9 @@ def test_which_topics_count(policy: str, expected: Mapping[str, float]) -> None:
 
 def test_what_is_left_out_or_scores_0_is_counted_and_named() -> None:
     notes = told(RUN, QRELS, "rr").notes
-    assert any("1 of 3 judged topics not in the run (lacking)" in note for note in notes)
-    assert any("1 topic not judged (extra)" in note for note in notes)
-    with pytest.warns(EvaluationWarning, match="1 of 2 judged topics not in the run"):
+    assert any("1 of 3 judged topics is missing from the run (lacking)" in note for note in notes)
+    assert any("1 unjudged topic (extra)" in note for note in notes)
+    with pytest.warns(EvaluationWarning, match="1 of 2 judged topics is missing from the run"):
         evaluate({"a": ranked("x")}, {"a": {"x": 1}, "b": {"x": 1}}, "rr")
 
 
@@ -817,7 +817,7 @@ def test_chosen_topics_restrict_the_qrels_and_the_run(chosen: list[Any]) -> None
     assert by_topic("rr", RUN, QRELS, topics_from=chosen) == {"good": 1, "none": 0}
     note, few = told(RUN, QRELS, "rr", topics_from=chosen).notes
     assert few == "the means are over 2 topics; too few to tell systems apart"
-    assert note.startswith("qrels: 1 of 2 topics without a relevant document (none); it scores 0")
+    assert note.startswith("qrels: 1 of 2 topics has no relevant documents (none) and scores 0")
 
 
 def test_chosen_topics_come_from_a_file_too(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def test_a_task_that_always_kills_is_named_and_no_other_is_lost() -> None:
     found = dict(Workers(2).imap_unordered(work, range(10)))
     assert {number for number, result in found.items() if isinstance(result, WorkerDied)} == {3, 7}
     assert {number: number for number in range(10) if number not in (3, 7)}.items() <= found.items()
-    with pytest.raises(WorkerDied, match="a process that shared the work died"):
+    with pytest.raises(WorkerDied, match="a worker process died"):
         list(Workers(2).imap(work, range(10)))
     assert nobody_is_left()
 

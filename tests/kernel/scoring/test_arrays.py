@@ -76,7 +76,7 @@ def test_ties_stay_in_order_unless_the_best_or_the_worst_is_asked_for(measure: A
 
 
 def test_the_top_grade_of_one_topic_is_an_assumption() -> None:
-    with pytest.warns(EvaluationWarning, match="the highest grade in y_true is taken for the top of the scale"):
+    with pytest.warns(EvaluationWarning, match="the highest grade in y_true is taken as the top of the scale"):
         assert ERR([1], [1.0]) == 0.5
     assert ERR([1], [1.0], top_grade=2) == 0.25
     with warnings.catch_warnings():
@@ -104,7 +104,7 @@ def test_arrays_have_residuals_and_a_signature() -> None:
     by_dicts = gradedeval.evaluate(in_dicts(SCORES), in_dicts(grades), "err@20", residuals=True)
     assert scores.residuals == by_dicts.residuals
     assert scores.signature == by_dicts.signature.replace("ties docno-desc", "ties file")
-    with pytest.warns(EvaluationWarning, match="1 topic not judged"):
+    with pytest.warns(EvaluationWarning, match="1 unjudged topic"):
         gradedeval.evaluate_arrays([1, np.nan], [1, 1], "ap", qid=[1, 2])
 
 

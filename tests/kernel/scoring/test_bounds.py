@@ -72,7 +72,7 @@ def test_a_wrong_number_of_unseen_documents_is_an_error(unseen: Any) -> None:
         (("--bounds", "--interval"), "--bounds: --interval has columns low and high too; ask for one of them"),
         (("--bounds", "--judged-only"), "--judged-only: a condensed list has no bounds: "),
         (("--bounds", "--standardize"), "--standardize: standardized scores have no bounds; leave out --bounds"),
-        (("--bounds", "--ties", "best"), "--ties: best has no bounds: documents judged later would change places;"),
+        (("--bounds", "--ties", "best"), "--ties: best has no bounds: newly judged documents would change places;"),
         (("--unseen", "3", "--ties", "worst"), "--ties: worst has no bounds: "),
         (("--unseen", "few"), "--unseen: 'few' is not a whole number from 0 to 1,000,000, or 'inf'"),
     ],

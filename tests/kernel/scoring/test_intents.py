@@ -306,8 +306,8 @@ def test_probabilities_from_a_file_weigh_the_intents(tmp_path: Path) -> None:
             scores = gradedeval.evaluate(RUN, QRELS, measure, subtopics=True)
         assert list(scores.means.values()) == pytest.approx([0.2 / 2 + 0.3 / 3 + 0.1 / 5], abs=1e-15)
         assert [text for note in said if (text := str(note.message).partition("p: ")[2])] == [
-            "1 topic not judged (7)",
-            "1 subtopic without judgments (9 of 1); they score 0",
+            "1 unjudged topic (7)",
+            "1 subtopic without judgments (9 of 1); it scores 0",
         ]
         assert " prior" in scores.signature
         assert parse_measures(str(measure)) == [measure]

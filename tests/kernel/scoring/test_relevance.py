@@ -19,7 +19,7 @@ def notes(measures: str, qrels: object = QRELS, **options: object) -> list[str]:
 
 def test_topics_without_a_relevant_document_are_one_note_for_all_measures() -> None:
     assert notes("ap ndcg@10 p@5 num_rel judged@5 utility") == [
-        "qrels: 1 of 3 topics without a relevant document (2); it scores 0; use --topics relevant to leave them out"
+        "qrels: 1 of 3 topics has no relevant documents (2) and scores 0; exclude it with --topics relevant"
     ]
     assert notes("ap", topics="relevant") == ["run: 1 topic without relevant documents; left out"]
     assert notes("judged@5 num_rel") == []
@@ -27,12 +27,11 @@ def test_topics_without_a_relevant_document_are_one_note_for_all_measures() -> N
 
 def test_a_measure_for_which_other_topics_have_none_is_named() -> None:
     assert notes("ap ap(rel=2)") == [
-        "qrels: 1 of 3 topics without a relevant document (2) for ap; it scores 0; use --topics relevant to leave them "
-        "out",
-        "qrels: 2 of 3 topics without a relevant document (1, 2) for ap(rel=2); they score 0",
+        "qrels: 1 of 3 topics has no relevant documents for ap (2) and scores 0; exclude it with --topics relevant",
+        "qrels: 2 of 3 topics have no relevant documents for ap(rel=2) (1, 2) and score 0",
     ]
     assert notes("ap(rel=2)", {"1": {"a": 1}, "2": {"a": 2}, "3": {"a": 2}}) == [
-        "qrels: 1 of 3 topics without a relevant document (1); it scores 0"
+        "qrels: 1 of 3 topics has no relevant documents (1) and scores 0"
     ]
 
 

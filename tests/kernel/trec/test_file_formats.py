@@ -253,7 +253,7 @@ def test_a_docno_is_at_most_as_long_as_a_line_may_be(text: str, folder: Path, cl
         (folder / "long.json").write_text(text.replace("@", "d" * size))
         done = cli("long.json", "qrels", "-m", "ap", "--quiet")
         assert done.code == code, done.messages
-    says = "long.json: has a docno of more than 1,048,576 bytes; is it the text of a document?"
+    says = "long.json: has a docno of more than 1,048,576 bytes; it may be the text of a document"
     assert done.messages == [says]
     assert cli("lint", "long.json").code == 1
 
@@ -410,7 +410,7 @@ def test_a_run_packed_with_lz4_is_read(folder: Path, cli: Command) -> None:
 def test_lz4_within_lz4_is_known_as_that(folder: Path, cli: Command) -> None:
     frame = pytest.importorskip("lz4.frame", reason="lz4 is not installed")
     (folder / "ranx.lz4").write_bytes(frame.compress(frame.compress(b"\xa1")))
-    said = "ranx.lz4: is packed with lz4 twice, as ranx packs CBOR; save it from ranx as JSON or Parquet"
+    said = "ranx.lz4: is compressed with lz4 twice, as ranx packs CBOR; save it from ranx as JSON or Parquet"
     assert cli("ranx.lz4", "trec.qrels").messages == [said]
 
 
@@ -464,5 +464,5 @@ def test_qrels_of_ir_datasets_are_those_of_the_package(
     said = [cli("trec.run", f"ir_datasets:{name}").messages for name in ("rivers", "streams")]
     assert said == [
         ["ir_datasets:rivers: ir_datasets says: no internet here; try it with the package, or give a file"],
-        ["ir_datasets:streams: ir_datasets knows no such data; its site lists the names"],
+        ["ir_datasets:streams: unknown to ir_datasets; see its website for the names"],
     ]

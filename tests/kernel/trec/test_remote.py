@@ -116,7 +116,7 @@ def alone() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("listens", "message"),
     [
-        (True, "no complete answer within 0.2 seconds; try again, or wait longer, as with GRADEDEVAL_TIMEOUT=300"),
+        (True, "no complete response within 0.2 seconds; try again, or wait longer, as with GRADEDEVAL_TIMEOUT=300"),
         (False, "cannot be reached ("),
     ],
 )

@@ -18,7 +18,7 @@ from support.processes import linux
 
 RUN, QRELS = b"1 Q0 a 1 2 t\n", b"1 0 a 1\n"
 MIB = 1 << 20
-TOO_LONG = "the line is longer than 1,048,576 bytes; is a line end missing, or is the file of another format?"
+TOO_LONG = "the line is longer than 1,048,576 bytes; check for a missing line end or another file format"
 PEAK = """
 import resource, subprocess, sys
 done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=False)
@@ -87,7 +87,7 @@ def test_a_packed_file_that_grows_a_thousand_fold_needs_a_flag(
     (folder / f"grown.{suffix}").write_bytes(pack(RUN + b"\n" * (32 * MIB)))
     words = (f"grown.{suffix}", "qrels", "-m", "ap", "--quiet")
     (said,) = cli(*words).messages
-    assert said.startswith(f"grown.{suffix}: unpacks to more than 1,000 times its size; ")
+    assert said.startswith(f"grown.{suffix}: expands to more than 1,000 times its size; ")
     assert (cli(*words).code, said.endswith("add --max-growth inf")) == (1, True)
     assert (cli(*words, "--max-growth", "inf").code, cli(*words, "--max-growth", "1e6").messages) == (0, [])
 

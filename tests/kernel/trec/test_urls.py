@@ -346,7 +346,7 @@ def test_a_server_that_drips_is_not_waited_for(web: Web, monkeypatch: pytest.Mon
     """No byte takes long, but all of them."""
     monkeypatch.setenv("GRADEDEVAL_TIMEOUT", "0.5")
     web.pages["/x.run"] = dripping(len(RUN), 0.05)
-    message = f"{web.address}/x.run: no complete answer within 0.5 seconds; try again, or wait longer, as with "
+    message = f"{web.address}/x.run: no complete response within 0.5 seconds; try again, or wait longer, as with "
     with pytest.raises(InputError, match=message):
         gradedeval.evaluate(f"{web.address}/x.run", QRELS, "rr")
 
@@ -356,7 +356,7 @@ def test_what_is_written_may_take_as_long_as_all_its_windows(monkeypatch: pytest
     monkeypatch.setenv("GRADEDEVAL_TIMEOUT", "0.4")
     monkeypatch.setattr(remote, "WINDOW", 1)
     remote.asked_to_write("memory://x", lambda *_: time.sleep(0.6), "x", b"12345678")
-    with pytest.raises(InputError, match=r"^memory://x: no complete answer within 0\.4 seconds"):
+    with pytest.raises(InputError, match=r"^memory://x: no complete response within 0\.4 seconds"):
         remote.asked_to_write("memory://x", lambda *_: time.sleep(0.6), "x", b"1")
 
 

@@ -577,7 +577,7 @@ def _part(node: ast.AST, text: str, depth: int) -> Formula:
     source = ast.get_source_segment(text.strip(), node) if isinstance(node, ast.expr) else None
     called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
     hint = did_you_mean(called, FUNCTIONS) if called else "write ** for powers" if "^" in (source or "") else ""
-    knows = f"it knows numbers, names, + - * / **, comparisons, {' '.join(FUNCTIONS)}"
+    knows = f"allowed are numbers, names, + - * / **, comparisons, {' '.join(FUNCTIONS)}"
     raise _error(text, f"'{source or text}' is not allowed", hint or knows)
 
 

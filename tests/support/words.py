@@ -1,0 +1,64 @@
+"""Every sentence that a user can meet in a message, a help page or a table, taken from the source: `python -m
+tests.support.words` prints them, one a line, with where they stand."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import gradedeval
+
+PACKAGE = Path(gradedeval.__file__).parent
+
+
+class Sentence(NamedTuple):
+    """A text of the source, with `{}` for what is filled in."""
+
+    place: str
+    text: str
+
+
+def sentences(folder: Path = PACKAGE) -> Iterator[Sentence]:
+    """The texts of at least two words that are not docstrings, and the docstrings of functions that a decorator makes a
+    command or a measure of."""
+    for path in sorted(folder.rglob("*.py")):
+        for line, text in _texts(ast.parse(path.read_text())):
+            yield Sentence(f"{path.relative_to(folder.parent)}:{line}", " ".join(text.split()))
+
+
+def _texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    docstrings = {
+        node.body[0].value: isinstance(node, ast.FunctionDef) and _is_shown(node)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None
+        if isinstance(node.body[0], ast.Expr)
+    }
+    bare = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    pieces = {piece for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for piece in ast.walk(node)} - {
+        node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr | ast.Constant) and node not in pieces:
+            text = _text(node)
+            if docstrings.get(node, node not in bare) and len(re.findall(r"[A-Za-z]{2,}", text)) > 1 and " " in text:
+                yield node.lineno, text
+
+
+def _is_shown(function: ast.FunctionDef) -> bool:
+    """Whether a decorator makes a command or a measure of a function, whose docstring is its help."""
+    names = {getattr(getattr(mark, "func", mark), "id", "") for mark in function.decorator_list}
+    return bool(names - {"", "property", "cached_property", "cache", "contextmanager", "classmethod", "staticmethod"})
+
+
+def _text(node: ast.expr) -> str:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    return str(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+if __name__ == "__main__":
+    for sentence in sentences():
+        print(f"{sentence.place}\t{sentence.text}")

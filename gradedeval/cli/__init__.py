@@ -24,7 +24,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "eval": ("questions.evaluate:command", "Score runs against graded judgments (the default command)."),
         "explain": ("questions.explain:explain_runs", "Explain the score of a topic, rank by rank."),
         "compare": ("questions.compare:compare", "Compare runs, with significance tests."),
-        "diff": ("questions.diff:diff", "Show what changed between two runs, and which documents did it."),
+        "diff": ("questions.diff:diff", "Show what changed between two runs, topic by topic."),
         "check": ("questions.check:check_files", "Check runs against bounds; exit code 1 if a bound fails."),
         "lint": ("questions.lint:lint_files", "Check runs for problems before scoring."),
         "measures": ("questions.measures:command", "List the measures, or describe one."),
@@ -32,15 +32,15 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "plot": ("cli:plot", "Draw pictures: curves, runs, topics, weights, agreement."),
     },
     "Compare and check": {
-        "history": ("questions.history:read_history", "Show how scores went, evaluation by evaluation."),
-        "risk": ("questions.risk:risk", "Report what runs risk against a baseline."),
+        "history": ("questions.history:read_history", "Show scores over time."),
+        "risk": ("questions.risk:risk", "Report the risk of runs against a baseline."),
         "power": ("questions.power:power", "Report the discriminative power of measures."),
     },
     "Judge and show": {
-        "pool": ("questions.pool:pool", "Show what runs give a pool, and what to judge next."),
+        "pool": ("questions.pool:pool", "Pool statistics, and which documents to judge next."),
         "pr": (
             "questions.precision_recall:precision_recall",
-            "Print precision over recall, graded and at each threshold.",
+            "Print precision-recall curves, graded and at each threshold.",
         ),
     },
     "Measures": {
@@ -49,12 +49,12 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "fit": ("questions.fit:fit", "Fit a parameter so that a measure agrees best with another."),
         "informative": (
             "questions.informative:informativeness",
-            "Report how well a score determines precision over recall.",
+            "Report how well a score predicts the precision-recall curve.",
         ),
     },
     "Clicks and other tools": {
-        "clicks": ("cli:clicks", "Learn from click logs what users look at and like."),
-        "trec_eval": ("interop.trec_eval:command", "Score runs with trec_eval's options and output."),
+        "clicks": ("cli:clicks", "Estimate examination, click models and gains from click logs."),
+        "trec_eval": ("interop.trec_eval:command", "Score runs with trec_eval's options and output format."),
     },
 }
 """Heading of the help page -> command -> its module and its name there, and what it does."""
@@ -68,13 +68,16 @@ ABOUT: dict[str, tuple[str, str]] = {
 """Commands about the program itself."""
 
 PICTURES: dict[str, tuple[str, str]] = {
-    "pr": ("questions.precision_recall:precision_recall", "Draw precision over recall, graded and at each threshold."),
+    "pr": (
+        "questions.precision_recall:precision_recall",
+        "Draw precision-recall curves, graded and at each threshold.",
+    ),
     "informative": (
         "questions.informative:informativeness",
-        "Draw actual precision over recall, and what scores tell of it.",
+        "Draw actual and inferred precision-recall curves.",
     ),
     "topics": ("questions.topics:topic_differences", "Draw the difference of two runs topic by topic."),
-    "runs": ("questions.runs:run_summaries", "Draw runs by their mean: what is known, and what is not."),
+    "runs": ("questions.runs:run_summaries", "Draw run means with confidence intervals and unjudged-document bounds."),
     "weights": ("questions.weights:weights", "Draw the weights of ranks."),
     "fit": ("questions.fit:fit", "Draw the agreement of measures over a parameter."),
     "power": ("questions.power:power", "Draw the significance levels of all pairs of runs."),
@@ -82,24 +85,24 @@ PICTURES: dict[str, tuple[str, str]] = {
     "explain": ("questions.explain:explain_runs", "Draw one topic rank by rank."),
     "observation": (
         "clicks.observation:fit",
-        "Draw what users look at, from a click log, with the nearest weights.",
+        "Draw examination probabilities from a click log, with the closest weights.",
     ),
-    "clicks": ("clicks.click_measures:correlate", "Draw what users clicked on lists against a measure."),
-    "history": ("questions.history:read_history", "Draw how scores went, evaluation by evaluation."),
+    "clicks": ("clicks.click_measures:correlate", "Draw a click measure against an evaluation measure."),
+    "history": ("questions.history:read_history", "Draw scores over time."),
 }
 """The same of `gradedeval plot PICTURE`."""
 
 VERBS: dict[str, tuple[str, str]] = {
-    "observe": ("clicks.observation:observe", "Estimate how likely users are to look at each rank."),
-    "fit": ("clicks.observation:fit", "Find the weights of ranks that are nearest to what users look at."),
-    "measures": ("clicks.click_measures:measures", "Report what clicks say of each list that was shown."),
+    "observe": ("clicks.observation:observe", "Estimate examination probabilities of ranks."),
+    "fit": ("clicks.observation:fit", "Find the rank weights closest to examination probabilities."),
+    "measures": ("clicks.click_measures:measures", "Report click measures of each list shown."),
     "correlate": (
         "clicks.click_measures:correlate",
-        "Correlate measures of lists with what users clicked on them.",
+        "Correlate evaluation measures with click measures.",
     ),
-    "gains": ("clicks.learned_gains:gains", "Learn what grades are worth to users."),
+    "gains": ("clicks.learned_gains:gains", "Learn gains of grades from clicks."),
     "models": ("clicks.click_models:models", "Fit click models, and report how well they predict."),
-    "simulate": ("clicks.simulation:simulate", "Draw a click log of users whose behaviour is known."),
+    "simulate": ("clicks.simulation:simulate", "Simulate a click log from a known user model."),
 }
 """The same of `gradedeval clicks VERB LOG`."""
 
@@ -239,7 +242,7 @@ def gradedeval() -> None:
     gradedeval run.txt qrels.txt                        the default measures
     gradedeval run.txt qrels.txt -m err@20 -m ndcg@10   these measures
     gradedeval runs/*.run qrels.txt -m err@20 -f csv    several runs, as CSV
-    gradedeval run.txt qrels.txt --residuals            with residuals: what is still unknown
+    gradedeval run.txt qrels.txt --residuals            with residuals
     """
 
 
@@ -275,7 +278,7 @@ class Verbs(InnerGroup):
 
 @click.group("clicks", cls=Verbs, subcommand_metavar="VERB ...")
 def clicks() -> None:
-    """Learn from click logs what users look at and like.
+    """Estimate examination, click models and gains from click logs.
 
     A log has a line for each session, one user's one query, between tabs under a header: topic, clicks (the ranks that
     were clicked), shown (the docnos from rank 1 on), and, where they are known, user, session, time and count.

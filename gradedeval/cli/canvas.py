@@ -26,15 +26,15 @@ from gradedeval.kernel.options import numbers
 from gradedeval.kernel.options.definition import OUTPUT
 
 PICTURE_OPTIONS = [
-    option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write the picture to FILE, completely "
-           f"or not at all; its extension is the format: {', '.join(EXTENSIONS)}."),
+    option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write the picture to FILE, "
+           f"atomically; the extension sets the format: {', '.join(EXTENSIONS)}."),
     option(numbers.WIDTH, section=OUTPUT, default=WIDTH, metavar="INCHES", help=f"Default: {WIDTH}, a column "
            "of a paper."),
-    option(numbers.HEIGHT, section=OUTPUT, metavar="INCHES", help="Default: what the picture needs."),
+    option(numbers.HEIGHT, section=OUTPUT, metavar="INCHES", help="Default: chosen to fit the content."),
     option(numbers.DPI, section=OUTPUT, default=DPI, metavar="N", help=f"Dots per inch of a png. Default: "
            f"{DPI}."),
-    option("--signature", "signed", section=OUTPUT, is_flag=True, help="Print below the picture what its numbers "
-           "depend on. It always stands in the metadata of the file."),
+    option("--signature", "signed", section=OUTPUT, is_flag=True, help="Print the signature below the picture. The "
+           "file's metadata always has it."),
 ]  # fmt: skip
 
 

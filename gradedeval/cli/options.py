@@ -261,7 +261,7 @@ def MEASURES_FROM(function: Any) -> Any:
     return _MEASURES_FROM(_DEBUG(function))
 
 
-MISMATCH = "Use saved scores even if their qrels or options differ; a message says how."
+MISMATCH = "Use saved scores even if their qrels or options differ; a warning lists the differences."
 
 
 def mismatch_option(section: str = THIS_COMMAND) -> Decorator:
@@ -274,7 +274,7 @@ MEASURES = option("-m", "--measure", "measures", multiple=True, section=GAINS, m
 TIME = "Time of the line in the history, as in 2026-11-22T13:00:00Z."
 
 
-def output_file(help: str = "Write to FILE, completely or not at all.", **settings: Any) -> Decorator:
+def output_file(help: str = "Write to FILE, atomically.", **settings: Any) -> Decorator:
     """-o."""
     return option("-o", "--output", section=OUTPUT, file=WRITES, help=help, **{"metavar": "FILE", **settings})
 

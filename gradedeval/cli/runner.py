@@ -52,7 +52,7 @@ from gradedeval.kernel.trec.stream import extension_of
 
 Inputs = tuple[Any, ...]
 
-PAGE_FILE = output_file("Write to FILE.html, completely or not at all; - is standard output.", metavar="FILE.html",
+PAGE_FILE = output_file("Write to FILE.html, atomically; - is standard output.", metavar="FILE.html",
                         required=True)  # fmt: skip
 
 

@@ -415,8 +415,7 @@ Wanted = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Measure to corr
     measure="several")]  # fmt: skip
 By = Annotated[str | None, Setting("Correlate each part of the log alone: by a column of it, or by 'decile', topics in "
     "ten parts by their number of sessions.", metavar="COLUMN")]  # fmt: skip
-Unjudged = Annotated[Literal["drop", "keep"], Setting("Lists with a document that is not judged: leave them out, or "
-    "keep them.")]  # fmt: skip
+Unjudged = Annotated[Literal["drop", "keep"], Setting("Lists with unjudged documents: drop or keep.")]  # fmt: skip
 Pairs = Annotated[int | None, Setting("Correlate the differences of N pairs of simulated engines instead, each of "
     "which shows a list of each topic that has several. Chapelle et al. draw 1000.", numbers.PAIRS, "N")]  # fmt: skip
 Seed = Annotated[int, Setting("Seed of these pairs.", numbers.SEED, "N")]
@@ -478,7 +477,7 @@ def read_parts(
     besides=("gain", "top_grade", "negative", "fill", *READ_BY),
     own_measures=True,
     digits="3",
-    help="""Correlate measures of lists with what users clicked on them, over all lists, weighted by sessions.
+    help="""Correlate evaluation measures with the click measures of the same lists, weighted by sessions.
 
     Chapelle et al., CIKM 2009, section 6: tables 2 to 5 and figure 4, and with --pairs algorithm 3 and table 6.
 
@@ -590,7 +589,7 @@ def _correlated(
         frame, each = (one.drop(columns="by") for one in (frame, each))
     notes = [*log.notes, *scorer.notes]
     if alone:
-        what = f"{alone} {plural(alone, 'list')} left out of pairs, for want of another of the same topic"
+        what = f"{alone} {plural(alone, 'list')} left out of pairs, as the only one of its topic"
         notes.append(f"{log.place}: {what}")
     if not frame["configurations"].any():
         raise InputError(log.place, "no topic has two lists to pair", f"leave out {flag.pairs}", usage=True)

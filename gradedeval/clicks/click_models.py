@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 # What a click model has parameters for: each document of a topic, or all documents of a grade together.
 
 
-Tie = Annotated[Literal["document", "grade"], Setting("What has parameters of its own: each document of a topic, or "
+Tie = Annotated[Literal["document", "grade"], Setting("What has its own parameters: each document of a topic, or "
     "each grade of the QRELS.")]  # fmt: skip
 TIES = ("document", "grade")
 NO_LIST = "no list is shown", "add the column shown, the docnos from rank 1 on"
@@ -508,11 +508,11 @@ DEFAULT, MIN_SEEN = "dbn", 10
 Named = Annotated["str | Sequence[str]", Setting(f"Click model: {', '.join(KINDS)}; with its parameter as in "
     f"'dbn(gamma={FIT})' or 'reader(p=0.8)'. Repeat -m, or separate models by spaces.", metavar="MODEL",
     spelled=("-m", "--model"), repeats=True)]  # fmt: skip
-Tested = Annotated[Any, Setting("Try the models on this log. Default: on the log that they are fitted to.",
+Tested = Annotated[Any, Setting("Test the models on this log. Default: the log that they are fitted to.",
     metavar="LOG", reads="log")]  # fmt: skip
 Counted = Annotated["float | Sequence[float]", Setting("Clicks and skips that each document or grade is counted with "
     "beside those of the log.", metavar="A[,B]", default_text="1, one of each")]  # fmt: skip
-Iterations = Annotated[int, Setting("Iterations of EM, at most.", numbers.ITERATIONS, "N")]
+Iterations = Annotated[int, Setting("Maximum number of EM iterations.", numbers.ITERATIONS, "N")]
 Tolerance = Annotated[float, Setting("End EM once the mean log-likelihood of a session rises by less.",
     numbers.TOLERANCE, "X", default_text="0, all iterations")]  # fmt: skip
 Floor = Annotated[float, Setting("Raise the probability of what a session did at a rank to X: the cascade model gives "

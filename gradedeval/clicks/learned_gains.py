@@ -284,7 +284,7 @@ def _usable(lists: GradedLists, sign: Floats, place: str) -> Preferences:
         if number:
             notes.append(f"{place}: {number} {plural(number, 'pair')} {what} left out")
     if not kept.any():
-        raise InputError(place, "no pair tells which list is wanted", "; ".join(notes) or HINT)
+        raise InputError(place, "no pair has a preferred list", "; ".join(notes) or HINT)
     return Preferences(lists.select(first[kept]), lists.select(second[kept]), sign[kept], place, notes)
 
 
@@ -330,9 +330,9 @@ def _left_out(grades: Sequence[Any], qrels: Qrels, at: Sequence[float]) -> list[
     """What is said of documents without a gain, and of grades that nobody saw."""
     notes = []
     if UNJUDGED in grades:
-        notes.append("the documents that nobody judged have no grade, and gains are of grades")
+        notes.append("unjudged documents have no grade to learn a gain for")
     if any(grade is not UNJUDGED and grade < 0 for grade in grades):
-        notes.append("grades below 0 gain nothing, whatever was clicked")
+        notes.append("grades below 0 have gain 0 regardless of clicks")
     return notes + _missing(qrels, at)
 
 
@@ -514,7 +514,7 @@ def from_preferences(preferences: Preferences, qrels: Qrels, measure: Measure, s
     if not found.any():
         raise InputError(preferences.place, "no pair has lists that differ in grades", "give pairs that do")
     if (found > 0).all():
-        notes.append("these gains agree with every pair, and so do others: more pairs would tell them apart")
+        notes.append("these gains agree with every pair, but so do others: more pairs would separate them")
     agreement = float(((found > 1e-12) + (np.abs(found) <= 1e-12) / 2).mean())
     settings = f"{preferences.place}: {len(found)} pairs | {measure}{_said(shape)}"
     score = ("agreement with preferences", agreement)
@@ -570,7 +570,7 @@ def thresholds_from_clicks(log: ClickLog, qrels: Qrels, of: Literal["steps", "sh
     g[place], shown_of[place] = np.maximum(shares, 0), seen[1:]
     if len(at) > len(place):
         never = shorten(f"{grade:g}" for grade in at if grade not in lists.grades)
-        notes.append(f"no document is judged {never}: such a threshold is not told from the next grade's, and g is 0")
+        notes.append(f"no document is judged {never}: its threshold equals the next grade's, and g is 0")
     told = {"steps": "steps between the click rates of grades at equal ranks", "share": "shares of clicked documents"}
     settings = f"{log.place}: {log.sessions} sessions | g: {told[of]}"
     return Learned("g", at, g, settings, shown_of, None, notes)
@@ -677,9 +677,9 @@ Success = Annotated[float, Setting("Lowest grade of a click that is a success, o
 Of = Annotated["AnyMeasure", Setting("Measure that the gains are for: err, cascade, or a sum of gains such as "
     "rbp(p=0.8). With --for utility its gains say R.", metavar="MEASURE", spelled=("-m", "--measure"),
     measure="one")]  # fmt: skip
-Free = Annotated[bool, Setting("Gains may fall with the grade, and a utility may rise with the rank.")]
-Zero = Annotated[bool, Setting("Grade 0 gains 0.")]
-Top = Annotated[float, Setting("The largest gain, where only ratios are known.", numbers.TOP_GAIN, "X",
+Free = Annotated[bool, Setting("Allow gains to fall with the grade, and a utility to rise with the rank.")]
+Zero = Annotated[bool, Setting("Fix the gain of grade 0 at 0.")]
+Top = Annotated[float, Setting("The largest gain, if only ratios can be learned.", numbers.TOP_GAIN, "X",
     default_text="1")]  # fmt: skip
 Share = Annotated[bool, Setting("Of --for gap: shares of the clicked documents, not steps between click rates.")]
 
@@ -692,7 +692,7 @@ Share = Annotated[bool, Setting("Of --for gap: shares of the clicked documents, 
     besides=READ_BY,
     own_measures=True,
     digits="4",
-    help="""Learn from clicks, or from preferences, what grades are worth to users.
+    help="""Learn the gains of grades from clicks or preferences.
 
     The CSV is what `--gain @FILE`, or `cascade(utility=FILE)`, reads.
 
@@ -723,7 +723,7 @@ def gains(
     share: Share = False,
     depth: int | None = None,
 ) -> Learned:
-    """Learn what grades are worth to users.
+    """Learn gains of grades from clicks.
 
     source         a click log, as `read_log` takes it; of preferences a file or DataFrame with the columns topic,
                    list_a, list_b (docnos) and sign: 1 where list_a is wanted, −1 where list_b is, 0 for neither

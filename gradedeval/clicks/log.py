@@ -466,14 +466,14 @@ LAST_RANK, MOST_SESSIONS = 1_000_000, 10**12
 ROWS = 1 << 21  # that are kept before identical ones are added up
 
 
-ClicksAs = Annotated[Literal["rank", "docno"], Setting("What the column clicks holds: ranks from 1, or docnos of the "
+ClicksAs = Annotated[Literal["rank", "docno"], Setting("Content of the column clicks: ranks from 1, or docnos of the "
     "shown list.", section=READING)]  # fmt: skip
-Depth = Annotated[int | None, Setting("Cut the shown lists to N documents, and ignore clicks below.", numbers.DEPTH,
+Depth = Annotated[int | None, Setting("Cut shown lists to N documents, and ignore clicks below.", numbers.DEPTH,
     metavar="N", section=READING)]  # fmt: skip
-Idle = Annotated[float | str | None, Setting("Unite lines of one user, topic and list that follow within TIME, such as "
+Idle = Annotated[float | str | None, Setting("Merge lines of one user, topic and list that follow within TIME, such as "
     "60m, 1h or 90s, by the column time.", metavar="TIME", section=READING,
     default_text="each line is a session")]  # fmt: skip
-Lenient = Annotated[bool, Setting("Skip bad lines of the log; a message counts them.", section=READING)]
+Lenient = Annotated[bool, Setting("Skip malformed lines of the log, and report how many.", section=READING)]
 
 
 def read_log(
@@ -708,9 +708,7 @@ class _Reader:
             notes.append(f"{problems.place}: {what}")
         if self.timed and self.users and self.idle is None:
             notes.append(
-                Note(
-                    f"{problems.place}: each line is a session", f"{flag.idle:60m} unites lines of a user by their time"
-                )
+                Note(f"{problems.place}: each line is a session", f"{flag.idle:60m} merges lines of a user by time")
             )
         topics, lists = [shown.topic for shown in self.lists.means], [shown.docnos for shown in self.lists.means]
         named, users = user if self.users else None, self.users.means

@@ -83,14 +83,14 @@ class Pages(NamedTuple):
     share: Floats
 
 
-Mu = Annotated[float, Setting("Weight of all users' gaps in those of one user, in clicks (Dirichlet smoothing).",
+Mu = Annotated[float, Setting("Dirichlet smoothing of a user's gaps by those of all users, in clicks.",
     numbers.MU, metavar="X")]  # fmt: skip
 Page = Annotated[int, Setting("Ranks on a page of results; 0: no pages.", numbers.PAGE, metavar="N")]
 Ranks = Annotated[int | None, Setting("Weigh ranks 1 to N.", LOG_RANKS, metavar="N", default_text="as many as the "
     f"longest list, or {RANKS} where the log shows none")]  # fmt: skip
 Gaps = Annotated[Literal["mean", "pooled"], Setting("Whether a user's sessions count alike (mean), or all of the "
     "user's clicks (pooled).")]  # fmt: skip
-Clickless = Annotated[Literal["count", "drop"], Setting("What sessions without a click do.",
+Clickless = Annotated[Literal["count", "drop"], Setting("How to treat sessions without clicks.",
     default_text="count; their user looked at rank 1")]  # fmt: skip
 Per = Annotated[Literal["query", "user"] | None, Setting("A model for each query or user, instead of one of all.")]
 
@@ -153,7 +153,7 @@ class Observation(FromLog):
     reads=read_log,
     form="csv",
     digits="6",
-    help="""Estimate how likely users are to look at each rank, from gaps between clicks, last clicks and ends of pages.
+    help="""Estimate examination probabilities of ranks from gaps between clicks, last clicks and ends of pages.
 
     The CSV of ranks and weights is what `wp(file=...)` and `fit --weights` read. Zhang et al., Information Retrieval
     2010. It describes attention and estimates no parameter of a measure: `gradedeval clicks models` does.
@@ -540,10 +540,10 @@ def compared_alone(measures: Any, weights: Any) -> dict[str, Any]:
     asking=compared_alone,
     own_measures=True,
     digits="4",
-    help="""Find the weights of ranks that are nearest to what users look at, by Kullback-Leibler divergence.
+    help="""Find the rank weights closest to the examination probabilities, by Kullback-Leibler divergence.
 
-    The measures are printed as -m takes them, the nearest first. They describe what users look at, and do not estimate
-    a parameter that users have: `gradedeval clicks models` does. Zhang et al., Information Retrieval 2010.
+    The measures are printed as -m takes them, the closest first. They describe examination, and do not estimate a
+    parameter of the users: `gradedeval clicks models` does. Zhang et al., Information Retrieval 2010.
 
     Columns: KL, the divergence in nats; within 0.001, the values of the parameter whose divergence is no larger than
     that by more than so many nats; covered, what the weights sum to over the ranks of the observation, before they are
@@ -671,7 +671,7 @@ def _row(name: str, weights: Floats, looked: Floats, scaled: bool, notes: list[s
     found = divergence(looked, weights / covered if scaled and covered > 0 else weights)
     if np.isinf(found):
         rank = int(np.flatnonzero((looked > 0) & (weights <= 0))[0]) + 1
-        notes.append(f"{name}: infinitely far, because users look at rank {rank}, which weighs nothing")
+        notes.append(f"{name}: infinitely far, because users examine rank {rank}, which weighs nothing")
     return dict(zip(COLUMNS, (name, None, None, found, None, None, scaled, covered), strict=True))
 
 

@@ -214,7 +214,7 @@ def read_of(users: Any, lists: str | None) -> Needs:
     options="measuring",
     unjudged=tuple(OptionKwargs.__annotations__),
     own_measures=True,
-    help="""Draw sessions of users whose behaviour is known, as a click log.
+    help="""Simulate sessions of a known user model, as a click log.
 
     The first documents of each topic of each run are a list (10 of them, or as --depth says), and each session shows
     one of the lists, drawn uniformly.

@@ -502,8 +502,10 @@ def _read(path: str, groups: JudgmentGroups, options: Options) -> tuple[Run, lis
     if not both:
         raise kernel.no_common_topics(run.place, run.topics, place, known)
     missing = [decode(topic) for topic in known if topic not in run.topics]
-    fate = "they score 0" if options.topics == "qrels" else "left out"
-    note = f"{run.place}: {len(missing)} of {len(known)} topics of {place} not in the run ({shorten(missing)}); {fate}"
+    one = len(missing) == 1
+    are = f"{'is' if one else 'are'} missing from the run ({shorten(missing)}) and"
+    fate = f"{'scores' if one else 'score'} 0" if options.topics == "qrels" else f"{'is' if one else 'are'} left out"
+    note = f"{run.place}: {len(missing)} of {len(known)} topics of {place} {are} {fate}"
     return run, known if options.topics == "qrels" else both, [note] if missing else []
 
 
@@ -526,7 +528,7 @@ def _scored(name: str, run: Run, topics: list[bytes], values: Floats, notes: lis
 
 
 HINTS = {
-    "missing-topics": "without -c they are left out",
+    "missing-topics": "without -c such topics are left out",
     "duplicate-document": "give each document once",
     "duplicate-judgment": "give each judgment once",
     "no-positive-grade": "are these the right qrels?",

@@ -363,10 +363,10 @@ SHOWN = ("rbo", "residual", "overlap", "tau", "common")
 Persistence = Annotated[float, Setting("Of rank-biased overlap: the probability of going on from rank to rank.",
     numbers.PERSISTENCE, metavar="P")]  # fmt: skip
 At = Annotated[int, Setting("Depth of the overlap column.", numbers.AT, metavar="N")]
-RboTies = Annotated[Ties, Setting("Tied documents in rank-biased overlap: the mean over their orders (a), the same "
-    "corrected for what ties leave open (b), or a shared rank (w).", default_text="a, with --reproduce b")]  # fmt: skip
+RboTies = Annotated[Ties, Setting("Ties in rank-biased overlap: the mean over their orders (a), the same corrected "
+    "for ties (b), or a shared rank (w).", default_text="a, with --reproduce b")]  # fmt: skip
 Topic = Annotated[str | None, Setting("Show this topic, with qrels document by document.", metavar="ID")]
-Top = Annotated[int | None, Setting("Show the N topics that are worst, or agree least.", numbers.TOP, metavar="N",
+Top = Annotated[int | None, Setting("Show the N topics that agree least.", numbers.TOP, metavar="N",
     default_text=f"{TOPICS} in tables, all elsewhere")]  # fmt: skip
 Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure to compare by. Repeat -m, or separate "
     "measures by spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"),

@@ -163,7 +163,7 @@ def baseline_notes(matrix: Matrix, baseline: str | None) -> list[str]:
     count, of = int((scored & has).sum()), int(scored.sum())
     if count == of:
         return []
-    what = f"baseline '{baseline}' has scores of {count} of {of} {plural(of, 'topic')}: no drop is seen on the others"
+    what = f"baseline '{baseline}' has scores of {count} of {of} {plural(of, 'topic')}: drops elsewhere go unnoticed"
     return [Note(what, f"--min-topics {of} makes that an error", kind="baseline-topics")]
 
 
@@ -199,7 +199,7 @@ def direction_notes(matrix: Matrix, bounds: Iterable[Bound]) -> list[str]:
     for bound in bounds:
         better = matrix.reading(matrix.measure_index(bound.measure)).better
         if (bound.kind, better) in (("min", "lower"), ("max", "higher")):
-            what = f"{better} is better by {bound.measure}, so this bound lets through what is worse"
+            what = f"{better} is better by {bound.measure}, so this bound passes worse runs"
             other = "--max" if bound.kind == "min" else "--min"
             notes.append(f"{bound.place or f'{bound.kind} {bound.measure}'}: {what}; use {other} to refuse it")
     return notes
@@ -297,7 +297,7 @@ def _with_settled(matrix: Matrix, verdict: Verdict, baseline: str, reread: Rerea
     settled = difference_bounds.drop_is_settled(both, reread) if _drop(both) > TOLERANCE else None
     if settled is None:
         return verdict
-    could = "no judging of unjudged documents reverses it" if settled else "judging unjudged documents could reverse it"
+    could = f"judging the unjudged documents {'could not' if settled else 'could'} reverse it"
     # Judging may bring in others, which nothing is known of.
     these = " on these topics" if matrix.scores and matrix.scores.options.topics_judged_later else ""
     return replace(verdict, sentence=f"{verdict.sentence}; {could}{these}", settled=settled)
@@ -362,7 +362,7 @@ def _of_topics(both: Paired, bound: Bound) -> tuple[float, bool, str]:
 
 def _of_test(both: Paired, bound: Bound, p: float, method: str) -> tuple[float, bool, str]:
     if math.isnan(p) and _drop(both) > 0:
-        what = f"{bound.measure} of '{both.runs[1]}' differs alike on all topics, so that there is no variance"
+        what = f"{bound.measure} of '{both.runs[1]}' differs equally on all topics, so there is no variance"
         raise InputError(bound.place, what, f"use {flag.test:randomization}")
     if math.isnan(p):
         return p, True, f"{_moved(both)} alike on all topics, so that {method} gives no p"
@@ -430,7 +430,7 @@ class Checked(InNotebook):
         return Document([Table(columns, cells)], self.signature, title=f"gradedeval check: {summary(self.verdicts)}")
 
     def fails(self, form: str, output: str | None) -> bool:
-        """Whether a bound is broken: told on stderr, too, unless people have read it already."""
+        """Whether a bound fails: told on stderr, too, unless people have read it already."""
         if output is not None or form not in ("text", "github", *formats_for("wide")):
             for verdict in self.broken:
                 say(f"FAIL  {verdict.line}")
@@ -528,10 +528,10 @@ MaxDrop = Annotated["Iterable[BoundSpec]", limit("max-drop", "The mean may drop 
 MaxTopicDrop = Annotated["Iterable[BoundSpec]", limit("max-topic-drop", "No topic may drop by more than X.")]
 Significant = Annotated["Iterable[BoundSpec]", limit("significant", "The mean may not drop significantly at level P. "
     "Without MEASURE: each measure of -m, or else of the other bounds.", "P")]  # fmt: skip
-MaxUnjudged = Annotated["Iterable[BoundSpec]", limit("max-unjudged", "Judging the run's unjudged documents may raise "
-    "the mean by at most X (column 'unjudged' of --residuals split).")]  # fmt: skip
-MinTopics = Annotated["Iterable[BoundSpec]", limit("min-topics", "The mean must be over N topics or more for which "
-    "the run has documents; with a baseline, over N that both have. Without MEASURE: each measure, as for "
+MaxUnjudged = Annotated["Iterable[BoundSpec]", limit("max-unjudged", "The residual of the run's unjudged documents "
+    "may be at most X (column 'unjudged' of --residuals split).")]  # fmt: skip
+MinTopics = Annotated["Iterable[BoundSpec]", limit("min-topics", "The mean must cover at least N topics for which "
+    "the run has documents; with a baseline, at least N that both have. Without MEASURE: each measure, as for "
     "--significant.", "N")]  # fmt: skip
 Config = Annotated[Any, Setting("Read bounds and options from a file.", metavar="FILE.toml", reads=True,
     default_text="gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present")]  # fmt: skip
@@ -552,7 +552,7 @@ def _settings(
     "check",
     "files",
     files="RUN... QRELS",
-    help="""Check runs against bounds. Exit code 0: all bounds hold; 1: a bound is broken; 2: bounds or options are
+    help="""Check runs against bounds. Exit code 0: all bounds hold; 1: a bound fails; 2: bounds or options are
     invalid; 3: the data are bad, so nothing was checked.
 
     MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min

@@ -98,7 +98,7 @@ def interval_notes(frame: pd.DataFrame, measures: list[Paired], settings: TestSe
     notes, blank = list[str](), frame["low"].isna()
     if names := frame["measure"][blank].unique().tolist():
         count = int(blank.sum())
-        what = f"{settings.test} is blank for {count} {plural(count, 'pair')} whose topics all differ alike"
+        what = f"{settings.test} is blank for {count} {plural(count, 'pair')} with the same difference on all topics"
         notes.append(Note(f"{', '.join(names)}: {what}, so that there is no variance; use {flag.test:randomization}"))
     endless = np.isposinf(frame["high"]) | (frame["low"] == np.where(frame["tested"] == "ratio", 0, -np.inf))
     if names := frame["measure"][endless].unique().tolist():

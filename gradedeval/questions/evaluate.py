@@ -75,7 +75,7 @@ PUBLISHED_OPTIONS = [
     option(numbers.SEED, section=PUBLISHED, metavar="N", help="Random seed. Default: 0."),
     option("--percent", section=PUBLISHED, is_flag=True, help="Print measures between 0 and 1 times 100."),
     option("--caption", section=PUBLISHED, metavar="TEXT", help="Caption of the table, which makes it a float in "
-           "LaTeX. Nothing in TEXT is a command."),
+        "LaTeX. TEXT is escaped."),
 ]  # fmt: skip
 
 
@@ -136,8 +136,8 @@ EVAL_OPTIONS = [
     *output_options(SCORE_FORMATS, digits="4"),
     option("--cwl", section=OUTPUT, is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
            "eu, etu, ec, etc, ed."),
-    option("--sort", section=OUTPUT, metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first; "
-           "the highest first where no preferred direction. Runs equal to 1e-12 go by name."),
+    option("--sort", section=OUTPUT, metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first, or "
+        "descending if it has no preferred direction. Ties (within 1e-12) are ordered by name."),
     option("--ranks", section=OUTPUT, is_flag=True, help="Number the runs of --sort; equal runs share a rank."),
     option("--run-name", section=OUTPUT, type=click.Choice(["file", "tag"]), default="file", help="Name runs after "
            "their file or their tag. Default: file."),

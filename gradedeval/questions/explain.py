@@ -386,7 +386,7 @@ def _grades(batch: Batch, qrels: Qrels, count: int) -> list[float | None]:
 
 
 LABELS = {BEFORE: "empty ranking", BEYOND: "beyond the end"}
-RISES = "could_add: how far the score would rise if that alone had the top gain; they need not sum to the residual"
+RISES = "could_add: the rise in score if that document alone had the top gain; these need not sum to the residual"
 
 
 def explanation_document(

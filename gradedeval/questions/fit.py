@@ -538,7 +538,7 @@ OtherTopics = Annotated[Any, Setting("Evaluate the fitted values on the topics l
 @question(
     "fit",
     "runs",
-    help="""Find the parameter value with which a measure agrees best with another, or has the closest weights.
+    help="""Find the parameter value with which a measure agrees best with another, or whose weights are closest.
 
     The parameter to fit is given as a range: 'nerr10(phi=0.05..0.95)', nerr9@1..40, or with the step of the first grid
     'rbp(p=0.1..0.9..0.1)'. After the whole grid, finer grids around the best value are tried.

@@ -99,7 +99,9 @@ def read_groups(
     else:
         group_of, place = _read(source, runs)
     alone = [run for run in runs if run not in group_of]
-    notes = [f"{place}: {len(alone)} {plural(len(alone), 'run')} in no group ({shorten(alone)}); each is its own"]
+    notes = [
+        f"{place}: {len(alone)} {plural(len(alone), 'run')} in no group ({shorten(alone)}); each forms its own group"
+    ]
     return [group_of.get(run, run) for run in runs], notes if alone else []
 
 
@@ -410,7 +412,7 @@ def assessor_agreement(
     if not pairs:
         if not topics:
             raise kernel.no_common_topics(second.place, second.topics, first.place, first.topics)
-        raise InputError(second.place, f"judges no document that {first.place} judges", "are they of one collection?")
+        raise InputError(second.place, f"judges no document of {first.place}", "are both for the same collection?")
     scale = np.union1d(first.labels, second.labels)
     codes = np.searchsorted(scale, np.array(pairs, dtype=np.float64))
     table: Ints = np.bincount(codes[:, 0] * len(scale) + codes[:, 1], minlength=len(scale) ** 2).reshape(len(scale), -1)
@@ -517,7 +519,8 @@ LEAVE_ONE_OUT = Question(
     "pool",
     leave_one_out,
     "runs, qrels if any",
-    mode=Setting("Score each run without the judgments that it, or its group, alone gave: is the collection reusable?",
+    mode=Setting("Score each run without the judgments that only it, or its group, contributed, to test whether the "
+        "collection is reusable.",
                  name="leave_one_out", type=bool),
 )  # fmt: skip
 AGREEMENT = Question("pool", assessor_agreement, "runs, qrels if any", mode=Setting("", name="other"))

@@ -170,7 +170,7 @@ def _check_ranks(run: Submission) -> None:
         against += lines[1:][scores[1:] > scores[:-1]].tolist()  # a difference may be larger than any float
         repeated += lines[1:][ranks[1:] == ranks[:-1]].tolist()
     if against and _scores_rise(run):
-        what = "scores increase with the rank: the document ranked last counts as the best"
+        what = "scores increase with the rank, so the document ranked last is scored as the best"
         run.warn("rank", what, "a higher score is better; reverse the scores", min(against))
     elif against:
         what = f"{len(against)} {plural(len(against), 'document')} with a higher score than the rank before, first here"
@@ -194,7 +194,7 @@ def _check_scores(run: Submission) -> None:
     if flat:
         topics = f"{len(flat)} of {len(run.topics)} topics ({shorten(map(decode, flat))})"
         what = f"all documents have the same score in {topics}"
-        run.warn("score", what, "their order is decided by docno; write distinct scores", long[flat[0]].lines[0])
+        run.warn("score", what, "order falls back to docno; write distinct scores", long[flat[0]].lines[0])
     lines_of: dict[str, list[int]] = {"too large": [], "too small": []}
     single = np.finfo(np.float32)
     for ranking in run.topics.values():
@@ -204,7 +204,7 @@ def _check_scores(run: Submission) -> None:
     for kind, lines in lines_of.items():
         if lines:
             what = f"{len(lines)} {plural(len(lines), 'score')} {kind} for single precision, the first on this line"
-            run.warn("score", what, "they are ties in trec_eval 9", lines[0])
+            run.warn("score", what, "trec_eval 9 treats them as ties", lines[0])
     same: dict[tuple[bytes, ...], list[bytes]] = {}
     for topic, ranking in long.items():
         same.setdefault(tuple(ranking.docnos), []).append(topic)
@@ -213,7 +213,7 @@ def _check_scores(run: Submission) -> None:
             which = f"{plural(len(others), 'topic')} {shorten(map(decode, others))}"
             have = f"({len(others)} of {len(run.topics)}) {'has' if len(others) == 1 else 'have'}"
             what = f"{which} {have} the documents of topic {decode(first)} in the same order"
-            run.warn("copied", what, "were they copied?", long[others[0]].lines[0])
+            run.warn("copied", what, "check for copied lines", long[others[0]].lines[0])
 
 
 def check_together(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
@@ -228,7 +228,7 @@ def check_together(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
             run.warn("tag", f"tag '{run_facts.tag}' is also that of {other.place}", "give each run a different tag")
         other = contents.setdefault(run_facts.content, run)
         if other is not run:
-            run.warn("copied", f"has the same documents and scores as {other.place}", "is it the right file?")
+            run.warn("copied", f"has the same documents and scores as {other.place}", "check that it is the right file")
 
 
 def check_topics(run: Submission, facts: Facts, known: Sequence[str], where: str) -> None:
@@ -268,7 +268,7 @@ def check_judged(run: Submission, facts: Facts, qrels: Judgments) -> None:
         shares = [1 - float(mask[:depth].mean()) for mask in judged]
         facts.unjudged[str(depth)] = float(np.mean(shares))
     if not any(mask.any() for mask in judged):
-        run.warn("unjudged", f"no document is judged in {qrels.place}", "are the docnos those of the collection?")
+        run.warn("unjudged", f"no document is judged in {qrels.place}", "check that docnos match the collection")
 
 
 def valid_qrels(judged: Judgments) -> Qrels:
@@ -401,7 +401,7 @@ def lint_runs(
             check_tie_effects(run, facts, valid, chosen)
         elif facts.tied:
             what = f"{facts.tied} of {facts.documents} documents tied"
-            run.warn("ties", what, "their order is decided by docno; --qrels shows the effect on scores")
+            run.warn("ties", what, "order falls back to docno; use --qrels to see the effect")
         run.forget()
         report.runs.append(run)
         report.facts.append(facts)

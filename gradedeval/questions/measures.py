@@ -165,15 +165,15 @@ def _gains(measure: Measure) -> str:
 
 
 SHARED_PARAMETERS = {
-    "rel": "the lowest relevant grade; with it the gains of graded measures are 0 and 1",
-    "gain": "what a grade is worth: linear, exp, ntcir, grade, a list such as 0:0.5:1, or @FILE",
+    "rel": "the lowest relevant grade; if given, the gains of graded measures are 0 and 1",
+    "gain": "the gain scheme: linear, exp, ntcir, grade, a list such as 0:0.5:1, or @FILE",
     "g": "the share of users whose threshold is each grade from 1 to top (each label above 0, if one has a fraction), "
     "as in 1:1:2; equal shares by default",
     "of": "the quantity: eu utility per document, etu total utility, ec cost per document, etc total cost, ed depth",
     "horizon": "the rank at which all sums end; by default they go to infinity",
     "prior": "the probability of each intent: uniform, or @FILE",
 }
-_BETTER = {"higher": "", "lower": "lower scores", "neither": "neither more nor less: no run wins or loses by it"}
+_BETTER = {"higher": "", "lower": "lower scores", "neither": "no preferred direction: no run wins or loses by it"}
 _CUTOFF = {
     "truncates": "optional; the sum stops at k",
     "renormalizes": "optional; what it is divided by is cut at k too",
@@ -184,9 +184,9 @@ _CUTOFF = {
 _RESIDUAL = {
     "beyond_run": "bound; ranks past the end of the run count",
     "within_run": "bound; of the retrieved documents alone",
-    "from_bounds": "the highest score that judging the retrieved documents can lead to, less the score",
+    "from_bounds": "the highest score that judging the retrieved documents can give, minus the score",
     "none": "none: no bound",
-    "depends": "bound where no gain that is found changes a weight, else none",
+    "depends": "bound if no gain found changes a weight, else none",
 }
 _BOUNDS = {
     "exact": "exact",

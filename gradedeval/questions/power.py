@@ -271,11 +271,11 @@ CURVE = Setting("Write the achieved significance level of every pair, from the h
 @question(
     "power",
     "matrix",
-    help="""Report how many pairs of runs each measure finds significantly different, and how large a difference that
-    takes.
+    help="""Report the discriminative power of measures.
 
-    Uses Sakai's paired bootstrap test (studentized, on shifted differences). With --plan: how many topics a collection
-    needs (Sakai's topic set size design).
+    That is how many pairs of runs each finds significantly different, and how large a difference that takes. Uses
+    Sakai's paired bootstrap test (studentized, on shifted differences). With --plan: how many topics a collection needs
+    (Sakai's topic set size design).
     """,
     writes={"curve": (CURVE, "curve")},
     modes=(PLAN,),

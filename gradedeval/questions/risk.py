@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 Baseline = Annotated["AnyScores | None", against("the mean of all runs on each topic")]
-Alpha = Annotated[float, Setting("A loss counts 1 + A times as much as a win.", numbers.LOSS_ALPHA, metavar="A")]
+Alpha = Annotated[float, Setting("A loss weighs 1 + A times as much as a gain.", numbers.LOSS_ALPHA, metavar="A")]
 MEAN_OF_RUNS = "(mean of runs)"
 
 

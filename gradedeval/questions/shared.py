@@ -19,7 +19,7 @@ Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting(REPORTED, meta
 AllowMismatch = Annotated[bool, Setting(MISMATCH)]
 
 # What stands in a line of a history.
-Label = Annotated[str | None, Setting("What the line in the history is called: a commit, a version.", metavar="TEXT")]
+Label = Annotated[str | None, Setting("Name of the line in the history, such as a commit.", metavar="TEXT")]
 Time = Annotated[str | None, Setting(TIME, metavar="TIME", default_text="that of the run file")]
 
 # How differences are tested: see `compare`.

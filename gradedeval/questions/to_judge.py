@@ -348,15 +348,15 @@ DEFAULT: Strategy = "rbp-c"
 WANTED = 3
 """How many of the runs that want a document people see."""
 
-Weighing = Annotated[Strategy, Setting("How --to-judge weighs documents: by their best rank (depth), by RBP weight as "
-    "methods A, B and C of Moffat, Webber & Zobel, by what could rise (residual), or by what could reverse the order "
-    "of pairs of runs (pairs).")]  # fmt: skip
-Budget = Annotated[int, Setting("Judgments that --to-judge asks for at most.", numbers.BUDGET, "N")]
+Weighing = Annotated[Strategy, Setting("How --to-judge weights documents: by best rank (depth), by RBP weight as "
+    "methods A, B and C of Moffat, Webber & Zobel, by residual, or by the pairs of runs whose order they could "
+    "reverse (pairs).")]  # fmt: skip
+Budget = Annotated[int, Setting("Maximum number of documents that --to-judge lists.", numbers.BUDGET, "N")]
 P = Annotated[float, Setting("Of the RBP strategies: the probability of going on from rank to rank.",
     numbers.PERSISTENCE, "P")]  # fmt: skip
 By = Annotated["str | Measure", Setting("Measure of --to-judge.", spelled=("-m", "--measure"), measure="one",
     section=GAINS)]  # fmt: skip
-PoolDepth = Annotated[int | None, Setting("Documents below rank N are no part of what a run gives the pool.",
+PoolDepth = Annotated[int | None, Setting("Depth to which a run contributes to the pool.",
     numbers.POOL_DEPTH, "N", default_text="all are")]  # fmt: skip
 
 
@@ -554,9 +554,9 @@ TO_JUDGE = Question(
     "pool",
     to_judge,
     "runs, qrels if any",
-    mode=Setting("List the unjudged documents to judge next, the most telling first.", name="to_judge", type=bool),
+    mode=Setting("List the unjudged documents to judge next, the most informative first.", name="to_judge", type=bool),
     as_text=(
-        Setting("Write what --to-judge lists as lines of a qrels file that lack only the grade.", name="as_qrels",
+        Setting("Write the documents of --to-judge as qrels lines without grades.", name="as_qrels",
                 type=bool),
         qrels_lines,
     ),

@@ -431,7 +431,7 @@ RANKS_DRAWN = 50
 """As many as linear axes show unless told otherwise."""
 RanksDrawn = Annotated[int | None, Setting("Draw ranks 1 to N.", numbers.WEIGHED_RANKS, metavar="N",
     default_text=f"{RANKS_DRAWN}; with --log {DEPTH}")]  # fmt: skip
-Log = Annotated[bool, Setting("Logarithmic axes, down to a millionth of the largest weight of each measure.")]
+Log = Annotated[bool, Setting("Logarithmic axes, down to one millionth of each measure's largest weight.")]
 
 
 def ranks_drawn(*, ranks: RanksDrawn = None, log: Log = False) -> dict[str, Any]:

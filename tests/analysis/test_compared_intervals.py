@@ -110,7 +110,8 @@ def test_differences_without_variance_are_blank_and_that_is_said(test: Any, tmp_
     saved(a=[0.3, 0.5], b=[0.2, 0.4]).to_csv(tmp_path / "s.csv", index=False)
     found = cli("compare", "--from-scores", "s.csv", "--test", test)
     said = (
-        f"ap: {test} is blank for 1 pair whose topics all differ alike, so that there is no variance; use --test "
+        f"ap: {test} is blank for 1 pair with the same difference on all topics, so that there is no variance; use "
+        f"--test "
         "randomization"
     )
     assert found.messages[1:] == [said]  # the first says that there is no signature
@@ -141,7 +142,7 @@ def test_a_check_that_has_no_p_is_an_error_and_a_rise_passes(tmp_path: Path, cli
     words = ("qrels", "--significant", "rr=0.05", "--test", "t")
     found = cli("check", "bad", *words, "--baseline", "good")
     said = (
-        "--significant rr=0.05: rr of 'bad' differs alike on all topics, so that there is no variance; use --test "
+        "--significant rr=0.05: rr of 'bad' differs equally on all topics, so there is no variance; use --test "
         "randomization"
     )
     assert (found.code, found.messages) == (3, [said])

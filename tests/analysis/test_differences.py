@@ -260,6 +260,8 @@ def test_a_check_says_whether_judging_could_reverse_a_drop() -> None:
     bounds = [Bound("max-drop", "p@1", 0.1), Bound("min", "p@1", 0.1)]
     frame = gradedeval.check(scored(runs, qrels, ["p@1"]), bounds, "before").set_index(["run", "bound"])
     assert frame["settled"].tolist() == [True, None, False, None, None, None]
-    assert frame.loc[("judged", "max-drop"), "verdict"].endswith("; no judging of unjudged documents reverses it")
-    assert frame.loc[("unjudged", "max-drop"), "verdict"].endswith("; judging unjudged documents could reverse it")
+    assert frame.loc[("judged", "max-drop"), "verdict"].endswith(
+        "; judging the unjudged documents could not reverse it"
+    )
+    assert frame.loc[("unjudged", "max-drop"), "verdict"].endswith("; judging the unjudged documents could reverse it")
     assert "judging" not in frame.loc[("same", "max-drop"), "verdict"]

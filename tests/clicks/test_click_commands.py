@@ -35,7 +35,7 @@ def test_from_clicks_to_gains_to_a_score(cli: Command, log: str, tmp_path: Path)
     gains = str(tmp_path / "gains.csv")
     learned = cli("clicks", "gains", log, RIVERS, "--model", "cm", "-o", gains)
     assert learned.code == 0
-    assert "grades below 0 gain nothing, whatever was clicked" in learned.messages
+    assert "grades below 0 have gain 0 regardless of clicks" in learned.messages
     assert Path(gains).read_text().splitlines()[0] == "grade,gain"
     scored = cli(RUNS[0], RIVERS, "-m", "err@20", "--gain", f"@{gains}")
     assert scored.code == 0

@@ -91,7 +91,7 @@ def test_weights_that_leave_out_a_rank_are_infinitely_far() -> None:
     found = clicks.fit(observation, [], weights=table)
     assert found.frame["measure"].tolist() == ["flat", "top"]
     assert found.frame["divergence"].tolist() == [pytest.approx(0, abs=1e-12), float("inf")]
-    assert found.notes == ["top: infinitely far, because users look at rank 3, which weighs nothing"]
+    assert found.notes == ["top: infinitely far, because users examine rank 3, which weighs nothing"]
 
 
 @shared
@@ -119,7 +119,7 @@ def test_the_command_prints_the_nearest_first(cli: Command, tmp_path: Path) -> N
     assert lines[6] == "weights scaled to sum 1 over 20 ranks, as the observation is"
     (tmp_path / "w.csv").write_text("rank,ap\n1,0.5\n2,0.5\n")
     far = cli("clicks", "fit", "log.tsv", "--weights", "w.csv", "--ranks", "3")
-    assert far.messages == ["ap: infinitely far, because users look at rank 3, which weighs nothing"]
+    assert far.messages == ["ap: infinitely far, because users examine rank 3, which weighs nothing"]
     assert far.text.splitlines()[2].split()[:2] == ["ap", "inf"]
 
 

@@ -98,7 +98,7 @@ def test_documents_without_parameters_are_told() -> None:
 
 
 def test_pairs_are_of_topics_with_two_lists() -> None:
-    with pytest.warns(EvaluationWarning, match="log: 2 lists left out of pairs, for want of another of the same topic"):
+    with pytest.warns(EvaluationWarning, match="log: 2 lists left out of pairs, as the only one of its topic"):
         found = clicks.correlate(LOG, QRELS, "err", pairs=5)
     assert found.frame[["topics", "configurations", "sessions"]].iloc[0].tolist() == [1, 2, 2]
     with pytest.raises(InputError, match="no topic has two lists to pair"):
@@ -112,9 +112,7 @@ def test_judgments_that_are_not_used_are_told() -> None:
 
 def test_sessions_told_apart_by_time_alone_are_told() -> None:
     timed = LOG.assign(user="u", time=[0.0, 1.0, 2.0, 3.0])
-    assert clicks.read_log(timed).notes == [
-        "log: each line is a session; --idle 60m unites lines of a user by their time"
-    ]
+    assert clicks.read_log(timed).notes == ["log: each line is a session; --idle 60m merges lines of a user by time"]
     for other in (clicks.read_log(timed, idle="60m"), clicks.read_log(timed.assign(session=range(4)))):
         assert other.notes == []
 

@@ -73,12 +73,12 @@ def test_a_whole_job(job: Path, cli: Command) -> None:
     assert worse.code == 1
     (broken,) = [line for line in worse.text.splitlines() if line.startswith("FAIL")]
     assert broken == (
-        "FAIL  new.run: rr fell by 0.0500 (7.3%), from 0.6833 to 0.6333, more than 5%; no judging of "
-        "unjudged documents reverses it; topic that fell most: 1 -0.5000"
+        "FAIL  new.run: rr fell by 0.0500 (7.3%), from 0.6833 to 0.6333, more than 5%; judging the unjudged "
+        "documents could not reverse it; topic that fell most: 1 -0.5000"
     )
     # Of the topics that have a relevant document now.
     of_these = cli(*check, "--topics", "relevant").text
-    assert "; no judging of unjudged documents reverses it on these topics; topic" in of_these
+    assert "; judging the unjudged documents could not reverse it on these topics; topic" in of_these
 
     new.write_text(ranking([3, 1, 1, 1, 1, 2, 2, 2, 2, 2]))
     one_topic = cli(*check)
@@ -225,7 +225,7 @@ def test_a_baseline_of_few_topics_is_told_and_guarded(words: Path, cli: Command)
     (words / "main.csv").write_text("".join(kept))
     check = ("check", "new.run", "qrels.txt", "--baseline", "main.csv", "--max-drop", "rr=1")
     found = cli(*check)
-    said = "baseline 'main.run' has scores of 9 of 10 topics: no drop is seen on the others; --min-topics 10 makes that"
+    said = "baseline 'main.run' has scores of 9 of 10 topics: drops elsewhere go unnoticed; --min-topics 10 makes that"
     assert (found.code, [line[: len(said)] for line in found.messages if "baseline" in line]) == (0, [said])
     assert cli(*check, "--min-topics", "10").code == 1
 
@@ -669,10 +669,10 @@ def test_an_upper_bound_is_for_measures_of_which_less_is_better(words: Path, cli
     noted = cli(*check, "--min", "0.2")
     assert noted.code == 0
     assert noted.messages == [
-        "--min 0.2: lower is better by unjudged@2, so this bound lets through what is worse; use --max to refuse it"
+        "--min 0.2: lower is better by unjudged@2, so this bound passes worse runs; use --max to refuse it"
     ]
     assert cli("check", "worst.run", "qrels.txt", "--max", "rr=0.9").messages == [
-        "--max rr=0.9: higher is better by rr, so this bound lets through what is worse; use --min to refuse it"
+        "--max rr=0.9: higher is better by rr, so this bound passes worse runs; use --min to refuse it"
     ]
     assert cli("check", "worst.run", "qrels.txt", "--max", "rr=2").code == 2
     scores = gradedeval.evaluate(str(words / "worst.run"), str(words / "qrels.txt"), "rr unjudged@2")

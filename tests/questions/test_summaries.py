@@ -121,7 +121,7 @@ def test_a_fall_of_a_geometric_mean_breaks_a_bound_that_its_mean_keeps(files: Pa
     outcome = cli("check", *words)
     assert outcome.code == 1
     assert outcome.text.startswith(
-        "FAIL  uneven.run: gm_ap fell by 0.3118 (93.5%), from 0.3333 to 0.0215, more than 0.05; judging unjudged "
+        "FAIL  uneven.run: gm_ap fell by 0.3118 (93.5%), from 0.3333 to 0.0215, more than 0.05; judging the unjudged "
         "documents could reverse it; topic that fell most: 2"
     )
     assert cli("check", "uneven.run", "qrels", "--min", "num_rel_ret=3").text.startswith(

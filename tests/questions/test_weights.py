@@ -396,7 +396,10 @@ def files(tmp_path: Path) -> Path:
 
 
 TWO = ("weights", "first.run", "second.run", "qrels.txt")
-LACKS = "second.run: 1 of 2 judged topics is missing from the run (2) and counts as an empty ranking; exclude it with --topics both"
+LACKS = (
+    "second.run: 1 of 2 judged topics is missing from the run (2) and counts as an empty ranking; "
+    + "exclude it with --topics both"
+)
 
 
 def test_fixed_and_background_weights_stand_side_by_side(files: Path, cli: Command) -> None:

@@ -52,6 +52,27 @@ def ranges(begin: Ints, size: Ints) -> Ints:
     return positions
 
 
+def ranks(counts: Ints) -> Ints:
+    """0, 1, 2, … within each group of so many items, group after group."""
+    within: Ints = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return within
+
+
+def positions_of(counts: Ints, rows: Ints) -> Ints:
+    """Where the items of some groups stand, of items that come group after group."""
+    return ranges((np.cumsum(counts) - counts)[rows], counts[rows])
+
+
+CELLS = 1 << 22
+"""Numbers held at once: bounds memory for any number of rows."""
+
+
+def chunks(count: int, cost: int) -> list[slice]:
+    """Slices of `count` items, each of at most CELLS numbers, where an item takes `cost` of them."""
+    step = max(1, CELLS // max(1, cost))
+    return [slice(begin, min(begin + step, count)) for begin in range(0, count, step)]
+
+
 def as_float(number: Any) -> float:
     """The float of a number, infinite where it is beyond all floats, as an int or a Fraction may be."""
     try:

@@ -31,7 +31,6 @@ from gradedeval.kernel.measures.gains import Gains
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.measures.table import run_measure, scores_of
 from gradedeval.kernel.options import Options
-from gradedeval.kernel.scoring.run_scores import summarize
 from gradedeval.kernel.scoring.scorer import unseen_note
 
 # The documents of a run by rank, judged and unjudged, and what two runs have in common.
@@ -409,10 +408,10 @@ def difference_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread 
     summary = paired.reading.summary
     if summary == "geometric" and reread is not None:
         least, most = separate_bounds(paired, first, second, reread)
-        lows, highs = summarize(least, summary), summarize(most, summary)
+        lows, highs = paired.reading.summarize(least), paired.reading.summarize(most)
         return lows[1] - highs[0], highs[1] - lows[0]
     lowest, highest = topic_bounds(paired, first, second, reread)
-    return summarize(lowest, summary), summarize(highest, summary)
+    return paired.reading.summarize(lowest), paired.reading.summarize(highest)
 
 
 def never_falls(label: str, reread: Reread | None) -> bool:

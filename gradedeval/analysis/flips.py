@@ -20,7 +20,6 @@ from gradedeval.kernel.measures.bounds import falls
 from gradedeval.kernel.measures.table import scores_of
 from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch
-from gradedeval.kernel.scoring.run_scores import tested
 from gradedeval.kernel.scoring.scorer import GainsCache, Scorer
 from gradedeval.kernel.scoring.scores import Scores
 from gradedeval.kernel.scoring.tasks import grade_run
@@ -211,14 +210,14 @@ def _values(
     table, measure = scorer.tables[column], scorer.measures[column]
     gains = GainsCache(batch, scorer.grader, scorer.by_intent)
     scores = scores_of(measure, gains(table, measure, unjudged=table.top))
-    values = tested(np.minimum(scores, ceiling), measure.definition.summary)
+    values = measure.reading.tested(np.minimum(scores, ceiling))
     return np.split(values, np.cumsum([len(each) for each, _ in asked])[:-1])
 
 
 def _tested_ceiling(scorer: Scorer, column: int) -> float:
     """The largest score there is, as it is tested."""
-    definition = scorer.measures[column].definition
-    return float(tested(np.array([definition.ceiling]), definition.summary)[0])
+    measure = scorer.measures[column]
+    return float(measure.reading.tested(np.array([measure.definition.ceiling]))[0])
 
 
 def judge(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, Floats]) -> Judged:

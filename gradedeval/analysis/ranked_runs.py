@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.arrays import Bools, Floats, Ints, positions_of, ranks
 from gradedeval.errors import InputError, flag
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.diversity import Intents
@@ -21,9 +21,9 @@ from gradedeval.kernel.measures.table import scores_of
 from gradedeval.kernel.options import OPTIONS, Options
 from gradedeval.kernel.parallel import workers
 from gradedeval.kernel.parallel.workers import Workers
-from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, GradeCounts, positions_of, ranks
+from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, GradeCounts
 from gradedeval.kernel.rankings.grade import Grader
-from gradedeval.kernel.scoring.doubts import doubts_of, not_too_many, united
+from gradedeval.kernel.scoring.doubts import doubts, not_too_many, united
 from gradedeval.kernel.scoring.evaluate import named_runs
 from gradedeval.kernel.scoring.scorer import Scorer
 from gradedeval.kernel.scoring.tasks import GradedRun, grade_run
@@ -214,7 +214,7 @@ def rank_runs(
         listed = np.array([topic in columns for topic in topics])
         ties = first if grader.keep_ties else None
         ranked.append(RankedRun(name, run.place, document, counts, ties, listed, run.missing))
-    said = [not_too_many([*run.notes, *(doubts_of(run, scorer) if scorer else ())]) for _, run, _ in read]
+    said = [not_too_many([*run.notes, *(doubts(run, scorer) if scorer else ())]) for _, run, _ in read]
     notes = united(dict.fromkeys(chain.from_iterable(said)))
     return RankedRuns(ranked, topics, code, topic_of, grader, numbering, notes)
 
@@ -401,7 +401,7 @@ def _marginal(measure: Measure, intents: Intents) -> Parts:
     )
 
 
-def rises(measure: Measure, gains: Gains, best: Gains) -> Floats:
+def topic_rises(measure: Measure, gains: Gains, best: Gains) -> Floats:
     """ranks: how much the score of one topic would rise if the document there alone had the top gain; nan where it is
     judged. By measures whose residual comes from the bounds it is one more document of the pool then."""
     added = np.full(gains.gain.shape[1], np.nan)
@@ -443,8 +443,8 @@ def _with_one_more(gains: Gains, top: Floats) -> Gains:
     return replace(gains, ideal=np.column_stack([top, gains.ideal]), pool=gains.pool + 1)
 
 
-def rises_of(measure: Measure, gains: Gains, best: Gains, last: int | None = None) -> Floats:
-    """topics × ranks: as `rises`, for all topics of a batch, down to a rank."""
+def rises_of_batch(measure: Measure, gains: Gains, best: Gains, last: int | None = None) -> Floats:
+    """topics × ranks: as `topic_rises`, for all topics of a batch, down to a rank."""
     topics, width = gains.gain.shape
     ceiling = measure.definition.ceiling
     score = np.minimum(scores_of(measure, gains), ceiling)
@@ -565,6 +565,6 @@ def terms_by_run(ranked: RankedRuns, scorer: Scorer, last: int | None = None, co
                 added[column][number][which] = terms[there]
                 if could_add and measure.residual != "none" and scorer.options.wants_residuals:
                     best = gains_of(table, measure, unjudged=table.top)
-                    rises[column][number][which] = rises_of(measure, gains, best, last)[there]
+                    rises[column][number][which] = rises_of_batch(measure, gains, best, last)[there]
         values[:, number, ~run.listed] = np.nan
     return RankedTerms(values, added, rises, rest)

@@ -13,7 +13,6 @@ from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.kernel.measures.table import scores_of
 from gradedeval.kernel.rankings.batch import Batch, GradeCounts
-from gradedeval.kernel.scoring.run_scores import tested
 from gradedeval.kernel.scoring.scorer import GainsCache
 
 MOST_UNSEEN = 1000
@@ -180,7 +179,7 @@ class Reversals:
         pool = GradeCounts.summed(topic, code, np.append(known.count, more), len(rows), known.labels)
         batch = replace(run.batch, topics=[NO_TOPIC] * len(rows), codes=codes, retrieved=run.batch.retrieved[rows])
         gains = GainsCache(replace(batch, pool=pool), self.scorer.grader, self.scorer.by_intent)
-        return tested(scores_of(self.measure, gains(self.table, self.measure)), self.paired.reading.summary)
+        return self.paired.reading.tested(scores_of(self.measure, gains(self.table, self.measure)))
 
 
 def _topic(behind: Ints, ahead: Ints) -> Topic:

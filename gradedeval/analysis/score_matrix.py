@@ -21,12 +21,11 @@ from gradedeval.kernel.measures.definition import Reading
 from gradedeval.kernel.measures.parse import canonical, parse_measures
 from gradedeval.kernel.options import TIES_BY_GRADE
 from gradedeval.kernel.scoring.evaluate import file_names
-from gradedeval.kernel.scoring.run_scores import summarize, summarize_rises, tested
 from gradedeval.kernel.scoring.scores import ALL, Scores
 from gradedeval.kernel.trec.documents import Rows, json_rows
 from gradedeval.kernel.trec.line_reader import duplicate, settle_duplicates, whole_lines
 from gradedeval.kernel.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
-from gradedeval.kernel.trec.small_tables import headed_table
+from gradedeval.kernel.trec.small_tables import SmallTable
 from gradedeval.kernel.trec.stream import Source, Stream, first_bytes, is_named, is_url, same_file
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ def _of_file(file: Source) -> tuple[str, ProblemList, Rows, str]:
             data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
             head, rows = json_rows(decode(data), file.place, NEEDED, HINT)
             return file.place, ProblemList(file.place), rows, str(head.get("signature"))
-        table = headed_table(file.target, NEEDED, HINT, whole_lines(stream))
+        table = SmallTable.headed(file.target, NEEDED, HINT, whole_lines(stream))
     return table.place, table.problems, [(row.line, row.cells) for row in table.rows], ""
 
 
@@ -421,12 +420,12 @@ class Paired:
     @property
     def summaries(self) -> Floats:
         """The mean, total or geometric mean of each run, as `gradedeval eval` prints it."""
-        return summarize(self.score, self.reading.summary)
+        return self.reading.summarize(self.score)
 
     @property
     def residuals(self) -> Floats:
         """The residual of each summary; nan where the measure has none."""
-        return summarize_rises(self.score, self.residual, self.reading.summary)
+        return self.reading.summarize_rises(self.score, self.residual)
 
     def wins(self, differences: Floats) -> dict[str, Any]:
         """How many topics each row of differences of scores wins, ties and loses; only ties where neither is better."""
@@ -437,7 +436,7 @@ class Paired:
     @property
     def values(self) -> Floats:
         """runs × topics: the values whose means are tested and sampled: logarithms for geometric means."""
-        return tested(self.score, self.reading.summary)
+        return self.reading.tested(self.score)
 
     @property
     def tested(self) -> str:

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from gradedeval.analysis import Correction, PairTest, Test
 from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
-from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, chunks
 from gradedeval.errors import InputError, check_choice, flag, plural
 from gradedeval.kernel.formats.frames import to_frame
-from gradedeval.kernel.options import Correction, PairTest, Test, numbers
+from gradedeval.kernel.options import numbers
 from gradedeval.kernel.options.numbers import MOST_DRAWS
 from gradedeval.kernel.parallel import progress
-from gradedeval.kernel.scoring.intervals import centered, chunks, samples, standard_error, student_t, studentized_test
+from gradedeval.kernel.scoring.intervals import centered, samples, standard_error, student_t, studentized_test
 from gradedeval.kernel.scoring.scores import Scores
 
 if TYPE_CHECKING:
-    pass
     import pandas as pd
 
 
@@ -299,15 +299,12 @@ def posterior(differences: Floats, rope: float, alpha: float) -> dict[str, Float
     return {name: np.where(blank, np.nan, values) for name, values in found.items()}
 
 
-TESTS: tuple[str, ...] = get_args(Test)
 NOT_BY_PAIR = {
     "tukey-hsd": "already corrects for all pairs",
     "anova": "already corrects for all pairs, by Tukey's HSD",
     "bayes": "gives posterior probabilities, which need no correction",
 }
 """Tests that do not give a p for each pair by itself, and why theirs is not corrected."""
-PAIR_TESTS: tuple[str, ...] = get_args(PairTest)
-CORRECTIONS: tuple[str, ...] = get_args(Correction)
 RANDOMIZED = ("randomization", "tukey-hsd")
 DIVIDE_BY_DEVIATION = ("bootstrap", "t")
 
@@ -320,6 +317,11 @@ def scipy_stats() -> Any:
     except ImportError:
         raise InputError("", "scipy is not installed", "pip install scipy", usage=True) from None
     return stats
+
+
+TESTS: tuple[str, ...] = get_args(Test)
+PAIR_TESTS: tuple[str, ...] = get_args(PairTest)
+CORRECTIONS: tuple[str, ...] = get_args(Correction)
 
 
 def p_values(differences: Floats, test: Test, draws: int, seed: int) -> Floats:

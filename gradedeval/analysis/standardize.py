@@ -18,7 +18,7 @@ from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.parse import canonical
 from gradedeval.kernel.scoring.run_scores import RunScores
 from gradedeval.kernel.scoring.scores import Scores
-from gradedeval.kernel.trec.small_tables import headed_table
+from gradedeval.kernel.trec.small_tables import SmallTable
 
 HEADER = ("measure", "topic", "mean", "deviation", "runs")
 MINIMUM = (("mean", -math.inf), ("deviation", 0.0), ("runs", 0.0))
@@ -80,7 +80,7 @@ class Reference:
     @classmethod
     def read(cls, path: str | Path) -> Reference:
         """A reference saved by `text`. Raises InputError with the line of whatever is wrong."""
-        table = headed_table(path, HEADER, "--save-reference writes such a file")
+        table = SmallTable.headed(path, HEADER, "--save-reference writes such a file")
         standards: dict[tuple[str, str], Standard] = {}
         signatures: dict[str, str] = {}
         for row in table.rows:

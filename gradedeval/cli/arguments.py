@@ -16,7 +16,7 @@ from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, WRITES, De
 from gradedeval.cli.output import asked_for, write
 from gradedeval.errors import InputError, ProblemList, tell, url_place
 from gradedeval.kernel.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
-from gradedeval.kernel.measures.parse import is_measure, load_measures, parse_measures
+from gradedeval.kernel.measures.parse import is_measure, load_measures, offered, parse_measures
 from gradedeval.kernel.measures.table import MEASURES
 from gradedeval.kernel.options import OPTIONS
 from gradedeval.kernel.options.definition import GAINS
@@ -56,6 +56,11 @@ def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:
                 raise InputError(file, f"measure '{name}' already exists", "rename one of the two", usage=True)
             table[name] = measure
     return table
+
+
+def measures_offered(files: tuple[str, ...]) -> Mapping[str, Measure]:
+    """The same, with those that other packages offer."""
+    return {**measure_table(files), **offered()}
 
 
 def one_measure(flag: str, text: str | None, table: Mapping[str, Measure]) -> Measure:

@@ -108,11 +108,11 @@ def matrix_from(
         table = measure_table(keywords.pop("measures_from"))
         options, chosen = options_with_residuals(keywords), parse_measures(measures or DEFAULT, table)
         matrix, name = scores_with_baseline(files, baseline, chosen, options, standardized)
-    tell_of(matrix, allow, paired)
+    tell_assumptions(matrix, allow, paired)
     return matrix, name
 
 
-def tell_of(matrix: Matrix, allow_mismatch: bool, paired: bool) -> None:
+def tell_assumptions(matrix: Matrix, allow_mismatch: bool, paired: bool) -> None:
     """Tell what was assumed of the scores; raise InputError (usage) where they may not be compared."""
     mismatches = score_matrix.check_origins(matrix.runs, matrix.measures, matrix.origin, allow_mismatch)
     tell([*matrix.notes, *mismatches, *matrix.reading_notes(), *(matrix.omission_notes() if paired else [])])

@@ -31,9 +31,6 @@ from gradedeval.clicks.log import READ_BY, ClickLog, ClicksAs, Depth, FromLog, I
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag, plural, shorten, tell
 from gradedeval.kernel import (
     DEFAULT,
-    GAINS,
-    OF_RUNS,
-    OF_SCORES,
     AnyMeasure,
     Column,
     Document,
@@ -411,8 +408,8 @@ def _label(row: Mapping[Any, Any]) -> str:
 
 DECILE = "decile"
 Wanted = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Measure to correlate, such as err or 'ap(rel=3)'. "
-    "Repeat -m, or separate measures by spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"),
-    measure="several")]  # fmt: skip
+    "Repeat -m, or separate measures by spaces.", metavar="MEASURE", section="Measures and gains",
+    spelled=("-m", "--measure"), measure="several")]  # fmt: skip
 By = Annotated[str | None, Setting("Correlate each part of the log alone: by a column of it, or by 'decile', topics in "
     "ten parts by their number of sessions.", metavar="COLUMN")]  # fmt: skip
 Unjudged = Annotated[Literal["drop", "keep"], Setting("Lists with unjudged documents: drop or keep.")]  # fmt: skip
@@ -525,7 +522,7 @@ def correlate(
     Chapelle et al., CIKM 2009, section 6.2, tables 2 to 5 and figure 4; with `pairs` algorithm 3 and table 6. Raises
     InputError as `read_log` and `evaluate` do, and where no configuration is left.
     """
-    refuse_options(keywords, (*OF_RUNS, *OF_SCORES), "click logs")
+    refuse_options(keywords, "click logs", "runs", "scores")
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err ndcg@10'", usage=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,7 +28,6 @@ from gradedeval.clicks.model_kinds import (
 )
 from gradedeval.errors import InputError, Note, check_choice, flag, plural, tell
 from gradedeval.kernel import (
-    BYTE_ORDER_MARKS,
     Column,
     Document,
     Layout,
@@ -418,7 +418,7 @@ def read_model(path: str | os.PathLike[str]) -> ClickModel:
     source = Source(path)
     content = source.read()
     try:
-        kept = kernel.read_json(decode(content.removeprefix(BYTE_ORDER_MARKS[0])))
+        kept = kernel.read_json(decode(content.removeprefix(BOM_UTF8)))
     except json.JSONDecodeError as error:
         raise InputError(f"{source.place}:{error.lineno}", f"is not valid JSON ({error.msg})", HINT) from None
     if not isinstance(kept, dict) or not isinstance(kept.get("model"), str):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from codecs import BOM_UTF8
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -16,25 +17,19 @@ from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, distinct, np
 from gradedeval.errors import InputError, Note, ProblemList, check_choice, did_you_mean, flag, plural, shorten
 from gradedeval.kernel import (
-    BYTE_ORDER_MARKS,
-    READING,
     InNotebook,
-    Pieces,
     Setting,
     SmallTable,
     Source,
     Stream,
-    TableRow,
     allowed_growth,
-    check_text,
+    checked_lines,
     decimal,
     decode,
     encode,
-    headed_table,
     is_file,
     numbers,
     to_frame,
-    whole_lines,
 )
 
 if TYPE_CHECKING:
@@ -234,8 +229,10 @@ NEEDED = ("topic", "clicks")
 COLUMNS = (*NEEDED, "shown", "user", "session", "time", "count")
 """The columns that have a meaning; any other is kept where it is asked for."""
 
+Pieces = Iterator[tuple[int, list[bytes]]]
+"""Some lines at a time, and the number of the first of them."""
+
 EXPECTED = "expected a header such as topic, clicks, shown between tabs, or JSON Lines with these keys"
-MARK = BYTE_ORDER_MARKS[0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -259,40 +256,20 @@ def file_blocks(source: Source, wanted: Collection[str], problems: ProblemList, 
     Raises InputError where it cannot be read, or lacks a column.
     """
     with closing(Stream(source)) as stream:
-        marked = stream.peek(len(MARK)) == MARK
+        marked = stream.peek(len(BOM_UTF8)) == BOM_UTF8
         if marked:
             notes.append(f"{source.place}: starts with a byte order mark, which is skipped")
-        skip = len(MARK) if marked else 0
+        skip = len(BOM_UTF8) if marked else 0
         if stream.peek(64)[skip:].lstrip()[:1] == b"{":
-            yield from _json_blocks(whole_lines(stream, longest=None, skip=skip), wanted, problems)
+            yield from _json_blocks(checked_lines(stream, problems, longest=None, skip=skip), wanted, problems)
         else:
-            yield from _tab_blocks(whole_lines(stream, skip=skip), wanted, problems)
-
-
-def _text_lines(data: bytes, number: int, problems: ProblemList) -> list[bytes]:
-    """The lines of a piece; one with bytes that no text holds is blank, and a problem."""
-    if number == 1:
-        check_text(data[:4], problems.place)  # the header, or no text at all
-    lines = data.split(b"\n")
-    if b"\r" in data:
-        lines = [line.removesuffix(b"\r") for line in lines]
-    try:
-        check_text(data, problems.place, number)
-    except InputError:
-        for index, line in enumerate(lines):
-            try:
-                check_text(line, problems.place, number + index)
-            except InputError as error:
-                problems.add(number + index, *error.said, error.kind)
-                lines[index] = b""
-    return lines
+            yield from _tab_blocks(checked_lines(stream, problems, skip=skip), wanted, problems)
 
 
 def _tab_blocks(pieces: Pieces, wanted: Collection[str], problems: ProblemList) -> Iterator[Block]:
     names: list[str] = []
     width, chosen = 0, {}
-    for number, text in pieces:
-        lines = _text_lines(text, number, problems)
+    for number, lines in pieces:
         numbers: Sequence[int] = range(number, number + len(lines))
         if b"" in lines:
             numbers, lines = [at for at, line in zip(numbers, lines, strict=True) if line], list(filter(None, lines))
@@ -348,9 +325,9 @@ def _json_blocks(pieces: Pieces, wanted: Collection[str], problems: ProblemList)
     import json  # few logs are
 
     seen: set[str] = set()
-    for number, text in pieces:
+    for number, lines in pieces:
         rows: list[tuple[int, Mapping[str, Any]]] = []
-        for index, line in enumerate(_text_lines(text, number, problems), number):
+        for index, line in enumerate(lines, number):
             if not line.strip():
                 continue
             try:
@@ -432,9 +409,8 @@ def small_table_of(source: Any, needed: Sequence[str], place: str, hint: str) ->
     """A small file with a header, or a DataFrame as what a file of its columns is; rows of that are counted from 1.
     Raises InputError where it lacks a column."""
     if is_file(source):
-        return headed_table(source, needed, hint)
-    if (frame := kernel.readable_table(source, place, place)) is None:
-        kernel.refuse_source(source, place, place)
+        return SmallTable.headed(source, needed, hint)
+    frame = kernel.readable_table(source, place, place, needed=True)
     found = SmallTable(place)
     for name in needed:
         if name not in frame.columns:
@@ -443,7 +419,7 @@ def small_table_of(source: Any, needed: Sequence[str], place: str, hint: str) ->
     for number, row in enumerate(zip(*(frame[name].tolist() for name in frame.columns), strict=True), 1):
         try:
             cells = {name: decode(_text(name, value)) for name, value in zip(names, row, strict=True)}
-            found.rows.append(TableRow(number, cells))
+            found.add(number, cells)
         except InputError as error:
             found.problems.add(number, *error.said)
     return found
@@ -467,13 +443,15 @@ ROWS = 1 << 21  # that are kept before identical ones are added up
 
 
 ClicksAs = Annotated[Literal["rank", "docno"], Setting("Content of the column clicks: ranks from 1, or docnos of the "
-    "shown list.", section=READING)]  # fmt: skip
+    "shown list.", section="Reading and ranking")]  # fmt: skip
 Depth = Annotated[int | None, Setting("Cut shown lists to N documents, and ignore clicks below.", numbers.DEPTH,
-    metavar="N", section=READING)]  # fmt: skip
+    metavar="N", section="Reading and ranking")]  # fmt: skip
 Idle = Annotated[float | str | None, Setting("Merge lines of one user, topic and list that follow within TIME, such as "
-    "60m, 1h or 90s, by the column time.", metavar="TIME", section=READING,
+    "60m, 1h or 90s, by the column time.", metavar="TIME", section="Reading and ranking",
     default_text="each line is a session")]  # fmt: skip
-Lenient = Annotated[bool, Setting("Skip malformed lines of the log, and report how many.", section=READING)]
+Lenient = Annotated[
+    bool, Setting("Skip malformed lines of the log, and report how many.", section="Reading and ranking")
+]
 
 
 def read_log(

@@ -39,7 +39,6 @@ from gradedeval.clicks.log import (
 )
 from gradedeval.errors import InputError, check_choice, flag, plural, tell
 from gradedeval.kernel import (
-    GAINS,
     MEASURES,
     Column,
     Document,
@@ -471,7 +470,8 @@ def read_weighing(
 
 Weighings = Annotated["Weighing | Sequence[Weighing] | None", Setting("Measure with a range of parameter values, or "
     "without one. Default: geometric, Poisson, Zipf and log-harmonic weights. Repeat -m, or separate measures by "
-    "spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"), measure=read_weighing)]  # fmt: skip
+    "spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
+    measure=read_weighing)]  # fmt: skip
 Scale = Annotated[Literal["sum", "none", "both"], Setting("Weights of measures: scaled to sum 1 over the ranks of the "
     "observation (sum), as they are (none), or both.")]  # fmt: skip
 Vectors = Annotated[Any, Setting("Compare with these weights too: a column for each measure, as `gradedeval weights` "

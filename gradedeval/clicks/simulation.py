@@ -16,8 +16,6 @@ from gradedeval.clicks.log import ClickLog, read_log
 from gradedeval.clicks.model_kinds import Cells
 from gradedeval.errors import InputError, flag, plural, tell
 from gradedeval.kernel import (
-    OF_MEASURES,
-    OF_SCORES,
     AnyMeasure,
     Measure,
     Needs,
@@ -253,7 +251,7 @@ def simulate(
     Returns a `ClickLog`. Raises InputError where a measure has no user, a gain is not a probability, or a file is
     wrong.
     """
-    refuse_options(keywords, OF_SCORES, "simulate")
+    refuse_options(keywords, "simulate", "scores")
     user, options = read_users(users, keywords), resolve_options(like, **keywords)
     if (runs is None) == (lists is None):
         what, hint = "lists to show come from runs or from a log", f"give either RUN... or {flag.lists}"
@@ -282,7 +280,7 @@ def read_users(users: Any, keywords: Mapping[str, Any]) -> ClickModel | Measure:
     if isinstance(users, os.PathLike) or (isinstance(users, str) and is_named(users)):
         users = read_model(users)
     if isinstance(users, ClickModel):
-        refuse_options(keywords, OF_MEASURES, OF_MODEL)
+        refuse_options(keywords, OF_MODEL, "gains")
         return users
     measures = parse_measures(users)
     if len(measures) != 1:

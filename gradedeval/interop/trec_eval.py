@@ -24,17 +24,18 @@ from gradedeval.kernel import (
     SCORE_FORMATS,
     Measure,
     Options,
+    Reading,
+    SmallTable,
     Source,
     Stream,
     decode,
     numbers,
     resolve_options,
-    small_table,
     trec_line,
 )
 
 if TYPE_CHECKING:
-    from gradedeval.kernel import Batch, JudgmentGroups, Lists, Qrels, Run, RunScores, Scorer, TopicResults, Workers
+    from gradedeval.kernel import Batch, JudgmentGroups, Qrels, Run, RunScores, Scorer, TopicResults, Workers
 
 # A run scored topic by topic in trec_eval's order, with what its lines need besides scores.
 
@@ -77,7 +78,7 @@ def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: 
     retrieved = dict(pair for batch in batches for pair in zip(batch.topics, batch.retrieved.tolist(), strict=True))
     empty = [not retrieved.get(topics[row], 0) for row in order]
     names, values = [decode(topics[row]) for row in order], line_values(scores.score[order], lines, scorer)
-    notes = kernel.not_too_many([*graded.notes, *kernel.doubts(scored, scores, scorer, names_of(lines, scorer))])
+    notes = kernel.not_too_many([*graded.notes, *kernel.doubts(scored, scorer, scores, names_of(lines, scorer))])
     strings = _relevance_strings(batches, scorer.qrels.labels, max((line.length for line in lines), default=0))
     return ScoredRun(name, graded.tag, names, values, empty, notes, strings), scores
 
@@ -124,6 +125,9 @@ def _character(label: float) -> str:
 
 # Scores -> trec_eval's three columns: measure, topic, value.
 
+
+ALL = "all"
+"""What stands for the topic in a line of the summary."""
 
 MISSING = -1000000.0
 """The z score where mean and deviation are unknown."""
@@ -175,17 +179,17 @@ def _summary(scored: ScoredRun, lines: list[Line], values: Floats, printing: Pri
         if not line.summary:
             continue
         if line.name == "runid":
-            yield trec_line("runid", kernel.ALL, scored.tag)
+            yield trec_line("runid", ALL, scored.tag)
         elif line.summed is None:  # num_q
-            yield _number(line, kernel.ALL, len(scored.topics), printing)
+            yield _number(line, ALL, len(scored.topics), printing)
         else:
-            yield _number(line, kernel.ALL, _summed(line, column, printing), printing)
+            yield _number(line, ALL, _summed(line, column, printing), printing)
 
 
 def _summed(line: Line, values: Floats, printing: PrintOptions) -> float:
     """Aggregated topic by topic, as trec_eval does: the last bit of a sum can change the last digit printed."""
     if line.summed == "geometric":
-        logs = values if printing.norms is not None else np.log(np.maximum(values, kernel.LEAST))
+        logs = values if printing.norms is not None else Reading("geometric").tested(values)
         return float(np.exp(logs.cumsum()[-1] / len(values)))
     total = float(values.cumsum()[-1])
     return total if line.summed == "total" else total / len(values)
@@ -204,7 +208,7 @@ def _z_scores(scored: ScoredRun, lines: list[Line], norms: Norms) -> Floats:
         if line.summed is None:
             continue
         if line.summed == "geometric":
-            values[:, column] = np.log(np.maximum(values[:, column], kernel.LEAST))
+            values[:, column] = Reading("geometric").tested(values[:, column])
         for row, topic in enumerate(scored.topics):
             mean, deviation = norms.get((topic, line.name), (np.nan, np.nan))
             if np.isnan(mean):
@@ -217,7 +221,7 @@ def _z_scores(scored: ScoredRun, lines: list[Line], norms: Norms) -> Floats:
 def read_norms(path: str) -> Norms:
     """The file of -Z. Raises InputError where a line is not a topic, a measure, a mean and a standard deviation."""
     columns = ("topic", "measure", "mean", "deviation")
-    table = small_table(path, columns, hint=f"-Z takes lines of '{' '.join(columns)}'", words=True)
+    table = SmallTable.read(path, columns, hint=f"-Z takes lines of '{' '.join(columns)}'", words=True)
     keys = [(row.cells["topic"], row.cells["measure"]) for row in table.rows]
     norms = [(table.number(row, "mean"), table.number(row, "deviation")) for row in table.rows]
     table.check(keys, ("measure", "topic"))
@@ -228,6 +232,10 @@ def read_norms(path: str) -> Norms:
 #
 # A judgment group is one judge's view of a topic: one or several lists of documents with values, where a larger value
 # is preferred. Preferences are transitive across the lists of a group.
+
+
+Values = Mapping[bytes, Mapping[bytes, float]]
+"""List -> docno -> value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +271,7 @@ class _Group:
         return self.retrieved[:, None] | self.retrieved[None, :] if kind == "_imp" else np.ones_like(self.before)
 
 
-def _group(lists: Lists, number: Mapping[bytes, int], rank: Mapping[bytes, int]) -> _Group:
+def _group(lists: Values, number: Mapping[bytes, int], rank: Mapping[bytes, int]) -> _Group:
     docnos = sorted({docno for listed in lists.values() for docno in listed})
     row_of = {docno: row for row, docno in enumerate(docnos)}
     before = np.zeros((len(docnos), len(docnos)), dtype=bool)
@@ -354,7 +362,7 @@ KINDS = ("", "_ret", "_imp")
 """All pairs, those of two retrieved documents, and those of at least one."""
 
 
-def preference_scores(groups: Mapping[bytes, Lists], ranking: Iterable[bytes]) -> dict[str, float]:
+def preference_scores(groups: Mapping[bytes, Values], ranking: Iterable[bytes]) -> dict[str, float]:
     """The preference measures of one topic, by trec_eval's names. Raises InputError where lists of a group contradict
     each other."""
     rank = {docno: place for place, docno in enumerate(ranking, 1)}
@@ -473,14 +481,14 @@ def _doubts(
     scores = [_as_read(run.topics[topic].scores, options) for topic in topics if topic in run.topics]
     counts = [np.unique(one, return_counts=True)[1] for one in scores]
     tied = sum(int(count[count > 1].sum()) for count in counts)
-    if tied <= kernel.TIED * sum(map(len, scores)):
+    if not kernel.many_tied(tied, sum(map(len, scores))):
         return found
     both = (own, other())
     ranges = []
     for column, line in enumerate(lines):
         if line.summed != "total":
             low, high = sorted(float(np.mean(values[:, column])) for values in both)
-            ranges += [f"{line.name} {low:.4f} or {high:.4f}"] if high - low > kernel.RANGE + kernel.TOLERANCE else []
+            ranges += [f"{line.name} {low:.4f} or {high:.4f}"] if kernel.far_apart(low, high) else []
     if ranges:
         what = f"{run.place}: many documents have equal scores: {shorten(ranges, 3)}, as docnos ascend or descend"
         found.append(Note(what, HINTS["ties"], kind="ties"))
@@ -610,7 +618,7 @@ def _evaluate(
     results = [
         score_run(name, path, scorer, lines, workers.silent()) for name, path in workers.progress(list(runs.items()))
     ]
-    few = kernel.few_topics_of([scores for _, scores in results], len(scorer.measures))
+    few = kernel.few_topics(max((scores.most(len(scorer.measures)) for _, scores in results), default=0))
     notes = [*scorer.notes, *lost, *kernel.united(note for scored, _ in results for note in scored.notes), *few]
     if form is None:
         return _text([scored for scored, _ in results], lines, printing), notes
@@ -638,7 +646,7 @@ def _evaluate_groups(
     """The same for qrels of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`)."""
     if options.judged_only:
         raise InputError("-J", f"cannot be combined with -R {holds}", "leave out one of them", usage=True)
-    groups = kernel.read_groups(qrels, holds)
+    groups = kernel.JudgmentGroups.read(qrels, holds)
     score = score_groups if holds == "qrels_jg" else score_preferences
     results = [score(name, path, groups, lines, options) for name, path in runs.items()]
     notes = [*(note for scored in results for note in kernel.not_too_many(scored.notes))]
@@ -649,7 +657,7 @@ def _text(results: list[ScoredRun], lines: list[Line], printing: PrintOptions) -
     """The lines of each run. If there are several, a first line has its name, unless runid is printed anyway."""
     named = len(results) == 1 or any(line.name == "runid" and printing.summary for line in lines)
     return "".join(
-        ("" if named else trec_line("runid", kernel.ALL, scored.run)) + format_run(scored, lines, printing)
+        ("" if named else trec_line("runid", ALL, scored.run)) + format_run(scored, lines, printing)
         for scored in results
     )
 

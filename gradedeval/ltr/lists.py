@@ -16,82 +16,22 @@ from gradedeval.kernel import (
     AnyMeasure,
     GainTable,
     Grades,
+    JudgedLists,
     Measure,
     Number,
     as_numbers,
-    check_finite,
     check_measure,
     gain_table,
     gains_of,
     parse_measures,
     raise_malloc_threshold,
     scores_of,
-    topic_sizes,
-    topics_of,
 )
 
 CELLS = 1 << 17
 """How many pairs of documents are worked on at once: what fits into a processor's cache."""
 SIMILAR = 0.75
 """The shortest list of a block, as a share of the longest."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Judged:
-    """Documents and the lists that they are in.
-
-    labels  documents: the grades, list after list
-    sizes   lists: how many documents
-    order   documents: where each one stands in the arrays of the caller; None: as here
-    """
-
-    labels: Floats
-    sizes: Ints
-    order: NDArray[Any] | None = None
-
-    def same(self, other: Judged | None) -> bool:
-        """Whether the other one has the same documents in the same lists."""
-        if other is None or (self.order is None) != (other.order is None):
-            return False
-        pairs = ((self.labels, other.labels), (self.sizes, other.sizes), (self.order, other.order))
-        return all(np.array_equal(own, others) for own, others in pairs if own is not None and others is not None)
-
-    def listed(self, values: Floats) -> Floats:
-        """Documents: the values, list after list."""
-        return values if self.order is None else values[self.order]
-
-
-def judged(labels: Any, group: Any, qid: Any) -> Judged:
-    """The documents that have these labels, and their lists: `group` sizes, or the `qid` of each document.
-
-    Raises InputError (usage) where a label is not a whole number from 0, or lists and labels do not fit each other.
-    """
-    given = as_numbers(labels, "labels").flatten()  # a copy: objectives keep it, and batches may reuse their memory
-    wrong = ~(np.isfinite(given) & (given >= 0) & (given == np.floor(given)))
-    if wrong.any() or not len(given):
-        place, what = "labels", "is empty"
-        if len(given):
-            first = int(np.flatnonzero(wrong)[0])
-            place, what = f"labels[{first}]", f"{given[first]:g} is not a whole number from 0"
-        raise InputError(place, what, "expected the grade of each document: 0, 1, 2, …", usage=True)
-    if (group is None) == (qid is None):
-        what = "says in two ways" if group is not None else "does not say"
-        hint = "give group, the sizes of lists, or qid, the list of each document"
-        raise InputError("group", f"{what} which documents are in a list", hint, usage=True)
-    if group is not None:
-        return Judged(given, topic_sizes(group, len(given)))
-    _, sizes, order = topics_of(qid, len(given))
-    in_order = bool((order[1:] > order[:-1]).all())
-    return Judged(given[order], sizes, None if in_order else order)
-
-
-def finite_scores(scores: Any, documents: int) -> Floats:
-    """Documents: the scores. Raises InputError where they are not one for each, or one is not finite."""
-    given = as_numbers(scores, "scores").ravel()
-    if len(given) != documents:
-        raise InputError("scores", f"has {len(given)} values for {documents} documents", "give one each", usage=True)
-    check_finite(given, "scores")
-    return given
 
 
 def one_measure(measure: AnyMeasure) -> Measure:
@@ -157,14 +97,14 @@ class Lists:
     """
 
     measure: Measure
-    judged: Judged
+    judged: JudgedLists
     labels: Floats
     table: GainTable
     varied: Ints
     blocks: list[Block]
 
 
-def lists_of(measure: Measure, judged: Judged, top: float | None, above: int | None) -> Lists:
+def lists_of(measure: Measure, judged: JudgedLists, top: float | None, above: int | None) -> Lists:
     """The lists as a measure sees them.
 
     top    the top grade of the scale; None: the highest label
@@ -242,7 +182,7 @@ def swap_deltas(measure: AnyMeasure, grades: Any, order: Any = None, *, top: flo
     """
     asked = one_measure(measure)
     top = checked_top(asked, top)
-    documents = judged(grades, [np.size(grades)], None)
+    documents = JudgedLists.of(grades, [np.size(grades)], None)
     ranking = _ranking(order, len(documents.labels))
     lists = lists_of(asked, documents, top, None)
     size = len(ranking)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from gradedeval.arrays import Floats
-from gradedeval.errors import EvaluationWarning, InputError, Note, tell
-from gradedeval.kernel import AnyMeasure, Measure, Scores, depends_on_top, evaluate_arrays
-from gradedeval.ltr.lists import Judged, check_better, checked_top, finite_scores, judged, one_measure
+from gradedeval.errors import InputError, Note, tell
+from gradedeval.kernel import AnyMeasure, JudgedLists, Measure
+from gradedeval.ltr.lists import check_better, checked_top, one_measure
 
 # Where the libraries of learning to rank keep the lists of their data; none of them is imported.
 
@@ -33,16 +31,6 @@ def grouped_by_xgboost(dmatrix: Any) -> dict[str, Any]:
         hint = "make it as xgboost.DMatrix(..., qid=…), or call set_group(sizes)"
         raise InputError("dmatrix", "does not say which documents are in a list", hint, usage=True)
     return {"group": sizes[sizes > 0]}
-
-
-def scores_of_lists(measure: Measure, documents: Judged, scores: Floats, top: float | None) -> Scores:
-    """Every list as a topic, with what is to be noted; documents with equal scores stay in the order of the arrays."""
-    ordered = documents.listed(scores)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EvaluationWarning)  # each iteration has the same: the caller says them once
-        return evaluate_arrays(
-            documents.labels, ordered, measure, group=documents.sizes, ties="file", topics="qrels", top_grade=top
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,13 +78,13 @@ class Metric:
         group   the sizes of lists, list after list; or
         qid     documents: the list of each, in any order
         """
-        documents = judged(labels, group, qid)
-        found = scores_of_lists(self.measure, documents, finite_scores(scores, len(documents.labels)), self.top)
+        documents = JudgedLists.of(labels, group, qid)
+        found = documents.evaluated(self.measure, documents.scores_of(scores), self.top)
         # Their hints name options, which a metric lacks; that on few topics names none.
         notes = [
             note.with_hint("") if isinstance(note, Note) and note.kind != "few-topics" else note for note in found.notes
         ]
-        if self.top is None and depends_on_top(self.measure):
+        if self.top is None and self.measure.depends_on_top:
             notes.insert(0, f"{self.name}: the highest label of each data set is taken as the top grade; set top=")
         tell(note for note in notes if note not in self._said)
         self._said.update(notes)

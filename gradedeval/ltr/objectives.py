@@ -11,24 +11,21 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, tell
-from gradedeval.kernel import MEASURES, AnyMeasure, Measure, Number, as_numbers, depends_on_top
+from gradedeval.kernel import MEASURES, AnyMeasure, JudgedLists, Measure, Number, as_numbers
 from gradedeval.ltr.lists import (
     CELLS,
     Block,
-    Judged,
     Lists,
     bands,
     changes,
     check_better,
     check_length,
     checked_top,
-    finite_scores,
-    judged,
     lists_of,
     one_measure,
     pairs,
 )
-from gradedeval.ltr.metrics import grouped_by_lightgbm, grouped_by_xgboost, scores_of_lists
+from gradedeval.ltr.metrics import grouped_by_lightgbm, grouped_by_xgboost
 
 LOWEST_HESSIAN = 1e-12
 """That of documents which nothing moves: libraries divide by sums of them."""
@@ -83,16 +80,16 @@ class Objective:
         qid     documents: the list of each, in any order
         weight  documents, or lists: weights; None: 1 each
         """
-        documents = judged(labels, group, qid)
-        gradient, hessian = self._of_lists(self._lists(documents), finite_scores(scores, len(documents.labels)))
+        documents = JudgedLists.of(labels, group, qid)
+        gradient, hessian = self._of_lists(self._lists(documents), documents.scores_of(scores))
         weights = _weights(weight, documents)
         return gradient * weights, np.maximum(hessian * weights, LOWEST_HESSIAN)
 
     def values(self, labels: Any, scores: Any, *, group: Any = None, qid: Any = None) -> Floats:
         """The scores by the measure, lists each, in the order in which `group` has them, or they first appear in `qid`:
         what is maximized, or of a cost minimized."""
-        documents = judged(labels, group, qid)
-        return self._values(self._lists(documents), finite_scores(scores, len(documents.labels)))
+        documents = JudgedLists.of(labels, group, qid)
+        return self._values(self._lists(documents), documents.scores_of(scores))
 
     def lightgbm(self, preds: Any, dataset: Any) -> Gradients:
         """For `lightgbm.train`: `params["objective"] = objective.lightgbm`."""
@@ -121,13 +118,13 @@ class Objective:
 
     def loss_and_slopes(self, labels: Any, scores: Any, *, group: Any = None, qid: Any = None) -> tuple[float, Floats]:
         """The loss and its gradient, documents: what `torch` hands over."""
-        documents = judged(labels, group, qid)
-        lists, given = self._lists(documents), finite_scores(scores, len(documents.labels))
+        documents = JudgedLists.of(labels, group, qid)
+        lists, given = self._lists(documents), documents.scores_of(scores)
         slopes = self._slopes(lists, given) / len(documents.sizes)
         mean = float(self._values(lists, given).mean())
         return mean if self.measure.reading.better == "lower" else -mean, slopes
 
-    def _lists(self, documents: Judged) -> Lists:
+    def _lists(self, documents: JudgedLists) -> Lists:
         """The lists as the measure sees them, which are the same in each iteration."""
         known = self._known
         if not known or not documents.same(known[0].judged):
@@ -137,14 +134,14 @@ class Objective:
 
     def _note_top(self, highest: float) -> None:
         """Warn the caller of a method where the highest label is another one than before, and gains depend on it."""
-        if self.top is not None or not highest or highest in self._tops or not depends_on_top(self.measure):
+        if self.top is not None or not highest or highest in self._tops or not self.measure.depends_on_top:
             return
         if self._tops:
             what = f"the highest label is {highest:g}, and was {self._tops[-1]:g}: gains differ; set top="
             tell([f"{self.measure}: {what}"])
         self._tops.append(highest)
 
-    def _seen(self, documents: Judged) -> Lists:
+    def _seen(self, documents: JudgedLists) -> Lists:
         return lists_of(self.measure, documents, self.top, None)
 
     def _of_lists(self, lists: Lists, scores: Floats) -> Gradients:
@@ -155,10 +152,10 @@ class Objective:
 
     def _values(self, lists: Lists, scores: Floats) -> Floats:
         """Lists: the scores by the measure."""
-        return np.array(scores_of_lists(lists.measure, lists.judged, scores, self.top).runs[0].score[:, 0])
+        return np.array(lists.judged.evaluated(lists.measure, scores, self.top).runs[0].score[:, 0])
 
 
-def _weights(weight: Any, documents: Judged) -> Floats | float:
+def _weights(weight: Any, documents: JudgedLists) -> Floats | float:
     """Documents: the weights, in the caller's order."""
     if weight is None or not np.size(weight):
         return 1.0
@@ -201,7 +198,7 @@ class LambdaObjective(Objective):
         SIGMA.check_field(self, "sigma")
         TRUNCATION.check_field(self, "truncation")
 
-    def _seen(self, documents: Judged) -> Lists:
+    def _seen(self, documents: JudgedLists) -> Lists:
         lists = lists_of(self.measure, documents, self.top, self.truncation)
         check_length(lists)
         return lists
@@ -304,7 +301,7 @@ class SmoothObjective(Objective):
         super().__post_init__()
         SIGMA.check_field(self, "sigma")
 
-    def _seen(self, documents: Judged) -> Lists:
+    def _seen(self, documents: JudgedLists) -> Lists:
         lists = lists_of(self.measure, documents, self.top, None)
         # Documents without gain add nothing: the others come first.
         blocks = [block.ordered(np.argsort(-block.gain, axis=1, kind="stable")) for block in lists.blocks]

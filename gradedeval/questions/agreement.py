@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 from gradedeval import kernel
 from gradedeval.analysis import ranked_runs, score_matrix
-from gradedeval.arrays import Bools, Floats, Ints, np
+from gradedeval.arrays import Bools, Floats, Ints, np, positions_of, ranks
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag, plural, shorten, tell, visible
 from gradedeval.kernel import (
-    GAINS,
     AnyMeasure,
     Column,
     Document,
@@ -135,14 +134,14 @@ class Lists:
 
     def of_topics(self, rows: Ints) -> Lists:
         """Some of the topics."""
-        inside = kernel.positions_of(self.counts, rows)
+        inside = positions_of(self.counts, rows)
         return Lists(self.document[inside], self.counts[rows], self.first[inside], self.last[inside])
 
 
 def lists_of(run: RankedRun, topics: Ints) -> Lists:
     """The rankings of some topics of a run, with their ties."""
-    counts, chosen = run.counts[topics], kernel.positions_of(run.counts, topics)
-    first = kernel.ranks(counts) if run.first is None else run.first[chosen]
+    counts, chosen = run.counts[topics], positions_of(run.counts, topics)
+    first = ranks(counts) if run.first is None else run.first[chosen]
     topic = np.repeat(np.arange(len(topics)), counts)
     begins = np.flatnonzero(np.append(True, (first[1:] != first[:-1]) | (topic[1:] != topic[:-1]))[: len(first)])
     sizes = np.diff(begins, append=len(first))
@@ -163,7 +162,7 @@ def rank_biased_overlap(one: Lists, other: Lists, documents: int, p: float, ties
     """
     found = np.full((3, len(one.counts)), np.nan)
     common = _Common.of(one, other, documents)
-    for rows in kernel.by_width(np.maximum(one.counts, other.counts), kernel.LIMITS.cells):
+    for rows in kernel.by_width(np.maximum(one.counts, other.counts)):
         pair = _Pair.of(one.of_topics(rows), other.of_topics(rows), common.of_topics(rows), ties)
         found[:, rows] = _overlap(pair, p, ties)
     return found
@@ -226,7 +225,7 @@ class _Common:
 
     def of_topics(self, rows: Ints) -> _Common:
         """Those of some of the topics."""
-        inside = kernel.positions_of(self.counts, rows)
+        inside = positions_of(self.counts, rows)
         return _Common(self.counts[rows], self.first[:, inside], self.last[:, inside])
 
 
@@ -369,7 +368,7 @@ Topic = Annotated[str | None, Setting("Show this topic, with qrels document by d
 Top = Annotated[int | None, Setting("Show the N topics that agree least.", numbers.TOP, metavar="N",
     default_text=f"{TOPICS} in tables, all elsewhere")]  # fmt: skip
 Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure to compare by. Repeat -m, or separate "
-    "measures by spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"),
+    "measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="several")]  # fmt: skip
 Originals = Annotated[Any, Setting("How well A and B reproduce these two original runs: KTU and RBO of the rankings, "
     "with qrels RMSE, effect ratio and ΔRI too.", metavar="BASE ADVANCED", spelled=("--reproduce",),

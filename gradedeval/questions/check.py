@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
-from gradedeval import kernel
+from gradedeval import analysis, kernel
 from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.cli.arguments import as_time, check_history, measure_table, run_and_qrels
-from gradedeval.cli.many_runs import options_with_residuals, scores_with_baseline, tell_of
+from gradedeval.cli.many_runs import options_with_residuals, scores_with_baseline, tell_assumptions
 from gradedeval.cli.output import asked_for, say, write
 from gradedeval.errors import InputError, Note, flag, plural, tell, visible
 from gradedeval.kernel import (
@@ -125,7 +125,7 @@ def check(
     bounds: Iterable[Bound],
     baseline: AnyScores | None = None,
     *,
-    test: kernel.Test = "randomization",
+    test: analysis.Test = "randomization",
     draws: int = 10_000,
     seed: int = 0,
     allow_mismatch: bool = False,
@@ -375,7 +375,7 @@ def _of_unjudged(alone: Paired, unjudged: Floats, bound: Bound) -> tuple[float, 
     if np.isnan(unjudged).any():
         hint = "bound the share of judged documents instead: --min judged@10=0.8"
         raise InputError(bound.place, f"{bound.measure} has no residual", hint, usage=True)
-    rise = float(kernel.summarize_rises(alone.score[0], unjudged, alone.reading.summary))
+    rise = float(alone.reading.summarize_rises(alone.score[0], unjudged))
     passed = rise <= bound.limit + TOLERANCE
     sentence = f"unjudged documents could lift {bound.measure} by {_shown(rise, alone)}"
     return (
@@ -497,7 +497,9 @@ def _github_fault(error: InputError) -> str:
 
 
 def _json_fault(error: InputError) -> str:
-    return kernel.as_json(Document([], nested={"passed": False, "error": error.at_prompt, "bounds": []}), None)
+    return kernel.render(
+        lambda _: Document([], nested={"passed": False, "error": error.at_prompt, "bounds": []}), "json"
+    )
 
 
 def _quote(text: str) -> str:
@@ -603,7 +605,7 @@ def check_files(
     try:
         matrix, name = scores_with_baseline(files, baseline, needed, scoring)
         _check_order(matrix)
-        tell_of(matrix, allow_mismatch, paired=name is not None)
+        tell_assumptions(matrix, allow_mismatch, paired=name is not None)
         found = verdicts(matrix, bounds, name, significance.TestSettings(test, draws=draws, seed=seed))
     except InputError as error:
         if form in FAULTS and not error.usage:  # which is of the command line, and ends before there is a report

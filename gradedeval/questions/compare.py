@@ -9,7 +9,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from gradedeval import kernel
 from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
 from gradedeval.analysis.tables import Row, Shown, frame_document, ratio, readings, same, signature_lines
 from gradedeval.arrays import TOLERANCE, Floats, Ints, np
@@ -367,7 +366,7 @@ def topic_table(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mi
         by_topic = paired.score  # runs × topics
         best, worst = (by_topic.max(0), by_topic.min(0)) if reading.sign > 0 else (by_topic.min(0), by_topic.max(0))
         rows = np.vstack([by_topic, np.median(by_topic, axis=0), best, worst])
-        whole = np.column_stack([rows, [float(kernel.summarize(row, reading.summary)) for row in rows]])
+        whole = np.column_stack([rows, [float(reading.summarize(row)) for row in rows]])
         topics = [*paired.topics, "all"]
         frames.append(
             to_frame(
@@ -551,7 +550,7 @@ def _columns(
 ) -> dict[str, Any]:
     summary, summaries = paired.reading.summary, paired.summaries
     differences = score_matrix.topic_differences(paired.values, first, second)
-    difference = kernel.summarize(differences, summary)
+    difference = paired.reading.summarize(differences)
     if summary == "geometric":
         difference = np.where(differences.any(1), summaries[second] - summaries[first], 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -582,7 +581,7 @@ def _inference(paired: Paired, differences: Floats, settings: TestSettings) -> d
         p, low, high = _tested(paired, differences, settings)
         corrected = significance.correct_p_values(p, settings.correction_applied)
         found = {"low": low, "high": high, "p": p, "p_corrected": corrected}
-    ends = {end: kernel.of_mean(found[end], len(paired.topics), paired.reading.summary) for end in ("low", "high")}
+    ends = {end: paired.reading.of_mean(found[end], len(paired.topics)) for end in ("low", "high")}
     return {**found, **ends}
 
 

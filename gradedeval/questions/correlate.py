@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix, significance
 from gradedeval.analysis.tables import signature_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close, np
@@ -252,7 +251,7 @@ def _order(scores: Floats, reading: Reading) -> Floats:
     depend on the order of topics."""
     if not np.isfinite(scores).all():
         return np.full(len(scores), np.inf)
-    values = reading.sign * kernel.tested(scores, reading.summary)
+    values = reading.sign * reading.tested(scores)
     return merge_close(np.array([math.fsum(row) / len(row) for row in values.tolist()]), TOLERANCE)
 
 

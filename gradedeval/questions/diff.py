@@ -415,10 +415,7 @@ def _long(shown: Diff, top: int | None) -> Document:
 def _summary(whole: Diff, measure: Measure, digits: int) -> str:
     """What became of the mean, and of how many topics."""
     topics = whole.topics[whole.topics["measure"] == measure.label]
-    before, after = (
-        float(kernel.summarize(topics[name].to_numpy(), measure.definition.summary))
-        for name in ("baseline_score", "score")
-    )
+    before, after = (float(measure.reading.summarize(topics[name].to_numpy())) for name in ("baseline_score", "score"))
     gains = topics["difference"] * measure.reading.sign
     same = int((topics["changed"] == 0).sum())
     counts = [

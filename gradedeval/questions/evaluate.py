@@ -42,7 +42,6 @@ from gradedeval.kernel import (
     CWL_DEFAULT,
     DEFAULT,
     OPTIONS,
-    OUTPUT,
     SCORE_FORMATS,
     Measure,
     numbers,
@@ -132,14 +131,14 @@ def is_possible(published: Published | None, scores: Scores) -> bool:
 
 EVAL_OPTIONS = [
     mismatch_option(STANDARDIZATION),
-    option("-q", "--by-topic", section=OUTPUT, is_flag=True, help="Print a row per topic, then the summary."),
+    option("-q", "--by-topic", section="Output", is_flag=True, help="Print a row per topic, then the summary."),
     *output_options(SCORE_FORMATS, digits="4"),
-    option("--cwl", section=OUTPUT, is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
+    option("--cwl", section="Output", is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
            "eu, etu, ec, etc, ed."),
-    option("--sort", section=OUTPUT, metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first, or "
+    option("--sort", section="Output", metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first, or "
         "descending if it has no preferred direction. Ties (within 1e-12) are ordered by name."),
-    option("--ranks", section=OUTPUT, is_flag=True, help="Number the runs of --sort; equal runs share a rank."),
-    option("--run-name", section=OUTPUT, type=click.Choice(["file", "tag"]), default="file", help="Name runs after "
+    option("--ranks", section="Output", is_flag=True, help="Number the runs of --sort; equal runs share a rank."),
+    option("--run-name", section="Output", type=click.Choice(["file", "tag"]), default="file", help="Name runs after "
            "their file or their tag. Default: file."),
     option("--runs-from", section=MANY_RUNS, metavar="FILE", file=READS, help="Also evaluate the runs listed in FILE, "
            "one per line; - is standard input."),
@@ -200,7 +199,7 @@ def command(
         _keep(scores, {} if tags else kernel.named_runs(runs), **kept)
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written := written and is_possible(published, scores):
-        signed, style = not asked_for("quiet"), published.style(scores) if published else kernel.PLAIN
+        signed, style = not asked_for("quiet"), published.style(scores) if published else None
         write(kernel.render_scores(scores, form, **shown, signed=signed, style=style), output)
     _report(scores, output, written)
 

@@ -25,9 +25,7 @@ from gradedeval.analysis.pictures import (
 from gradedeval.arrays import Bools, Floats, np
 from gradedeval.errors import InputError, did_you_mean, flag, shorten, tell, visible
 from gradedeval.kernel import (
-    GAINS,
     OPTIONS,
-    OUTPUT,
     AnyMeasure,
     Column,
     Document,
@@ -64,10 +62,10 @@ RANKS = 20
 Topics = Annotated[tuple[str, ...], Setting("Topic to explain; may be repeated. Optional if the qrels have only one.",
     metavar="ID", spelled=("--topic",), repeats=True)]  # fmt: skip
 Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure to explain, such as err@20; each has a "
-    "table of its own. Repeat -m, or separate measures by spaces.", metavar="MEASURE", section=GAINS,
+    "table of its own. Repeat -m, or separate measures by spaces.", metavar="MEASURE", section="Measures and gains",
     spelled=("-m", "--measure"), measure="several")]  # fmt: skip
 Shown = Annotated[int | None, Setting("Number of ranks in a table. Default: down to the cutoff, or 20. Other "
-    "formats list all ranks.", numbers.SHOW, metavar="N", section=OUTPUT)]  # fmt: skip
+    "formats list all ranks.", numbers.SHOW, metavar="N", section="Output")]  # fmt: skip
 Drawn = Annotated[int | None, Setting("Number of ranks.", numbers.SHOW, metavar="N", default_text="down to the "
     f"cutoff, or {RANKS}")]  # fmt: skip
 
@@ -264,7 +262,7 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
         judged.labels.tolist(),
         [
             *scorer.notes,
-            *kernel.not_too_many([*notes, *kernel.doubts_of(replace(run, batches=[batch], topics=[topic]), scorer)]),
+            *kernel.not_too_many([*notes, *kernel.doubts(replace(run, batches=[batch], topics=[topic]), scorer)]),
         ],
     )
 
@@ -344,7 +342,8 @@ def _explained(scorer: Scorer, batch: Batch, column: int, score: float, residual
     columns["contribution"], after["contribution"] = parts.terms.tolist(), parts.beyond
     columns["running"] = (parts.before + parts.terms.cumsum()).tolist()
     if residual is not None:
-        rise = ranked_runs.rises(measure, gains, ranked_runs.trimmed(gains_of(table, measure, unjudged=table.top)))
+        highest = ranked_runs.trimmed(gains_of(table, measure, unjudged=table.top))
+        rise = ranked_runs.topic_rises(measure, gains, highest)
         if table.filled is not None:  # nobody judged these, and yet they are known
             rise[_is_filled(scorer, batch)[:count]] = np.nan
         columns["could_add"] = [None if np.isnan(one) else one for one in rise.tolist()]

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Unpack
 from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix
 from gradedeval.analysis.tables import Row, Shown, frame_document, near_best, same, signature_lines
-from gradedeval.arrays import Bools, Floats, np
+from gradedeval.arrays import Bools, Floats, chunks, np
 from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, shorten
 from gradedeval.kernel import (
-    GAINS,
     AnyMeasure,
     Column,
     Document,
@@ -314,7 +313,7 @@ def _best_there(row: Row) -> str | None:
 
 
 Ranges = Annotated["str | Sequence[str] | Sequence[MeasureRange]", Setting("Measure with a range of parameter values, "
-    "such as nerr9@1..40. Repeat -m, or separate measures by spaces.", metavar="MEASURE", section=GAINS,
+    "such as nerr9@1..40. Repeat -m, or separate measures by spaces.", metavar="MEASURE", section="Measures and gains",
     spelled=("-m", "--measure"), measure=read_ranges)]  # fmt: skip
 Precision = Annotated[float, Setting("Precision of the fitted value.", numbers.PRECISION, "X")]
 
@@ -499,7 +498,7 @@ class Target:
         applied = [kernel.with_defaults(measure, self.collection.options) for measure in measures]
         for measure in applied:
             labels.setdefault(measure, measure.label)
-        for some in kernel.chunks(len(measures), self.included.size):
+        for some in chunks(len(measures), self.included.size):
             matrix = self.collection.scores(measures[some])
             for column, name in enumerate(matrix.measures):
                 by_name[name] = [self._agreement(kind, matrix, column) for kind in kinds]

@@ -18,8 +18,6 @@ from gradedeval.arrays import LARGEST, np
 from gradedeval.cli.arguments import as_time
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, tell, visible
 from gradedeval.kernel import (
-    TOO_DEEP,
-    TOO_LONG,
     AnyMeasure,
     Column,
     Document,
@@ -33,18 +31,16 @@ from gradedeval.kernel import (
     Table,
     allowed_growth,
     append_lines,
-    decode,
     frame_rows,
     frame_table,
     group_numbers,
     groups,
     is_named,
+    json_lines,
     json_text,
-    numbered_lines,
     numbers,
     parse_measures,
     question,
-    read_json,
     to_frame,
 )
 
@@ -183,17 +179,13 @@ def lines_of(
     signature = signatures.without_interval(matrix.signature)
     rows = [row for row, run in enumerate(matrix.runs) if passed is None or run in passed]
     cells = [(matrix.score[row], matrix.included[row]) for row in rows]
-    intervals = kernel.summary_intervals(cells, list(map(kernel.Scale.of, measures)), 1 - LEVEL)
+    intervals = kernel.summary_intervals(cells, measures, 1 - LEVEL)
     lines = []
     for row, (_, lows, highs) in zip(rows, intervals.transpose(0, 2, 1), strict=True):
         run, found = matrix.runs[row], {}
         for column, (measure, low, high) in enumerate(zip(measures, lows.tolist(), highs.tolist(), strict=True)):
             kept = matrix.included[row, :, column]
-            score = (
-                float(kernel.summarize(matrix.score[row, kept, column], measure.reading.summary))
-                if kept.any()
-                else math.nan
-            )
+            score = float(measure.reading.summarize(matrix.score[row, kept, column])) if kept.any() else math.nan
             numbers = {"score": score, "low": low, "high": high}
             found[measure.label] = {
                 **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
@@ -309,18 +301,12 @@ def _course(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _entries(stream: Stream) -> tuple[list[dict[str, Any]], list[str]]:
     """The evaluations in a file, and notes about lines that were cut short."""
     problems, entries, torn, foreign = ProblemList(place := stream.place), [], list[int](), 0
-    for number, line in numbered_lines(stream, longest=None):
-        try:
-            entry = read_json(decode(line))
-        except json.JSONDecodeError as fault:
-            if fault.msg == TOO_LONG:
-                problems.add(number, f"is not valid JSON ({fault.msg})", REMOVE)
-                continue
-            if fault.msg != TOO_DEEP and line.lstrip().startswith(b"{"):
-                torn = [*torn, number][:6]  # of which five are named
-                continue
-            entry = None
-        if not isinstance(entry, dict) or KEY not in entry:
+    for number, entry, fault in json_lines(stream):
+        if fault == "torn":
+            torn = [*torn, number][:6]  # of which five are named
+        elif fault:
+            problems.add(number, f"is not valid JSON ({fault})", REMOVE)
+        elif not isinstance(entry, dict) or KEY not in entry:
             foreign = foreign or number
             problems.add(number, *FOREIGN)
         elif error := _fault(entry):

@@ -12,10 +12,8 @@ from gradedeval.analysis import pictures
 from gradedeval.arrays import Floats, Ints, distinct, np
 from gradedeval.errors import InputError, did_you_mean, flag, plural, shorten, tell
 from gradedeval.kernel import (
-    GAINS,
     MEASURES,
     OPTIONS,
-    OUTPUT,
     AnyMeasure,
     Column,
     Document,
@@ -230,7 +228,7 @@ class Solver:
         graded = kernel.grade_run(source, replace(self.scorer.grader, last_rank=None), Workers())
         precision = np.zeros((len(self.measures), len(self.curves), 2, len(LEVELS)))
         scored = len(graded.topics), graded.missing
-        notes = kernel.not_too_many([*graded.notes, *kernel.doubts_of(graded, self.scorer)])
+        notes = kernel.not_too_many([*graded.notes, *kernel.doubts(graded, self.scorer)])
         found = RunCurves(name, [], [], [], [], precision, scored, graded.format, notes)
         for batch in weighing.settled_batches(graded):
             self._add(found, batch)
@@ -291,12 +289,12 @@ class Solver:
 
 
 By = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure, such as 'gap(g=1:1)' or ndcg@20. Repeat -m, or "
-    "separate measures by spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"),
+    "separate measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="several")]  # fmt: skip
 MinRanks = Annotated[int, Setting("Leave out lists with fewer ranks.", numbers.MIN_RANKS, metavar="N")]
 MinFound = Annotated[int, Setting("Leave out lists with fewer documents of any grade above 0.", numbers.MIN_FOUND,
     metavar="N")]  # fmt: skip
-ByTopic = Annotated[bool, Setting("Print a row per run and topic, then the means over them.", section=OUTPUT,
+ByTopic = Annotated[bool, Setting("Print a row per run and topic, then the means over them.", section="Output",
     spelled=("-q", "--by-topic"))]  # fmt: skip
 
 

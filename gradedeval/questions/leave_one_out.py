@@ -13,7 +13,6 @@ from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close, np
 from gradedeval.errors import InputError, ProblemList, did_you_mean, flag, plural, shorten, tell
 from gradedeval.kernel import (
-    GAINS,
     Column,
     Document,
     InNotebook,
@@ -52,7 +51,7 @@ def summaries(scores: Floats, measure: Measure) -> Floats:
 
     scores  runs × topics, nan where a topic does not count
     """
-    return np.array([float(kernel.summarize(row[~np.isnan(row)], measure.reading.summary)) for row in scores])
+    return np.array([float(measure.reading.summarize(row[~np.isnan(row)])) for row in scores])
 
 
 def standing(values: Floats, measure: Measure) -> Ints:
@@ -72,8 +71,8 @@ def agreements(true: Floats, other: Floats, measure: Measure) -> tuple[float, fl
 
 
 Measured = Annotated["str | Measure | Iterable[str | Measure]", Setting("Measure of --leave-one-out and --agreement; "
-    "of --to-judge (ndcg@10). Repeat -m, or separate measures by spaces.", metavar="MEASURE", section=GAINS,
-    spelled=("-m", "--measure"), measure="several")]  # fmt: skip
+    "of --to-judge (ndcg@10). Repeat -m, or separate measures by spaces.", metavar="MEASURE",
+    section="Measures and gains", spelled=("-m", "--measure"), measure="several")]  # fmt: skip
 Groups = Annotated[Any, Setting("Lines of run and group: which runs are of one team.", metavar="FILE", reads=True)]
 Other = Annotated[Any, Setting("Compare the judgments with a second qrels file: confusion of grades, kappa, alpha, and "
     "the order of runs.", metavar="QRELS2", spelled=("--agreement",), reads=True)]  # fmt: skip
@@ -106,7 +105,7 @@ def read_groups(
 
 
 def _read(source: Any, runs: Sequence[str]) -> tuple[dict[str, str], str]:
-    table = kernel.small_table(source, ("run", "group"), hint="expected lines such as 'bm25.run team'", words=True)
+    table = kernel.SmallTable.read(source, ("run", "group"), hint="expected lines such as 'bm25.run team'", words=True)
     problems: ProblemList = table.problems
     for row in table.rows:
         if row.cells["run"] not in runs:

@@ -10,24 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
-from gradedeval import kernel
+from gradedeval import analysis, kernel
 from gradedeval.analysis import significance
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag
 from gradedeval.kernel import (
-    GAINS,
-    LONGEST,
     OPTIONS,
     Measure,
     Number,
     Option,
     Options,
-    PairTest,
     Setting,
-    is_url,
+    beginning,
+    beside,
     parse_measures,
-    remote,
     resolve_options,
-    will_read,
 )
 from gradedeval.questions.shared import AllowMismatch, Draws, Seed
 
@@ -209,6 +205,8 @@ Place = Callable[..., str]
 """Keys -> file and line of the statement that sets them."""
 _UNQUOTED = re.compile(r"""(?:^|[{,.])\s*(?P<key>[A-Za-z]\w*(?:\([^)"']*\)(?:@\d+)?|@\d+))\s*=""")
 """A measure for a key, without the quotes that its signs need."""
+LONGEST = 10_000
+"""Of a line of settings so much is looked at for such a key."""
 LARGEST, DEEPEST, MOST_DIGITS = 1 << 20, 50, 400
 """What a file of settings may have: bytes, brackets within each other or parts of a key, and digits of a number. More
 takes Python's parser minutes, or it reads none of it."""
@@ -221,9 +219,10 @@ _TOKEN = re.compile(
 
 Baseline = Annotated[str | None, Setting("Measure drops against this run or these saved scores.",
     metavar="RUN|SCORES.csv", reads=True)]  # fmt: skip
-Measures = Annotated[tuple[str, ...], Setting("Measure of the bounds that name none. Repeat -m, or separate measures "
-    "by spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"), repeats=True)]  # fmt: skip
-Test = Annotated[PairTest, Setting("Significance test of --significant.")]
+Measures = Annotated[tuple[str, ...], Setting("Measure of the bounds that name none. Repeat -m, or separate "
+    "measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
+    repeats=True)]  # fmt: skip
+Test = Annotated[analysis.PairTest, Setting("Significance test of --significant.")]
 SETTINGS: dict[str, Any] = {"baseline": Baseline, "allow-mismatch": AllowMismatch, "measures": Measures,
     "test": Test, "draws": Draws, "seed": Seed}  # fmt: skip
 # The options of `gradedeval check`, as on the command line but without `--`.
@@ -298,13 +297,8 @@ def read_settings(
 
 
 def _text(path: str) -> str:
-    will_read(path)
     try:
-        if is_url(path):
-            data = remote(path).read(LARGEST + 1)
-        else:
-            with open(path, "rb") as file:
-                data = file.read(LARGEST + 1)
+        data = beginning(path, LARGEST + 1)
     except InputError as error:
         raise error.replace(usage=True) from None
     if len(data) > LARGEST:
@@ -386,7 +380,7 @@ def _settings(
 def _option(described: Option, value: Any, place: str, config: str) -> Any:
     """The value of an option, checked now so that an error has its line; a path is relative to the file's folder."""
     if described.names_file and isinstance(value, str):
-        return _beside(config, value)
+        return beside(config, value)
     _at(place, lambda: resolve_options(**{described.name: value}))
     return value
 
@@ -413,12 +407,5 @@ def _setting(key: str, value: Any, place: str, config: str, table: Mapping[str, 
         raise InputError(place, f"{key} is not {what}", usage=True)
     given: dict[str, Any] = {key: value} if key in ("test", "draws", "seed") else {}
     _at(place, lambda: significance.TestSettings(**given))
-    baseline = _beside(config, str(value)) if key == "baseline" else ""
+    baseline = beside(config, str(value)) if key == "baseline" else ""
     return baseline if os.path.exists(baseline) else value
-
-
-def _beside(config: str, name: str) -> str:
-    """A file that a configuration names: a path is relative to its folder, also where that is far away."""
-    if is_url(name):
-        return name
-    return f"{config.rpartition('/')[0]}/{name}" if is_url(config) else str(Path(config).parent / name)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, fields, replace
+from dataclasses import asdict, astuple, dataclass, field, fields
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,34 +15,26 @@ from gradedeval.cli.arguments import check_standard_input, usage
 from gradedeval.errors import SHOWN, InputError, plural, shorten, visible
 from gradedeval.kernel import (
     DEFAULT,
-    GAINS,
-    OUTPUT,
     Column,
     Defect,
     Document,
     InNotebook,
     Judgments,
-    Labels,
     Layout,
     Measure,
     Options,
     Setting,
     Submission,
     Table,
-    Ties,
     allowed_growth,
     decode,
     files_of,
-    is_path,
     numbers,
     parse_measures,
     progress,
     question,
-    read_judgments,
-    read_submission,
     resolve_options,
     to_frame,
-    without_suffix,
 )
 
 if TYPE_CHECKING:
@@ -54,12 +47,12 @@ QrelsFile = Annotated[str | None, Setting("Also check against these qrels: missi
     "unjudged documents, and how much ties could change scores.", metavar="QRELS", spelled=("--qrels",),
     reads=True)]  # fmt: skip
 Measures = Annotated["Iterable[str | Measure]", Setting("Measure to check for the effect of ties. Repeat -m, or "
-    "separate measures by spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"),
+    "separate measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="several")]  # fmt: skip
 MaxDepth = Annotated[int | None, Setting("Report topics with more than N documents as errors.", numbers.MAX_DEPTH, "N")]
 TagIsFilename = Annotated[bool, Setting("Report a tag that differs from the file name as an error.")]
 Strict = Annotated[bool, Setting("Exit with code 1 for warnings too.")]
-Everything = Annotated[bool, Setting("List every problem, not only the first ten of a kind.", section=OUTPUT,
+Everything = Annotated[bool, Setting("List every problem, not only the first ten of a kind.", section="Output",
     spelled=("--all",))]  # fmt: skip
 
 
@@ -150,7 +143,7 @@ def _check_tags(run: Submission, tag_is_filename: bool) -> None:
         second = list(run.tags)[1]
         what = f"{len(run.tags)} tags ({shorten(map(decode, run.tags))}); the second starts on this line"
         run.warn("tag", what, "give all lines of a run the same tag", run.tags[second])
-    name = Path(without_suffix(run.place)).name
+    name = run.file_name
     stems = {name, Path(name).stem}
     for tag, line in run.tags.items():
         if tag_is_filename and decode(tag) not in stems:
@@ -295,10 +288,10 @@ def check_tie_effects(run: Submission, facts: Facts, qrels: Qrels, measures: Seq
     """Score the run, and warn where ties change its scores. Raises InputError where a measure cannot be computed."""
     if not any(topic in qrels._row for topic in run.topics):
         return
-    orders: dict[str, Ties] = {"score": "docno-desc"}
+    orders = {"score": Options()}
     if facts.tied:
-        orders |= {"worst": "worst", "best": "best"}
-    means = {name: _means(run, qrels, measures, ties) for name, ties in orders.items()}
+        orders |= {"worst": Options(ties="worst"), "best": Options(ties="best")}
+    means = {name: _means(run, qrels, measures, options) for name, options in orders.items()}
     for column, measure in enumerate(measures):
         values = {name: float(scores[column]) for name, scores in means.items()}
         facts.moves[measure.label] = {"worst": values["score"], "best": values["score"], **values}
@@ -309,8 +302,7 @@ def check_tie_effects(run: Submission, facts: Facts, qrels: Qrels, measures: Seq
         run.warn("ties", what, "give scores that differ")
 
 
-def _means(run: Submission, qrels: Qrels, measures: Sequence[Measure], ties: Ties) -> list[float]:
-    options = replace(Options(), ties=ties)
+def _means(run: Submission, qrels: Qrels, measures: Sequence[Measure], options: Options) -> list[float]:
     topics = {
         topic: kernel.TopicResults(ranking.docnos, ranking.scores, ranking.ranks)
         for topic, ranking in run.topics.items()
@@ -368,9 +360,7 @@ def lint_runs(
     *,
     max_depth: int | None = None,
     tag_is_filename: bool = False,
-    run_format: str | None = None,
-    qrels_format: str | None = None,
-    labels: Labels | None = None,
+    options: Options | None = None,
 ) -> Report:
     """Check submissions for everything that a careful organizer checks before scoring.
 
@@ -379,20 +369,20 @@ def lint_runs(
     measures         the measures whose scores ties may change
     max_depth        documents allowed in a topic
     tag_is_filename  whether the tag of a run must be its file name
-    run_format       the format of the runs, qrels_format that of the qrels; None: as their content says
-    labels           label -> grade, where the grades of the qrels are words
+    options          the formats of runs and qrels, and labels, where the grades of the qrels are words
 
     Raises InputError where a measure cannot be computed from these qrels; problems of the files are in the report.
     """
-    max_depth = numbers.MAX_DEPTH.check_or_none(max_depth)
-    judged = None if qrels is None else read_judgments(qrels, qrels_format, labels.of if labels else None)
+    max_depth, options = numbers.MAX_DEPTH.check_or_none(max_depth), options or Options()
+    labels = options.labels.of if options.labels else None
+    judged = None if qrels is None else Judgments.of_qrels(qrels, options.qrels_format, labels)
     valid = valid_qrels(judged) if judged is not None and judged.grades else None
     chosen = list(measures) if measures is not None else parse_measures(DEFAULT)
     report = Report([], [], judged)
     if judged is not None and valid is not None:
         check_relevant(judged, valid, chosen)
     for name, path in progress("runs")(list(runs.items())):
-        run = read_submission(name, path, run_format)
+        run = Submission.read(name, path, options.run_format)
         facts = collect_facts(run)
         check_alone(run, facts, max_depth, tag_is_filename)
         if judged is not None and valid is not None:
@@ -503,7 +493,7 @@ def lint(
     """
     named = kernel.named_runs(runs, qrels)
     for name, source in [*named.items(), *([("qrels", qrels)] if qrels is not None else [])]:
-        if not is_path(source):
+        if not isinstance(source, str | os.PathLike):
             what = f"is an object of type {type(source).__name__}"
             raise InputError(name, what, "lint reads files: give a path", usage=True)
     options = resolve_options(run_format=run_format, qrels_format=qrels_format, labels=labels)
@@ -514,9 +504,7 @@ def lint(
             parse_measures(measures),
             max_depth=max_depth,
             tag_is_filename=tag_is_filename,
-            run_format=options.run_format,
-            qrels_format=options.qrels_format,
-            labels=options.labels,
+            options=options,
         )
     table = report.document("long").table
     return to_frame(table.rows, columns=list(table.names))
@@ -564,7 +552,5 @@ def lint_files(
         parse_measures(measures),
         max_depth=max_depth,
         tag_is_filename=tag_is_filename,
-        run_format=options.run_format,
-        qrels_format=options.qrels_format,
-        labels=options.labels,
+        options=options,
     )

@@ -11,14 +11,11 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix, significance
 from gradedeval.analysis.tables import Row, Shown, frame_document, level, ratio, same, scales, signature_lines
 from gradedeval.arrays import TOLERANCE, np
 from gradedeval.errors import InputError, flag
 from gradedeval.kernel import (
-    MOST_DRAWS,
-    PLANNING,
     Column,
     Document,
     InNotebook,
@@ -45,12 +42,12 @@ Draws = Annotated[int, Setting("Number of bootstrap samples.", numbers.DRAWS, me
 Seed = Annotated[int, Setting("Random seed.", numbers.SEED, metavar="N")]
 Best = Annotated[int | None, Setting("Use only the N best runs by the mean of each measure.", numbers.BEST, "N")]
 Difference = Annotated[float, Setting("Difference of means to detect, in an analysis of variance between the best and "
-    "the worst system, and the width that the interval may have.", numbers.DIFFERENCE, "D", PLANNING)]  # fmt: skip
-Beta = Annotated[float, Setting("Probability of missing it.", numbers.BETA, "P", PLANNING)]
+    "the worst system, and the width that the interval may have.", numbers.DIFFERENCE, "D", "Planning")]  # fmt: skip
+Beta = Annotated[float, Setting("Probability of missing it.", numbers.BETA, "P", "Planning")]
 Systems = Annotated[int | None, Setting("Number of systems that an analysis of variance compares.", numbers.SYSTEMS,
-    "N", PLANNING, default_text="the number of runs, or 2")]  # fmt: skip
+    "N", "Planning", default_text="the number of runs, or 2")]  # fmt: skip
 Variance = Annotated[float | None, Setting("Variance of the scores of a run, in place of RUN... QRELS.",
-    numbers.VARIANCE, "V", PLANNING, instead="no runs to plan with")]  # fmt: skip
+    numbers.VARIANCE, "V", "Planning", instead="no runs to plan with")]  # fmt: skip
 
 
 # How many topics a test collection needs, so that a difference is found or an interval is narrow.
@@ -213,7 +210,7 @@ class Plan(InNotebook):
 
 
 PLAN = Question("power", plan_topics, "matrix", answer=Plan, mode=Setting("Print how many topics are needed to detect "
-    "a difference.", section=PLANNING, name="plan", type=bool))  # fmt: skip
+    "a difference.", section="Planning", name="plan", type=bool))  # fmt: skip
 
 
 # How many pairs of runs a measure tells apart.
@@ -312,10 +309,11 @@ def power(
     """
     draws, alpha, seed = numbers.DRAWS.check(draws), numbers.ALPHA.check(alpha), numbers.SEED.check(seed)
     if draws * alpha < 1 - TOLERANCE:
+        most = int(numbers.DRAWS.maximum or draws)
         what = f"with {draws} draws only a level of 0 is below {alpha:g}"
-        hint = f"use {math.ceil(min(1 / alpha, MOST_DRAWS) - TOLERANCE)} or more for {flag.alpha:{alpha:g}}"
-        if 1 / alpha > MOST_DRAWS:
-            hint = f"use an {flag.alpha} of {1 / MOST_DRAWS:g} or more"
+        hint = f"use {math.ceil(min(1 / alpha, most) - TOLERANCE)} or more for {flag.alpha:{alpha:g}}"
+        if 1 / alpha > most:
+            hint = f"use an {flag.alpha} of {1 / most:g} or more"
         raise InputError(flag.draws, what, hint, usage=True)
     matrix = score_matrix.comparable(scores, allow_mismatch)
     best = numbers.BEST.check_or_none(best)
@@ -344,7 +342,7 @@ def _levels(paired: Paired, draws: int, alpha: float, seed: int) -> dict[str, An
     first, second = score_matrix.run_pairs(len(paired.runs))
     differences = score_matrix.topic_differences(paired.values, first, second)
     level, needed = significance.studentized(differences, draws, seed, alpha)
-    topics, summary = len(paired.topics), paired.reading.summary
+    topics = len(paired.topics)
     order = np.argsort(-level, kind="stable")
     names = np.array(paired.runs, dtype=object)
     return {
@@ -352,9 +350,9 @@ def _levels(paired: Paired, draws: int, alpha: float, seed: int) -> dict[str, An
         "pair": np.arange(1, len(order) + 1),
         "run": names[second[order]],
         "other": names[first[order]],
-        "difference": kernel.of_mean(differences.mean(1), topics, summary)[order],
+        "difference": paired.reading.of_mean(differences.mean(1), topics)[order],
         "level": level[order],
-        "needed": kernel.of_mean(needed, topics, summary)[order],
+        "needed": paired.reading.of_mean(needed, topics)[order],
         "tested": paired.tested,
     }
 

@@ -12,7 +12,6 @@ from gradedeval.analysis import pictures
 from gradedeval.arrays import TOLERANCE, Floats, np
 from gradedeval.errors import InputError, flag, plural, shorten, tell
 from gradedeval.kernel import (
-    GAINS,
     OPTIONS,
     AnyMeasure,
     Column,
@@ -50,7 +49,8 @@ if TYPE_CHECKING:
 
 
 Of = Annotated["AnyMeasure", Setting("The measure whose thresholds the graded curve has, such as 'gap(g=1:1:2)' or "
-    "gap@100.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"), measure="one")]  # fmt: skip
+    "gap@100.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
+    measure="one")]  # fmt: skip
 Points = int | Literal["all"]
 """How many levels of recall from 0 to 1, or every one that a topic reaches."""
 Levels = Annotated["Points", Setting("Levels of recall from 0 to 1, or every one that a topic reaches.",
@@ -173,7 +173,7 @@ def _curves(
             frames.append(to_frame({**head, "recall": recall, "precision": precision, "topics": len(own)}))
         counts.append((len(run.topics), run.missing))
         formats.append(run.format)
-        notes += kernel.not_too_many([*run.notes, *kernel.doubts_of(run, graded)])
+        notes += kernel.not_too_many([*run.notes, *kernel.doubts(run, graded)])
     count = len(scorer.measures)
     notes += [*kernel.few_topics(max(count for count, _ in counts)), *_barren_notes(barren)]
     return [frame for column in range(count) for frame in frames[column::count]], counts, formats, notes

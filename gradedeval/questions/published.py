@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from gradedeval.analysis import Correction, Test
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import TestSettings
 from gradedeval.errors import Flag, InputError, check_choice, did_you_mean, flag, shorten, visible
 from gradedeval.kernel import (
-    FORMATS,
-    Correction,
+    SCORE_FORMATS,
     Mark,
     Scores,
     Style,
-    Test,
     formats_for,
     frame_rows,
     numbers,
@@ -113,7 +112,7 @@ class Published:
         asked = {"best": self.best, "percent": self.percent, "baseline": self.baselines,
                  "caption": self.caption is not None}  # fmt: skip
         for name in (name for name, value in asked.items() if value):
-            if FORMATS[form].layout != "wide":
+            if form not in formats_for("wide"):
                 hint = f"choose one of {', '.join(formats_for('wide'))} with -f"
                 raise InputError(Flag(f"--{name}"), f"{form} is for programs and {LACKS[name]}", hint, usage=True)
             if (by_topic and name in ("best", "baseline")) or (cwl and name != "caption"):
@@ -224,7 +223,7 @@ def table(
     baselines, levels = ([baseline] if isinstance(baseline, str) else baseline), np.atleast_1d(alpha).tolist()
     published = Published(best=best, percent=percent, baselines=baselines, test=test, correction=correction,
                           levels=levels, draws=draws, seed=seed, caption=caption, label=label)  # fmt: skip
-    check_choice(form, tuple(FORMATS), flag.format)
+    check_choice(form, SCORE_FORMATS, flag.format)
     published.check(form, by_topic=by_topic)
     published.check_runs([run.run for run in scores.runs])
     style = published.style(scores)

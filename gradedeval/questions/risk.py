@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
-from gradedeval import kernel
 from gradedeval.analysis import score_matrix, significance
 from gradedeval.analysis.tables import Row, Shown, frame_document, readings, same, scales, signature_lines
 from gradedeval.arrays import TOLERANCE, Floats, np
@@ -141,9 +140,7 @@ def _columns(paired: Paired, baseline: int | None, alpha: float) -> dict[str, An
         "baseline": MEAN_OF_RUNS if baseline is None else paired.runs[baseline],
         "topics": topics,
         "mean": summaries,
-        "baseline_mean": kernel.of_mean(base.mean(), topics, reading.summary)
-        if baseline is None
-        else summaries[baseline],
+        "baseline_mean": reading.of_mean(base.mean(), topics) if baseline is None else summaries[baseline],
         "wins": (differences > 0).sum(1),
         "ties": (differences == 0).sum(1),
         "losses": (differences < 0).sum(1),

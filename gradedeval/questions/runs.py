@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gradedeval.analysis.pictures import Panel
     from gradedeval.analysis.score_matrix import AnyScores, Matrix
-    from gradedeval.kernel import Scale
+    from gradedeval.kernel import Measure, Summary
 
 
 # Runs by their summaries: score, interval, and how far judging could raise it.
@@ -54,9 +54,9 @@ def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bo
     """
     level = numbers.LEVEL.check(level)
     matrix = score_matrix.comparable(scores, allow_mismatch)
-    scales = [_scale(matrix, column) for column in range(len(matrix.measures))]
+    measures = [_scored(matrix, column) for column in range(len(matrix.measures))]
     cells = [(matrix.score[row], matrix.included[row]) for row in range(len(matrix.runs))]
-    limits = kernel.summary_intervals(cells, scales, 1 - level)
+    limits = kernel.summary_intervals(cells, measures, 1 - level)
     rows = []
     for column, name in enumerate(matrix.measures):
         reading = matrix.reading(column)
@@ -64,7 +64,7 @@ def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bo
             kept = matrix.included[row, :, column]
             score = matrix.score[row, kept, column]
             unjudged, residual = (
-                float(kernel.summarize_rises(score, part[row, kept, column], reading.summary))
+                float(reading.summarize_rises(score, part[row, kept, column]))
                 for part in (matrix.unjudged, matrix.residual)
             )
             _, low, high = limits[row, column].tolist()
@@ -72,7 +72,7 @@ def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bo
                 {
                     "measure": name,
                     "run": run,
-                    "score": float(kernel.summarize(score, reading.summary)),
+                    "score": float(reading.summarize(score)),
                     "low": low,
                     "high": high,
                     "unjudged": unjudged,
@@ -86,17 +86,17 @@ def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bo
     return to_frame(rows)
 
 
-def _scale(matrix: Matrix, column: int) -> Scale:
-    """The scale of a measure; without limits where it is not known here, and where its scores were transformed."""
+def _scored(matrix: Matrix, column: int) -> Measure | Summary:
+    """A measure whose scores have limits; what sums it up where it is not known, or scores were transformed."""
     name, summary = matrix.measures[column], matrix.reading(column).summary
     if matrix.scores is not None:
         scored = {} if matrix.scores.transformations else {one.label: one for one in matrix.scores.measures}
-        return kernel.Scale.of(scored[name]) if name in scored else kernel.Scale(summary)
+        return scored.get(name, summary)
     try:
         (measure,) = parse_measures(name)
     except (InputError, ValueError):
-        return kernel.Scale(summary)
-    return kernel.Scale.of(measure)
+        return summary
+    return measure
 
 
 # Runs by their mean: what is known, what the unjudged documents could add, and what lies beyond.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from gradedeval import kernel
+from gradedeval import analysis
 from gradedeval.cli.options import MISMATCH, REPORTED, TIME
-from gradedeval.kernel import GAINS, Setting, numbers
+from gradedeval.kernel import Setting, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gradedeval.kernel import AnyMeasure
 
 Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting(REPORTED, metavar="MEASURE",
-    section=GAINS, spelled=("-m", "--measure"), measure="several")]  # fmt: skip
+    section="Measures and gains", spelled=("-m", "--measure"), measure="several")]  # fmt: skip
 
 AllowMismatch = Annotated[bool, Setting(MISMATCH)]
 
@@ -23,11 +23,11 @@ Label = Annotated[str | None, Setting("Name of the line in the history, such as 
 Time = Annotated[str | None, Setting(TIME, metavar="TIME", default_text="that of the run file")]
 
 # How differences are tested: see `compare`.
-Test = Annotated[kernel.Test, Setting("Significance test; the interval is of what it does not reject. bootstrap is "
+Test = Annotated[analysis.Test, Setting("Significance test; the interval is of what it does not reject. bootstrap is "
     "studentized, tukey-hsd the randomized Tukey HSD test, anova a two-way analysis of variance with Tukey's HSD; "
     "these two correct for all pairs themselves. bayes gives posterior probabilities instead of p.")]  # fmt: skip
-Correction = Annotated[kernel.Correction | None, Setting("Correction for multiple comparisons, over the pairs of each "
-    "measure.", default_text="holm")]  # fmt: skip
+Correction = Annotated[analysis.Correction | None, Setting("Correction for multiple comparisons, over the pairs of "
+    "each measure.", default_text="holm")]  # fmt: skip
 Rope = Annotated[float | None, Setting("Of --test bayes: means that differ by no more than D are practically equal.",
     numbers.ROPE, metavar="D", default_text="0.01")]  # fmt: skip
 Draws = Annotated[int, Setting("Number of permutations, or of bootstrap samples.", numbers.DRAWS, metavar="N")]

@@ -13,8 +13,6 @@ from gradedeval.analysis.tables import shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import InputError, check_choice, flag, plural, tell
 from gradedeval.kernel import (
-    GAINS,
-    OF_GAINS,
     OPTIONS,
     Document,
     Gains,
@@ -33,7 +31,6 @@ from gradedeval.kernel import (
     resolve_options,
     scores_of,
     to_frame,
-    top_grade,
 )
 
 if TYPE_CHECKING:
@@ -106,7 +103,7 @@ class Board:
 
     def __init__(self, ranked: RankedRuns, scorer: Scorer, candidates: Ints, pairs: bool) -> None:
         self.measure, self.table = scorer.measures[0], scorer.tables[0]
-        self.summary = self.measure.definition.summary
+        self.reading = self.measure.reading
         self.pairs, self.topic_of = pairs, ranked.topic[candidates]
         self.topics_of_run = np.array([max(int(run.listed.sum()), 1) for run in ranked.runs])
         self.run, self.rank, self.candidate = _entries(ranked, candidates, scorer.last_rank)
@@ -119,7 +116,7 @@ class Board:
         of_bounds = np.isnan(by_unjudged) & ~np.isnan(residual)
         most = np.where(of_bounds, self._most(), score + residual)
         self.judged_means, self.most = (
-            np.nansum(kernel.tested(values, self.summary), axis=1) / self.topics_of_run for values in (score, most)
+            np.nansum(self.reading.tested(values), axis=1) / self.topics_of_run for values in (score, most)
         )
         self.begin()
 
@@ -135,9 +132,7 @@ class Board:
         self.unsettled = self._unsettled()
         self.gains = [topic.judged for topic in self.topics]
         ceiling = self.measure.definition.ceiling
-        self.scores = [
-            kernel.tested(np.minimum(scores_of(self.measure, gains), ceiling), self.summary) for gains in self.gains
-        ]
+        self.scores = [self.reading.tested(np.minimum(scores_of(self.measure, gains), ceiling)) for gains in self.gains]
         self.weight: Floats = np.where(self.open, 0.0, -1.0)
         for number, topic in enumerate(self.topics):
             self._refresh(number, self.open[topic.member])
@@ -160,7 +155,7 @@ class Board:
         mine = topic.entry[self.candidate[topic.entry] == number]
         runs, ranks = self.run[mine], self.rank[mine]
         self.as_judged, self.open[number], self.weight[number] = False, False, -1.0
-        after = kernel.tested(ranked_runs.lifted(self.measure, gains, topic.best, runs, ranks), self.summary)
+        after = self.reading.tested(ranked_runs.lifted(self.measure, gains, topic.best, runs, ranks))
         self.means[runs] += (after - self.scores[at][runs]) / self.topics_of_run[runs]
         self.scores[at][runs] = after
         gain = gains.gain.copy()
@@ -183,8 +178,8 @@ class Board:
         which = np.flatnonzero(wanted[topic.row])
         entry = topic.entry[which]
         runs = self.run[entry]
-        after = kernel.tested(
-            ranked_runs.lifted(self.measure, self.gains[at], topic.best, runs, self.rank[entry]), self.summary
+        after = self.reading.tested(
+            ranked_runs.lifted(self.measure, self.gains[at], topic.best, runs, self.rank[entry])
         )
         self.rise[entry] = np.maximum(after - self.scores[at][runs], 0) / self.topics_of_run[runs]
         rises = np.zeros((len(topic.member), len(self.means)))
@@ -355,7 +350,7 @@ Budget = Annotated[int, Setting("Maximum number of documents that --to-judge lis
 P = Annotated[float, Setting("Of the RBP strategies: the probability of going on from rank to rank.",
     numbers.PERSISTENCE, "P")]  # fmt: skip
 By = Annotated["str | Measure", Setting("Measure of --to-judge.", spelled=("-m", "--measure"), measure="one",
-    section=GAINS)]  # fmt: skip
+    section="Measures and gains")]  # fmt: skip
 PoolDepth = Annotated[int | None, Setting("Depth to which a run contributes to the pool.",
     numbers.POOL_DEPTH, "N", default_text="all are")]  # fmt: skip
 
@@ -492,7 +487,7 @@ def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Opti
         what = f"does not apply to {flag.strategy:{strategy}}, which goes by no measure"
         raise OPTIONS["fill"].error(what, "leave it out")
     if qrels is None:
-        judged = kernel.Qrels.none((0.0, top_grade(options, 1.0)))
+        judged = kernel.Qrels.none((0.0, options.top_of(1.0)))
         options = replace(options, topics="run")
     else:
         judged = kernel.qrels_for(runs, qrels, options)
@@ -560,5 +555,5 @@ TO_JUDGE = Question(
                 type=bool),
         qrels_lines,
     ),
-    unjudged=(*OF_GAINS, "measure"),
+    unjudged=("gain", "rel", "top_grade", "max_gain", "measure"),
 )  # fmt: skip

@@ -12,7 +12,6 @@ from gradedeval.analysis import pictures, ranked_runs
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, Note, check_choice, flag, plural, shorten, tell
 from gradedeval.kernel import (
-    GAINS,
     MEASURES,
     OPTIONS,
     AnyMeasure,
@@ -25,14 +24,11 @@ from gradedeval.kernel import (
     OptionKwargs,
     Options,
     Picture,
-    Progress,
     RankingWeights,
     Setting,
     Table,
     decode,
     exact_label,
-    last_rank,
-    no_progress,
     numbers,
     parse_measures,
     progress,
@@ -223,11 +219,12 @@ def _without_relevant(barren: Mapping[Measure, set[bytes]]) -> list[str]:
 # Fixed weights: those of a measure that is Σ_i w(i) gain_i, whatever the ranking.
 
 
-def static_weights(measure: Measure, depth: int, show: Progress = no_progress, tried: bool = False) -> Floats:
+def static_weights(measure: Measure, depth: int, tried: bool = False, shown: bool = False) -> Floats:
     """ranks: the fixed weight of a gain at each rank: the score of the ranking whose only gain is 1 at that rank.
 
     That these are the measure's weights is tried on other rankings, which differ in length, gains, judgments and pool,
-    unless that was `tried` with another value of a parameter. Raises InputError (usage) where it has no fixed weights.
+    unless that was `tried` with another value of a parameter. Where it is `shown`, a bar tells how far it is. Raises
+    InputError (usage) where it has no fixed weights.
     """
     if depth > numbers.MOST_RANKS + 1:  # one more than is asked for tells whether users go on from the last
         numbers.WEIGHED_RANKS.check(depth)
@@ -239,9 +236,10 @@ def static_weights(measure: Measure, depth: int, show: Progress = no_progress, t
     weights = _shown(measure, depth, levels)
     if weights is None:
         horizon: Any = measure.arguments.get("horizon")
-        step = max(1, kernel.Limits.cells // max(depth, measure.cutoff or 0, horizon or 0))
+        step = max(1, CELLS // max(depth, measure.cutoff or 0, horizon or 0))
         weights = np.zeros(depth)
-        for _, begin in show([(measure.label, begin) for begin in range(0, depth, step)]):
+        begins = [(measure.label, begin) for begin in range(0, depth, step)]
+        for _, begin in progress("ranks")(begins) if shown else begins:
             end = min(begin + step, depth)
             weights[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
     if not tried:
@@ -270,7 +268,7 @@ def fixed_weights(measure: Measure, depth: int) -> tuple[Floats, float]:
     if measure.definition.weights_in_ranking:
         hint = "give RUN... QRELS to average them"
         raise InputError(f"'{measure}'", "its weights depend on the ranking", hint, usage=True)
-    weights = static_weights(measure, depth, progress("ranks"))
+    weights = static_weights(measure, depth, shown=True)
     return weights, _share_beyond(measure, weights)
 
 
@@ -304,7 +302,7 @@ def _rankings(
 
 def _cut(measure: Measure, g: Gains) -> Gains:
     """The rankings down to the measure's cutoff."""
-    if (k := last_rank(measure)) is None:
+    if (k := measure.last_rank) is None:
         return replace(g, k=measure.cutoff)
     return replace(g, gain=g.gain[:, :k], judged=g.judged[:, :k], retrieved=np.minimum(g.retrieved, k), k=k)
 
@@ -338,7 +336,7 @@ def _share_beyond(measure: Measure, weights: Floats) -> float:
         whole = float(scores_of(measure, _cut(measure, endless))[0])
     else:
         # Such a measure does not say what ranks past the end of a run are worth; a longer run does, if it is enough.
-        enough = 2 * depth + 1000 if k is None or k > kernel.Limits.cells else k
+        enough = 2 * depth + 1000 if k is None or k > CELLS else k
         whole, longer = (
             float(_scores(measure, np.ones((1, length)), np.array([1.0]))[0])
             for length in (max(depth, enough), 2 * max(depth, enough))
@@ -355,14 +353,16 @@ def _share_beyond(measure: Measure, weights: Floats) -> float:
 
 DEPTH = 1000
 """Ranks unless told otherwise."""
+CELLS = 1 << 18
+"""Ranks × rankings that are scored at once."""
 
 Normalize = Literal["none", "sum", "max"]
 NORMALIZE: tuple[str, ...] = get_args(Normalize)
 Quantity = Literal["W", "C", "L"]
 QUANTITIES: tuple[str, ...] = get_args(Quantity)
 By = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Measure, such as 'rbp(p=0.95)' or p@10. Repeat -m, or "
-    "separate measures by spaces.", metavar="MEASURE", section=GAINS, spelled=("-m", "--measure"), measure="several",
-    required="for example -m 'rbp(p=0.95)'")]  # fmt: skip
+    "separate measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
+    measure="several", required="for example -m 'rbp(p=0.95)'")]  # fmt: skip
 Ranks = Annotated[int, Setting("Print ranks 1 to N.", numbers.WEIGHED_RANKS, metavar="N")]
 Scaled = Annotated[Normalize, Setting("'sum': scale the weights of ranks 1 to N to sum to 1; 'max': scale the largest "
     "to 1.")]  # fmt: skip

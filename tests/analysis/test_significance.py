@@ -25,9 +25,10 @@ from gradedeval.analysis.significance import (
     tukey_hsd,
 )
 from gradedeval.analysis.significance import TestSettings as Settings
+from gradedeval.arrays import chunks
 from gradedeval.errors import InputError
 from gradedeval.kernel.scoring import intervals
-from gradedeval.kernel.scoring.intervals import chunks, studentized_interval, topic_weights
+from gradedeval.kernel.scoring.intervals import studentized_interval, topic_weights
 from support.examples import sampled
 
 Floats = NDArray[np.float64]

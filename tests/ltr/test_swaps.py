@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gradedeval import MEASURES, InputError, Measure, ltr
+from gradedeval.kernel.scoring.evaluate_arrays import JudgedLists
 from gradedeval.ltr import lists
 from support.lists import TOP, one, swapped
 from support.measures import VARIANTS, every
@@ -63,7 +64,7 @@ def test_a_change_has_the_sign_of_the_grades_and_bands_change_nothing(
     monkeypatch.setattr(lists, "CELLS", 90)
     np.testing.assert_array_equal(ltr.swap_deltas(text, grades, top=TOP), whole)
     measure = one(text)
-    seen = lists.lists_of(measure, lists.judged(grades, [30], None), TOP, None)
+    seen = lists.lists_of(measure, JudgedLists.of(grades, [30], None), TOP, None)
     (block,) = seen.blocks
     change, better = lists.changes(seen, block, 0, 29), lists.pairs(block, 0, 29)
     assert (change * better <= 1e-15).all()

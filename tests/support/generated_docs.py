@@ -21,10 +21,10 @@ from gradedeval.cli import gradedeval as program
 from gradedeval.cli.options import GROWS, HELP, READS, SECTIONS, WRITES
 from gradedeval.errors import with_flags
 from gradedeval.kernel.formats import FORMATS
+from gradedeval.kernel.measures.description import SHARED_PARAMETERS
 from gradedeval.kernel.measures.spellings import ALIASES, DIFFERENT, notation_of
 from gradedeval.kernel.measures.table import LINES, MEASURES
 from gradedeval.kernel.trec.file_formats import COLUMNS
-from gradedeval.questions.measures import SHARED_PARAMETERS
 from support.file_formats import BROKEN, KINDS, SAMPLES, TREC_QRELS, TREC_RUN, WRONG
 from support.paths import ROOT
 from support.sessions import gradedeval as run_gradedeval

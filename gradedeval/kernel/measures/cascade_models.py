@@ -27,10 +27,10 @@ SMALL = 3e-5
 @of_file
 def _from_file(name: str, lines: Lines) -> Floats:
     """φ(1), φ(2), …: the numbers of a file, one per line; 0 after the last."""
-    from gradedeval.kernel.trec.small_tables import small_table  # few evaluations need a table
+    from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
 
     hint = "expected one number per line, for ranks 1, 2, …, none larger than the one before"
-    table = small_table(name, ("phi",), ("rank", "phi"), hint=hint, usage=True, pieces=lines)
+    table = SmallTable.read(name, ("phi",), ("rank", "phi"), hint=hint, usage=True, pieces=lines)
     width = len(table.rows[0].cells) if table.rows else 1
     for row in table.rows:
         if len(row.cells) != width:

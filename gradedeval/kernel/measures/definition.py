@@ -226,6 +226,10 @@ Summary = Literal["mean", "total", "geometric"]
 Better = Literal["higher", "lower", "neither"]
 
 
+LEAST = 0.00001
+"""What a lower score counts as in a geometric mean, as in trec_eval: a topic at 0 would leave nothing of the rest."""
+
+
 class Reading(NamedTuple):
     """How scores by a measure are read: what sums them up over topics, and which of two is the better one."""
 
@@ -236,6 +240,33 @@ class Reading(NamedTuple):
     def sign(self) -> int:
         """What a score is multiplied by so that more is better."""
         return -1 if self.better == "lower" else 1
+
+    def summarize(self, scores: Floats) -> Floats:
+        """The summary of scores over topics, the last axis; nan where there are none."""
+        if not scores.shape[-1]:
+            return np.full(scores.shape[:-1], np.nan)
+        if self.summary == "total":
+            return np.asarray(scores.sum(-1))
+        topics = scores.shape[-1]
+        return self.of_mean(np.add.reduce(self.tested(scores), axis=-1) / topics, topics)
+
+    def summarize_rises(self, scores: Floats, rises: Floats) -> Floats:
+        """How far the summary would rise if each topic rose by so much: a residual, or a part of it."""
+        if self.summary == "geometric":
+            return self.summarize(scores + rises) - self.summarize(scores)
+        return self.summarize(rises)
+
+    def tested(self, scores: Floats) -> Floats:
+        """The values of topics whose mean is tested: logarithms for a geometric mean, else the scores.
+
+        A difference of mean logarithms is the logarithm of the ratio of the geometric means.
+        """
+        return np.log(np.maximum(scores, LEAST)) if self.summary == "geometric" else scores
+
+    def of_mean(self, mean: Floats, topics: int) -> Floats:
+        """What a mean of `tested` values is as a summary; of a mean difference: the difference, or the ratio of
+        geometric means."""
+        return mean * topics if self.summary == "total" else np.exp(mean) if self.summary == "geometric" else mean
 
 
 @dataclass(eq=False, repr=False)
@@ -683,6 +714,18 @@ class Measure:
         definition = self.definition
         of = self.arguments.get("of", "eu") if definition.cwl else "eu"
         return Reading(definition.summary, BETTER_QUANTITY.get(of, definition.better))
+
+    @property
+    def last_rank(self) -> int | None:
+        """The last rank that it looks at; None where it looks at all: weights of the full depth need the gains of the
+        full depth."""
+        return None if self.definition.cutoff == "sums_to_k" else self.cutoff
+
+    @property
+    def depends_on_top(self) -> bool:
+        """Whether what a grade is worth depends on the top grade of the scale."""
+        scale = self.definition.scale if self.rel is None else None
+        return scale == "thresholds" or (scale == "unit" and self.gain in ("linear", "exp", "ntcir"))
 
     @property
     def types(self) -> frozenset[bytes]:

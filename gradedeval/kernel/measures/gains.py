@@ -245,9 +245,9 @@ def read_pairs(value: str) -> dict[float, float]:
 
 def read_gains(name: str) -> dict[float, float]:
     """grade -> gain, from a file. Raises InputError where it has none, or a line is not a pair."""
-    from gradedeval.kernel.trec.small_tables import small_table  # few evaluations need a table
+    from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
 
-    table = small_table(name, ("grade", "gain"), hint="expected lines of grade,gain")
+    table = SmallTable.read(name, ("grade", "gain"), hint="expected lines of grade,gain")
     grades = [table.number(row, "grade") for row in table.rows]
     gains = [table.number(row, "gain", 0) for row in table.rows]
     table.check(grades, ("grade",))

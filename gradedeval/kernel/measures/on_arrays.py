@@ -13,7 +13,7 @@ from gradedeval.arrays import Bools, Floats, Ints, as_float, distinct
 from gradedeval.errors import InputError, check_choice, shown, tell
 from gradedeval.kernel.measures.definition import ArrayTies, Measure
 from gradedeval.kernel.measures.gains import Gains, GainTable, Grades
-from gradedeval.kernel.measures.table import depends_on_top, gain_table, last_rank, scores_of
+from gradedeval.kernel.measures.table import gain_table, scores_of
 from gradedeval.kernel.measures.tied import mean_gains
 
 TIES: tuple[ArrayTies, ...] = ("file", "best", "worst", "average")
@@ -49,7 +49,7 @@ def score_arrays(
     check_finite(scores, "y_score")
     labels, codes = grade_codes(grades, "y_true")
     table = _table(measure, labels, top_grade)
-    if grades.ndim == 1 and top_grade is None and depends_on_top(measure):
+    if grades.ndim == 1 and top_grade is None and measure.depends_on_top:
         what = f"{measure}: the highest grade in y_true is taken as the top of the scale; set top_grade="
         tell([what])
     lengths = None
@@ -195,7 +195,7 @@ def gains_of(
     first    topics × ranks: the column where the documents tied with each one begin, for means over ties
     lengths  topics: how many documents; None: as many as there are columns
     """
-    last, unjudged = last_rank(measure), len(labels)
+    last, unjudged = measure.last_rank, len(labels)
     gain = uncut = np.append(table.worth, 0.0)[codes]
     if first is not None:
         gain = mean_gains(uncut, first)

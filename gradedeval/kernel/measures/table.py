@@ -89,18 +89,6 @@ def gain_table(measure: Measure, grades: Grades) -> GainTable:
     return graded_table(measure.gain, measure.definition.scale, grades, place)
 
 
-def depends_on_top(measure: Measure) -> bool:
-    """Whether what a grade is worth depends on the top grade of the scale."""
-    scale = measure.definition.scale if measure.rel is None else None
-    return scale == "thresholds" or (scale == "unit" and measure.gain in ("linear", "exp", "ntcir"))
-
-
-def last_rank(measure: Measure) -> int | None:
-    """The last rank that a measure looks at; None where it looks at all: weights of the full depth need the gains of
-    the full depth."""
-    return None if measure.definition.cutoff == "sums_to_k" else measure.cutoff
-
-
 def scores_of(measure: Measure, gains: Gains) -> Floats:
     """The scores of a batch. Raises InputError where a user's own measure fails, or returns NaN."""
     scores = run_measure(measure, gains)

@@ -24,7 +24,7 @@ from gradedeval.kernel.measures.definition import (
     of_file,
 )
 from gradedeval.kernel.measures.gains import Gains, row_sums
-from gradedeval.kernel.trec.small_tables import small_table
+from gradedeval.kernel.trec.small_tables import SmallTable
 
 
 class Weights(NamedTuple):
@@ -230,7 +230,7 @@ def rank_weights(path: str | os.PathLike[str], *, usage: bool = False, lines: Li
     Raises InputError where it cannot be read, or a rank has no weight, or two.
     """
     hint = "expected lines of rank,weight"
-    return np.array(small_table(path, ("rank", "weight"), hint=hint, usage=usage, pieces=lines).by_rank("weight"))
+    return np.array(SmallTable.read(path, ("rank", "weight"), hint=hint, usage=usage, pieces=lines).by_rank("weight"))
 
 
 @weighting(

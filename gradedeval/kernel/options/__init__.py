@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
+from itertools import chain
 from typing import Any, Literal, TypedDict, TypeVar
 
 from gradedeval.errors import InputError, did_you_mean, flag, plural
@@ -47,9 +48,6 @@ Negative = Literal["judged", "unjudged"]
 Duplicates = Literal["error", "first", "last", "refuse"]
 Residuals = Literal["total", "split", "difference"]
 Depth = Literal["cutoff", "full"]
-Test = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign", "tukey-hsd", "anova", "bayes"]
-PairTest = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"]
-Correction = Literal["holm", "bonferroni", "bh", "none"]
 
 
 @dataclass(frozen=True)
@@ -181,6 +179,12 @@ class Options:
             if scores and getattr(self, name) != described.default:
                 raise described.error(f"does not apply to {command}", "leave it out")
 
+    def top_of(self, highest: float) -> float:
+        """The top grade of the scale: as given, or the highest of the qrels, which this is, and of the preset's."""
+        if self.top_grade is not None:
+            return self.top_grade
+        return max(highest, PRESETS[self.like].top_grade or highest) if self.like else highest
+
     @property
     def wants_residuals(self) -> bool:
         return self.residuals is not None or self.max_residual is not None
@@ -246,20 +250,19 @@ class OptionKwargs(TypedDict, total=False):
 Documented = TypeVar("Documented")
 
 
-OF_RUNS = ("ties", "order", "scores", "run_format", "costs", "topics", "topics_from", "judged_only")
-"""What says how runs are read and ranked, and over which topics: lists that were shown to users are not runs."""
-OF_SCORES = tuple(name for name, described in OPTIONS.items() if described.section in (RESIDUALS, OUTPUT))
-"""What asks for more than scores: residuals, bounds and intervals."""
-OF_GAINS = ("gain", "rel", "top_grade", "max_gain")
-"""What a document is worth, judged or not."""
+About = Literal["runs", "scores", "gains"]
+ABOUT: dict[About, tuple[str, ...]] = {
+    "runs": ("ties", "order", "scores", "run_format", "costs", "topics", "topics_from", "judged_only"),
+    "scores": tuple(name for name, described in OPTIONS.items() if described.section in (RESIDUALS, OUTPUT)),
+    "gains": tuple(name for name, described in OPTIONS.items() if described.section == GAINS and name != "negative"),
+}
+"""What options are about: how runs are read and ranked, and over which topics (lists that were shown to users are not
+runs); more than scores, as residuals, bounds and intervals; how much a document is worth to a measure."""
 
-OF_MEASURES = tuple(name for name, described in OPTIONS.items() if described.section == GAINS and name != "negative")
-"""What says how much a document is worth to a measure."""
 
-
-def refuse_options(given: Mapping[str, object], names: Iterable[str], command: str) -> None:
-    """Raise InputError (usage) for options that are given, and that mean nothing to a command."""
-    for name in names:
+def refuse_options(given: Mapping[str, object], command: str, *about: About) -> None:
+    """Raise InputError (usage) for options that are given, and that are about what a command does not do."""
+    for name in chain.from_iterable(ABOUT[kind] for kind in about):
         value = given.get(name)
         if value is not None and value is not False:  # not by ==, which frames and arrays take cell by cell
             raise OPTIONS[name].error(f"does not apply to {command}", "leave it out")
@@ -338,16 +341,6 @@ PRESETS: dict[str, Preset] = {
         cut={name: {"norm": "k"} for name in ("ap", "gap", "q")},
     ),
 }
-
-
-def top_grade(options: Options, highest: float) -> float:
-    """The top grade of the scale: as given, or the highest of the qrels and of the preset's.
-
-    highest  the highest grade in the qrels
-    """
-    if options.top_grade is not None:
-        return options.top_grade
-    return max(highest, PRESETS[options.like].top_grade or highest) if options.like else highest
 
 
 @cache

@@ -24,9 +24,16 @@ Commands = Literal["none", "eval", "scoring", "measuring", "reading", "all"]
 """Which commands take an option: none, `eval` alone, all that score whole runs, all that compute a measure,
 all that read runs and qrels, or all."""
 
-READING, GAINS, RESIDUALS, OUTPUT = "Reading and ranking", "Measures and gains", "Residuals", "Output"
-THIS_COMMAND, PLANNING = "Options of this command", "Planning"
-"""Sections of a help page."""
+Section = Literal["Reading and ranking", "Measures and gains", "Residuals", "Output", "Options of this command",
+    "Planning"]  # fmt: skip
+"""The sections of a help page in which options and settings stand."""
+
+READING: Section = "Reading and ranking"
+GAINS: Section = "Measures and gains"
+RESIDUALS: Section = "Residuals"
+OUTPUT: Section = "Output"
+THIS_COMMAND: Section = "Options of this command"
+PLANNING: Section = "Planning"
 
 
 def name_and_value(name: str, value: Any) -> str:
@@ -65,7 +72,7 @@ class Option:
     """
 
     help: str
-    section: str = READING
+    section: Section = READING
     commands: Commands = "reading"
     metavar: str | None = None
     default_text: str | None = None
@@ -265,9 +272,9 @@ def read_fill(fill: Any) -> Any:
         return Fill(found)
     if not isinstance(fill, str | os.PathLike):
         return fill
-    from gradedeval.kernel.trec.small_tables import small_table  # few evaluations need a table
+    from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
 
-    table = small_table(fill, columns, (*columns, "seen"), hint="expected lines of topic,docno,gain", words=True)
+    table = SmallTable.read(fill, columns, (*columns, "seen"), hint="expected lines of topic,docno,gain", words=True)
     for row in table.rows:
         gain = table.number(row, "gain", 0, 1)
         found.setdefault(encode(row.cells["topic"]), {})[encode(row.cells["docno"])] = gain
@@ -299,9 +306,9 @@ def read_costs(costs: Any) -> Any:
         return Costs({encode(str(name)): plain_value(cost) for name, cost in costs.items()})
     if not isinstance(costs, str | os.PathLike):
         return costs
-    from gradedeval.kernel.trec.small_tables import small_table  # few evaluations need a table
+    from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
 
-    table = small_table(costs, ("type", "cost"), hint="expected lines such as 'video 30'", words=True)
+    table = SmallTable.read(costs, ("type", "cost"), hint="expected lines such as 'video 30'", words=True)
     cost_of: dict[bytes, float] = {}
     for row in table.rows:
         cost = cost_of[encode(row.cells["type"])] = table.number(row, "cost")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from gradedeval.kernel.options.definition import THIS_COMMAND, Commands
+from gradedeval.kernel.options.definition import THIS_COMMAND, Commands, Section
 from gradedeval.kernel.options.numbers import Number
 
 Needs = Literal["matrix", "runs", "runs if any", "runs, qrels if any", "qrels if any", "file", "files",
@@ -45,7 +45,7 @@ class Setting:
     help: str
     number: Number | None = None
     metavar: str | None = None
-    section: str = THIS_COMMAND
+    section: Section = THIS_COMMAND
     spelled: tuple[str, ...] = ()
     off: str = ""
     default_text: str | None = None

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Bools, Floats, Ints, distinct, ranges
+from gradedeval.arrays import Bools, Floats, Ints, distinct, positions_of, ranges, ranks
 from gradedeval.errors import Note, flag
 from gradedeval.kernel.options import Options
+from gradedeval.kernel.parallel import workers
 
 Codes = NDArray[Any]
 
@@ -238,17 +239,6 @@ class Documents:
         )
 
 
-def ranks(counts: Ints) -> Ints:
-    """0, 1, 2, … for the documents of each topic, topic after topic."""
-    within: Ints = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-    return within
-
-
-def positions_of(counts: Ints, rows: Ints) -> Ints:
-    """Where the documents of some topics stand, of documents that come topic after topic."""
-    return ranges((np.cumsum(counts) - counts)[rows], counts[rows])
-
-
 def judged_codes(labels: Floats, options: Options, sampled: bool) -> Bools:
     """code: whether it is judged; the last two codes, unjudged and beyond, are not. Where documents were `sampled`, a
     grade below 0 says that this one was not."""
@@ -286,9 +276,10 @@ def condensed(batch: Batch, judged: Bools) -> Batch:
     return replace(batch, codes=codes, retrieved=counts, kinds=kinds, first=first, below=None, docnos={})
 
 
-def by_width(widths: Ints, cells: int) -> Iterator[Ints]:
-    """Topics in batches of at most so many cells, or of one topic. Topics of similar width share one, so that a topic
-    of a million documents does not widen thousands of ten."""
+def by_width(widths: Ints, cells: int | None = None) -> Iterator[Ints]:
+    """Topics in batches of at most so many cells, without a number as many as the limits say, or of one topic. Topics
+    of similar width share one, so that a topic of a million documents does not widen thousands of ten."""
+    cells = workers.LIMITS.cells if cells is None else cells
     if len(widths) * int(widths.max(initial=0)) <= cells:
         yield np.arange(len(widths))
         return

@@ -101,9 +101,14 @@ def _converted(convert: Callable[[], Any], source: Any, what: str, place: str) -
         return refuse_source(source, what, place)
 
 
-def readable_table(source: Any, what: str, place: str) -> Any:
-    """A DataFrame of pandas as it is; of polars, pyarrow, numpy and others, what stands for it; None of what is no
-    table."""
+def readable_table(source: Any, what: str, place: str, needed: bool = False) -> Any:
+    """A DataFrame of pandas as it is; of polars, pyarrow, numpy and others, what stands for it. Of what is no table
+    None, or the InputError of `refuse_source` where one is `needed`."""
+    found = _readable_table(source, what, place)
+    return refuse_source(source, what, place) if needed and found is None else found
+
+
+def _readable_table(source: Any, what: str, place: str) -> Any:
     if hasattr(source, "iloc") and hasattr(source, "columns"):  # pandas, which takes its time to say what it lacks
         return source
     if isinstance(source, TableColumns) and not source.columns and what in VALUES:

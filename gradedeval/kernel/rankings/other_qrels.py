@@ -360,34 +360,34 @@ class JudgmentGroups:
     place: str
     topics: dict[bytes, dict[bytes, Lists]]
 
+    @classmethod
+    def read(cls, path: str, holds: str) -> JudgmentGroups:
+        """The judgments of a file of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`).
 
-def read_groups(path: str, holds: str) -> JudgmentGroups:
-    """The judgments of a file of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`).
-
-    `prefs` has five fields per line; `qrels_prefs` is qrels, one list for each topic. Raises InputError for bad lines,
-    and where a list has a document twice.
-    """
-    place = Source(path).place
-    problems = ProblemList(place)
-    layout = PREFERENCES if holds == "prefs" else QRELS
-    name, judgments = ("grade", "judgments") if holds == "qrels_jg" else ("value", "preferences")
-    topics: dict[bytes, dict[bytes, Lists]] = {}
-    first_line: dict[tuple[bytes, ...], int] = {}
-    with closing(Stream(Source(path))) as stream:
-        for number, row in records(stream, layout, problems):
-            topic, *_, docno, token = row
-            if (value := decimal(token)) != value:
-                problems.add(number, *about_number(name, token, number))
-                continue
-            group = b"" if holds == "qrels_prefs" else row[1]
-            subgroup = row[2] if holds == "prefs" else b""
-            first = first_line.setdefault((topic, group, subgroup, docno), number)
-            if first != number:
-                where = f", group {decode(group)}" if holds == "qrels_jg" else " in its list"
-                what = duplicate(f"{document(docno, topic)}{where}", first)
-                problems.add(number, what, kind="duplicate-judgment")
-            topics.setdefault(topic, {}).setdefault(group, {}).setdefault(subgroup, {})[docno] = value
-    problems.check()
-    if not topics:
-        raise InputError(place, f"no {judgments}", expected_lines(layout), kind="empty")
-    return JudgmentGroups(place, topics)
+        `prefs` has five fields per line; `qrels_prefs` is qrels, one list for each topic. Raises InputError for bad
+        lines, and where a list has a document twice.
+        """
+        place = Source(path).place
+        problems = ProblemList(place)
+        layout = PREFERENCES if holds == "prefs" else QRELS
+        name, judgments = ("grade", "judgments") if holds == "qrels_jg" else ("value", "preferences")
+        topics: dict[bytes, dict[bytes, Lists]] = {}
+        first_line: dict[tuple[bytes, ...], int] = {}
+        with closing(Stream(Source(path))) as stream:
+            for number, row in records(stream, layout, problems):
+                topic, *_, docno, token = row
+                if (value := decimal(token)) != value:
+                    problems.add(number, *about_number(name, token, number))
+                    continue
+                group = b"" if holds == "qrels_prefs" else row[1]
+                subgroup = row[2] if holds == "prefs" else b""
+                first = first_line.setdefault((topic, group, subgroup, docno), number)
+                if first != number:
+                    where = f", group {decode(group)}" if holds == "qrels_jg" else " in its list"
+                    what = duplicate(f"{document(docno, topic)}{where}", first)
+                    problems.add(number, what, kind="duplicate-judgment")
+                topics.setdefault(topic, {}).setdefault(group, {}).setdefault(subgroup, {})[docno] = value
+        problems.check()
+        if not topics:
+            raise InputError(place, f"no {judgments}", expected_lines(layout), kind="empty")
+        return cls(place, topics)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from array import array
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -19,7 +20,7 @@ from gradedeval.kernel.trec import blocks, line_reader
 from gradedeval.kernel.trec.documents import read_document
 from gradedeval.kernel.trec.line_reader import document, duplicate, looks_like, whole_lines
 from gradedeval.kernel.trec.lines import QRELS, RUN, LineLayout, WholeFile, decimal, decode, encode
-from gradedeval.kernel.trec.stream import Source, Stream
+from gradedeval.kernel.trec.stream import Source, Stream, without_suffix
 
 Weight = Literal["error", "warning"]
 
@@ -82,6 +83,25 @@ class Submission:
     defects: list[Defect] = field(default_factory=list)
     format: str = ""
 
+    @classmethod
+    def read(cls, name: str, path: str, wanted: str | None = None) -> Submission:
+        """A run, with the defects of its lines.
+
+        wanted  its format, as `--run-format` takes it
+        """
+        run = cls(name, Source(path).place)
+
+        def add(form: LineLayout | WholeFile, stream: Stream) -> None:
+            if isinstance(form, WholeFile):
+                _add_content(run, stream)
+            else:
+                _add_lines(run, form, stream)
+
+        _read(path, run, wanted, "give qrels with --qrels; a run has lines of", add)
+        if not run.topics and not run.defects:
+            run.error("empty", "no documents", line_reader.expected_lines(RUN))
+        return run
+
     def add(self, line: int, problem: str, hint: str = "", kind: str = "") -> None:
         """Note an error in a line: what the record reader calls."""
         self.error(kind, problem, hint, line)
@@ -99,6 +119,11 @@ class Submission:
     def documents(self) -> int:
         return sum(len(ranking.line_of) for ranking in self.topics.values())
 
+    @property
+    def file_name(self) -> str:
+        """The name of its file, without the suffix of a compression."""
+        return os.path.basename(without_suffix(self.place))
+
     def forget(self) -> None:
         """Release the documents: the report does not need them."""
         self.topics = {}
@@ -113,24 +138,29 @@ class Judgments(Submission):
 
     grades: dict[bytes, dict[bytes, float]] = field(default_factory=dict)
 
+    @classmethod
+    def of_qrels(cls, path: str, wanted: str | None = None, labels: Mapping[bytes, float] | None = None) -> Judgments:
+        """A qrels file, with the defects of its lines.
 
-def read_submission(name: str, path: str, wanted: str | None = None) -> Submission:
-    """A run, with the defects of its lines.
+        wanted  its format, as `--qrels-format` takes it
+        labels  label -> grade, where grades are words
+        """
+        qrels = cls(path, Source(path).place)
 
-    wanted  its format, as `--run-format` takes it
-    """
-    run = Submission(name, Source(path).place)
+        def add(form: LineLayout | WholeFile, stream: Stream) -> None:
+            if isinstance(form, WholeFile):
+                _add_judged(qrels, path, wanted, labels)
+            else:
+                _add_judgments(qrels, form, stream, labels)
 
-    def add(form: LineLayout | WholeFile, stream: Stream) -> None:
-        if isinstance(form, WholeFile):
-            _add_content(run, stream)
-        else:
-            _add_lines(run, form, stream)
-
-    _read(path, run, wanted, "give qrels with --qrels; a run has lines of", add)
-    if not run.topics and not run.defects:
-        run.error("empty", "no documents", line_reader.expected_lines(RUN))
-    return run
+        form = _read(path, qrels, wanted, "qrels have lines of", add)
+        if not qrels.grades and not qrels.defects:
+            qrels.error("empty", "no judgments", line_reader.expected_lines(QRELS))
+        elif qrels.grades and max(max(grades.values()) for grades in qrels.grades.values()) <= 0:
+            qrels.warn(
+                "grade", "no grade above 0", "check that the grade is in the fourth column" if form is QRELS else ""
+            )
+        return qrels
 
 
 def _add_lines(run: Submission, layout: LineLayout, stream: Stream) -> None:
@@ -207,28 +237,6 @@ def _check_columns(run: Submission, columns: dict[bytes, int], bad_ranks: list[i
     if bad_ranks:
         what = f"{len(bad_ranks)} {plural(len(bad_ranks), 'rank')} not a number, the first on this line"
         run.warn("rank", what, "number ranks from 1", bad_ranks[0])
-
-
-def read_judgments(path: str, wanted: str | None = None, labels: Mapping[bytes, float] | None = None) -> Judgments:
-    """A qrels file, with the defects of its lines.
-
-    wanted  its format, as `--qrels-format` takes it
-    labels  label -> grade, where grades are words
-    """
-    qrels = Judgments(path, Source(path).place)
-
-    def add(form: LineLayout | WholeFile, stream: Stream) -> None:
-        if isinstance(form, WholeFile):
-            _add_judged(qrels, path, wanted, labels)
-        else:
-            _add_judgments(qrels, form, stream, labels)
-
-    form = _read(path, qrels, wanted, "qrels have lines of", add)
-    if not qrels.grades and not qrels.defects:
-        qrels.error("empty", "no judgments", line_reader.expected_lines(QRELS))
-    elif qrels.grades and max(max(grades.values()) for grades in qrels.grades.values()) <= 0:
-        qrels.warn("grade", "no grade above 0", "check that the grade is in the fourth column" if form is QRELS else "")
-    return qrels
 
 
 def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels: Mapping[bytes, float] | None) -> None:

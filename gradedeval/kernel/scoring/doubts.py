@@ -6,16 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import Note, flag, plural, shorten
-from gradedeval.kernel.measures.definition import Measure
-from gradedeval.kernel.measures.table import last_rank, scores_of
+from gradedeval.kernel.measures.definition import Measure, Reading
+from gradedeval.kernel.measures.table import scores_of
 from gradedeval.kernel.rankings.batch import Batch
-from gradedeval.kernel.scoring.run_scores import summarize
 from gradedeval.kernel.trec.lines import encode
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
     found = np.empty((4, *score.shape))
     found[:2] = score
     for column, measure in enumerate(scorer.measures):
-        rank = last_rank(measure)
+        rank = measure.last_rank
         found[2, :, column] = np.count_nonzero(ties.tied[:, :rank], axis=1)
         found[3, :, column] = _looked_at(batch.retrieved, measure)
     if not len(ties.rows):
@@ -82,8 +81,18 @@ def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
 def _many(found: Floats) -> Bools:
     """measures: whether there are more tied documents than `TIED`; of 4 × topics × measures, as `with_ties` says."""
     tied, of = found[2:].sum(axis=1)
-    many: Bools = tied > TIED * of
+    many: Bools = many_tied(tied, of)
     return many
+
+
+def many_tied(tied: Any, documents: Any) -> Any:
+    """Whether so many tied documents, of all that count, are worth a note."""
+    return tied > TIED * documents
+
+
+def far_apart(low: float, high: float) -> bool:
+    """Whether two means in different orders of ties are worth a note."""
+    return high - low > RANGE + TOLERANCE
 
 
 def _ends(scorer: Scorer, some: Batch, columns: Sequence[int]) -> Floats:
@@ -100,24 +109,23 @@ def _ends(scorer: Scorer, some: Batch, columns: Sequence[int]) -> Floats:
 
 
 def doubts(
-    run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, names: Sequence[str] | None = None
+    run: GradedRun[Any], scorer: Scorer, scores: RunScores | None = None, names: Sequence[str] | None = None
 ) -> list[Note]:
     """What is said of a run whose scores may mislead, once.
 
-    names  what the measures are called; without it by their labels
+    scores  those of its batches; None: the batches are the documents, and are scored where ties may matter
+    names   what the measures are called; without it by their labels
     """
     names = names or [measure.label for measure in scorer.measures]
-    return [*ties_notes(run, scores, scorer, names), *_of_short_lists(run.place, run.batches, scorer, names)]
-
-
-def doubts_of(run: GradedRun[Batch], scorer: Scorer) -> list[Note]:
-    """The same of a run whose documents are known and whose scores are not."""
-    if all(batch.ties is None for batch in run.batches):
-        return _of_short_lists(run.place, run.batches, scorer, [measure.label for measure in scorer.measures])
-    plain = copy(scorer)  # gives the same scores, and nothing beside them
-    plain.options = replace(scorer.options, residuals=None, bounds=False, max_residual=None)
-    scored = run.with_batches([plain.score_with_ties(batch) for batch in run.batches])
-    return doubts(scored, plain.merge(run.place, scored.batches, run.topics, run.missing), plain)
+    ties = list[Note]()
+    if any(batch.ties is not None for batch in run.batches):
+        if scores is None:
+            plain = copy(scorer)  # gives the same scores, and nothing beside them
+            plain.options = replace(scorer.options, residuals=None, bounds=False, max_residual=None)
+            run = run.with_batches([plain.score_with_ties(batch) for batch in run.batches])
+            scores, scorer = plain.merge(run.place, run.batches, run.topics, run.missing), plain
+        ties = ties_notes(run, scores, scorer, names)
+    return [*ties, *_of_short_lists(run.place, run.batches, scorer, names)]
 
 
 def not_too_many(notes: Iterable[str]) -> list[str]:
@@ -163,8 +171,8 @@ def ties_notes(run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, n
     for column in columns:
         measure = scorer.measures[column]
         worst, best = found[:2, scores.included[:, column], column]
-        low, high = (float(summarize(values, measure.definition.summary)) for values in (worst, best))
-        if high - low > RANGE + TOLERANCE:
+        low, high = (float(Reading(measure.definition.summary).summarize(values)) for values in (worst, best))
+        if far_apart(low, high):
             ranges.append(f"{names[column]} between {low:.4f} and {high:.4f}")
     if not ranges:
         return []
@@ -174,7 +182,7 @@ def ties_notes(run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, n
 
 def _looked_at(retrieved: Ints, measure: Measure) -> Ints:
     """topics: how many documents a measure looks at."""
-    rank = last_rank(measure)
+    rank = measure.last_rank
     return retrieved if rank is None else np.minimum(retrieved, rank)
 
 
@@ -195,7 +203,7 @@ def _of_short_lists(
     uncut = [
         name
         for name, one in zip(names, scorer.measures, strict=True)
-        if last_rank(one) is None and one.definition.summary != "total"
+        if one.last_rank is None and one.definition.summary != "total"
     ]
     if not uncut:
         return []
@@ -223,11 +231,6 @@ def united(notes: Iterable[str]) -> list[str]:
         length = f"{low} {plural(low, 'document')}" if low == high else f"{low} to {high} documents"
         kept.append(Note(f"{named}: each topic has {length}{what}", hint, kind="short-lists"))
     return kept
-
-
-def few_topics_of(runs: Sequence[RunScores], measures: int) -> list[Note]:
-    """The same of the means of runs by so many measures; these may be over different topics."""
-    return few_topics(max((run.count(column) for run in runs for column in range(measures)), default=0))
 
 
 def few_topics(most: int) -> list[Note]:

@@ -15,7 +15,7 @@ from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_options, numbers, resolve_options
 from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.rankings.qrels import Qrels
-from gradedeval.kernel.scoring.doubts import few_topics_of, not_too_many, united
+from gradedeval.kernel.scoring.doubts import few_topics, not_too_many, united
 from gradedeval.kernel.scoring.run_scores import RunScores
 from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes, scorer_for
 from gradedeval.kernel.scoring.scores import Scores
@@ -260,7 +260,8 @@ def scores_of(
         raise errors[0]  # or it is of the only run, or of no run in particular
     notes = [*scorer.notes, *united(note for result in results.values() for note in result.notes)]
     columns = range(len(scorer.measures))
-    notes += [*relevance_notes(scorer, scored), *few_topics_of(scored, len(scorer.measures))]
+    most = max((run.most(len(scorer.measures)) for run in scored), default=0)
+    notes += [*relevance_notes(scorer, scored), *few_topics(most)]
     if len(runs) == 1:
         notes = not_too_many(notes)
     if len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored}.values()}) > 1:

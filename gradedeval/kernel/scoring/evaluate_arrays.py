@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import InputError, flag, tell
-from gradedeval.kernel.measures.definition import AnyMeasure
+from gradedeval.arrays import Floats, Ints, ranks
+from gradedeval.errors import EvaluationWarning, InputError, flag, tell
+from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.on_arrays import TIED, TIES, as_numbers, check_finite, check_measure, grade_codes
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, resolve_options
-from gradedeval.kernel.rankings.batch import Documents, GradeCounts, ranks
+from gradedeval.kernel.rankings.batch import Documents, GradeCounts
 from gradedeval.kernel.rankings.docno_index import Index
 from gradedeval.kernel.rankings.grade import choose_topics
 from gradedeval.kernel.rankings.judgments import JudgmentColumns
 from gradedeval.kernel.rankings.objects import ident
 from gradedeval.kernel.rankings.qrels import Qrels
-from gradedeval.kernel.scoring.doubts import few_topics_of, ties_notes
+from gradedeval.kernel.scoring.doubts import few_topics, ties_notes
 from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes
 from gradedeval.kernel.scoring.scores import Scores
 from gradedeval.kernel.scoring.tasks import GradedRun
@@ -71,7 +72,7 @@ def evaluate_arrays(
     batches = [scorer.score_with_ties(batch) for batch in scorer.grader.batches(documents)]
     chosen = choose_topics(topics, "scores", qrels, options)
     run = scorer.merge("run", batches, chosen.topics, chosen.missing)
-    few = few_topics_of([run], len(scorer.measures))
+    few = few_topics(run.most(len(scorer.measures)))
     notes = [*scorer.notes, *chosen.notes, *relevance_notes(scorer, [run]), *few]
     if ties is None and options.order == "score" and _tied(counts, codes, scored):
         notes.append(f"scores: {TIED}")
@@ -140,6 +141,78 @@ def topics_of(qid: Any, documents: int) -> tuple[list[bytes], Ints, NDArray[Any]
     rank[appear] = np.arange(len(appear))
     topics = [ident(name, "qid") for name in names[appear].tolist()]
     return topics, counts[appear], np.argsort(rank[topic], kind="stable")
+
+
+# Lists that rankers are trained on: every document has a grade.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JudgedLists:
+    """Documents and the lists that they are in.
+
+    labels  documents: the grades, list after list
+    sizes   lists: how many documents
+    order   documents: where each one stands in the arrays of the caller; None: as here
+    """
+
+    labels: Floats
+    sizes: Ints
+    order: NDArray[Any] | None = None
+
+    @classmethod
+    def of(cls, labels: Any, group: Any, qid: Any) -> JudgedLists:
+        """The documents that have these labels, and their lists: `group` sizes, or the `qid` of each document.
+
+        Raises InputError (usage) where a label is not a whole number from 0, or lists and labels do not fit each other.
+        """
+        given = as_numbers(labels, "labels").flatten()  # a copy: objectives keep it, and batches may reuse their memory
+        wrong = ~(np.isfinite(given) & (given >= 0) & (given == np.floor(given)))
+        if wrong.any() or not len(given):
+            place, what = "labels", "is empty"
+            if len(given):
+                first = int(np.flatnonzero(wrong)[0])
+                place, what = f"labels[{first}]", f"{given[first]:g} is not a whole number from 0"
+            raise InputError(place, what, "expected the grade of each document: 0, 1, 2, …", usage=True)
+        if (group is None) == (qid is None):
+            what = "says in two ways" if group is not None else "does not say"
+            hint = "give group, the sizes of lists, or qid, the list of each document"
+            raise InputError("group", f"{what} which documents are in a list", hint, usage=True)
+        if group is not None:
+            return cls(given, topic_sizes(group, len(given)))
+        _, sizes, order = topics_of(qid, len(given))
+        in_order = bool((order[1:] > order[:-1]).all())
+        return cls(given[order], sizes, None if in_order else order)
+
+    def same(self, other: JudgedLists | None) -> bool:
+        """Whether the other one has the same documents in the same lists."""
+        if other is None or (self.order is None) != (other.order is None):
+            return False
+        pairs = ((self.labels, other.labels), (self.sizes, other.sizes), (self.order, other.order))
+        return all(np.array_equal(own, others) for own, others in pairs if own is not None and others is not None)
+
+    def listed(self, values: Floats) -> Floats:
+        """Documents: the values, list after list."""
+        return values if self.order is None else values[self.order]
+
+    def scores_of(self, scores: Any) -> Floats:
+        """Documents: the scores. Raises InputError where they are not one for each, or one is not finite."""
+        documents = len(self.labels)
+        given = as_numbers(scores, "scores").ravel()
+        if len(given) != documents:
+            raise InputError(
+                "scores", f"has {len(given)} values for {documents} documents", "give one each", usage=True
+            )
+        check_finite(given, "scores")
+        return given
+
+    def evaluated(self, measure: Measure, scores: Floats, top: float | None) -> Scores:
+        """Every list as a topic, with notes; documents with equal scores stay in the order of the arrays."""
+        ordered = self.listed(scores)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EvaluationWarning)  # the caller says them
+            return evaluate_arrays(
+                self.labels, ordered, measure, group=self.sizes, ties="file", topics="qrels", top_grade=top
+            )
 
 
 def _tied(counts: Ints, codes: NDArray[Any], scores: Floats) -> bool:

@@ -149,9 +149,9 @@ def read_prior(path: str) -> Prior:
     A topic's probabilities are divided by their sum, which must be 1 up to rounding. Raises InputError where it is not,
     where a line has no probability, or repeats another.
     """
-    from gradedeval.kernel.trec.small_tables import small_table  # few evaluations need a table
+    from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
 
-    table = small_table(path, FIELDS, hint=f"expected lines of '{' '.join(FIELDS)}'", words=True)
+    table = SmallTable.read(path, FIELDS, hint=f"expected lines of '{' '.join(FIELDS)}'", words=True)
     chance: dict[bytes, dict[bytes, float]] = {}
     last: dict[bytes, int] = {}
     for row in table.rows:

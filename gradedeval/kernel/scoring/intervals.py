@@ -8,23 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradedeval.arrays import Bools, Floats
-from gradedeval.kernel.measures.definition import Measure, Summary
+from gradedeval.arrays import Bools, Floats, chunks
+from gradedeval.kernel.measures.definition import Measure, Reading, Summary
 from gradedeval.kernel.parallel import progress
-from gradedeval.kernel.scoring.run_scores import of_mean, summarize, tested
 from gradedeval.kernel.scoring.signature import DRAWS, SEED
 
 # Bootstrap samples of topics, and the studentized interval of a mean.
-
-
-CELLS = 1 << 22
-"""Numbers held at once, draws × rows: bounds memory for any number of rows."""
-
-
-def chunks(count: int, cost: int) -> list[slice]:
-    """Slices of `count` items, each of at most CELLS numbers, where an item takes `cost` of them."""
-    step = max(1, CELLS // max(1, cost))
-    return [slice(begin, min(begin + step, count)) for begin in range(0, count, step)]
 
 
 def topic_weights(topics: int, draws: int, seed: int | np.random.Generator) -> Floats:
@@ -125,15 +114,18 @@ class Scale(NamedTuple):
         return cls(measure.reading.summary, measure.definition.floor, measure.definition.ceiling)
 
 
-def summary_intervals(runs: Sequence[tuple[Floats, Bools]], scales: Sequence[Scale], alpha: float) -> Floats:
+def summary_intervals(
+    runs: Sequence[tuple[Floats, Bools]], measures: Sequence[Measure | Summary], alpha: float
+) -> Floats:
     """runs × measures × 3: the standard error of each summary, and the ends of its interval at level 1 − alpha.
 
-    runs    the scores, topics × measures, and which of them count
-    scales  those of the measures
+    runs      the scores, topics × measures, and which of them count
+    measures  what they are by; of a measure that is not known, what sums it up
 
     The interval of a geometric mean is made of logarithms, and its standard error is the mean times that of them. No
     interval leaves the range of its scale. All are nan for a single topic, and where a score is infinite.
     """
+    scales = [Scale(one) if isinstance(one, str) else Scale.of(one) for one in measures]
     found = np.full((len(runs), len(scales), 3), np.nan)
     alike: dict[int, dict[tuple[int, int], Floats]] = {}  # summaries over as many topics share the samples
     for number, (score, included) in enumerate(runs):
@@ -143,12 +135,14 @@ def summary_intervals(runs: Sequence[tuple[Floats, Bools]], scales: Sequence[Sca
                 alike.setdefault(len(scores), {})[number, column] = scores
     for topics, cells in alike.items():
         summaries = [scales[column].summary for _, column in cells]
-        values = np.array([tested(own, summary) for own, summary in zip(cells.values(), summaries, strict=True)])
+        values = np.array(
+            [Reading(summary).tested(own) for own, summary in zip(cells.values(), summaries, strict=True)]
+        )
         ends = studentized_interval(values, DRAWS, SEED, alpha)
         for (cell, own), summary, error, *interval in zip(
             cells.items(), summaries, standard_error(values), *ends, strict=True
         ):
-            slope = {"mean": 1, "total": topics, "geometric": summarize(own, "geometric")}[summary]
+            slope = {"mean": 1, "total": topics, "geometric": Reading("geometric").summarize(own)}[summary]
             limits = np.array(scales[cell[1]][1:]) * (topics if summary == "total" else 1)
-            found[cell] = error * slope, *of_mean(np.array(interval), topics, summary).clip(*limits)
+            found[cell] = error * slope, *Reading(summary).of_mean(np.array(interval), topics).clip(*limits)
     return found

@@ -52,10 +52,10 @@ def render_scores(
     digits: int | None = None,
     cwl: bool = False,
     signed: bool = True,
-    style: Style = PLAIN,
+    style: Style | None = None,
 ) -> str:
     """The scores as text; `digits`, `signed` and what it raises as in `formats.render`, the rest as in `document`."""
-    make = partial(document, scores, by_topic=by_topic, cwl=cwl, style=style, digits=digits)
+    make = partial(document, scores, by_topic=by_topic, cwl=cwl, style=style or PLAIN, digits=digits)
     return formats.render(make, form, digits, signed)
 
 

@@ -14,8 +14,8 @@ from gradedeval.errors import InputError, Note, flag, redacted, shorten
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, Sample, thresholds
 from gradedeval.kernel.measures.parse import each_once
-from gradedeval.kernel.measures.table import MEASURES, depends_on_top, gain_table, last_rank, run_measure, scores_of
-from gradedeval.kernel.options import PRESETS, Options, top_grade
+from gradedeval.kernel.measures.table import MEASURES, gain_table, run_measure, scores_of
+from gradedeval.kernel.options import PRESETS, Options
 from gradedeval.kernel.options.definition import Costs, Fill
 from gradedeval.kernel.parallel import workers
 from gradedeval.kernel.parallel.workers import Limits
@@ -62,7 +62,7 @@ class GainsCache:
     def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
         if measure.judged_only:
             return self._condensed(table, replace(measure, judged_only=False), unjudged, tail)
-        last = last_rank(measure)
+        last = measure.last_rank
         key = (table.key, table.top, unjudged, tail, last, measure.cutoff)
         if key not in self.seen:
             if self.batch.codes.size > self.cells:  # one deep topic: two views of it would take more memory than time
@@ -186,10 +186,10 @@ def grades_of(measure: Measure, qrels: Qrels, options: Options) -> Grades:
     """The scale that a measure sees. The top grade of a preset counts where the measure looks at one: gains that are
     listed need none above those of the qrels. Raises InputError where a grade is above the top one."""
     highest = float(qrels.labels[-1])
-    top = top_grade(options, highest)
+    top = options.top_of(highest)
     if options.top_grade is None and (isinstance(measure.gain, tuple) or str(measure.gain).startswith("@")):
         top = highest
-    preset = PRESETS[options.like].top_grade if options.like and depends_on_top(measure) else None
+    preset = PRESETS[options.like].top_grade if options.like and measure.depends_on_top else None
     given = preset if options.top_grade is None else options.top_grade
     if given is not None and highest > given:
         of_preset = f", which {measure.label} takes from {flag.like:{options.like}}"
@@ -344,7 +344,7 @@ class Scorer:
     ) -> None:
         self.qrels, self.options = qrels, options
         self.measures = each_once(with_defaults(measure, options) for measure in measures)
-        self.grades = Grades(qrels.labels, top_grade(options, float(qrels.labels[-1])), options.max_gain)
+        self.grades = Grades(qrels.labels, options.top_of(float(qrels.labels[-1])), options.max_gain)
         self.tables = tables_of(self.measures, qrels, options)
         self.by_intent: dict[Measure, ByIntent] = {}
         if intents := [measure for measure in self.measures if measure.by_intent]:
@@ -381,7 +381,7 @@ class Scorer:
     @property
     def last_rank(self) -> int | None:
         """The last rank that any measure looks at; None where one looks at all."""
-        last = [None if measure.judged_only else last_rank(measure) for measure in self.measures]
+        last = [None if measure.judged_only else measure.last_rank for measure in self.measures]
         if self.options.residual_depth == "full" or self.options.ties == "average" or None in last:
             return None
         return max((rank for rank in last if rank), default=None)

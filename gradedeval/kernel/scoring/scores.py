@@ -207,10 +207,10 @@ class Scores(InNotebook):
         level = self.options.interval
         if level is None:
             return np.full((len(self.runs), len(self.measures), 3), np.nan)
-        from gradedeval.kernel.scoring.intervals import Scale, summary_intervals  # few evaluations need it
+        from gradedeval.kernel.scoring.intervals import summary_intervals  # few evaluations need it
 
         cells = [(run.score, run.included) for run in self.runs]
-        return summary_intervals(cells, list(map(Scale.of, self.measures)), 1 - level)
+        return summary_intervals(cells, self.measures, 1 - level)
 
     def sorted_by(self, measure: Measure, *, ranked: bool = False) -> Scores:
         """The same with the runs from the best to the worst by a measure; those equal to 1e-12 by name.

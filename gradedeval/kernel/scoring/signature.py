@@ -11,7 +11,7 @@ from gradedeval.errors import visible
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.gains import Grades, thresholds
 from gradedeval.kernel.measures.notation import IA, UNIFORM, Value, write_value
-from gradedeval.kernel.options import OPTIONS, Options, top_grade
+from gradedeval.kernel.options import OPTIONS, Options
 from gradedeval.kernel.options.definition import name_and_value
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec.stream import Source, is_named
@@ -40,7 +40,7 @@ def signature(
     counts   for each run, how many topics it is scored on, and how many of those are missing from it
     formats  what their files were read as
     """
-    top = top_grade(options, float(qrels.labels[-1]))
+    top = options.top_of(float(qrels.labels[-1]))
     missing = [number for _, number in counts]
     most = f"{'up to ' if min(missing) < max(missing) else ''}{max(missing)} missing"
     intents = "" if qrels.subtopics is None else f", intents {_range([*map(len, qrels.subtopics.names.values())])}"

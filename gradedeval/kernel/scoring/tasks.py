@@ -271,7 +271,7 @@ def score_run(
         run = map_run(scorer.score_part, source, scorer.grader, workers or Workers(), found)
         scores = scorer.merge(name, run.batches, run.topics, run.missing, run.format)
         notes = [*run.notes, *scorer.type_notes(run.place, run.batches), *_unjudged_note(run, scorer)]
-        notes += doubts(run, scores, scorer, names)
+        notes += doubts(run, scorer, scores, names)
         scores = scores if by_topic else summarized(scores, scorer)
         return RunResult(run.place, scores, run.tag, not_too_many(notes))
     except InputError as error:

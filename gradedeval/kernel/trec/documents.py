@@ -157,6 +157,21 @@ def read_json(text: str, of_pairs: Callable[[list[tuple[str, Any]]], Any] | None
         raise json.JSONDecodeError(TOO_LONG, text, _long(text)) from None
 
 
+def json_lines(stream: Stream) -> Iterator[tuple[int, Any, str]]:
+    """The lines of a stream that are not blank: number, value, and what keeps the value from being read: a number that
+    is too long, or "torn" where the line is the beginning of an object. What is no object may be None."""
+    for number, line in numbered_lines(stream, longest=None):
+        value, fault = None, ""
+        try:
+            value = read_json(decode(line))
+        except json.JSONDecodeError as error:
+            if error.msg == TOO_LONG:
+                fault = error.msg
+            elif error.msg != TOO_DEEP and line.lstrip().startswith(b"{"):
+                fault = "torn"
+        yield number, value, fault
+
+
 def _deep(text: str) -> int:
     """Where the brackets of a text are too deep."""
     depth = 0

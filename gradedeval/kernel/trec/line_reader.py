@@ -260,6 +260,33 @@ def check_text(data: bytes, place: str, first: int = 1) -> None:
         raise InputError(f"{place}:{line}", *about_control(control[0]), kind="format")
 
 
+def checked_lines(
+    stream: Stream, problems: ProblemList, *, longest: int | None = LONGEST, skip: int = 0
+) -> Iterator[tuple[int, list[bytes]]]:
+    """The lines of a stream in pieces, each with the number of its first. One with bytes that no text holds is blank,
+    and a problem. Raises InputError as `whole_lines`, and where the first bytes are of no text."""
+    for number, data in whole_lines(stream, longest=longest, skip=skip):
+        yield number, _checked_piece(data, number, problems)
+
+
+def _checked_piece(data: bytes, number: int, problems: ProblemList) -> list[bytes]:
+    if number == 1:
+        check_text(data[:4], problems.place)  # the header, or no text at all
+    lines = data.split(b"\n")
+    if b"\r" in data:
+        lines = [line.removesuffix(b"\r") for line in lines]
+    try:
+        check_text(data, problems.place, number)
+    except InputError:
+        for index, line in enumerate(lines):
+            try:
+                check_text(line, problems.place, number + index)
+            except InputError as error:
+                problems.add(number + index, *error.said, error.kind)
+                lines[index] = b""
+    return lines
+
+
 def check_mark(data: bytes, place: str) -> None:
     """Raise InputError where a file begins with a byte order mark."""
     if data.startswith(BYTE_ORDER_MARKS):

@@ -37,6 +37,86 @@ class SmallTable:
         self.place, self.problems = place, ProblemList(place, usage=usage)
         self.rows: list[TableRow] = []
 
+    @classmethod
+    def read(
+        cls,
+        path: str | os.PathLike[str],
+        *columns: tuple[str, ...],
+        hint: str,
+        words: bool = False,
+        usage: bool = False,
+        pieces: Iterable[tuple[int, bytes]] | None = None,
+    ) -> SmallTable:
+        """The rows of a file that may have a header.
+
+        columns  the names of a row's columns; several where rows may have different numbers of columns
+        hint     what the file should hold, for messages
+        words    whether the first column holds words: then a header is known by that column's name; otherwise by having
+                 no number
+        usage    whether problems are those of the command line (exit code 2), as for the file of a measure's parameter
+        pieces   its lines, if they have been read already, as `whole_lines` gives them
+
+        Raises InputError where the file cannot be read, or is empty. Rows with a wrong number of columns are
+        `problems`.
+        """
+        table = cls(Source(path).place, usage)
+        widths = {len(shape): shape for shape in columns}
+        may_be_header, unnamed_header = True, 0
+        for line, record in _records(path, pieces, set(widths), usage):
+            cells = [cell.strip(SPACE) for cell in record]
+            if cells[0].startswith("#"):
+                continue
+            if may_be_header and _is_header(cells, columns[0][0], words):
+                may_be_header = False
+                unnamed_header = 0 if cells[0].lower() == columns[0][0].lower() else line
+                continue
+            may_be_header = False
+            shape = widths.get(len(cells))
+            if shape is None:
+                expected = " or ".join(f"{len(shape)} ({', '.join(shape)})" for shape in columns)
+                what = f"{len(cells)} {plural(len(cells), 'field')}, expected {expected}"
+                table.problems.add(line, what, hint, kind="fields")
+            else:
+                table.add(line, dict(zip(shape, cells, strict=True)))
+        if not table.rows and not table.problems.count:
+            if unnamed_header:
+                raise InputError(
+                    f"{table.place}:{unnamed_header}", "no number in this line", hint, kind="number", usage=usage
+                )
+            raise InputError(table.place, "is empty", hint, kind="empty", usage=usage)
+        return table
+
+    @classmethod
+    def headed(cls, path: Any, columns: Sequence[str], hint: str, pieces: Pieces | None = None) -> SmallTable:
+        """The rows of a file whose header names these columns, in any order, and perhaps others; cells as they are.
+
+        pieces  as of `read`
+
+        Raises InputError where the file cannot be read, or a column is missing.
+        """
+        table = cls(Source(path).place)
+        header: list[str] = []
+        for line, cells in _records(path, pieces, set(), False):
+            # A row may begin with # as well: the name of a run does, sometimes.
+            if cells[0].startswith("#") and len(cells) != len(header):
+                continue
+            if not header:
+                header = cells
+                if missing := [name for name in columns if name not in header]:
+                    raise InputError(f"{table.place}:{line}", f"no column '{missing[0]}'", hint)
+            elif len(cells) != len(header):
+                what = f"{len(cells)} {plural(len(cells), 'field')}, expected {len(header)}"
+                table.problems.add(line, what, hint, kind="fields")
+            else:
+                table.add(line, dict(zip(header, cells, strict=True)))
+        if not header:
+            raise InputError(table.place, "is empty", hint, kind="empty")
+        return table
+
+    def add(self, line: int, cells: dict[str, str]) -> None:
+        """Add a row that stands on this line."""
+        self.rows.append(TableRow(line, cells))
+
     def number(self, row: TableRow, column: str, minimum: float = -math.inf, maximum: float = math.inf) -> float:
         """A cell as a finite number from `minimum` to `maximum`; nan, and a problem, where it is not."""
         cell = row.cells[column]
@@ -81,80 +161,6 @@ class SmallTable:
             what, hint = f"rank {missing} is missing", "list every rank from 1, in any order"
             raise InputError(self.place, what, hint, usage=self.problems.usage)
         return [values[rank][1] for rank in sorted(values)]
-
-
-def small_table(
-    path: str | os.PathLike[str],
-    *columns: tuple[str, ...],
-    hint: str,
-    words: bool = False,
-    usage: bool = False,
-    pieces: Iterable[tuple[int, bytes]] | None = None,
-) -> SmallTable:
-    """The rows of a file that may have a header.
-
-    columns  the names of a row's columns; several where rows may have different numbers of columns
-    hint     what the file should hold, for messages
-    words    whether the first column holds words: then a header is known by that column's name; otherwise by having no
-             number
-    usage    whether problems are those of the command line (exit code 2), as for the file of a measure's parameter
-    pieces   its lines, if they have been read already, as `whole_lines` gives them
-
-    Raises InputError where the file cannot be read, or is empty. Rows with a wrong number of columns are `problems`.
-    """
-    table = SmallTable(Source(path).place, usage)
-    widths = {len(shape): shape for shape in columns}
-    may_be_header, unnamed_header = True, 0
-    for line, record in _records(path, pieces, set(widths), usage):
-        cells = [cell.strip(SPACE) for cell in record]
-        if cells[0].startswith("#"):
-            continue
-        if may_be_header and _is_header(cells, columns[0][0], words):
-            may_be_header = False
-            unnamed_header = 0 if cells[0].lower() == columns[0][0].lower() else line
-            continue
-        may_be_header = False
-        shape = widths.get(len(cells))
-        if shape is None:
-            expected = " or ".join(f"{len(shape)} ({', '.join(shape)})" for shape in columns)
-            what = f"{len(cells)} {plural(len(cells), 'field')}, expected {expected}"
-            table.problems.add(line, what, hint, kind="fields")
-        else:
-            table.rows.append(TableRow(line, dict(zip(shape, cells, strict=True))))
-    if not table.rows and not table.problems.count:
-        if unnamed_header:
-            raise InputError(
-                f"{table.place}:{unnamed_header}", "no number in this line", hint, kind="number", usage=usage
-            )
-        raise InputError(table.place, "is empty", hint, kind="empty", usage=usage)
-    return table
-
-
-def headed_table(path: Any, columns: Sequence[str], hint: str, pieces: Pieces | None = None) -> SmallTable:
-    """The rows of a file whose header names these columns, in any order, and perhaps others; cells as they are.
-
-    pieces  as of `small_table`
-
-    Raises InputError where the file cannot be read, or a column is missing.
-    """
-    table = SmallTable(Source(path).place)
-    header: list[str] = []
-    for line, cells in _records(path, pieces, set(), False):
-        # A row may begin with # as well: the name of a run does, sometimes.
-        if cells[0].startswith("#") and len(cells) != len(header):
-            continue
-        if not header:
-            header = cells
-            if missing := [name for name in columns if name not in header]:
-                raise InputError(f"{table.place}:{line}", f"no column '{missing[0]}'", hint)
-        elif len(cells) != len(header):
-            what = f"{len(cells)} {plural(len(cells), 'field')}, expected {len(header)}"
-            table.problems.add(line, what, hint, kind="fields")
-        else:
-            table.rows.append(TableRow(line, dict(zip(header, cells, strict=True))))
-    if not header:
-        raise InputError(table.place, "is empty", hint, kind="empty")
-    return table
 
 
 def _is_header(cells: list[str], first: str, words: bool) -> bool:

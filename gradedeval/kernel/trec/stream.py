@@ -238,6 +238,26 @@ def is_url(target: Any) -> bool:
     return isinstance(target, str) and "://" in target and not os.path.exists(target)
 
 
+def beside(file: str, name: str) -> str:
+    """A file that another one names: a path is relative to its folder, also where that is far away."""
+    if is_url(name):
+        return name
+    if is_url(file):
+        return f"{file.rpartition('/')[0]}/{name}"
+    from pathlib import Path  # few evaluations need it
+
+    return str(Path(file).parent / name)
+
+
+def beginning(path: str, most: int) -> bytes:
+    """The first bytes of a file or URL. Raises OSError, or the InputError of a URL."""
+    will_read(path)
+    if is_url(path):
+        return remote(path).read(most)
+    with open(path, "rb") as file:
+        return file.read(most)
+
+
 def is_named(path: Any) -> bool:
     """Whether a file has this name; of a URL that is known where it is read."""
     return os.path.isfile(path) or is_url(path)

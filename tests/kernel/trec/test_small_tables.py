@@ -24,7 +24,7 @@ from gradedeval.kernel.measures.gains import read_gains
 from gradedeval.kernel.measures.weighting_models import read_weights
 from gradedeval.kernel.options.definition import read_costs
 from gradedeval.kernel.scoring.intents import read_prior
-from gradedeval.kernel.trec.small_tables import headed_table, small_table
+from gradedeval.kernel.trec.small_tables import SmallTable
 from gradedeval.questions.fit import read_vector
 
 
@@ -198,10 +198,10 @@ def test_a_measure_does_not_take_its_file_from_standard_input() -> None:
 
 def test_the_table_reader_by_itself(tmp_path: Path) -> None:
     (tmp_path / "t").write_text("a,b\n1,2\n")
-    table = small_table(tmp_path / "t", ("a", "b"), hint="")
+    table = SmallTable.read(tmp_path / "t", ("a", "b"), hint="")
     assert [(row.line, row.cells) for row in table.rows] == [(2, {"a": "1", "b": "2"})]
     with pytest.raises(InputError, match="t:1: no column 'c'; as in c"):
-        headed_table(tmp_path / "t", ("a", "c"), "as in c")
+        SmallTable.headed(tmp_path / "t", ("a", "c"), "as in c")
 
 
 @pytest.mark.parametrize("content", ['type,"\na,1.5\n', 'a,1.5\n"\n', 'a,1.5\n"b,2\n'])

@@ -13,7 +13,7 @@ from gradedeval.kernel.measures.cwl_family.formula import FUNCTIONS, UserState, 
 from gradedeval.kernel.measures.cwl_family.infinite_sums import geometric
 from gradedeval.kernel.measures.definition import Arguments, Check, Lines, Residual, needs_file, of_file
 from gradedeval.kernel.trec.lines import decode, encode
-from gradedeval.kernel.trec.small_tables import TableRow, small_table
+from gradedeval.kernel.trec.small_tables import SmallTable, TableRow
 
 VARIABLES = ("i", "r", "gained", "cost", "spent")
 """Rank, gain, cumulative gain, cost and cumulative cost, the document at the rank included."""
@@ -92,7 +92,7 @@ def read_chances(name: str, lines: Lines) -> dict[bytes, Floats]:
     Raises InputError (usage) where a C is not a probability, or ranks are left out.
     """
     hint = "expected lines of rank,C or rank,type,C"
-    table = small_table(name, ("rank", "C"), ("rank", "type", "C"), hint=hint, usage=True, pieces=lines)
+    table = SmallTable.read(name, ("rank", "C"), ("rank", "type", "C"), hint=hint, usage=True, pieces=lines)
     rows: dict[bytes, list[TableRow]] = {ANY: []}
     for row in table.rows:
         rows.setdefault(encode(row.cells.get("type", decode(ANY))), []).append(row)

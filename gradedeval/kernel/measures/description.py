@@ -1,0 +1,164 @@
+"""A measure in words: what it is, its parameters, gains, cutoff, residual and bounds, and what else it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gradedeval.errors import with_flags
+from gradedeval.kernel.measures.bounds import kept
+from gradedeval.kernel.measures.definition import Bounds, Measure
+from gradedeval.kernel.measures.notation import write_value
+from gradedeval.kernel.measures.parse import parse_measures
+from gradedeval.kernel.measures.spellings import ALIASES, DIFFERENT, notation_of
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """What is said of a measure."""
+
+    measure: Measure
+
+    @classmethod
+    def of(cls, name: str, table: Mapping[str, Measure]) -> Description:
+        """The measure of a table that has this name or alias, or is meant by a notation such as err@20. Raises
+        InputError (usage) where there is none."""
+        bare = notation_of(name.lower()) if name.lower() in ALIASES else name.lower()
+        return cls(table[bare] if bare in table else table[parse_measures(name, table)[0].name])
+
+    @property
+    def what(self) -> str:
+        """What it is, in a sentence."""
+        return self.measure.definition.paragraphs[0]
+
+    @property
+    def row(self) -> dict[str, str]:
+        """One line: what it is with its formula, parameters, gains, cutoff, residual, bounds and source."""
+        definition = self.measure.definition
+        what, equation, source = definition.paragraphs
+        return {
+            "measure": self.measure.name,
+            "what it is": f"{what} {equation}" if equation else what,
+            "parameters": self.parameters,
+            "gains": self.gains,
+            "cutoff": definition.cutoff,
+            "residual": self._residual,
+            "bounds": self._bounds,
+            "source": source,
+        }
+
+    @property
+    def entries(self) -> dict[str, str]:
+        """A page, entry by entry."""
+        measure, definition = self.measure, self.measure.definition
+        _, formula, source = definition.paragraphs
+        others = [
+            alias if text == measure.name else f"{alias} ({text})"
+            for alias, text in ALIASES.items()
+            if notation_of(alias) == measure.name
+        ]
+        elsewhere = [
+            with_flags(different.what)
+            for name, different in DIFFERENT.items()
+            if name.lower().rstrip(".") == measure.name
+        ]
+        entries = {
+            "formula": formula,
+            "parameters": self.parameters or "none",
+            "gains": self.gains,
+            "cutoff": _CUTOFF[definition.cutoff],
+            "residual": _RESIDUAL[self._residual],
+            "bounds": self._bounds_in_words,
+            "ties": "--ties average takes the mean over all their orders" if definition.over_ties else "",
+            "over topics": definition.summary,
+            "better": _BETTER[measure.reading.better],
+            "also called": ", ".join(others),
+            "elsewhere": "; ".join(dict.fromkeys(elsewhere)),
+            "source": source,
+        }
+        return {key: value for key, value in entries.items() if value}
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What each parameter means, and what it may be."""
+        return {key: self._meaning(key) for key in self.measure.definition.accepted.names}
+
+    def _meaning(self, key: str) -> str:
+        definition = self.measure.definition
+        own, expected = definition.meanings.get(key), definition.accepted.check(key).expected
+        if own is None and key in SHARED_PARAMETERS:
+            return SHARED_PARAMETERS[key]
+        said = own is not None and (expected in ("a number", "a file", "a formula") or own.startswith(f"{expected}:"))
+        return own if own is not None and said else "; ".join(part for part in (own, expected) if part)
+
+    @property
+    def _residual(self) -> str:
+        residual = self.measure.definition.residual
+        return "depends" if callable(residual) else residual
+
+    @property
+    def _bounds(self) -> str:
+        return "depends" if callable(self.measure.definition.residual) else kept(self.measure)
+
+    @property
+    def _bounds_in_words(self) -> str:
+        definition = self.measure.definition
+        rule = definition.bounds
+        if isinstance(rule, Bounds) and rule.exact is not True:
+            ties = "; none with --ties average" if definition.over_ties and not rule.over_ties else ""
+            return f"safe; {rule.but}{ties}"
+        return "exact; safe with norm=best" if callable(rule) else _BOUNDS[self._bounds]
+
+    @property
+    def parameters(self) -> str:
+        """Its parameters with their defaults."""
+        definition = self.measure.definition
+        defaults: dict[str, Any] = {**definition.parameters}
+        if "gain" in definition.accepted.names and definition.gain != "thresholds":
+            defaults["gain"] = definition.gain
+        defaults["rel"] = 1 if definition.gain == "binary" else None
+        keys = [(key, defaults.get(key)) for key in definition.accepted.names]
+        return ", ".join(key if value in (None, "") else f"{key}={write_value(value)}" for key, value in keys)
+
+    @property
+    def gains(self) -> str:
+        """What a grade is worth to it."""
+        definition = self.measure.definition
+        if definition.gain == "binary":
+            return "0 and 1"
+        if definition.gain is None:
+            return ""
+        return "1/top for each grade" if definition.gain == "thresholds" else f"{definition.gain}, {definition.scale}"
+
+
+SHARED_PARAMETERS = {
+    "rel": "the lowest relevant grade; if given, the gains of graded measures are 0 and 1",
+    "gain": "the gain scheme: linear, exp, ntcir, grade, a list such as 0:0.5:1, or @FILE",
+    "g": "the share of users whose threshold is each grade from 1 to top (each label above 0, if one has a fraction), "
+    "as in 1:1:2; equal shares by default",
+    "of": "the quantity: eu utility per document, etu total utility, ec cost per document, etc total cost, ed depth",
+    "horizon": "the rank at which all sums end; by default they go to infinity",
+    "prior": "the probability of each intent: uniform, or @FILE",
+}
+_BETTER = {"higher": "", "lower": "lower scores", "neither": "no preferred direction: no run wins or loses by it"}
+_CUTOFF = {
+    "truncates": "optional; the sum stops at k",
+    "renormalizes": "optional; what it is divided by is cut at k too",
+    "sums_to_k": "optional; the weights are those of the full depth, summed to k",
+    "required": "required",
+    "none": "none",
+}
+_RESIDUAL = {
+    "beyond_run": "bound; ranks past the end of the run count",
+    "within_run": "bound; of the retrieved documents alone",
+    "from_bounds": "the highest score that judging the retrieved documents can give, minus the score",
+    "none": "none: no bound",
+    "depends": "bound if no gain found changes a weight, else none",
+}
+_BOUNDS = {
+    "exact": "exact",
+    "safe": "safe",
+    "none": "none",
+    "depends": "exact where it has a residual, else none",
+}

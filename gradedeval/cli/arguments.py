@@ -114,6 +114,39 @@ def runs_and_qrels_if_any(
     return [file for word in files for file in files_of(word)], None
 
 
+def placed(files: tuple[str, ...], place: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The files among the arguments, and those that stand for a setting instead, as its `place` says."""
+    if place == "qrels":
+        qrels = [file for file in files if _is_qrels_beyond_doubt(file)][-1:]
+        return tuple(file for file in files if file not in qrels), tuple(qrels)
+    if place == "measures":
+        named = not any(map(_is_there, files)) and any("@" in word or is_measure(word) for word in files)
+        return ((), files) if named else (files, ())
+    behind = (index for index, _ in enumerate(files) if index > 1 and not any(map(_is_there, files[index:])))
+    there = files[: next(behind, None)]
+    if not there or _is_run(there[-1]):  # then the word is the name of qrels, with a mistake
+        return files, ()
+    return there, files[len(there) :]
+
+
+def _is_qrels_beyond_doubt(file: str) -> bool:
+    """Whether a file holds judgments, and is not a run that lacks a field, or that cannot be read."""
+    from gradedeval.kernel.trec.line_reader import looks_like
+
+    try:
+        return is_qrels(file) and not (is_named(file) and looks_like(first_bytes(Source(file)), STRATA))
+    except InputError:
+        return False
+
+
+def _is_there(word: str) -> bool:
+    """Whether an argument names a file or a folder, or files by a pattern, or elsewhere."""
+    from gradedeval.kernel.rankings.qrels import IR_DATASETS
+
+    elsewhere = is_url(word) or word.startswith(IR_DATASETS) or bool(set(word) & set("*?"))
+    return word == "-" or elsewhere or os.path.exists(word)
+
+
 def check_without_qrels(keywords: Mapping[str, Any], used: Collection[str] = ()) -> None:
     """Raise InputError (usage) for an option about judgments where there are none, but for those used all the same."""
     about = [name for name, described in OPTIONS.items() if described.section == GAINS] + ABOUT_QRELS
@@ -125,16 +158,14 @@ def is_qrels(file: str) -> bool:
     """Whether the first line of a file is a judgment. Of a format that holds both runs and judgments, such as JSON, the
     last file is taken for a run."""
     from gradedeval.kernel.rankings.qrels import IR_DATASETS
-    from gradedeval.kernel.trec.blocks import format_of, is_certain_run
+    from gradedeval.kernel.trec.blocks import format_of
     from gradedeval.kernel.trec.line_reader import looks_like
 
     if file.startswith(IR_DATASETS):
         return True
-    if not is_named(file):
+    if not is_named(file) or _is_run(file):
         return False
     head = first_bytes(Source(file))
-    if looks_like(head, RUN) or is_certain_run(Source(file)):
-        return False
     if any(looks_like(head, layout) for layout in (QRELS, STRATA)):
         return True
     with closing(Stream(Source(file))) as stream:
@@ -143,6 +174,14 @@ def is_qrels(file: str) -> bool:
         except InputError:
             return False
     return form.format == "letor" if isinstance(form, WholeFile) else form is not QRELS
+
+
+def _is_run(file: str) -> bool:
+    """Whether a file is a run beyond doubt, by its first line."""
+    from gradedeval.kernel.trec.blocks import is_certain_run
+    from gradedeval.kernel.trec.line_reader import looks_like
+
+    return is_named(file) and (looks_like(first_bytes(Source(file)), RUN) or is_certain_run(Source(file)))
 
 
 def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:

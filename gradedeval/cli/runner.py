@@ -18,6 +18,7 @@ from gradedeval.cli.arguments import (
     is_qrels,
     measure_table,
     one_measure,
+    placed,
     run_and_qrels,
     runs_and_qrels_if_any,
     sharing,
@@ -81,6 +82,7 @@ def picture_of(question: Question) -> click.Command:
     known = {flag: setting for flag, setting in own.items() if setting.name not in question.picture.without}
 
     def run(**keywords: Any) -> None:
+        _place(question, keywords)
         canvas = Canvas(keywords)
         panels, signature = _drawn(question, _own(known, keywords), keywords)
         canvas.draw(panels, signature)
@@ -96,6 +98,7 @@ def _command(question: Question, groups: list[list[Decorator]], help: str, run: 
 
 def _print(question: Question, keywords: dict[str, Any]) -> None:
     """Answer what was asked, and write it where it is to go."""
+    _place(question, keywords)
     asked = _mode(question, question.modes, _by_qrels(question, keywords))
     own = _own(_settings(question, question.modes, question.views), keywords)
     settings, views = _said(asked.settings, own), _said(asked.views, own)
@@ -229,6 +232,19 @@ def option_of(setting: Setting) -> Decorator:
 def _own(known: Mapping[str, Setting], keywords: dict[str, Any]) -> dict[str, Any]:
     """Flag -> value of the settings of a command, which are taken out of all options."""
     return {flag: keywords.pop(setting.name) for flag, setting in known.items()}
+
+
+def _place(question: Question, keywords: dict[str, Any]) -> None:
+    """Move the arguments that stand for a setting to it."""
+    for setting in question.settings.values():
+        before = keywords[setting.name] if setting.place else ""
+        if isinstance(before, str):  # what can only be named once has a name
+            continue
+        keywords["files"], words = placed(keywords["files"], setting.place)
+        if words:
+            keywords[setting.name] = words[0] if before is None else (*words, *before)
+            given = click.core.ParameterSource.COMMANDLINE
+            click.get_current_context().set_parameter_source(setting.name, given)
 
 
 def _typed() -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
@@ -23,7 +24,7 @@ from gradedeval.analysis.pictures import (
     whole_numbers,
 )
 from gradedeval.arrays import Bools, Floats, np
-from gradedeval.errors import InputError, did_you_mean, flag, shorten, tell, visible
+from gradedeval.errors import InputError, Note, did_you_mean, flag, shorten, tell, visible
 from gradedeval.kernel import (
     OPTIONS,
     AnyMeasure,
@@ -41,6 +42,7 @@ from gradedeval.kernel import (
     decode,
     distinct,
     encode,
+    is_path,
     numbers,
     parse_measures,
     question,
@@ -59,8 +61,9 @@ DEFAULT = ("err@20",)
 RANKS = 20
 """Ranks that are shown of a measure without a cutoff, where the user asks for no other number."""
 
-Topics = Annotated[tuple[str, ...], Setting("Topic to explain; may be repeated. Optional if the qrels have only one.",
-    metavar="ID", spelled=("--topic",), repeats=True)]  # fmt: skip
+Topics = Annotated[tuple[str, ...], Setting("Topic to explain; may be repeated. Default: the topic with the median "
+    "score; of two runs the one with the largest difference.", metavar="ID", spelled=("--topic",), repeats=True,
+    place="words")]  # fmt: skip
 Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure to explain, such as err@20; each has a "
     "table of its own. Repeat -m, or separate measures by spaces.", metavar="MEASURE", section="Measures and gains",
     spelled=("-m", "--measure"), measure="several")]  # fmt: skip
@@ -198,7 +201,7 @@ def explain(
 ) -> Explanation:
     """How measures arrive at their scores for one topic, rank by rank.
 
-    topic  its id; optional where the qrels have only one topic
+    topic  its id; None: the topic with the median score of the first measure
 
     The other arguments are those of `evaluate`, for one run; `residual_depth` and `max_residual` are not among them.
     The contributions of a measure sum to its score. For a C/W/L measure they are the terms of its sum, such as
@@ -208,8 +211,34 @@ def explain(
     where the topic does not count.
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
-    (explanation,) = explain_topics(kernel.named_runs(run), qrels, chosen, options, [topic])
-    return replace(explanation, notes=tell(explanation.notes))
+    named = kernel.named_runs(run)
+    judged = kernel.qrels_for(named, qrels, options)
+    topic, notes = (topic, []) if topic is not None else _default_topic(named, judged, chosen, options)
+    (explanation,) = explain_topics(named, judged, chosen, options, [topic])
+    return replace(explanation, notes=tell([*notes, *explanation.notes]))
+
+
+def _default_topic(
+    runs: Mapping[str, Any], qrels: Qrels, measures: Sequence[Measure], options: Options
+) -> tuple[str | None, list[str]]:
+    """The topic that is explained where none is named, and a note on it: of one run that with the median score of the
+    first measure, of two that with the largest difference; the first where a run can only be read once."""
+    if len(qrels) < 2 or not measures or len(runs) > 2:
+        return None, []
+    if any(is_path(source) and not os.path.isfile(source) for source in runs.values()):
+        topic, why = decode(next(iter(qrels.topics))), "the first id"
+    else:
+        scores = kernel.evaluate_runs(runs, qrels, measures[:1], options)
+        (label,), each = scores.labels, [scores.by_topic(scores.measures[0], name) for name in runs]
+        common = [one for one in each[0] if one in each[-1]]
+        if len(each) == 2:
+            topic, why = (
+                max(common, key=lambda one: abs(each[0][one] - each[1][one])),
+                f"the largest {label} difference",
+            )
+        else:
+            topic, why = sorted(common, key=lambda one: each[0][one])[(len(common) - 1) // 2], f"the median {label}"
+    return topic, [Note(f"no topic given: explaining {topic}, with {why} of {len(qrels)}; choose with {flag.topic:ID}")]
 
 
 def explain_topics(
@@ -219,7 +248,8 @@ def explain_topics(
     options: Options,
     topics: Iterable[str | bytes | int | None],
 ) -> list[Explanation]:
-    """As `explain`, for one run by name, which is read once, and several topics. Raises InputError as it does."""
+    """As `explain`, for one run by name, which is read once, and several topics; None where the qrels have only one.
+    Raises InputError as `explain` does."""
 
     if len(runs) != 1:
         raise InputError("", f"{len(runs)} runs given", "explain one at a time", usage=True)
@@ -623,7 +653,7 @@ def _named(drawn: Floats, colors: Mapping[float, Any], most: int = 8) -> list[tu
     return named + [(f"grade {above[place]:g}", colors[above[place]]) for place in places]
 
 
-# `gradedeval explain RUN [RUN] QRELS --topic ID`: how a score is made up, rank by rank.
+# `gradedeval explain RUN [RUN] QRELS [TOPIC]...`: how a score is made up, rank by rank.
 
 
 def _check_shown(form: str, layout: Layout, shown: int | None) -> dict[str, Any]:
@@ -636,7 +666,7 @@ def _check_shown(form: str, layout: Layout, shown: int | None) -> dict[str, Any]
 @question(
     "explain",
     "runs",
-    files="RUN [RUN] QRELS",
+    files="RUN [RUN] QRELS [TOPIC]...",
     help="""Explain the scores of a topic, rank by rank.
 
     For each rank: docno, grade (blank if unjudged), gain, intermediate values of the measure, the contribution of the
@@ -672,7 +702,12 @@ def explain_runs(
     if len(runs) > 2:
         raise InputError("", f"{len(runs)} runs given", "explain one, or two beside each other", usage=True)
     named = ranked_runs.two_runs(*runs) if len(runs) == 2 else kernel.named_runs(runs)
-    judged = kernel.qrels_for(named, qrels, options) if len(named) > 1 else qrels
-    each = [explain_topics({name: run}, judged, chosen, options, explained or [None]) for name, run in named.items()]
+    judged = kernel.qrels_for(named, qrels, options)
+    topics: tuple[str | None, ...] = explained
+    if not topics:
+        topic, notes = _default_topic(named, judged, chosen, options)
+        topics = (topic,)
+        tell(notes)
+    each = [explain_topics({name: run}, judged, chosen, options, topics) for name, run in named.items()]
     tell(note for of_run in each for explanation in of_run for note in explanation.notes)
     return Explanations(each, kernel.preset_digits(options.like))

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 QrelsFile = Annotated[str | None, Setting("Also check against these qrels: missing and extra topics, the share of "
     "unjudged documents, and how much ties could change scores.", metavar="QRELS", spelled=("--qrels",),
-    reads=True)]  # fmt: skip
+    place="qrels", reads=True)]  # fmt: skip
 Measures = Annotated["Iterable[str | Measure]", Setting("Measure to check for the effect of ties. Repeat -m, or "
     "separate measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="several")]  # fmt: skip
@@ -510,16 +510,17 @@ def lint(
     return to_frame(table.rows, columns=list(table.names))
 
 
-# `gradedeval lint RUN... [--qrels QRELS]`: the problems of runs, before they are scored.
+# `gradedeval lint RUN... [QRELS]`: the problems of runs, before they are scored.
 
 
 @question(
     "lint",
     "files",
-    files="RUN...",
+    files="RUN... [QRELS]",
     help="""Check runs before scoring, and report every problem with its place and how to fix it.
 
-    RUN is a file, a folder or a pattern such as 'runs/*.run'; QRELS is skipped where it is among them.
+    RUN is a file, a folder or a pattern such as 'runs/*.run'; QRELS is skipped in a folder. With QRELS, or with
+    --qrels, topics, unjudged documents and the effect of ties are checked, too.
 
     Errors are what an evaluator would refuse; warnings are what it would score, but not as intended. Exit code 1: there
     are errors, or warnings with --strict.
@@ -542,7 +543,7 @@ def lint_files(
 ) -> Report:
     """As `lint_runs`, for files, folders and patterns, without the qrels where these are among them."""
     if not files and qrels is None:
-        raise InputError("", "no run given", f"{usage()} [--qrels QRELS]", usage=True)
+        raise InputError("", "no run given", usage(), usage=True)
     check_standard_input([*files, qrels])
     runs = [file for word in files for file in files_of(word, [] if qrels is None else [qrels])]
     named, options = kernel.named_runs(runs) if runs else {}, resolve_options(**formats)

@@ -12,7 +12,6 @@ from gradedeval.analysis import pictures, ranked_runs
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, Note, check_choice, flag, plural, shorten, tell
 from gradedeval.kernel import (
-    MEASURES,
     OPTIONS,
     AnyMeasure,
     Column,
@@ -322,9 +321,19 @@ def _check_fixed_weights(measure: Measure, weights: Floats, levels: Floats) -> N
         # Where nothing else is retrieved, nothing else may count.
         others = without if further else 0.0
         if not abs(with_them - others - added) <= 1e-9 * max(1.0, abs(with_them)):
-            by_ranking = [name for name, measure in MEASURES.items() if measure.definition.weights_in_ranking]
-            hint = f"as p@10, rbp and dcg are; given RUN... QRELS, {', '.join(by_ranking)} have weights too"
-            raise InputError(f"'{measure}'", "is not a sum of gains with fixed weights", hint, usage=True)
+            raise _without_weights(measure)
+
+
+def _without_weights(measure: Measure) -> InputError:
+    """That a measure has no fixed weights, and which has."""
+    if measure.name[0] == "n" and measure.name[1:] in ("dcg", "rbp"):
+        kin = measure.name[1:] + ("" if measure.cutoff is None else f"@{measure.cutoff}")
+        what = "has no fixed rank weights: it is normalized per topic"
+        return InputError(f"'{measure}'", what, f"try '{kin}'", usage=True)
+    hint = "try p@10, rbp or dcg"
+    if measure.definition.weights_in_ranking:
+        hint = "give RUN... QRELS: its weights depend on the rankings"
+    return InputError(f"'{measure}'", "has no fixed rank weights", hint, usage=True)
 
 
 def _share_beyond(measure: Measure, weights: Floats) -> float:
@@ -362,7 +371,7 @@ Quantity = Literal["W", "C", "L"]
 QUANTITIES: tuple[str, ...] = get_args(Quantity)
 By = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Measure, such as 'rbp(p=0.95)' or p@10. Repeat -m, or "
     "separate measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
-    measure="several", required="for example -m 'rbp(p=0.95)'")]  # fmt: skip
+    measure="several", place="measures", required="for example -m 'rbp(p=0.95)'")]  # fmt: skip
 Ranks = Annotated[int, Setting("Print ranks 1 to N.", numbers.WEIGHED_RANKS, metavar="N")]
 Scaled = Annotated[Normalize, Setting("'sum': scale the weights of ranks 1 to N to sum to 1; 'max': scale the largest "
     "to 1.")]  # fmt: skip
@@ -448,16 +457,17 @@ def weight_panels(weights: Weights, *, log: Log = False) -> list[Panel]:
     "weights",
     "runs if any",
     own_measures=True,
-    files="[RUN... QRELS]",
+    files="[MEASURE... | RUN... QRELS]",
     form="csv",
     digits="6",
     help="""Print the weight of each rank, one column per measure.
 
-    Without files: for measures that are sums of gains with fixed weights, such as p@10, dcg, rbp or insq. With runs and
-    qrels also for ap, rr, sp, bpref and q: the weights implied by each ranking, averaged over all of them.
+    Without files: for measures that are sums of gains with fixed weights, such as p@10, dcg, rbp or insq; they may be
+    named without -m. With runs and qrels also for ap, rr, sp, bpref and q: the weights implied by each ranking,
+    averaged over all of them.
 
     \b
-    gradedeval weights -m 'rbp(p=0.95) insq dcg@10' --ranks 50
+    gradedeval weights 'rbp(p=0.95)' insq dcg@10 --ranks 50
     gradedeval weights runs/*.run qrels.txt -m 'ap rr' --normalize sum -o w.csv
     """,
     picture=Picture(

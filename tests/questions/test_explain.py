@@ -512,7 +512,6 @@ def test_negative_grades_that_count_as_unjudged_could_add_something() -> None:
             {"topics": "relevant"},
             "topic: '5' has no relevant document in qrels; use topics=\"both\" to include it",
         ),
-        (None, {}, "topic: qrels has 5 topics (1, 2, 3, 4, 5); choose one, as in topic=1"),
     ],
 )
 def test_a_topic_that_does_not_count_is_a_fault_in_clear_words(
@@ -747,10 +746,12 @@ def test_ids_survive_as_bytes(files: Path, cli: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (("explain",), 2, "expected a run and a qrels file; usage: gradedeval explain RUN [RUN] QRELS"),
+        (("explain",), 2, "expected a run and a qrels file; usage: gradedeval explain RUN [RUN] QRELS [TOPIC]..."),
         (("explain", *["run.txt"] * 3, "qrels.txt"), 2, "3 runs given; explain one, or two beside each other"),
-        (("explain", "run.txt", "qrels.txt"), 2, "--topic: qrels.txt has 4 topics (1, 2, 3, 4); choose one, as "
-         "in --topic 1"),
+        (("explain", "run.txt", "qrels.txd"), 1, "qrels.txd: no such file; check the path"),
+        (("explain", "run.txt", "run.txt", "qrels.txd"), 1, "qrels.txd: no such file; check the path"),
+        (("explain", "run.txt", "qrels.txt", "11"), 2, "--topic: '11' is not judged in qrels.txt, and only --topics "
+         "run includes such topics; did you mean '1'?"),
         ((*WORDS, "--topic", "11"), 2, "--topic: '11' is not judged in qrels.txt, and only --topics run includes "
          "such topics; did you mean '1'?"),
         ((*WORDS, "-m", "eer"), 2, "unknown measure 'eer'; did you mean 'err'?"),
@@ -805,3 +806,26 @@ def test_two_rankings_tell_where_a_document_was_below_the_cutoff(cli: Command, t
     text = cli("explain", *(str(tmp_path / name) for name in ("a", "b", "qrels")), "-m", "ndcg@3").text
     lines = [line.split() for line in text.splitlines()]
     assert [line[-1] for line in lines if line and line[0] in ("1", "2")] == ["26", "1"]
+
+
+def test_the_last_arguments_are_topics_where_there_are_no_such_files(files: Path, cli: Command) -> None:
+    assert cli("explain", "run.txt", "qrels.txt", "1").out == cli(*WORDS).out
+    several = cli("explain", "run.txt", "qrels.txt", "1", "2", "-f", "csv").out
+    assert several == cli("explain", "run.txt", "qrels.txt", "--topic", "1", "--topic", "2", "-f", "csv").out
+
+
+def test_without_a_topic_it_is_the_median_or_where_two_runs_differ_most() -> None:
+    qrels = {topic: {"a": 1} for topic in "123"}
+    good, fair, bad = {"a": 1.0}, {"x": 2.0, "a": 1.0}, {"x": 1.0}
+    with pytest.warns(
+        EvaluationWarning, match="no topic given: explaining 2, with the median ap of 3; choose with topic"
+    ):
+        assert explain({"1": good, "2": fair, "3": bad}, qrels, "ap").topic == "2"
+
+
+def test_of_two_runs_it_is_the_topic_with_the_largest_difference(files: Path, cli: Command) -> None:
+    (files / "other.txt").write_text("1 Q0 z 1 1 x\n2 Q0 z 1 1 x\n")
+    found = cli("explain", "run.txt", "other.txt", "qrels.txt", "-m", "ap")
+    assert found.code == 0
+    assert found.messages[0].startswith("no topic given: explaining ")
+    assert "the largest ap difference" in found.messages[0]

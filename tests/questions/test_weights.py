@@ -320,7 +320,7 @@ def test_a_measure_with_fixed_weights_is_their_sum_with_the_gains(measure: Measu
 @pytest.mark.parametrize("name", sorted(VARY))
 @pytest.mark.parametrize("depth", [1, 10])
 def test_what_depends_on_the_documents_found_has_no_fixed_weights(name: str, depth: int) -> None:
-    with pytest.raises(InputError, match="is not a sum of gains with fixed weights; as p@10, rbp and dcg are"):
+    with pytest.raises(InputError, match="has no fixed rank weights"):
         static_weights(parse_measures(name)[0], depth)
 
 
@@ -365,7 +365,7 @@ def test_a_measure_of_ones_own_has_weights_too(cli: Command, tmp_path: Path) -> 
     )
     refused = cli("weights", "-m", "squared", "--measures-from", "my.py")
     assert refused.code == 2
-    assert refused.messages[0].startswith("'squared': is not a sum of gains with fixed weights")
+    assert refused.messages[0].startswith("'squared': has no fixed rank weights")
     assert "failed (AttributeError" in cli("weights", "-m", "broken", "--measures-from", "my.py").messages[0]
 
 
@@ -539,7 +539,10 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
     ("words", "says"),
     [
         ("weights", "no measure given; for example -m 'rbp(p=0.95)'"),
-        ("weights rbp", "rbp: no such file; did you mean -m 'rbp'?"),
+        ("weights rbp first.run", "rbp: no such file; did you mean -m 'rbp'?"),
+        ("weights rbp no.run qrels.txt", "rbp: no such file; did you mean -m 'rbp'?"),
+        ("weights rpb@5", "unknown measure 'rpb'; did you mean 'rbp'?"),
+        ("weights -m ndcg@20", "'ndcg@20': has no fixed rank weights: it is normalized per topic; try 'dcg@20'"),
         ("weights -m rpb", "unknown measure 'rpb'; did you mean 'rbp'?"),
         ("weights -m rbp --ranks 0", "--ranks: 0 is too small; it must be at least 1"),
         ("weights -m rbp --ranks 100001", "--ranks: 100001 is too large; it must be at most 100,000"),
@@ -555,7 +558,7 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
         ),
         (
             "weights -m inst",
-            "'inst': is not a sum of gains with fixed weights; as p@10, rbp and dcg are; given RUN... QRELS, ",
+            "'inst': has no fixed rank weights; try p@10, rbp or dcg",
         ),
         ("weights -m zipf", "'zipf': with beta=1 the weights have no finite sum; write zipf@100"),
         ("weights -m wp", "'wp': needs a file with lines of rank,weight; as in wp(file=weights.csv)"),
@@ -563,8 +566,11 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
         ("weights -m p", "'p': p needs a cutoff; write p@10"),
         ("weights -m rbp --ties best", "--ties: applies to runs, and none are given; add RUN... QRELS"),
         ("weights -m rbp --topics-from no.txt", "--topics-from: applies to runs"),
-        ("weights first.run -m ap", "expected a run and a qrels file; usage: gradedeval weights [RUN... QRELS]"),
-        ("weights first.run qrels.txt -m err", "'err': is not a sum of gains with fixed weights"),
+        (
+            "weights first.run -m ap",
+            "expected a run and a qrels file; usage: gradedeval weights [MEASURE... | RUN... QRELS]",
+        ),
+        ("weights first.run qrels.txt -m err", "'err': has no fixed rank weights"),
         ("weights first.run qrels.txt -m ap -o first.run -f csv", "-o: 'first.run' is also an input file"),
         (
             "weights -m rbp -o w.png",
@@ -650,3 +656,10 @@ def test_users_of_weights_go_on_and_stop() -> None:
     assert c.signature.endswith("ranks 1..4 | C(i) of the weights")
     with pytest.raises(InputError, match=r"^normalize: C\(i\) is the same for weights of any sum; leave it out$"):
         gradedeval.weights(measures, quantity="C", normalize="sum")
+
+
+def test_where_no_argument_is_a_file_all_are_measures(cli: Command) -> None:
+    words = ("rbp(p=0.5)", "dcg@10")
+    plain = cli("weights", *words, "--ranks", "5")
+    assert (plain.code, plain.out) == (0, cli("weights", "-m", " ".join(words), "--ranks", "5").out)
+    assert cli("weights", "rbp(p=0.5)", "-m", "dcg@10", "--ranks", "5").out == plain.out

@@ -37,6 +37,8 @@ class Setting:
     writes        its value names a file, which is written, and `grows` one that lines are added to
     repeats       it may be given several times
     measure       it names a measure, or several; or what reads these, and the table of measures
+    place         what stands for it among the arguments, too: `qrels` that come last, the `words` behind all files, or
+                  `measures` where no argument is a file
     required      it must be given; this is the hint where it is not
     why           of a mode: what is said of it where an option does not apply to it
     instead       it takes the place of what the question reads; this is what is wrong where both are missing
@@ -54,6 +56,7 @@ class Setting:
     grows: bool = False
     repeats: bool = False
     measure: Literal["", "one", "several"] | Callable[[Any, Mapping[str, Any]], Any] = ""
+    place: Literal["", "qrels", "words", "measures"] = ""
     required: str = ""
     why: str = ""
     instead: str = ""

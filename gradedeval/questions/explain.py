@@ -42,7 +42,6 @@ from gradedeval.kernel import (
     decode,
     distinct,
     encode,
-    is_path,
     numbers,
     parse_measures,
     question,
@@ -225,7 +224,7 @@ def _default_topic(
     first measure, of two that with the largest difference; the first where a run can only be read once."""
     if len(qrels) < 2 or not measures or len(runs) > 2:
         return None, []
-    if any(is_path(source) and not os.path.isfile(source) for source in runs.values()):
+    if any(isinstance(source, str | os.PathLike) and not os.path.isfile(source) for source in runs.values()):
         topic, why = decode(next(iter(qrels.topics))), "the first id"
     else:
         scores = kernel.evaluate_runs(runs, qrels, measures[:1], options)

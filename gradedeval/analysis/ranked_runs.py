@@ -280,7 +280,7 @@ class Parts:
 def check_by_rank(measure: Measure) -> None:
     """Raise InputError (usage) for a measure whose ranks are not those of the run."""
     if measure.judged_only:
-        what = "looks at a condensed list, whose ranks are not those of the run"
+        what = "uses a condensed list, whose ranks are not those of the run"
         raise InputError(f"'{measure}'", what, f"leave out judged_only, and give {flag.judged_only:True}", usage=True)
 
 

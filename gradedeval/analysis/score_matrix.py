@@ -272,7 +272,7 @@ def _versions(origins: Origins) -> list[str]:
     if len(versions) < 2:
         return []
     said = ", ".join(f"{place} by {version}" for version, place in versions.items())
-    return [f"scores are of several versions: {said}"]
+    return [f"scores come from several versions: {said}"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,7 +359,7 @@ class Matrix:
         if not (np.abs(score) < COMPARABLE).all():
             finite = f"scores of {COMPARABLE:g} or more have no deviation to compare by"
             what = finite if np.isfinite(score).all() else "infinite scores have no mean to compare"
-            raise InputError(f"measure '{measure}'", what, "leave this measure out")
+            raise InputError(f"measure '{measure}'", what, "exclude this measure")
         topics = [topic for topic, is_shared in zip(self.topics, shared.tolist(), strict=True) if is_shared]
         return Paired(measure, self.reading(column), self.runs, topics, score, self.residual[:, shared, column])
 

@@ -178,7 +178,7 @@ def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: S
     depth   lists are cut to it, and clicks below ignored
     ss_rel  the lowest grade that search success counts
 
-    The columns are topic, shown (docnos with blanks between them), sessions, then means over these: qctr (clicks), uctr
+    The columns are topic, shown (docnos separated by spaces), sessions, then means over these: qctr (clicks), uctr
     (whether there is one), maxrr, meanrr and minrr (of 1 / clicked rank), ss (whether a click is on a document of
     grade `ss_rel` or more) and plc (clicks / last clicked rank), each 0 in a session without a click. Chapelle et al.,
     CIKM 2009, section 6.2. `.attrs["settings"]` says what they are of. Raises InputError where the log shows no lists.
@@ -410,8 +410,8 @@ DECILE = "decile"
 Wanted = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Measure to correlate, such as err or 'ap(rel=3)'. "
     "Repeat -m, or separate measures by spaces.", metavar="MEASURE", section="Measures and gains",
     spelled=("-m", "--measure"), measure="several")]  # fmt: skip
-By = Annotated[str | None, Setting("Correlate each part of the log alone: by a column of it, or by 'decile', topics in "
-    "ten parts by their number of sessions.", metavar="COLUMN")]  # fmt: skip
+By = Annotated[str | None, Setting("Correlate each part of the log separately: by one of its columns, or by "
+    "'decile', ten groups of topics by number of sessions.", metavar="COLUMN")]  # fmt: skip
 Unjudged = Annotated[Literal["drop", "keep"], Setting("Lists with unjudged documents: drop or keep.")]  # fmt: skip
 Pairs = Annotated[int | None, Setting("Correlate the differences of N pairs of simulated engines instead, each of "
     "which shows a list of each topic that has several. Chapelle et al. draw 1000.", numbers.PAIRS, "N")]  # fmt: skip
@@ -425,8 +425,7 @@ class ClickCorrelations(FromLog):
     frame     a row for each measure and click measure, and each part of the log where it is split: by (the value of the
               column), measure, clicks (the click measure), correlation (nan where one of the two is the same
               everywhere), topics, configurations, sessions
-    lists     a row for each configuration, and each part of the log where it is split: by, topic, shown (docnos with
-              blanks between them), sessions, then a column for each measure and each click measure. None where pairs
+    lists     a row for each configuration, and each part of the log where it is split: by, topic, shown (docnos separated by spaces), sessions, then a column for each measure and each click measure. None where pairs
               of engines are correlated
     settings  what it was taken over
     notes     notes for the user

@@ -510,8 +510,8 @@ Named = Annotated["str | Sequence[str]", Setting(f"Click model: {', '.join(KINDS
     spelled=("-m", "--model"), repeats=True)]  # fmt: skip
 Tested = Annotated[Any, Setting("Test the models on this log. Default: the log that they are fitted to.",
     metavar="LOG", reads="log")]  # fmt: skip
-Counted = Annotated["float | Sequence[float]", Setting("Clicks and skips that each document or grade is counted with "
-    "beside those of the log.", metavar="A[,B]", default_text="1, one of each")]  # fmt: skip
+Counted = Annotated["float | Sequence[float]", Setting("Prior counts of clicks and skips for each document or grade.",
+    metavar="A[,B]", default_text="1, one of each")]  # fmt: skip
 Iterations = Annotated[int, Setting("Maximum number of EM iterations.", numbers.ITERATIONS, "N")]
 Tolerance = Annotated[float, Setting("End EM once the mean log-likelihood of a session rises by less.",
     numbers.TOLERANCE, "X", default_text="0, all iterations")]  # fmt: skip
@@ -595,7 +595,7 @@ def _said(
 
     LL session is the mean of ln P(clicks of a session), LL rank that of ln P(click or skip of a rank), given the clicks
     above. Perplexity is 2^(-mean log2 P) of a rank, and the arithmetic mean over ranks; unconditional that of P of a
-    click whatever is clicked above.
+    click regardless of clicks above.
 
     \b
     gradedeval clicks models train.tsv --test test.tsv -m 'dbn dbn(gamma=fit) ubm'

@@ -229,7 +229,7 @@ class Shape:
 
 
 COLUMNS = ("topic", "list_a", "list_b", "sign")
-HINT = "expected a header topic, list_a, list_b, sign between tabs; lists are docnos with blanks between them"
+HINT = "expected a header topic, list_a, list_b, sign between tabs; lists are docnos separated by spaces"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -669,7 +669,7 @@ Model = Annotated[str | None, Setting("Click model of --from model.", metavar="M
     "of the measure, cm for err and cascade, reader for rbp, pbm for other sums of gains")]  # fmt: skip
 ByDocument = Annotated[bool, Setting("Of --from model: a relevance of each document, and the mean over those of a "
     "grade; the prior pulls it to 0.5. Default: documents of a grade share it.")]  # fmt: skip
-Counted = Annotated[float, Setting("Of --from model: clicks and skips counted beside those of the log.", numbers.PRIOR,
+Counted = Annotated[float, Setting("Of --from model: prior counts of clicks and skips.", numbers.PRIOR,
     "X", default_text="1")]  # fmt: skip
 Iterations = Annotated[int, Setting("Of --from model: iterations of EM.", numbers.ITERATIONS, "N")]
 Against = Annotated[ClickMeasure, Setting("Of --from correlation.")]

@@ -728,7 +728,7 @@ def _rank(word: bytes) -> int:
         rank = LAST_RANK + 1
     if rank < 1 and not word.lstrip(b"-").isdigit():
         what = f"rank '{decode(word)}' is not a whole number"
-        raise InputError("", what, f"write ranks with blanks between them; {flag.clicks_as:docno} reads docnos")
+        raise InputError("", what, f"write ranks separated by spaces; {flag.clicks_as:docno} reads docnos")
     if not 1 <= rank <= LAST_RANK:
         what = f"rank {decode(word)[:20]} is {'too large' if rank > 0 else 'below 1'}"
         raise InputError("", what, "ranks are counted from 1")

@@ -412,7 +412,7 @@ def _everything(cells: Cells, prior: Prior) -> Parameters:
 
 BOTH = ("attractiveness", "satisfaction")
 KINDS: dict[str, Kind] = {
-    "ctr": Kind("click rate: every document is looked at, whatever its rank", always, closed=_everything),
+    "ctr": Kind("click rate: every document is examined, at any rank", always, closed=_everything),
     "cm": Kind("cascade: down to the first click; Craswell et al., WSDM 2008", cascade,
         closed=stop_at_first),
     "dcm": Kind("dependent click: down to a click, and on with a chance of the rank; Guo et al., WSDM 2009",
@@ -423,10 +423,10 @@ KINDS: dict[str, Kind] = {
         bayesian, bayesian_step, number=("gamma", 0.9), start=(("gamma", 0.9),), shares=BOTH),
     "ccm": Kind("click chain: on with three chances: after none, a useless and a useful click; Guo et al., WWW 2009",
         chain, chain_step, start=(("tau1", 0.9), ("tau2", 0.5), ("tau3", 0.5))),
-    "reader": Kind("a reader of RBP: on with probability p, whatever is clicked; Moffat & Zobel, TOIS 2008",
+    "reader": Kind("a reader of RBP: goes on with probability p, clicked or not; Moffat & Zobel, TOIS 2008",
         reader, reader_step, number=("p", math.nan), start=(("p", 0.5),)),
-    "pbm": Kind("position-based: the chance of looking is of the rank; Craswell et al., WSDM 2008"),
-    "ubm": Kind("user browsing: it is of the rank and the last click above; Dupret & Piwowarski, SIGIR 2008"),
+    "pbm": Kind("position-based: examination depends on the rank; Craswell et al., WSDM 2008"),
+    "ubm": Kind("user browsing: it depends on the rank and the last click above; Dupret & Piwowarski, SIGIR 2008"),
 }  # fmt: skip
 """The models, in the order of the documentation."""
 

@@ -87,8 +87,8 @@ Mu = Annotated[float, Setting("Dirichlet smoothing of a user's gaps by those of 
 Page = Annotated[int, Setting("Ranks on a page of results; 0: no pages.", numbers.PAGE, metavar="N")]
 Ranks = Annotated[int | None, Setting("Weigh ranks 1 to N.", LOG_RANKS, metavar="N", default_text="as many as the "
     f"longest list, or {RANKS} where the log shows none")]  # fmt: skip
-Gaps = Annotated[Literal["mean", "pooled"], Setting("Whether a user's sessions count alike (mean), or all of the "
-    "user's clicks (pooled).")]  # fmt: skip
+Gaps = Annotated[Literal["mean", "pooled"], Setting("Average over a user's sessions (mean), or pool the user's "
+    "clicks (pooled).")]  # fmt: skip
 Clickless = Annotated[Literal["count", "drop"], Setting("How to treat sessions without clicks.",
     default_text="count; their user looked at rank 1")]  # fmt: skip
 Per = Annotated[Literal["query", "user"] | None, Setting("A model for each query or user, instead of one of all.")]
@@ -556,8 +556,8 @@ def compared_alone(measures: Any, weights: Any) -> dict[str, Any]:
     """,
     picture=Picture(
         observation_panels,
-        """Draw what the users of a click log look at, as `gradedeval clicks observe` estimates it, and the weights of
-        measures that are nearest to it, as `gradedeval clicks fit` finds them.
+        """Draw the examination probabilities of a click log, as `gradedeval clicks observe` estimates them, and the
+        closest weights of measures, as `gradedeval clicks fit` finds them.
         """,
         asking=compared_alone,
         signature=attrgetter("settings"),

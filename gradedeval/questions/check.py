@@ -373,7 +373,7 @@ def _of_test(both: Paired, bound: Bound, p: float, method: str) -> tuple[float, 
 
 def _of_unjudged(alone: Paired, unjudged: Floats, bound: Bound) -> tuple[float, bool, str]:
     if np.isnan(unjudged).any():
-        hint = "bound the share of judged documents instead: --min judged@10=0.8"
+        hint = "set a minimum share of judged documents instead: --min judged@10=0.8"
         raise InputError(bound.place, f"{bound.measure} has no residual", hint, usage=True)
     rise = float(alone.reading.summarize_rises(alone.score[0], unjudged))
     passed = rise <= bound.limit + TOLERANCE

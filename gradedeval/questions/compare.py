@@ -251,7 +251,7 @@ def judging_words(frame: pd.DataFrame, matrix: Matrix) -> str:
         for measure in reversing
         if difference_bounds.depends_on_unseen(matrix.notations[matrix.measure_index(measure)])
     ]
-    what = "the documents that would reverse an order are of the run behind, given the top grade"
+    what = "reversals judge documents of the run behind, with the top grade"
     said = f"{difference_bounds.IF_JUDGED}: {what}"
     of = f"; of {', '.join(kept)} with R and the ideal ranking as judged" if kept else ""
     return f"{said}{of}" if reversing else ""

@@ -699,7 +699,7 @@ def explain_runs(
     """As `explain`, for several topics of one run, or of two. Raises InputError (usage) for more runs."""
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     if len(runs) > 2:
-        raise InputError("", f"{len(runs)} runs given", "explain one, or two beside each other", usage=True)
+        raise InputError("", f"{len(runs)} runs given", "explain one, or two side by side", usage=True)
     named = ranked_runs.two_runs(*runs) if len(runs) == 2 else kernel.named_runs(runs)
     judged = kernel.qrels_for(named, qrels, options)
     topics: tuple[str | None, ...] = explained

@@ -209,14 +209,14 @@ def _time_of(file: str | None, time: datetime | None) -> str:
     "file",
     files="FILE",
     digits="4",
-    help="""Show the course of each run by each measure: score, interval, change from the last and from the best.
+    help="""Show the scores of each run over time: score, interval, change from the last and from the best.
 
     FILE is written by `gradedeval eval --append-to FILE` and `gradedeval check --history FILE`. Where the qrels or an
     option changed, a mark says what; nothing is compared across it.
     """,
     picture=Picture(
         lambda found: course_panels(found.frame, found.last),
-        """Draw the course of each run, a picture for each measure, with its interval.
+        """Draw the scores of each run over time, a picture for each measure, with its interval.
 
         The scores of a run are joined as long as they are comparable; a vertical line stands between neighbouring
         evaluations whose qrels or options differ.
@@ -232,7 +232,7 @@ def read_history(
     last: Last = None,
     max_growth: float | str | None = None,
 ) -> History:
-    """The course of runs by measures in a file that `append_history`, `gradedeval eval --append-to` or `check
+    """The scores of runs over time in a file that `append_history`, `gradedeval eval --append-to` or `check
     --history` wrote.
 
     run         only this one

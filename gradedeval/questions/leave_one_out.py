@@ -73,7 +73,7 @@ def agreements(true: Floats, other: Floats, measure: Measure) -> tuple[float, fl
 Measured = Annotated["str | Measure | Iterable[str | Measure]", Setting("Measure of --leave-one-out and --agreement; "
     "of --to-judge (ndcg@10). Repeat -m, or separate measures by spaces.", metavar="MEASURE",
     section="Measures and gains", spelled=("-m", "--measure"), measure="several")]  # fmt: skip
-Groups = Annotated[Any, Setting("Lines of run and group: which runs are of one team.", metavar="FILE", reads=True)]
+Groups = Annotated[Any, Setting("File of run and group: the team of each run.", metavar="FILE", reads=True)]
 Other = Annotated[Any, Setting("Compare the judgments with a second qrels file: confusion of grades, kappa, alpha, and "
     "the order of runs.", metavar="QRELS2", spelled=("--agreement",), reads=True)]  # fmt: skip
 
@@ -217,7 +217,7 @@ def leave_one_out(
     """Score each run without the judgments of documents that it, or its group, alone gave the pool, as if it had not
     taken part: if scores and order hardly change, the collection is fair to runs that did not.
 
-    groups      a file or dict run -> group: which runs are of one team
+    groups      a file or dict run -> group: the team of each run
     pool_depth  documents below this rank were not given to the pool; None: all were
 
     Topics count as with all judgments: one that loses its last relevant document scores 0, with `topics="relevant"`

@@ -205,7 +205,7 @@ def check_expected(measure: Measure) -> None:
     except InputError:
         others = "measures with fixed weights, such as p@10, insq and rbp"
         hint = f"known are those of {', '.join(KNOWN)} and {others}"
-        raise InputError(f"'{measure}'", "no expectation of it is known", hint, usage=True) from None
+        raise InputError(f"'{measure}'", "its expectation is unknown", hint, usage=True) from None
 
 
 @lru_cache

@@ -136,7 +136,7 @@ class Pool(InNotebook):
     "pool",
     "runs, qrels if any",
     files="RUN... [QRELS]",
-    help="""Show what runs give a pool of judgments: how deep each is judged, what it alone found, how far runs overlap.
+    help="""Show statistics of the pool: how deep each run is judged, what only it found, how far runs overlap.
 
     \b
     gradedeval pool runs/*.run qrels.txt --groups teams.txt
@@ -158,11 +158,11 @@ def pool(
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Pool:
-    """What runs give a pool of judgments.
+    """Statistics of the pool of judgments, by run.
 
     runs        one or more, as `evaluate` takes them
     qrels       as there; None: only what runs have in common
-    groups      a file or dict run -> group: which runs are of one team
+    groups      a file or dict run -> group: the team of each run
     pool_depth  documents below this rank are no part of what a run gives; None: all are
     at          the depth of the columns `judged` and `overlap`
 

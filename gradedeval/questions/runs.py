@@ -45,7 +45,7 @@ Level = Annotated[float, Setting("Level of the bootstrap interval.", numbers.LEV
     ),
 )
 def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bool = False) -> pd.DataFrame:
-    """What is known of each run by each measure, over the topics on which it is scored.
+    """Means, intervals and residuals of each run by each measure, over the topics on which it is scored.
 
     Returns a frame with the columns measure, run, score, low, high (the interval, by the studentized bootstrap),
     unjudged (how far the unjudged documents of the run could raise the score), beyond (how far what lies beyond its end
@@ -137,7 +137,7 @@ def run_notes(frame: pd.DataFrame) -> list[str]:
     measure = frame["measure"].iloc[0]
     blank = frame["run"][~np.isfinite(frame["score"])].tolist()
     if len(blank) == len(frame):
-        raise InputError(f"measure '{measure}'", "no run has a finite score", "leave this measure out", usage=True)
+        raise InputError(f"measure '{measure}'", "no run has a finite score", "exclude this measure", usage=True)
     notes = [f"{measure}: no finite score of {', '.join(blank)}, not drawn"] if blank else []
     known = frame[~frame["run"].isin(blank)]
     if known["residual"].isna().all():

@@ -484,7 +484,7 @@ def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Opti
         what = f"{measure.label} has no residual, by which {flag.strategy:{strategy}} goes"
         raise InputError(flag.measures, what, "choose another measure or strategy", usage=True)
     if options.fill is not None and strategy not in BY_MEASURE:
-        what = f"does not apply to {flag.strategy:{strategy}}, which goes by no measure"
+        what = f"does not apply to {flag.strategy:{strategy}}, which uses no measure"
         raise OPTIONS["fill"].error(what, "leave it out")
     if qrels is None:
         judged = kernel.Qrels.none((0.0, options.top_of(1.0)))

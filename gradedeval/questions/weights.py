@@ -585,7 +585,7 @@ def _rising(weights: Weights) -> list[str]:
     """A note for measures with weights above the one before: no user has these."""
     rising = weights.values[1:] > weights.values[:-1] + TOLERANCE
     return [
-        f"{name}: its weight rises at rank {int(own.argmax()) + 2}, so C and L are no probabilities there"
+        f"{name}: its weight rises at rank {int(own.argmax()) + 2}, so C and L are not probabilities there"
         for name, own in zip(weights.columns[1:], rising.T, strict=True)
         if own.any()
     ]

@@ -205,7 +205,7 @@ def test_a_table_of_its_own_tells_what_it_takes(tmp_path: Path, cli: Command) ->
     assert re.search(r"p@1 +behind .* reverses if 3 of 21 unjudged docs are relevant$", table, re.M)
     assert re.search(r"p@1 +far .* reverses if 13 of 31 unjudged docs are relevant$", table, re.M)
     assert re.search(r"bpref +behind .* unknown$", table, re.M)
-    assert "the documents that would reverse an order are of the run behind, given the top grade" in table
+    assert "reversals judge documents of the run behind, with the top grade" in table
     rows = pd.read_csv(tmp_path / "out.csv") if cli(*words, "-o", "out.csv").code == 0 else None
     assert rows is not None
     found = rows[rows["measure"] == "p@1"][["run", "flip", "unjudged", "flip_rank"]].values.tolist()

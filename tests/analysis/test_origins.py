@@ -150,7 +150,7 @@ def test_scores_without_a_signature_are_taken_with_one_note(files: Path, cli: Co
     frame["signature"] = frame["signature"].str.replace(gradedeval.__version__, "0.0.9")
     frame.to_csv("older.csv", index=False)
     found = cli("compare", "b.run", "qrels.txt", "-m", "err@20 ap gap", "--baseline", "older.csv")
-    said = f"scores are of several versions: the runs by gradedeval {gradedeval.__version__}, older.csv by"
+    said = f"scores come from several versions: the runs by gradedeval {gradedeval.__version__}, older.csv by"
     assert (found.code, found.messages[:-1]) == (0, [f"{said} gradedeval 0.0.9"])
 
 

@@ -218,7 +218,7 @@ def test_a_bound_may_say_which_way_it_goes(files: Path, cli: Command) -> None:
 def test_measures_may_be_called_metrics_in_python(files: Path) -> None:
     run, qrels = files / "a", files / "qrels"
     assert gradedeval.evaluate(run, qrels, metrics="map,p@1").means == gradedeval.evaluate(run, qrels, "map p@1").means
-    with pytest.raises(gradedeval.InputError, match="metrics: is given beside measures; give one of the two"):
+    with pytest.raises(gradedeval.InputError, match="metrics: cannot be combined with measures; give one of the two"):
         gradedeval.evaluate(run, qrels, "map", metrics="p@1")
 
 

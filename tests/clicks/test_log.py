@@ -134,7 +134,7 @@ def test_the_order_of_time_is_told_and_no_more() -> None:
 
 
 RANKS = "ranks are counted from 1"
-NOT_WHOLE = 'is not a whole number; write ranks with blanks between them; clicks_as="docno" reads docnos'
+NOT_WHOLE = 'is not a whole number; write ranks separated by spaces; clicks_as="docno" reads docnos'
 HEADER = "expected a header such as topic, clicks, shown between tabs, or JSON Lines with these keys"
 COUNT = "is not a whole number from 1; write how many sessions it is"
 

@@ -56,7 +56,7 @@ EVERY = [
     *(bad(f"{verb} with a seed below 0", (verb, *TWO, "--seed", "-1"), "--seed: -1 is too small; it must be at least 0")
       for verb in ("compare", "power")),
     *(bad(f"{verb} of a measure that goes to infinity", (verb, *TWO[:-1], "nerr5(of=ed)"),
-          "measure 'nerr5(of=ed)': infinite scores have no mean to compare; leave this measure out", code=1)
+          "measure 'nerr5(of=ed)': infinite scores have no mean to compare; exclude this measure", code=1)
       for verb in ("compare", "power")),
     *(bad(f"{verb} of scores whose squares are too large", (verb, *TWO[:-1], "dcg(gain=0:1e200:1e200)"),
           "measure 'dcg(gain=0:1e200:1e200)': scores of 1e+150 or more have no deviation to compare by; …",
@@ -130,7 +130,7 @@ CHECK = [
     bad("a percentage of a mean", ("check", *TWO, "--min", "5%"), "--min 5%: '5%' is a percentage; …"),
     bad("a level of 5", ("check", *TWO, "--significant", "5"), "--significant 5: 5 is not a significance level; …"),
     bad("a bound on what has no residual", ("check", *TWO, "--max-unjudged", "bpref=0.1"),
-        "--max-unjudged bpref=0.1: bpref has no residual; bound the share of judged documents instead: …"),
+        "--max-unjudged bpref=0.1: bpref has no residual; set a minimum share of judged documents instead: …"),
     bad("the baseline alone", ("check", "run.txt", "qrels.txt", "--baseline", "run.txt", "--min", "rr=0"),
         "the baseline is the only run; add the run to check"),
     bad("no such settings", ("check", *TWO, "--config", "none.toml"), "none.toml: cannot be read (…); …"),

@@ -458,7 +458,7 @@ def test_verdicts_are_a_tidy_frame(words: Path) -> None:
 
 def test_a_bound_on_what_nobody_knows_is_a_fault(words: Path) -> None:
     scores = gradedeval.evaluate(words / "new.run", words / "qrels.txt", "bpref rr", residuals=True)
-    with pytest.raises(InputError, match="bpref has no residual; bound the share of judged documents"):
+    with pytest.raises(InputError, match="bpref has no residual; set a minimum share of judged documents"):
         gradedeval.check(scores, [Bound("max-unjudged", "bpref", 0.1)])
     with pytest.raises(InputError, match="--max-drop needs a baseline; add baseline"):
         gradedeval.check(scores, [Bound("max-drop", "rr", 0.1)])

@@ -747,7 +747,7 @@ def test_ids_survive_as_bytes(files: Path, cli: Command) -> None:
     ("words", "code", "says"),
     [
         (("explain",), 2, "expected a run and a qrels file; usage: gradedeval explain RUN [RUN] QRELS [TOPIC]..."),
-        (("explain", *["run.txt"] * 3, "qrels.txt"), 2, "3 runs given; explain one, or two beside each other"),
+        (("explain", *["run.txt"] * 3, "qrels.txt"), 2, "3 runs given; explain one, or two side by side"),
         (("explain", "run.txt", "qrels.txd"), 1, "qrels.txd: no such file; check the path"),
         (("explain", "run.txt", "run.txt", "qrels.txd"), 1, "qrels.txd: no such file; check the path"),
         (("explain", "run.txt", "qrels.txt", "11"), 2, "--topic: '11' is not judged in qrels.txt, and only --topics "

@@ -225,12 +225,10 @@ def test_frames_tables_csv_and_json_say_the_same(cli: Command, tmp_path: Path) -
 
 
 def test_what_cannot_be_known_is_told(cli: Command) -> None:
-    with pytest.raises(
-        InputError, match=r"^'q': no expectation of it is known; known are those of ap, sp, gap, .* rbp$"
-    ):
+    with pytest.raises(InputError, match=r"^'q': its expectation is unknown; known are those of ap, sp, gap, .* rbp$"):
         few(RUNS, QRELS, "gap q")
     for words, message in {
-        ("-m", "bpref"): "'bpref': no expectation of it is known; known are those of ",
+        ("-m", "bpref"): "'bpref': its expectation is unknown; known are those of ",
         ("--ties", "average"): "--ties: precision at a document needs one order; choose an order",
         ("--min-found", "0"): "--min-found: 0 is too small; it must be at least 1",
         ("-m", "err(gain=0.1:0.2:0.3:0.4:0.5)"): "'err(gain=0.1:0.2:0.3:0.4:0.5)': gives grade 0 the gain 0.1; here",

@@ -371,7 +371,7 @@ def test_a_file_has_the_signature_and_the_same_bytes_again(form: str, cli: Comma
             "'ap': has no graded precision and recall; give gap, or one with thresholds such as 'gap(g=1:1:2)'",
         ),
         (("weights", "-o", "x.svg"), "no measure given; for example -m 'rbp(p=0.95)'"),
-        (("explain", "-o", "x.svg"), "3 runs given; explain one, or two beside each other"),
+        (("explain", "-o", "x.svg"), "3 runs given; explain one, or two side by side"),
         (("history", "-o", "x.svg"), "4 files given; name one history: gradedeval plot history FILE"),
         (("topic", "-o", "x.svg"), "plot: no such picture 'topic'; did you mean 'topics'?"),
     ],

@@ -1,4 +1,4 @@
-"""`compare -q` and `explain A B`: topics × runs, and two rankings beside each other."""
+"""`compare -q` and `explain A B`: topics × runs, and two rankings side by side."""
 
 from __future__ import annotations
 
@@ -55,4 +55,4 @@ def test_two_rankings_beside_each_other(cli: Command) -> None:
     for run, score in (("rivers-bm25.run", 0.58996), ("rivers-neural.run", 0.53262)):
         assert sum(row["contribution"] for row in rows if row["run"] == run) == pytest.approx(score, abs=1e-4)
     done = cli("explain", BM25, NEURAL, str(SAMPLES / "rivers-dense.run"), QRELS, "--topic", "301")
-    assert done.messages == ["3 runs given; explain one, or two beside each other"]
+    assert done.messages == ["3 runs given; explain one, or two side by side"]

@@ -299,7 +299,7 @@ PLACES = [
         "--save-reference: 'run.txt' is also an input file; …"),
     bad_words("output over the gains of an option", ("--gain", "@list", "-o", "list"),
         "-o: 'list' is also the file of --gain; …", list=b"grade,gain\n0,0\n1,1\n"),
-    bad_command("a folder for the qrels", ("run.txt", "folder"), "folder: is a directory; …", code=1),
+    bad_command("a folder for the qrels", ("run.txt", "folder"), "folder: is a folder; …", code=1),
     bad_command("a name too long for a file", (LONG, "qrels.txt"), f"{LONG}: cannot be read (File name too long); …",
                 code=1),
     Broken("a name too long beside empty qrels", ("qrels.txt: is empty; …",), qrels=b"", command=(LONG, "qrels.txt")),

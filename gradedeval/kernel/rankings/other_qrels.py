@@ -292,7 +292,9 @@ def by_stratum(
             docnos = [docno for docno, _ in documents]
             twice = next(docno for position, docno in enumerate(docnos) if docno in docnos[:position])
             both = " and ".join(decode(stratum) for docno, stratum in documents if docno == twice)
-            raise InputError(place, f"{document(twice, topic)} is in strata {both}", "a document is of one stratum")
+            raise InputError(
+                place, f"{document(twice, topic)} is in strata {both}", "a document belongs to one stratum"
+            )
     of = np.array([names.index(stratum) for _, stratum in ordered], dtype=np.int64)
     return codes, np.array([grade for grade, _ in ordered]) + 0.0, Strata(names, of)
 
@@ -330,7 +332,7 @@ def filled(qrels: Qrels, fill: Fill) -> tuple[Qrels, Floats, list[str]]:
     notes = []
     for number, one, many in (
         (judged, "has a grade, and keeps it", "have a grade, and keep it"),
-        (strange, "is of a topic that is not judged", "are of topics that are not judged"),
+        (strange, "is in an unjudged topic", "are in unjudged topics"),
     ):
         if number:
             what = one if number == 1 else many

@@ -116,7 +116,7 @@ def _folders(path: str) -> tuple[str, ...]:
 def _chosen(measures: Any, metrics: Any) -> list[Measure]:
     """The measures by either of their two names. Raises InputError (usage) where both are given, or none is."""
     if metrics is not None and measures is not DEFAULT:
-        raise InputError("metrics", "is given beside measures", "give one of the two", usage=True)
+        raise InputError("metrics", "cannot be combined with measures", "give one of the two", usage=True)
     chosen = parse_measures(measures if metrics is None else metrics)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
@@ -167,7 +167,7 @@ def evaluate(
     chosen = _chosen(measures, metrics)
     numbers.JOBS.check(jobs)
     if executor is not None and cluster is not None:
-        raise InputError("cluster", "is given beside executor", "give one of the two", usage=True)
+        raise InputError("cluster", "cannot be combined with executor", "give one of the two", usage=True)
     with _workers(jobs, executor if cluster is None else cluster) as workers:
         scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=workers)
     scores.notes[:] = tell(scores.notes)

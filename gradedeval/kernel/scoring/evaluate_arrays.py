@@ -104,7 +104,7 @@ def _by_topic(grades: Any, scores: Any, group: Any, qid: Any) -> tuple[list[byte
         raise InputError("grades", what, "expected documents, or topics × documents", usage=True)
     check_finite(scored, "scores")
     if (group is not None) + (qid is not None) + (graded.ndim == 2) > 1:
-        what = "say more than once which documents are of a topic"
+        what = "define the topics of documents more than once"
         raise InputError("grades", f"{what}: group, qid and two dimensions", "give one of them", usage=True)
     if qid is not None:
         topics, counts, order = topics_of(qid, len(graded))

@@ -92,7 +92,7 @@ class ByIntent:
         missing = [decode(names[intent]) for intent in known if names[intent] not in given]
         if missing:
             what = f"no probability for subtopic {shorten(missing)} of topic {decode(topic)}"
-            raise InputError(self.prior.place, what, "add a line for each; 0 if nobody means it")
+            raise InputError(self.prior.place, what, "add a line for each, with 0 if no user means it")
         return [given.get(name, 0.0) for name in names]
 
     def _pool(self, topic: bytes) -> Pool:

@@ -81,7 +81,11 @@ class SmallTable:
         if not table.rows and not table.problems.count:
             if unnamed_header:
                 raise InputError(
-                    f"{table.place}:{unnamed_header}", "no number in this line", hint, kind="number", usage=usage
+                    f"{table.place}:{unnamed_header}",
+                    "a number is missing from this line",
+                    hint,
+                    kind="number",
+                    usage=usage,
                 )
             raise InputError(table.place, "is empty", hint, kind="empty", usage=usage)
         return table

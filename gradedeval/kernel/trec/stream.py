@@ -296,7 +296,7 @@ def file_errors(place: str) -> Iterator[None]:
     try:
         yield
     except IsADirectoryError:
-        raise InputError(place, "is a directory", "give a file") from None
+        raise InputError(place, "is a folder", "give a file") from None
     except FileNotFoundError:
         raise InputError(place, "no such file", "check the path", kind="no-file") from None
     except PermissionError:

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 Baseline = Annotated[str | None, Setting("Compare every run with this one: one of RUN, or another file.", metavar="RUN",
     default_text="the first", reads=True)]  # fmt: skip
-At = Annotated[int, Setting("Count unjudged documents beside the scores down to rank N.", numbers.AT, "N")]
+At = Annotated[int, Setting("Count unjudged documents down to rank N.", numbers.AT, "N")]
 Show = Annotated[int, Setting("Show N ranks of each ranking.", numbers.SHOW, "N")]
 
 # The first page of a report: runs × measures, and in words what is not known.
@@ -272,7 +272,7 @@ MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
     "report",
     "runs",
     help="""Write one HTML page that opens from disk and loads nothing: runs by measures with intervals, residuals and
-    significance, whether more judging could change the result, topics, two rankings beside each other, judgments, and
+    significance, whether more judging could change the result, topics, two rankings side by side, judgments, and
     how all of it was computed.
 
     \b
@@ -304,7 +304,7 @@ def html_report(
     **keywords: Unpack[OptionKwargs],
 ) -> str:
     """A report of runs as the text of one HTML page that loads nothing: scores with intervals and residuals,
-    comparisons with a baseline, topics, two rankings beside each other, judgments, and how all of it was computed.
+    comparisons with a baseline, topics, two rankings side by side, judgments, and how all of it was computed.
 
     baseline  the name of the run that the others are compared with; None: the first
     test      and correction, draws, alpha, seed, rope: as in `compare`; 1 − alpha is also the level of intervals

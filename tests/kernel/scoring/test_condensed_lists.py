@@ -92,7 +92,7 @@ def test_runs_are_compared_by_it() -> None:
 
 
 def test_what_goes_by_the_ranks_of_the_run_refuses_it(tmp_path: Path) -> None:
-    said = "looks at a condensed list, whose ranks are not those of the run; leave out judged_only"
+    said = "uses a condensed list, whose ranks are not those of the run; leave out judged_only"
     measure = "P(judged_only=True)@2"
     with pytest.raises(InputError, match=said):
         gradedeval.explain(RUN, QRELS, measure, topic="1")

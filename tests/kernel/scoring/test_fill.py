@@ -166,7 +166,7 @@ def test_an_explanation_shows_what_is_filled_in(tmp_path: Path, cli: Command) ->
     [
         ("pool", ([RUN], QRELS), "fill: does not apply to pool; leave it out"),
         ("agreement", ([RUN, RUN],), "fill: does not apply to agreement; leave it out"),
-        ("to_judge", (RUN, QRELS), 'fill: does not apply to strategy="rbp-c", which goes by no measure; leave it out'),
+        ("to_judge", (RUN, QRELS), 'fill: does not apply to strategy="rbp-c", which uses no measure; leave it out'),
     ],
 )
 def test_what_has_no_scores_to_fill_refuses_it(name: str, arguments: Any, message: str) -> None:
@@ -240,7 +240,7 @@ def test_bad_lines_of_a_file(tmp_path: Path) -> None:
 
 
 def test_topics_without_judgments_are_left_out_and_told() -> None:
-    with pytest.warns(EvaluationWarning, match="fill: 1 of 3 documents is of a topic that is not judged"):
+    with pytest.warns(EvaluationWarning, match="fill: 1 of 3 documents is in an unjudged topic"):
         assert scores(TAKES, fill={**FILL, "9": {"u": 0.5}}) == scores(TAKES, fill=FILL)
 
 

@@ -345,11 +345,11 @@ def test_probabilities_are_divided_by_a_sum_that_rounding_keeps_from_1(tmp_path:
         ("", "p: is empty; expected lines of 'topic subtopic probability'"),
         (
             "1 1 .5\n1 2 .5\n",
-            "p: no probability for subtopic 3 of topic 1; add a line for each; 0 if nobody means it",
+            "p: no probability for subtopic 3 of topic 1; add a line for each, with 0 if no user means it",
         ),
         (
             "2 1 1\n",
-            "p: no probability for subtopic 1, 2, 3 of topic 1; add a line for each; 0 if nobody means it",
+            "p: no probability for subtopic 1, 2, 3 of topic 1; add a line for each, with 0 if no user means it",
         ),
     ],
 )

@@ -425,7 +425,8 @@ class ClickCorrelations(FromLog):
     frame     a row for each measure and click measure, and each part of the log where it is split: by (the value of the
               column), measure, clicks (the click measure), correlation (nan where one of the two is the same
               everywhere), topics, configurations, sessions
-    lists     a row for each configuration, and each part of the log where it is split: by, topic, shown (docnos separated by spaces), sessions, then a column for each measure and each click measure. None where pairs
+    lists     a row for each configuration, and each part of the log where it is split: by, topic, shown (docnos
+              separated by spaces), sessions, then a column for each measure and each click measure. None where pairs
               of engines are correlated
     settings  what it was taken over
     notes     notes for the user

@@ -373,7 +373,7 @@ def test_infap_says_that_grades_below_0_are_judged() -> None:
     says = "qrels: grades below 0 count as judged and not relevant in infap"
     assert [str(note.message) for note in told] == [
         f'{says}; negative="unjudged" takes them as pooled and not sampled',
-        "there is one topic; too few to distinguish systems",
+        "there is one topic; too few to tell systems apart",
     ]
     assert scores.means["infap"] == pytest.approx(0.5, abs=1e-4)
 

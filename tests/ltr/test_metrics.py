@@ -64,7 +64,7 @@ def test_what_is_assumed_is_said_once() -> None:
     assert len(said) == 3
     assert said[0] == "err: the highest label of each data set is taken as the top grade; set top="
     assert said[1] == "grades: 1 of 2 topics has no relevant documents (2) and scores 0"
-    assert said[2] == "the means are over 2 topics; too few to distinguish systems"
+    assert said[2] == "the means are over 2 topics; too few to tell systems apart"
     assert values == [0.5 * 0.75 / 2] * 2
     with warnings.catch_warnings():
         warnings.simplefilter("error", EvaluationWarning)

@@ -21,7 +21,7 @@ HIDDEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, Resource
 
 # Nearly all examples of tests are small, which is said each time: tests/kernel/scoring/test_doubts.py looks for it.
 FEW = re.compile(
-    rb"^(there is one topic|the means are over \d topics); too few to distinguish systems\n"
+    rb"^(there is one topic|the means are over \d topics); too few to tell systems apart\n"
     rb"|^.*: each topic has .* looks? at all ranks; .*\n",
     re.MULTILINE,
 )

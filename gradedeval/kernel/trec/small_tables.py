@@ -80,13 +80,8 @@ class SmallTable:
                 table.add(line, dict(zip(shape, cells, strict=True)))
         if not table.rows and not table.problems.count:
             if unnamed_header:
-                raise InputError(
-                    f"{table.place}:{unnamed_header}",
-                    "a number is missing from this line",
-                    hint,
-                    kind="number",
-                    usage=usage,
-                )
+                place = f"{table.place}:{unnamed_header}"
+                raise InputError(place, "a number is missing", hint, kind="number", usage=usage)
             raise InputError(table.place, "is empty", hint, kind="empty", usage=usage)
         return table
 

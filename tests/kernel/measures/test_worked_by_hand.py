@@ -816,7 +816,7 @@ def test_what_is_left_out_or_scores_0_is_counted_and_named() -> None:
 def test_chosen_topics_restrict_the_qrels_and_the_run(chosen: list[Any]) -> None:
     assert by_topic("rr", RUN, QRELS, topics_from=chosen) == {"good": 1, "none": 0}
     note, few = told(RUN, QRELS, "rr", topics_from=chosen).notes
-    assert few == "the means are over 2 topics; too few to distinguish systems"
+    assert few == "the means are over 2 topics; too few to tell systems apart"
     assert note.startswith("qrels: 1 of 2 topics has no relevant documents (none) and scores 0")
 
 

@@ -109,7 +109,7 @@ def test_topics_of_the_run_that_nobody_judged_have_nothing_to_find() -> None:
     assert scores.by_topic("recall@2") == {"1": 0.5, "9": 0, "8": 0}
 
 
-ONE_TOPIC = "there is one topic; too few to distinguish systems"
+ONE_TOPIC = "there is one topic; too few to tell systems apart"
 
 
 def test_another_choice_among_duplicates_than_the_qrels_were_read_with_is_named() -> None:

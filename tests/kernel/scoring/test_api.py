@@ -149,7 +149,7 @@ def test_what_is_assumed_is_a_warning_and_a_note() -> None:
     assert scores.notes == [
         "run: 1 of 2 judged topics is missing from the run (q2) and counts as an empty ranking; "
         'exclude it with topics="both"',
-        "the means are over 2 topics; too few to distinguish systems",
+        "the means are over 2 topics; too few to tell systems apart",
     ]
 
 

@@ -87,7 +87,7 @@ def test_what_is_measured_in_seconds_or_characters_says_so_without_costs(folder:
     assert [str(one.message) for one in said] == [
         "tbg: h is in seconds; without costs each document costs 1",
         "u: L is in characters; without costs each document costs 1",
-        "the means are over 2 topics; too few to distinguish systems",
+        "the means are over 2 topics; too few to tell systems apart",
     ]
 
 

@@ -321,7 +321,7 @@ def test_a_run_gets_three_notes_at_most(tmp_path: Path) -> None:
     assert kinds("ndcg@20", topics="both") == ["rising-scores", "missing-topics", "ties"]
     assert kinds("num_ret", topics="both") == ["rising-scores", "missing-topics", "few-topics"]
     changes = gradedeval.diff(str(tmp_path / "run"), str(SAMPLES / "rivers-bm25.run"), QRELS, "err@5", topics="both")
-    assert "the means are over 5 topics; too few to distinguish systems" in changes.notes
+    assert "the means are over 5 topics; too few to tell systems apart" in changes.notes
 
 
 def test_a_constant_scorer_in_a_dict_is_told() -> None:
@@ -386,7 +386,7 @@ def test_trec_eval_tells_it_with_all_its_options(flags: str, cli: Command, tmp_p
 
 
 def test_few_topics_are_told_where_a_mean_is_computed() -> None:
-    said = "the means are over 3 topics; too few to distinguish systems"
+    said = "the means are over 3 topics; too few to tell systems apart"
     assert gradedeval.evaluate_arrays([[1, 0]] * 3, [[0.5, 0.1]] * 3, "rr").notes == [said]
     assert not gradedeval.evaluate_arrays([[1, 0]] * 10, [[0.5, 0.1]] * 10, "rr").notes
     with pytest.warns(EvaluationWarning, match=said):
@@ -406,11 +406,11 @@ def test_what_is_said_of_several_runs_alike_is_said_once() -> None:
 
 def test_means_over_few_topics_are_told(process: Command, tmp_path: Path) -> None:
     run, qrels = {str(topic): {"a": 1.0} for topic in range(9)}, {str(topic): {"a": 1} for topic in range(9)}
-    assert notes("few-topics", run, qrels, "rr") == ["the means are over 9 topics; too few to distinguish systems"]
+    assert notes("few-topics", run, qrels, "rr") == ["the means are over 9 topics; too few to tell systems apart"]
     run["9"], qrels["9"] = {"a": 1.0}, {"a": 1}
     assert not notes("few-topics", run, qrels, "rr")
     assert notes("few-topics", run, qrels, "rr", topics_from=["1"]) == [
-        "there is one topic; too few to distinguish systems"
+        "there is one topic; too few to tell systems apart"
     ]
 
 
@@ -421,7 +421,7 @@ def test_few_topics_are_told_by_commands_of_their_own_scoring(words: tuple[str, 
     command = [sys.executable, "-m", "gradedeval", *words]  # `process` leaves this note out
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     told = subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
-    assert "the means are over 2 topics; too few to distinguish systems\n" in told.stderr
+    assert "the means are over 2 topics; too few to tell systems apart\n" in told.stderr
 
 
 def test_swapped_dicts_of_a_tutorial_are_told() -> None:

@@ -14,7 +14,7 @@ RUN = {"run": {topic: {"a": 1.0} for topic in QRELS}}
 
 def notes(measures: str, qrels: object = QRELS, **options: object) -> list[str]:
     said = evaluate_runs(RUN, qrels, parse_measures(measures), resolve_options(**options)).notes
-    return [note for note in said if "too few to distinguish systems" not in note]
+    return [note for note in said if "too few to tell systems apart" not in note]
 
 
 def test_topics_without_a_relevant_document_are_one_note_for_all_measures() -> None:

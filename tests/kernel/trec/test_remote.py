@@ -256,7 +256,7 @@ def test_an_evaluation_of_files_here_imports_no_fsspec(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, env=environment(), capture_output=True, text=True
     )
-    assert (done.stdout, done.stderr) == ("[]\n", "the means are over 2 topics; too few to distinguish systems\n")
+    assert (done.stdout, done.stderr) == ("[]\n", "the means are over 2 topics; too few to tell systems apart\n")
 
 
 def test_the_prompt_takes_urls(tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def test_the_prompt_takes_urls(tmp_path: Path) -> None:
     (tmp_path / "x.run").write_text(RUN)
     (tmp_path / "qrels").write_text(QRELS)
     words = [f"file://{tmp_path}/x.run", f"file://{tmp_path}/qrels", "-m", "rr", "-f", "csv"]
-    said = "the means are over 2 topics; too few to distinguish systems\n"
+    said = "the means are over 2 topics; too few to tell systems apart\n"
     assert (
         prompt(words, tmp_path).removeprefix(said).startswith("run,topic,measure,score,signature\nx.run,all,rr,0.75,")
     )

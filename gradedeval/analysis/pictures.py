@@ -91,7 +91,7 @@ def need_matplotlib() -> None:
 
 @contextmanager
 def style(width: float = WIDTH, height: float = HEIGHT) -> Iterator[None]:
-    """In this block matplotlib draws as here, whatever the settings of the user; after it they are as before.
+    """In this block matplotlib uses the settings of this module; after it those of the user.
 
     width, height  of figures, in inches
     """
@@ -281,7 +281,7 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str], signature: str = 
     picture    axes or a figure
     signature  what the numbers depend on, such as `scores.signature`: for the metadata of the file
 
-    The file is there completely or not at all. Raises InputError (usage) for another extension, and for what is neither
+    The file is written atomically. Raises InputError (usage) for another extension, and for what is neither
     axes nor a figure; InputError where the file cannot be written.
     """
 

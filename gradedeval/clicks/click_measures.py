@@ -697,7 +697,7 @@ class GradedLists:
     """Lists, as the grades of their documents.
 
     grades  the grades from 0 on that the qrels have, ascending, 0 among them; lower ones count as 0
-    code    lists × ranks: index into the grades, −1 of a document that nobody judged, `len(grades)` past the end
+    code    lists × ranks: index into the grades, −1 of an unjudged document, `len(grades)` past the end
     """
 
     grades: Floats

@@ -65,7 +65,7 @@ UNJUDGED = None
 class Items:
     """The documents or grades that have parameters.
 
-    names  a pair of topic and docno for each, or its grade; `UNJUDGED` for the documents that nobody judged
+    names  a pair of topic and docno for each, or its grade; `UNJUDGED` for the unjudged documents
     qrels  where grades come from; None where documents have parameters
     """
 

@@ -529,7 +529,7 @@ class Prediction:
     by_rank       ranks: perplexity, 2^(−mean log2 P(C_k | C_<k))
     by_click      ranks: the same over the sessions that clicked the rank; nan without one
     by_skip       ranks: the same over the others
-    unconditional ranks: the perplexity of P(C_k), whatever is clicked above
+    unconditional ranks: the perplexity of P(C_k), regardless of clicks above
     unseen        documents shown that the model never saw, of `shown`: they have ½
     """
 

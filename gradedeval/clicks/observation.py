@@ -90,7 +90,7 @@ Ranks = Annotated[int | None, Setting("Weigh ranks 1 to N.", LOG_RANKS, metavar=
 Gaps = Annotated[Literal["mean", "pooled"], Setting("Average over a user's sessions (mean), or pool the user's "
     "clicks (pooled).")]  # fmt: skip
 Clickless = Annotated[Literal["count", "drop"], Setting("How to treat sessions without clicks.",
-    default_text="count; their user looked at rank 1")]  # fmt: skip
+    default_text="count; their user examined rank 1")]  # fmt: skip
 Per = Annotated[Literal["query", "user"] | None, Setting("A model for each query or user, instead of one of all.")]
 
 
@@ -182,7 +182,7 @@ def observe(
     clickless  "count" or "drop" sessions without a click
     per        "query" or "user": a model for each; None: one of all users
 
-    A user who clicked rank L looked at ranks 1 to L, and at each further rank i with the probability that a gap between
+    A user who clicked rank L examined ranks 1 to L, and each further rank i with the probability that a gap between
     clicks is that long, less what the ends of pages between L and i hold back. It is averaged over the sessions of a
     user, then over users. It describes attention, and is not an estimate of a measure's parameter. Raises InputError
     where the log has no click. Zhang et al., Information Retrieval 2010, section 4.
@@ -483,8 +483,8 @@ Precision = Annotated[float, Setting("Precision of the fitted values.", numbers.
 class Fits(FromLog):
     """Measures and how near their weights are to an observation model.
 
-    frame     a row for each, the nearest first: measure (in the notation of `-m`), parameter and value (where one was
-              searched), divergence (Kullback–Leibler, in nats; infinite where a rank that is looked at weighs nothing),
+    frame     a row for each, the closest first: measure (in the notation of `-m`), parameter and value (where one was
+              searched), divergence (Kullback–Leibler, in nats; infinite where an examined rank weighs nothing),
               low and high (the range of values within 0.001 nats), scaled (whether to sum 1 over these ranks), covered
               (what the weights sum to as they are)
     curves    rank, observation, and the weights of each row of `frame` as they were compared, under its measure
@@ -498,7 +498,7 @@ class Fits(FromLog):
     notes: list[str]
 
     def document(self, layout: Layout) -> Document:
-        """A row for each measure, the nearest first."""
+        """A row for each measure, the closest first."""
         both = [] if self.frame["scaled"].nunique() < 2 else [Column("scaled")]
         shown: Shown = {
             **same(Column("measure"), *both),
@@ -572,7 +572,7 @@ def fit(
     precision: Precision = PRECISION,
     **observing: Any,
 ) -> Fits:
-    """The measures whose weights of ranks are nearest to what the users of a click log look at.
+    """The measures whose rank weights are closest to the examination probabilities of a click log.
 
     log        as for `observe`, or what that returned
     measures   with a range, as in "rbp(p=0.05..0.99)", or without one; None: geometric, Poisson, Zipf and log-harmonic
@@ -583,7 +583,7 @@ def fit(
     precision  of a value
     observing  the keywords of `observe`
 
-    Near weights describe what users look at; they do not estimate the parameter that users have, which `models` does.
+    Close weights describe examination; they do not estimate a parameter of the users, as `models` does.
     Zhang et al., Information Retrieval 2010, section 5.2. Raises InputError as `observe` and `fit_weights` do.
     """
     if isinstance(log, Observation) and observing:

@@ -43,7 +43,7 @@ class Metric:
 
     Documents with equal scores rank in the order of the data (`--ties file`). Lists without a relevant document count,
     as topics do. Weights are ignored: all lists weigh the same. `xgboost.train` stops early at the highest value only
-    if it is told `maximize=True`. XGBRanker is not served: it calls a metric list by list, scores lists of one document
+    with `maximize=True`. XGBRanker is not served: it calls a metric list by list, scores lists of one document
     1, and weighs the others by their length.
 
     Every method raises InputError where labels are not grades or above `top`, scores are not finite, or lists do not
@@ -71,7 +71,7 @@ class Metric:
         return self.measure.reading.better == "higher"
 
     def value(self, labels: Any, scores: Any, *, group: Any = None, qid: Any = None) -> float:
-        """The mean over lists, or whatever sums the measure up.
+        """The mean over lists, or the summary of the measure.
 
         labels  documents: grades
         scores  documents: the model's

@@ -398,7 +398,7 @@ class Agreement(InNotebook):
     """How far runs agree.
 
     frame  a row for each pair of runs and topic, those that agree least first: run, other, topic, rbo (extrapolated),
-           rbo_low, rbo_high (its bounds, whatever stands below the ends of the rankings), residual (rbo_high −
+           rbo_low, rbo_high (its bounds, for any documents below the ends of the rankings), residual (rbo_high −
            rbo_low), overlap (documents among the first `at` of both, as a share of those of the longer), tau (Kendall's
            τ_b of the documents that both retrieved; blank with fewer than two), common (how many these are)
     """

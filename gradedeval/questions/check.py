@@ -143,8 +143,9 @@ def check(
 
     Returns a frame with a row for each run and bound: run, bound, measure, limit, relative, value, passed, verdict,
     worst (the topics to look at first, as text), topics (how many the value is over), settled (of a drop of the mean
-    that breaks a bound: if it is one whatever the unjudged documents of both runs turn out to be; else None, also where
-    that is not known). A `min` of a measure of which lower is better, or a `max` of another, is told in a warning of
+    that breaks a bound: if it is one however the unjudged documents of both runs are judged; else None, also where
+    that is not known). A `min` of a measure of which lower is better, or a `max` of another, is reported in a warning
+    of
     the class `gradedeval.EvaluationWarning`. Raises InputError (usage) if a bound needs a baseline and there is none,
     or a residual that its measure does not have, or if no drop could be significant at its level.
     """

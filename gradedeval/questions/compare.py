@@ -482,7 +482,7 @@ def compare(
     `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs, and one topic.
 
     An interval leaves out 0 where p is no more than alpha; `.attrs["interval"]` says what it is of. Where all topics
-    differ alike bootstrap, t, anova and bayes have neither p nor interval, which is told too.
+    differ alike bootstrap, t, anova and bayes have neither p nor interval, which is reported too.
     """
     settings = significance.TestSettings(test, correction, draws, alpha, seed, rope)
     matrix, name = score_matrix.with_baseline(scores, baseline, allow_mismatch)

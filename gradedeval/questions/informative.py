@@ -303,7 +303,8 @@ class Informativeness(InNotebook):
     """How far the curves that scores determine are from those of the rankings.
 
     lists      a row for each measure, run, topic and curve: measure (a row `counts alone` knows no score), run, topic,
-               curve (`rel=1`, `rel=2`, …: binary precision over recall from that grade on; `mean`: the mean of these;
+               curve (`rel=1`, `rel=2`, …: the binary precision-recall curve from that grade on; `mean`: the mean of
+               these;
                `graded`), rms (the root of the mean square difference of precision over the relevant documents of the
                list; blank where the solver did not converge), converged, score, entropy (in nats), ranks
     curves     a row for each measure, curve and level of recall, a share of the relevance in the list: measure, curve,
@@ -350,7 +351,7 @@ CURVE = Setting("Write the actual and the inferred precision at 20 levels of rec
     jobs=True,
     shows=Informativeness.document,
     writes={"curve": (CURVE, "curves")},
-    help="""Report how well a score determines the curve of precision over recall.
+    help="""Report how well a score predicts the precision-recall curve.
 
     Of all chances of grades at the ranks of a list that have its score, and as many documents of each grade, those of
     the greatest entropy make a curve; printed is how far it is from the actual one (root mean square), in the mean over
@@ -363,7 +364,7 @@ CURVE = Setting("Write the actual and the inferred precision at 20 levels of rec
     """,
     picture=Picture(
         lambda found: inferred_panels(found.curves),
-        """Draw actual precision over recall, and beside it the curve that each measure's score alone determines: binary
+        """Draw the actual precision-recall curve, and the curve that each measure's score alone determines: binary
         from each grade on, and graded. Means over lists.
 
         Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
@@ -391,8 +392,9 @@ def informativeness(
     keywords   options, as in `evaluate`; depth=100 cuts the lists
 
     Of all chances of grades at the ranks of a list under which the expected number of documents of each grade is that
-    in the list, and the expected score that of the list, those with the greatest entropy are found. Precision over
-    recall as they give it is compared with that of the list: the nearer, the more the score says. Documents that are
+    in the list, and the expected score that of the list, those with the greatest entropy are found. The
+    precision-recall curve they give is compared with that of the list: the closer, the more informative the score.
+    Documents that are
     not judged, or have a grade below 0, are not relevant. Robertson et al., SIGIR 2010, section 4.1; Aslam, Yilmaz &
     Pavlu, SIGIR 2005.
 
@@ -538,7 +540,8 @@ COLUMNS = ("measure", "curve", "recall", "actual", "inferred", "lists")
 
 
 def plot_informative(result: Any, curve: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Actual precision over recall in black, and a line for each measure: the curve that its score alone determines.
+    """The actual precision-recall curve in black, and a line for each measure: the curve that its score alone
+    determines.
     Dotted is what the number of documents of each grade determines without a score.
 
     result  what `gradedeval.informativeness` returns, or its `curves`

@@ -235,7 +235,7 @@ def check_topics(run: Submission, facts: Facts, known: Sequence[str], where: str
         return
     if facts.missing and facts.topics:
         what = f"{len(facts.missing)} of {len(known)} topics of {where} are missing ({shorten(facts.missing)})"
-        run.warn("topics", what, "missing topics count as empty rankings")
+        run.warn("topics", what, "missing topics are scored as empty rankings")
     if facts.extra:
         count = f"{len(facts.extra)} {plural(len(facts.extra), 'topic')} not in {where} ({shorten(facts.extra)})"
         run.warn("topics", count, "they are ignored")

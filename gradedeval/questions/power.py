@@ -374,7 +374,7 @@ def plot_power(result: Any, *, alpha: float = 0.05, ax: Axes | None = None) -> A
     """The achieved significance levels of all pairs of runs, from the highest to the lowest, a line for each measure:
     the nearer to the axes, the more a measure tells apart.
 
-    result  what `gradedeval.power` returns, its `curve`; or the frame of `gradedeval.compare`, whose p values are drawn
+    result  what `gradedeval.power` returns, its `curve`; or the frame of `gradedeval.compare`, whose p-values are drawn
     alpha   the level of the horizontal line
     ax      matplotlib axes to draw on; None: the current ones
 
@@ -384,7 +384,7 @@ def plot_power(result: Any, *, alpha: float = 0.05, ax: Axes | None = None) -> A
     curve = pictures.frame_of(result, ["measure"], "power", SOURCE, "curve")
     level = next((name for name in ("level", "p") if name in curve.columns), None)
     if level is None:
-        raise InputError("plot.power", "the frame has no levels and no p values", f"give {SOURCE}", usage=True)
+        raise InputError("plot.power", "the frame has no levels and no p-values", f"give {SOURCE}", usage=True)
     pictures.check_numbers(curve, [level], "power", SOURCE)
     return pictures.drawn(partial(draw_levels, curve=curve, level=level, alpha=alpha), ax)
 

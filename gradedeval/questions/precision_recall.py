@@ -61,7 +61,7 @@ MOST_CURVES = 100
 
 @dataclass(frozen=True, eq=False)
 class PrecisionRecall(InNotebook):
-    """Precision over recall.
+    """Precision-recall curves.
 
     frame      a row for each measure, run and level of recall: measure, rel (the lowest relevant grade of a binary
                curve; blank for a graded one), run, recall, precision (the mean over topics of interpolated precision),
@@ -247,7 +247,7 @@ TOGETHER = 8
 
 
 def plot_pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes:
-    """Interpolated precision over recall: the graded curve of each run, and thinner the binary ones, a kind of dashes
+    """Interpolated precision-recall curves: the graded curve of each run, and thinner the binary ones, a kind of dashes
     for each threshold. Of more than 7 runs the first 7 are in color, with a warning.
 
     curves   what `gradedeval.precision_recall` returns, or its frame

@@ -104,7 +104,8 @@ def risk(
     error, below −2 a significant risk: Dinçer et al., SIGIR 2014), z_risk and geo_risk (ZRisk and GeoRisk against what
     is expected from all runs: Dinçer et al., SIGIR 2016). The baseline is among the runs. z_risk and geo_risk are
     blank for scores below 0 and where lower is better, and measures by which neither run is better are left out; both
-    is told in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError (usage) for fewer than two runs,
+    are reported in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError (usage) for fewer than two
+    runs,
     an invalid alpha, and where no measure is left, and InputError for a measure with a single topic.
     """
     alpha = numbers.LOSS_ALPHA.check(alpha)

@@ -49,8 +49,9 @@ def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bo
 
     Returns a frame with the columns measure, run, score, low, high (the interval, by the studentized bootstrap),
     unjudged (how far the unjudged documents of the run could raise the score), beyond (how far what lies beyond its end
-    could), residual (both), topics, summary (mean, total or geometric) and sign (1 where more is better or neither is,
-    −1 where less is). What is not known is nan. Raises InputError (usage) unless the level is between 0 and 1.
+    could), residual (both), topics, summary (mean, total or geometric) and sign (1 where higher is better or no
+    direction is preferred, −1 where lower is better). What is not known is nan. Raises InputError (usage) unless the
+    level is between 0 and 1.
     """
     level = numbers.LEVEL.check(level)
     matrix = score_matrix.comparable(scores, allow_mismatch)

@@ -53,8 +53,9 @@ def topic_differences(scores: AnyScores, baseline: Baseline = None, *, allow_mis
     Returns a frame with the columns measure, topic, baseline, run, baseline_score, score, difference (score −
     baseline_score), baseline_residual, residual, low, high (what judging could make of the difference, a document that
     both runs have being judged alike for both; blank where that is not known), settled (whether judging could not
-    reverse the order of the two; blank without residuals), sign (1 where more is better or neither is, −1 where less
-    is). `.attrs["if_fully_judged"]` is what low, high and settled assume. Raises InputError (usage) unless there are
+    reverse the order of the two; blank without residuals), sign (1 where higher is better or no direction is preferred,
+    −1 where lower is better). `.attrs["if_fully_judged"]` is what low, high and settled assume. Raises InputError
+    (usage) unless there are
     two runs.
     """
     matrix, name = score_matrix.with_baseline(scores, baseline, allow_mismatch)

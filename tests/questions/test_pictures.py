@@ -237,7 +237,7 @@ def test_levels_of_pairs_stand_in_descending_order(level: str, ax: Axes) -> None
     assert drawn["ap"].tolist() == [[1, 0.4], [2, 0.02], [3, 0.0]]
     assert drawn["err@20"].tolist() == [[1, 0.7], [2, 0.3], [3, 0.01]]
     assert drawn["α = 0.1"][:, 1].tolist() == [0.1, 0.1]
-    with pytest.raises(InputError, match=r"^plot.power: the frame has no levels and no p values; give what gradedeval"):
+    with pytest.raises(InputError, match=r"^plot.power: the frame has no levels and no p-values; give what gradedeval"):
         gradedeval.plot.power(frame.rename(columns={level: "other"}), ax=ax)
 
 

@@ -376,7 +376,7 @@ class Properties:
                           the search, or lower ranks weigh more; a function of the arguments where it depends on them
     relevance_only        whether relevant documents alone make the score
     uses_strata           whether it needs the strata of a sample, `Gains.sample`
-    takes_fill            whether documents that nobody judged may have gains in it: see --fill
+    takes_fill            whether unjudged documents may have gains in it: see --fill
     uses_unsampled        whether it reads grades below 0, where they count as unjudged, as pooled but not sampled
     """
 
@@ -580,7 +580,7 @@ class Measure:
 
     Calling it sets parameters, `@` sets the cutoff; both return a new value. `str` of it parses back. With a `prior`,
     uniform or a file, it is the mean over the intents of a topic: see `intent_aware`. With `judged_only` it looks at
-    rankings without the documents that nobody judged. `asked` is how it was written, as in `map` for ap, every way
+    rankings without the unjudged documents. `asked` is how it was written, as in `map` for ap, every way
     once; measures are equal however they were written.
 
     Called with arrays it gives scores, as in `(ndcg @ 10)(y_true, y_score)`: a float for one topic (documents), an
@@ -798,8 +798,8 @@ def measure(function: Callable[..., Floats], **properties: Any) -> Measure:
     """Make a measure of a function from a batch of `Gains` to one score per topic.
 
     Its name is the function's, its parameters are the keyword-only arguments, its help is the docstring: what it is,
-    formula and source, in three paragraphs, and lines of `name  meaning` for its parameters. Whatever else is to be
-    said of it is a keyword:
+    formula and source, in three paragraphs, and lines of `name  meaning` for its parameters. All other properties are
+    keywords:
     """
     if isinstance(function, Measure):
         raise InputError(f"measure '{function.name}'", "is already a measure", "write @measure once", usage=True)

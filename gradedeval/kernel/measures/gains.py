@@ -63,7 +63,7 @@ SCHEMES = tuple(UNIT)
 class GainTable:
     """What each label of the qrels is worth to one measure (`worth`, as long as the labels), and the most it can be;
     `scheme`: what all labels are worth, where the table is for one intent alone; `filled`: the gains of the codes past
-    the labels, of documents that nobody judged, where the measure takes them."""
+    the labels, of unjudged documents, where the measure takes them."""
 
     worth: Floats
     top: float
@@ -276,7 +276,7 @@ class Gains:
                `gain` is their mean gain, and `uncut` topics × all ranks what each of them is worth, as is `gain` itself
                for bounds. None unless scores are means over the orders of tied documents
     sample     the strata that documents were sampled from, for the measures that need them
-    below      topics: how many documents that nobody judged were retrieved below the last column; None: unknown
+    below      topics: how many unjudged documents were retrieved below the last column; None: unknown
     unseen     how many documents that were not retrieved may be relevant too: a whole number, or infinity
     further    topics: how many documents are relevant beside those of the pool, where a bound supposes them
     """
@@ -330,7 +330,7 @@ class Gains:
 
     @cached_property
     def unknown(self) -> Bools:
-        """topics × ranks: whether there is a document that nobody judged."""
+        """topics × ranks: whether there is an unjudged document."""
         return shared(~self.judged & (self.rank <= self.retrieved[:, None]))
 
     @cached_property
@@ -365,7 +365,7 @@ class Gains:
     def ranks_of_relevant(self) -> Floats:
         """topics × …: the ranks of the relevant documents, ascending; infinite after the last.
 
-        Most documents are not relevant, and need not be looked at.
+        Most documents are not relevant, and need not be inspected.
         """
         _, number, column = self._relevant_places
         ranks = np.full((len(self.gain), int(number.max(initial=-1)) + 1), np.inf)

@@ -218,7 +218,7 @@ class Costs:
 
 @dataclass(eq=False, repr=False)
 class Fill:
-    """Gains in [0, 1] of documents that nobody judged, as clicks tell them. `of`: topic -> docno -> gain.
+    """Gains in [0, 1] of unjudged documents, as clicks tell them. `of`: topic -> docno -> gain.
 
     Raises InputError where a gain is outside [0, 1], or there is none.
     """

@@ -178,7 +178,7 @@ class Batch:
     types      what column 2 of the run calls its documents, where that was asked for
     kinds      topics × ranks: index into `types`, −1 beyond the end; None where it was not asked for
     first      topics × ranks: the column where the documents tied with each one begin, for `--ties average`
-    below      topics: how many documents that nobody judged stand below these ranks; None: none, or nobody asked
+    below      topics: how many unjudged documents stand below these ranks; None: none, or nobody asked
     ties       what equal scores leave open; None: nothing, or nobody asked
     """
 
@@ -257,7 +257,7 @@ def count_unjudged(codes: Codes, judged: Bools) -> Ints:
 
 
 def condensed(batch: Batch, judged: Bools) -> Batch:
-    """The batch without the documents that nobody judged; its codes are those of full rankings.
+    """The batch without the unjudged documents; its codes are those of full rankings.
 
     judged  code: whether it is judged
     """

@@ -299,7 +299,7 @@ def by_stratum(
     return codes, np.array([grade for grade, _ in ordered]) + 0.0, Strata(names, of)
 
 
-# Gains of documents that nobody judged: each gain is a code of its own, past the labels.
+# Gains of unjudged documents: each gain is a code of its own, past the labels.
 
 
 DIGITS = 6

@@ -81,7 +81,7 @@ class GainsCache:
 
     @cached_property
     def _condensed(self) -> GainsCache:
-        """The same of the rankings without the documents that nobody judged."""
+        """The same of the rankings without the unjudged documents."""
         return GainsCache(condensed(self.batch, self.judged_code), self.grader, self.by_intent)
 
     def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
@@ -244,7 +244,7 @@ def worth_notes(scorer: Scorer) -> list[str]:
 
 
 def unseen_note(measures: str, which: str) -> Note:
-    """What is taken for granted of documents that nobody judged and that were not retrieved.
+    """What is taken for granted of unjudged documents and that were not retrieved.
 
     measures  of which it is said, as the note begins
     which     these documents are, as in `neither run retrieved`
@@ -365,7 +365,7 @@ class Scorer:
         self.grader = Grader(graded, options, types=types, last_rank=self.last_rank, least_width=width, limits=limits)
 
     def _fill_in(self, fill: Fill) -> Qrels:
-        """The qrels with codes of documents that nobody judged; the tables of measures that take them have their
+        """The qrels with codes of unjudged documents; the tables of measures that take them have their
         gains."""
         from gradedeval.kernel.rankings.other_qrels import filled  # few evaluations fill in
 

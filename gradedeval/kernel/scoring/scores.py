@@ -149,8 +149,8 @@ class Scores(InNotebook):
     transformations  what was done to the scores since, as in the signature
     errors           why other runs have no scores, where errors were collected
     ranks            of the runs, where tables show them: equal runs share one
-    sources          run -> what it was read from, where residuals were asked for: what judging could do is told by
-                     reading it again
+    sources          run -> what it was read from, where residuals were asked for: it is read again to find what judging
+                     could do
     """
 
     runs: list[RunScores]

@@ -1,4 +1,4 @@
-"""`--fill`: gains of documents that nobody judged, in err, cascade and C/W/L measures."""
+"""`--fill`: gains of unjudged documents, in err, cascade and C/W/L measures."""
 
 from __future__ import annotations
 

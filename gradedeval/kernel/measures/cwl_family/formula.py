@@ -365,7 +365,7 @@ def cwl(continuation: Continuation, **keywords: Any) -> Measure:
 
     The state is a `UserState`. Beside the parameters of C the measure takes `of` (eu, etu, ec, etc, ed) and `horizon`,
     the rank at which all sums end. A cutoff only ends the sum: W is that of the full depth, unless the cutoff is
-    `required`; then it is `state.k`. Whatever else is to be said of the measure is a keyword:
+    `required`; then it is `state.k`. All other properties of the measure are keywords:
     """
     properties = CWLProperties(**keywords)
     named, others = _parameters(continuation)

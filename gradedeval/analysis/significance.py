@@ -16,6 +16,7 @@ import numpy as np
 
 from gradedeval.analysis import Correction, PairTest, Test
 from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
+from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, chunks
 from gradedeval.errors import InputError, check_choice, flag, plural
 from gradedeval.kernel.formats.frames import to_frame
@@ -623,17 +624,17 @@ class TwoWay:
         return np.asarray(self.squares / self.df)
 
 
-def anova(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch: bool = False) -> pd.DataFrame:
+def anova(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch: bool = False) -> OfScores:
     """Two-way analysis of variance of the scores of each measure: runs × topics, without replication. Of geometric
     means it is of the logarithms of scores.
 
     scores          what `gradedeval.evaluate` returns, or saved scores; each measure uses the topics that all runs have
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
-    Returns a frame with the columns measure, source (runs, topics, residual), squares (sum of), df, mean_square, f, p;
-    f and p are blank for the residual, and where it is 0. F of the runs is the same where topics are random effects, as
-    in a mixed model. Raises InputError (usage) for fewer than two runs, and InputError if a measure has a single topic.
-    Fisher 1925; Tague-Sutcliffe & Blustein, TREC-3, 1995.
+    Returns `OfScores`, whose `.frame` has the columns measure, source (runs, topics, residual), squares (sum of), df,
+    mean_square, f, p; f and p are blank for the residual, and where it is 0. F of the runs is the same where topics are
+    random effects, as in a mixed model. Raises InputError (usage) for fewer than two runs, and InputError if a measure
+    has a single topic. Fisher 1925; Tague-Sutcliffe & Blustein, TREC-3, 1995.
     """
     matrix = comparable(scores, allow_mismatch)
     if len(matrix.runs) < 2:
@@ -647,7 +648,8 @@ def anova(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch
             f = np.nan if unknown else square / error if square else 0.0
             p = stats.f.sf(f, df, two_way.df[2])
             rows.append((measure, source, squares, df, square, f, p))
-    return to_frame(rows, columns=["measure", "source", "squares", "df", "mean_square", "f", "p"])
+    frame = to_frame(rows, columns=["measure", "source", "squares", "df", "mean_square", "f", "p"])
+    return OfScores(frame, matrix)
 
 
 def tukey(score: Floats, differences: Floats, alpha: float) -> tuple[Floats, float]:

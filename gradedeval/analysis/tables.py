@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.kernel.formats import Column, Document, Kind, Layout, Table
-from gradedeval.kernel.formats.frames import frame_rows, frame_table
+from gradedeval.kernel.formats.frames import FrameResult, frame_rows, frame_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +35,27 @@ def frame_document(
         return Document([frame_table(frame)], signature, row_signatures=signatures)
     rows = [[value(row) for value in shown.values()] for row in frame_rows(frame)]
     return Document([Table(list(shown), rows)], signature)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OfScores(FrameResult):
+    """A frame that was made of scores of runs × topics, which may be none."""
+
+    frame: pd.DataFrame
+    scores: Matrix | None
+
+    @property
+    def signature(self) -> str:
+        """What the scores depend on."""
+        return "" if self.scores is None else self.scores.signature
+
+    def document(self, layout: Layout) -> Document:
+        """The frame as it is; people see four digits."""
+        numbers = [
+            Column(str(name), "score" if kind.kind == "f" else "text") for name, kind in self.frame.dtypes.items()
+        ]
+        table = frame_table(self.frame)
+        return Document([table if layout == "long" else replace(table, columns=numbers)], self.signature)
 
 
 def curve_document(curve: pd.DataFrame, settings: str, layout: Layout) -> Document:

@@ -34,6 +34,7 @@ from gradedeval.kernel import (
     AnyMeasure,
     Column,
     Document,
+    FrameResult,
     Gains,
     Layout,
     Measure,
@@ -127,8 +128,8 @@ SS_REL: float = 2
 SsRel = Annotated[float, Setting("Lowest grade that search success counts.", numbers.SS_REL, "GRADE")]
 
 
-@dataclass(frozen=True, eq=False)
-class ClickMeasures(FromLog):
+@dataclass(frozen=True, eq=False, repr=False)
+class ClickMeasures(FrameResult, FromLog):
     """The frame of `measures`, and what they are of."""
 
     frame: pd.DataFrame
@@ -157,7 +158,6 @@ class ClickMeasures(FromLog):
     files="LOG [QRELS]",
     reads=read_log,
     besides=READ_BY,
-    answer=lambda frame, log: ClickMeasures(frame, frame.attrs["settings"]),
     digits="4",
     help="""Report the click measures of each list that was shown for a topic, averaged over its sessions.
 
@@ -170,7 +170,7 @@ class ClickMeasures(FromLog):
     Each is 0 in a session without a click; ss needs QRELS. Chapelle et al., CIKM 2009, section 6.2.
     """,
 )
-def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: SsRel = SS_REL) -> pd.DataFrame:
+def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: SsRel = SS_REL) -> ClickMeasures:
     """The click measures of each configuration of a log, which is a topic and the list shown for it.
 
     log     as for `read_log`, with the lists
@@ -178,11 +178,11 @@ def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: S
     depth   lists are cut to it, and clicks below ignored
     ss_rel  the lowest grade that search success counts
 
-    The columns are topic, shown (docnos separated by spaces), sessions, then means over these: qctr (clicks), uctr
-    (whether there is one), maxrr, meanrr and minrr (of 1 / clicked rank), ss (whether a click is on a document of
-    grade `ss_rel` or more) and plc (clicks / last clicked rank), each 0 in a session without a click. Chapelle et al.,
-    CIKM 2009, section 6.2. `.attrs["settings"]` says what they are of. Raises InputError where the log shows no lists.
-    Warns of what was left out.
+    Returns `ClickMeasures`. The columns of its `.frame` are topic, shown (docnos separated by spaces), sessions,
+    then means over these: qctr (clicks), uctr (whether there is one), maxrr, meanrr and minrr (of 1 / clicked rank), ss
+    (whether a click is on a document of grade `ss_rel` or more) and plc (clicks / last clicked rank), each 0 in a
+    session without a click. Chapelle et al., CIKM 2009, section 6.2. `.settings` says what they are of. Raises
+    InputError where the log shows no lists. Warns of what was left out.
     """
     qrels = qrels if qrels is None or isinstance(qrels, kernel.Qrels) else kernel.Qrels(qrels)
     log, ss_rel = read_log(log, depth=depth), numbers.SS_REL.check(ss_rel)
@@ -206,9 +206,8 @@ def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: S
     }
     names = [name for name in CLICK_MEASURES if name != "ss" or qrels is not None]
     frame = to_frame(shown | {name: values[:, list(CLICK_MEASURES).index(name)] for name in names})
-    frame.attrs["settings"] = " | ".join(said)
     tell(notes)
-    return frame
+    return ClickMeasures(frame, " | ".join(said))
 
 
 def with_lists(log: ClickLog) -> ClickLog:

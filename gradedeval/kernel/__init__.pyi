@@ -10,6 +10,7 @@ from gradedeval.kernel.formats import in_utf8 as in_utf8
 from gradedeval.kernel.formats import json_text as json_text
 from gradedeval.kernel.formats import render as render
 from gradedeval.kernel.formats import trec_line as trec_line
+from gradedeval.kernel.formats.frames import FrameResult as FrameResult
 from gradedeval.kernel.formats.frames import InNotebook as InNotebook
 from gradedeval.kernel.formats.frames import distinct as distinct
 from gradedeval.kernel.formats.frames import frame_rows as frame_rows

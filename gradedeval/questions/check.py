@@ -18,7 +18,7 @@ from gradedeval.errors import InputError, Note, flag, plural, tell, visible
 from gradedeval.kernel import (
     Column,
     Document,
-    InNotebook,
+    FrameResult,
     Layout,
     Setting,
     Table,
@@ -27,15 +27,12 @@ from gradedeval.kernel import (
     formats_for,
     parse_measures,
     question,
-    to_frame,
 )
 from gradedeval.questions.history import lines_of
 from gradedeval.questions.limits import COMPARED, Baseline, Bound, Measures, Test, find_settings, limit, resolve_bounds
 from gradedeval.questions.shared import AllowMismatch, Draws, Label, Seed, Time
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gradedeval.analysis.flips import Reread
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
     from gradedeval.analysis.significance import TestSettings
@@ -129,7 +126,7 @@ def check(
     draws: int = 10_000,
     seed: int = 0,
     allow_mismatch: bool = False,
-) -> pd.DataFrame:
+) -> Checked:
     """Hold every run against every bound; bounds on a drop look at the topics that the run and
     the baseline are both scored on. By a measure of which lower is better a rise is what they bound.
 
@@ -141,17 +138,17 @@ def check(
                     that is the same on all topics has no p by t and bootstrap, and is an InputError
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
-    Returns a frame with a row for each run and bound: run, bound, measure, limit, relative, value, passed, verdict,
-    worst (the topics to look at first, as text), topics (how many the value is over), settled (of a drop of the mean
-    that breaks a bound: if it is one however the unjudged documents of both runs are judged; else None, also where
-    that is not known). A `min` of a measure of which lower is better, or a `max` of another, is reported in a warning
-    of
-    the class `gradedeval.EvaluationWarning`. Raises InputError (usage) if a bound needs a baseline and there is none,
-    or a residual that its measure does not have, or if no drop could be significant at its level.
+    Returns `Checked`, whose `.frame` has a row for each run and bound: run, bound, measure, limit, relative, value,
+    passed, verdict, worst (the topics to look at first, as text), topics (how many the value is over), settled (of a
+    drop of the mean that breaks a bound: if it is one however the unjudged documents of both runs are judged; else
+    None, also where that is not known). A `min` of a measure of which lower is better, or a `max` of another, is
+    reported in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError (usage) if a bound needs a
+    baseline and there is none, or a residual that its measure does not have, or if no drop could be significant at its
+    level.
     """
     settings, bounds = significance.TestSettings(test, draws=draws, seed=seed), list(bounds)
     matrix, name = score_matrix.with_baseline(scores, baseline, allow_mismatch)
-    return to_frame([verdict.row for verdict in verdicts(matrix, bounds, name, settings)])
+    return Checked(verdicts(matrix, bounds, name, settings), matrix.signature)
 
 
 def baseline_notes(matrix: Matrix, baseline: str | None) -> list[str]:
@@ -389,8 +386,8 @@ def _of_unjudged(alone: Paired, unjudged: Floats, bound: Bound) -> tuple[float, 
 # Verdicts of a check -> text: lines for a terminal, annotations, a JUnit report, or a table.
 
 
-@dataclass(frozen=True, eq=False)
-class Checked(InNotebook):
+@dataclass(frozen=True, eq=False, repr=False)
+class Checked(FrameResult):
     """The verdicts on runs, in their order, and what the scores depend on."""
 
     verdicts: Sequence[Verdict]

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
-from gradedeval.analysis.tables import Row, Shown, frame_document, ratio, readings, same, signature_lines
+from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, ratio, readings, same, signature_lines
 from gradedeval.arrays import TOLERANCE, Floats, Ints, np
 from gradedeval.errors import InputError, Note, at_prompt, flag, plural, tell, visible
 from gradedeval.kernel import (
     Column,
     Document,
-    InNotebook,
     Layout,
     Question,
     Setting,
@@ -191,11 +190,10 @@ Judging = Annotated[
 ]
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison(InNotebook):
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(OfScores):
     """Runs compared pair by pair: the frame of `compare`, the scores that it is of, and how they were tested."""
 
-    frame: pd.DataFrame
     scores: Matrix
     tested: TestSettings
 
@@ -236,7 +234,7 @@ class Comparison(InNotebook):
             document = replace(document, blocks=[*document.blocks, judging_table(frame, matrix), *words])
         if self.tested.test != "anova":
             return document
-        variances = frame_document(significance.anova(matrix), layout, ANOVA, "").table
+        variances = frame_document(significance.anova(matrix).frame, layout, ANOVA, "").table
         if layout == "long":
             rows = [dict(zip(variances.names, row, strict=True)) for row in variances.rows]
             return replace(document, head={"anova": rows})
@@ -349,14 +347,37 @@ def _verdict(settings: TestSettings, title: str) -> Shown:
 ACROSS = ("median", "best", "worst")
 
 
-def topic_table(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch: bool = False) -> pd.DataFrame:
+@dataclass(frozen=True, eq=False, repr=False)
+class TopicTable(OfScores):
+    """The scores of runs by topic: the frame of `topic_table`, and the scores that it is of."""
+
+    scores: Matrix
+
+    def document(self, layout: Layout) -> Document:
+        """A table of topics × runs for each measure."""
+        matrix = self.scores
+        if layout == "long":
+            return Document([frame_table(self.frame)], matrix.signature)
+        blocks: list[Table | str] = []
+        for name in matrix.measures:
+            own = self.frame[self.frame["measure"] == name]
+            scores = own["score"].to_numpy().reshape(-1, len(matrix.runs)).tolist()
+            across = own[list(ACROSS)].to_numpy()[:: len(matrix.runs)].tolist()
+            topics = own["topic"].tolist()[:: len(matrix.runs)]
+            columns = [Column(name), *(Column(title, "score") for title in (*matrix.runs, *ACROSS))]
+            rows = [[topic, *row, *more] for topic, row, more in zip(topics, scores, across, strict=True)]
+            blocks.append(Table(columns, rows))
+        return Document(blocks, matrix.signature)
+
+
+def topic_table(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch: bool = False) -> TopicTable:
     """The scores of runs by topic, as in the appendices of TREC, with what all runs reach on each.
 
     scores          what `gradedeval.evaluate` returns, or saved scores
     allow_mismatch  take saved scores of different qrels or options all the same, with a warning
 
-    Returns a frame with a row for each measure, topic and run: measure, topic, run, score, median, best, worst. Where
-    lower is better the best is the lowest; the topic `all` has the means (or totals, or geometric means) of each
+    Returns `TopicTable`, with a row for each measure, topic and run: measure, topic, run, score, median, best, worst.
+    Where lower is better the best is the lowest; the topic `all` has the means (or totals, or geometric means) of each
     column.
     """
     matrix = score_matrix.comparable(scores, allow_mismatch)
@@ -382,36 +403,12 @@ def topic_table(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mi
                 }
             )
         )
-    return joined(frames)
-
-
-@dataclass(frozen=True, eq=False)
-class TopicTable(InNotebook):
-    """The scores of runs by topic: the frame of `topic_table`, and the scores that it is of."""
-
-    frame: pd.DataFrame
-    scores: Matrix
-
-    def document(self, layout: Layout) -> Document:
-        """A table of topics × runs for each measure."""
-        matrix = self.scores
-        if layout == "long":
-            return Document([frame_table(self.frame)], matrix.signature)
-        blocks: list[Table | str] = []
-        for name in matrix.measures:
-            own = self.frame[self.frame["measure"] == name]
-            scores = own["score"].to_numpy().reshape(-1, len(matrix.runs)).tolist()
-            across = own[list(ACROSS)].to_numpy()[:: len(matrix.runs)].tolist()
-            topics = own["topic"].tolist()[:: len(matrix.runs)]
-            columns = [Column(name), *(Column(title, "score") for title in (*matrix.runs, *ACROSS))]
-            rows = [[topic, *row, *more] for topic, row, more in zip(topics, scores, across, strict=True)]
-            blocks.append(Table(columns, rows))
-        return Document(blocks, matrix.signature)
+    return TopicTable(joined(frames), matrix)
 
 
 def _by_topic(scores: Matrix, baseline: Baseline = None) -> TopicTable:
     """`topic_table` of runs and of the baseline, which is among them."""
-    return TopicTable(topic_table(scores), scores)
+    return topic_table(scores)
 
 
 BY_TOPIC = Question("compare", _by_topic, "matrix", mode=Setting("Print the scores of all runs on each topic, with "
@@ -434,9 +431,6 @@ BY_TOPIC = Question("compare", _by_topic, "matrix", mode=Setting("Print the scor
     """,
     check=lambda baseline, **tested: significance.TestSettings(**tested),
     asking=lambda layout, judging, unseen: {"judging": layout == "long" or judging or unseen is not None},
-    answer=lambda frame, scores, baseline, judging, **tested: Comparison(
-        frame, scores, significance.TestSettings(**tested)
-    ),
     shows=Comparison.document,
     modes=(BY_TOPIC,),
     besides=("unseen",),
@@ -453,7 +447,7 @@ def compare(
     rope: Rope = None,
     judging: bool = True,
     allow_mismatch: bool = False,
-) -> pd.DataFrame:
+) -> Comparison:
     """Compare runs pair by pair, by every measure, on the topics that all runs are scored on.
 
     scores          what `gradedeval.evaluate` returns, with residuals="total" to get `conclusive`; or saved scores
@@ -467,29 +461,30 @@ def compare(
     judging         without it no run is read again, and what judging could do is blank or rough
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
-    Returns a frame with the columns measure, run, baseline, topics, mean (what `evaluate` gives), baseline_mean,
-    difference (run − baseline), relative (to |baseline_mean|), wins, ties, losses (topics), effect (mean difference /
-    deviation), low, high (the interval: differences that the test does not reject), p, p_corrected, lowest, highest,
-    conclusive, flip, unjudged, flip_share, flip_rank, tested. `tested` is `difference`, or `ratio` for geometric means:
-    effect and p are then of differences of logarithms, low and high are ratios. With bayes, better, equivalent and
-    worse stand in place of p: the probabilities that the true difference is above rope, within ±rope, below −rope, or
-    the other way round where lower is better; low and high are a credible interval. `lowest` and `highest` are the ends
-    of the difference once all is judged; `conclusive`: they do not reverse the order. `flip` is how many `unjudged`
-    documents of the lower run would have to be relevant to do so: the fewest where what a document adds depends on its
-    rank alone, else a number that suffices; `flip_share` is their share, `flip_rank` the lowest rank among them. Blank
-    where the order is conclusive or runs cannot be read again. `.attrs` has the `test` with its correction, `alpha`,
-    the `signature`, and as `if_fully_judged` what these columns assume. What is assumed or left out is a warning,
-    `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs, and one topic.
+    Returns `Comparison`: `.frame`, `.signature`, and as a table in a notebook. The columns are measure, run, baseline,
+    topics, mean (what `evaluate` gives), baseline_mean, difference (run − baseline), relative (to |baseline_mean|),
+    wins, ties, losses (topics), effect (mean difference / deviation), low, high (the interval: differences that the
+    test does not reject), p, p_corrected, lowest, highest, conclusive, flip, unjudged, flip_share, flip_rank, tested.
+    `tested` is `difference`, or `ratio` for geometric means: effect and p are then of differences of logarithms, low
+    and high are ratios. With bayes, better, equivalent and worse stand in place of p: the probabilities that the true
+    difference is above rope, within ±rope, below −rope, or the other way round where lower is better; low and high are
+    a credible interval. `lowest` and `highest` are the ends of the difference once all is judged; `conclusive`: they do
+    not reverse the order. `flip` is how many `unjudged` documents of the lower run would have to be relevant to do so:
+    the fewest where what a document adds depends on its rank alone, else a number that suffices; `flip_share` is their
+    share, `flip_rank` the lowest rank among them. Blank where the order is conclusive or runs cannot be read again.
+    `.frame.attrs` has the `test` with its correction, `alpha`, the `signature`, and as `if_fully_judged` what these
+    columns assume. What is assumed or left out is a warning, `gradedeval.EvaluationWarning`. Raises InputError for
+    fewer than two runs, and one topic.
 
-    An interval leaves out 0 where p is no more than alpha; `.attrs["interval"]` says what it is of. Where all topics
-    differ alike bootstrap, t, anova and bayes have neither p nor interval, which is reported too.
+    An interval leaves out 0 where p is no more than alpha; `.frame.attrs["interval"]` says what it is of. Where all
+    topics differ alike bootstrap, t, anova and bayes have neither p nor interval, which is reported too.
     """
     settings = significance.TestSettings(test, correction, draws, alpha, seed, rope)
     matrix, name = score_matrix.with_baseline(scores, baseline, allow_mismatch)
     if len(matrix.runs) < 2:
         raise InputError("", "compare needs at least two runs", f"add a run or {flag.baseline}", usage=True)
     first, second = score_matrix.run_pairs(len(matrix.runs), [] if name is None else [matrix.run_index(name)])
-    return _compared(matrix, first, second, settings, judging)
+    return Comparison(_compared(matrix, first, second, settings, judging), matrix, settings)
 
 
 def _compared(matrix: Matrix, first: Ints, second: Ints, settings: TestSettings, judging: bool) -> pd.DataFrame:

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from gradedeval.analysis import pictures, score_matrix, significance
-from gradedeval.analysis.tables import signature_lines
+from gradedeval.analysis.tables import OfScores, signature_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close, np
 from gradedeval.errors import InputError, check_choice, flag, plural
 from gradedeval.kernel import (
     Column,
     Document,
-    InNotebook,
     Layout,
     Picture,
     Question,
@@ -54,17 +53,11 @@ Above = Annotated[Kind, Setting("Coefficient above the diagonal. pearson and spe
 Below = Annotated[Kind, Setting("Coefficient below the diagonal. tau-ap takes the row as the true ranking.")]
 
 
-@dataclass(frozen=True, eq=False)
-class Correlation(InNotebook):
+@dataclass(frozen=True, eq=False, repr=False)
+class Correlation(OfScores):
     """How far measures agree: the frame of `correlate`, and the scores that it is of."""
 
-    frame: pd.DataFrame
     scores: Matrix
-
-    @property
-    def signature(self) -> str:
-        """What the scores depend on."""
-        return self.scores.signature
 
     @property
     def aside(self) -> str:
@@ -120,7 +113,6 @@ SCATTER = Question(
 @question(
     "correlate",
     "matrix",
-    answer=Correlation,
     paired=lambda settings: not {settings["above"], settings["below"]} <= set(BY_TOPIC),
     help="Correlate measures, over the scores of all topics or over the rankings of runs.",
     picture=Picture(
@@ -135,7 +127,7 @@ def correlate(
     below: Below = "weighted-tau",
     *,
     allow_mismatch: bool = False,
-) -> pd.DataFrame:
+) -> Correlation:
     """How far measures agree, pair by pair.
 
     scores          what `gradedeval.evaluate` returns, or saved scores
@@ -145,10 +137,10 @@ def correlate(
 
     `pearson` and `spearman` compare the scores of the (run, topic) pairs that both measures have; `tau`, `weighted-tau`
     and `tau-ap` the orderings of runs, the best first, by their means (or totals, or geometric means) over the topics
-    that all runs have by both: where lower is better, the lowest is first. Returns a frame with the columns measure
-    (the row of the matrix; tau-ap's truth), other (its column), kind, agreement (blank where scores are all the same),
-    n (pairs or runs). Raises InputError (usage) for a single measure, or the ordering of a single run; InputError if no
-    agreement is defined for any two measures.
+    that all runs have by both: where lower is better, the lowest is first. Returns `Correlation`, whose `.frame` has
+    the columns measure (the row of the matrix; tau-ap's truth), other (its column), kind, agreement (blank where scores
+    are all the same), n (pairs or runs). Raises InputError (usage) for a single measure, or the ordering of a single
+    run; InputError if no agreement is defined for any two measures.
     """
     check_choice(above, KINDS, flag.above)
     check_choice(below, KINDS, flag.below)
@@ -170,7 +162,7 @@ def correlate(
     frame = to_frame(rows, columns=["measure", "other", "kind", "agreement", "n"])
     if frame["agreement"].isna().all():
         raise _undefined(matrix, {above, below})
-    return frame
+    return Correlation(frame, matrix)
 
 
 def _undefined(matrix: Matrix, kinds: set[Kind]) -> InputError:
@@ -269,10 +261,8 @@ def plot_correlate(agreement: Any, *, ax: Axes | None = None) -> Axes:
 
     Returns the axes. Raises `gradedeval.InputError` as `gradedeval.correlate` does, and (usage) for another frame.
     """
-    is_frame = hasattr(agreement, "columns") and "agreement" in agreement.columns
-    frame = pictures.frame_of(
-        agreement if is_frame else correlate(agreement), COLUMNS, "correlate", "that of correlate"
-    )
+    known = isinstance(agreement, Correlation) or "agreement" in getattr(agreement, "columns", ())
+    frame = pictures.frame_of(agreement if known else correlate(agreement), COLUMNS, "correlate", "that of correlate")
     return pictures.drawn(partial(draw_agreement, frame=frame), ax)
 
 

@@ -18,7 +18,7 @@ from gradedeval.kernel import (
     Column,
     Defect,
     Document,
-    InNotebook,
+    FrameResult,
     Judgments,
     Layout,
     Measure,
@@ -34,12 +34,9 @@ from gradedeval.kernel import (
     progress,
     question,
     resolve_options,
-    to_frame,
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gradedeval.kernel import Qrels
 
 
@@ -319,8 +316,8 @@ def _means(run: Submission, qrels: Qrels, measures: Sequence[Measure], options: 
 # `lint`: submissions and judgments -> one report.
 
 
-@dataclass(frozen=True)
-class Report(InNotebook):
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(FrameResult):
     """The submissions in the order given, facts about each, and the qrels if they were given; with their defects."""
 
     runs: list[Submission]
@@ -475,7 +472,7 @@ def lint(
     qrels_format: str | None = None,
     labels: Any = None,
     max_growth: float | str | None = None,
-) -> pd.DataFrame:
+) -> Report:
     """Check run files for everything that a careful organizer checks before scoring, as `gradedeval lint` does.
 
     runs             a path, a folder, a pattern such as "runs/*.run", a list of these, or a dict name -> path
@@ -487,8 +484,8 @@ def lint(
     labels           a dict label -> grade, where grades are words
     max_growth       how many times its size a compressed file may unpack to: a number, or "inf"; None: 1000
 
-    Returns a frame with a row for each defect, of qrels first: file, weight (`error`: an evaluator would refuse it,
-    `warning`: it would score it, but not as intended), kind, place, problem, hint. No row: no defect.
+    Returns `Report`, whose `.frame` has a row for each defect, of qrels first: file, weight (`error`: an evaluator
+    would refuse it, `warning`: it would score it, but not as intended), kind, place, problem, hint. No row: no defect.
     Raises InputError for what is not a file, and where a measure cannot be computed from these qrels.
     """
     named = kernel.named_runs(runs, qrels)
@@ -506,8 +503,7 @@ def lint(
             tag_is_filename=tag_is_filename,
             options=options,
         )
-    table = report.document("long").table
-    return to_frame(table.rows, columns=list(table.names))
+    return report
 
 
 # `gradedeval lint RUN... [QRELS]`: the problems of runs, before they are scored.

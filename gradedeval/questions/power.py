@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from gradedeval.analysis import pictures, score_matrix, significance
-from gradedeval.analysis.tables import Row, Shown, frame_document, level, ratio, same, scales, signature_lines
+from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, level, ratio, same, scales, signature_lines
 from gradedeval.arrays import TOLERANCE, np
 from gradedeval.errors import InputError, flag
 from gradedeval.kernel import (
@@ -90,6 +90,35 @@ class Aim:
         return 4 * t * ratio * math.sqrt(variance / (topics * (topics - 1)))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(OfScores):
+    """How many topics are needed: the frame of `plan_topics`, the scores that it is of, if any, and what is sought."""
+
+    aim: Aim
+
+    @property
+    def aside(self) -> str:
+        """What the topics of a plan suffice for."""
+        found = f"topics to detect a difference of {self.aim.difference:g} with power {1 - self.aim.beta:g} at alpha"
+        interval = f"interval: {level(self.aim.alpha)}, as wide as that difference"
+        what = "variance, difference and width"
+        units = [] if self.scores is None else scales(self.scores, self.scores.measures, what)
+        return " | ".join([f"{found} {self.aim.alpha:g}", interval, *units])
+
+    def document(self, layout: Layout) -> Document:
+        """A row for each measure and design."""
+        known = [] if self.frame["measure"].isna().all() else [Column("measure")]
+        had = [] if self.frame["topics"].isna().all() else [Column("topics", "count")]
+        shown: Shown = {
+            **same(*known, Column("design"), Column("systems", "count"), Column("variance", "score"), *had),
+            Column("topics needed", "count"): itemgetter("needed"),
+            **same(Column("power", "share")),
+            Column("interval width", "score"): itemgetter("width"),
+        }
+        under = signature_lines(self.aside, "" if self.scores is None else self.scores.signature)
+        return frame_document(self.frame, layout, shown, under)
+
+
 def plan_topics(
     scores: Scores | Matrix | pd.DataFrame | str | Path | None = None,
     *,
@@ -99,7 +128,7 @@ def plan_topics(
     alpha: Alpha = 0.05,
     beta: Beta = 0.2,
     allow_mismatch: bool = False,
-) -> pd.DataFrame:
+) -> Plan:
     """How many topics are needed, by Sakai's topic set size design: each the smallest number that suffices.
 
     scores          runs on pilot topics, of which the variance is estimated: as of `evaluate`, or saved scores
@@ -111,9 +140,9 @@ def plan_topics(
     beta            the probability of missing the difference: the power is 1 − beta
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
-    Returns a frame with a row for each measure and design: measure, design, systems, variance, topics (of the runs),
-    needed (topics), power (with these), width (expected, of the interval). Designs: `t`, a paired t test; `anova`,
-    two-way over runs × topics; `one-way anova`; `interval`, that of a paired difference. The variance of
+    Returns `Plan`, whose `.frame` has a row for each measure and design: measure, design, systems, variance, topics (of
+    the runs), needed (topics), power (with these), width (expected, of the interval). Designs: `t`, a paired t test;
+    `anova`, two-way over runs × topics; `one-way anova`; `interval`, that of a paired difference. The variance of
     `one-way anova` is that of the scores of a run, as Sakai takes it; of the others that of the residual of runs ×
     topics, which is half the mean variance of the differences of two runs. Raises InputError (usage) for neither or
     both of scores and variance, fewer than two runs, and invalid values. Sakai, Information Retrieval Journal 19, 2016.
@@ -125,14 +154,14 @@ def plan_topics(
     systems = numbers.SYSTEMS.check_or_none(systems)
     if variance is not None:
         variance = numbers.VARIANCE.check(variance)
-        return to_frame(_rows(aim, systems or 2, variance, variance, None, None))
+        return Plan(to_frame(_rows(aim, systems or 2, variance, variance, None, None)), None, aim)
     matrix = score_matrix.comparable(scores, allow_mismatch)  # type: ignore[arg-type]  # there are scores
     if len(matrix.runs) < 2:
         raise InputError("", "a plan needs at least two runs", f"add a run, or give {flag.variance}", usage=True)
     rows = []
     for paired in (score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()):
         rows += _rows(aim, systems or len(matrix.runs), *_variances(paired), paired.measure, len(paired.topics))
-    return to_frame(rows)
+    return Plan(to_frame(rows), matrix, aim)
 
 
 def _variances(paired: Paired) -> tuple[float, float]:
@@ -176,40 +205,7 @@ def _smallest(enough: Callable[[int], bool]) -> int:
     return bisect_left(range(high + 1), True, lo=2, key=enough)
 
 
-@dataclass(frozen=True, eq=False)
-class Plan(InNotebook):
-    """How many topics are needed: the frame of `plan_topics`, the scores that it is of, if any, and what is sought."""
-
-    frame: pd.DataFrame
-    scores: Matrix | None
-    difference: float
-    alpha: float
-    beta: float
-
-    @property
-    def aside(self) -> str:
-        """What the topics of a plan suffice for."""
-        found = f"topics to detect a difference of {self.difference:g} with power {1 - self.beta:g} at alpha"
-        interval = f"interval: {level(self.alpha)}, as wide as that difference"
-        what = "variance, difference and width"
-        units = [] if self.scores is None else scales(self.scores, self.scores.measures, what)
-        return " | ".join([f"{found} {self.alpha:g}", interval, *units])
-
-    def document(self, layout: Layout) -> Document:
-        """A row for each measure and design."""
-        known = [] if self.frame["measure"].isna().all() else [Column("measure")]
-        had = [] if self.frame["topics"].isna().all() else [Column("topics", "count")]
-        shown: Shown = {
-            **same(*known, Column("design"), Column("systems", "count"), Column("variance", "score"), *had),
-            Column("topics needed", "count"): itemgetter("needed"),
-            **same(Column("power", "share")),
-            Column("interval width", "score"): itemgetter("width"),
-        }
-        under = signature_lines(self.aside, "" if self.scores is None else self.scores.signature)
-        return frame_document(self.frame, layout, shown, under)
-
-
-PLAN = Question("power", plan_topics, "matrix", answer=Plan, mode=Setting("Print how many topics are needed to detect "
+PLAN = Question("power", plan_topics, "matrix", mode=Setting("Print how many topics are needed to detect "
     "a difference.", section="Planning", name="plan", type=bool))  # fmt: skip
 
 

@@ -8,13 +8,12 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from gradedeval.analysis import score_matrix, significance
-from gradedeval.analysis.tables import Row, Shown, frame_document, readings, same, scales, signature_lines
+from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, readings, same, scales, signature_lines
 from gradedeval.arrays import TOLERANCE, Floats, np
 from gradedeval.errors import InputError, flag, shorten, tell, visible
 from gradedeval.kernel import (
     Column,
     Document,
-    InNotebook,
     Layout,
     Setting,
     distinct,
@@ -27,8 +26,6 @@ from gradedeval.questions.compare import WON, whole
 from gradedeval.questions.shared import against
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
 
 
@@ -37,11 +34,10 @@ Alpha = Annotated[float, Setting("A loss weighs 1 + A times as much as a gain.",
 MEAN_OF_RUNS = "(mean of runs)"
 
 
-@dataclass(frozen=True, eq=False)
-class Risk(InNotebook):
+@dataclass(frozen=True, eq=False, repr=False)
+class Risk(OfScores):
     """The risk of runs: the frame of `risk`, the scores that it is of, and how much more a loss weighs."""
 
-    frame: pd.DataFrame
     scores: Matrix
     alpha: float
 
@@ -78,7 +74,6 @@ def _won(row: Row) -> str:
 @question(
     "risk",
     "matrix",
-    answer=Risk,
     help="""Report the risk of runs: URisk and TRisk against a baseline, GeoRisk among all runs.
 
     A run that gains on most topics and loses much on a few has a low URisk, though its mean may be high.
@@ -90,7 +85,7 @@ def risk(
     *,
     alpha: Alpha = 5,
     allow_mismatch: bool = False,
-) -> pd.DataFrame:
+) -> Risk:
     """How risky runs are, by every measure, on the topics that all runs are scored on: a loss counts 1 + alpha times.
 
     scores          what `gradedeval.evaluate` returns, or saved scores; of geometric means logarithms are compared
@@ -99,14 +94,14 @@ def risk(
     alpha           how much more a loss weighs than a win of the same size, 0 or more; 5 as in the TREC 2014 Web track
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
-    Returns a frame with the columns measure, run, baseline, topics, mean, baseline_mean, wins, ties, losses (topics),
-    u_risk (URisk, the mean of wins and weighted losses: Wang et al., SIGIR 2012), t_risk (TRisk, URisk / its standard
-    error, below −2 a significant risk: Dinçer et al., SIGIR 2014), z_risk and geo_risk (ZRisk and GeoRisk against what
-    is expected from all runs: Dinçer et al., SIGIR 2016). The baseline is among the runs. z_risk and geo_risk are
-    blank for scores below 0 and where lower is better, and measures by which neither run is better are left out; both
-    are reported in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError (usage) for fewer than two
-    runs,
-    an invalid alpha, and where no measure is left, and InputError for a measure with a single topic.
+    Returns `Risk`, whose `.frame` has the columns measure, run, baseline, topics, mean, baseline_mean, wins, ties,
+    losses (topics), u_risk (URisk, the mean of wins and weighted losses: Wang et al., SIGIR 2012), t_risk (TRisk, URisk
+    / its standard error, below −2 a significant risk: Dinçer et al., SIGIR 2014), z_risk and geo_risk (ZRisk and
+    GeoRisk against what is expected from all runs: Dinçer et al., SIGIR 2016). The baseline is among the runs. z_risk
+    and geo_risk are blank for scores below 0 and where lower is better, and measures by which neither run is better are
+    left out; both are reported in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError (usage) for
+    fewer than two runs, an invalid alpha, and where no measure is left, and InputError for a measure with a single
+    topic.
     """
     alpha = numbers.LOSS_ALPHA.check(alpha)
     matrix, baseline = score_matrix.with_baseline(scores, baseline, allow_mismatch)
@@ -124,7 +119,7 @@ def risk(
     notes = [f"{', '.join(left_out)}: left out: no preferred direction"] if left_out else []
     what = "no ZRisk or GeoRisk; both need means of scores that are never below 0, and the higher the better"
     tell([*notes, *([f"{', '.join(blank)}: {what}"] if blank else [])])
-    return frame
+    return Risk(frame, matrix, alpha)
 
 
 def _columns(paired: Paired, baseline: int | None, alpha: float) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix
+from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import np
 from gradedeval.errors import InputError, tell
 from gradedeval.kernel import Picture, Setting, numbers, parse_measures, question, to_frame
@@ -29,29 +31,35 @@ LEVEL = 0.95
 Level = Annotated[float, Setting("Level of the bootstrap interval.", numbers.LEVEL, "P")]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class RunSummaries(OfScores):
+    """What is known of each run: the frame of `run_summaries`, the scores that it is of, and the level of intervals."""
+
+    level: float
+
+
 @question(
     "runs",
     "matrix",
-    answer=lambda frame, matrix, level: (frame, matrix, level),
     paired=lambda settings: False,
     picture=Picture(
-        lambda found: run_panels(*found),
+        lambda found: run_panels(found.frame, found.level),
         """Draw runs by their mean, the best on top: score, bootstrap interval, and stacked above the score what the
         unjudged documents and what lies beyond the end of the run could add.
 
         Several measures are drawn below each other.
         """,
-        signature=lambda found: found[1].signature,
+        signature=lambda found: found.signature,
     ),
 )
-def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bool = False) -> pd.DataFrame:
+def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bool = False) -> RunSummaries:
     """Means, intervals and residuals of each run by each measure, over the topics on which it is scored.
 
-    Returns a frame with the columns measure, run, score, low, high (the interval, by the studentized bootstrap),
-    unjudged (how far the unjudged documents of the run could raise the score), beyond (how far what lies beyond its end
-    could), residual (both), topics, summary (mean, total or geometric) and sign (1 where higher is better or no
-    direction is preferred, −1 where lower is better). What is not known is nan. Raises InputError (usage) unless the
-    level is between 0 and 1.
+    Returns `RunSummaries`, whose `.frame` has the columns measure, run, score, low, high (the interval, by the
+    studentized bootstrap), unjudged (how far the unjudged documents of the run could raise the score), beyond (how far
+    what lies beyond its end could), residual (both), topics, summary (mean, total or geometric) and sign (1 where
+    higher is better or no direction is preferred, −1 where lower is better). What is not known is nan. Raises
+    InputError (usage) unless the level is between 0 and 1.
     """
     level = numbers.LEVEL.check(level)
     matrix = score_matrix.comparable(scores, allow_mismatch)
@@ -84,7 +92,7 @@ def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bo
                     "sign": reading.sign,
                 }
             )
-    return to_frame(rows)
+    return RunSummaries(to_frame(rows), matrix, level)
 
 
 def _scored(matrix: Matrix, column: int) -> Measure | Summary:
@@ -116,14 +124,14 @@ def plot_runs(scores: AnyScores, measure: Any = None, *, level: float = LEVEL, a
     Returns the axes. What is not known is not drawn, with a warning. Raises `gradedeval.InputError` (usage) where it is
     not said which measure, and where no run has a score.
     """
-    frame = pictures.of_measure(run_summaries(scores, level), measure, "runs")
+    frame = pictures.of_measure(run_summaries(scores, level).frame, measure, "runs")
     notes = run_notes(frame)
     ax = pictures.drawn(partial(draw_runs, frame=frame, level=level), ax)
     tell(notes)
     return ax
 
 
-def run_panels(summaries: pd.DataFrame, matrix: Matrix, level: float) -> list[Panel]:
+def run_panels(summaries: pd.DataFrame, level: float) -> list[Panel]:
     """A picture for each measure."""
     frames = [frame for _, frame in summaries.groupby("measure", sort=False)]
     tell(note for frame in frames for note in run_notes(frame))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from gradedeval.analysis import difference_bounds, flips, pictures, score_matrix
+from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, plural, tell
 from gradedeval.kernel import Picture, joined, question, to_frame
@@ -27,36 +29,41 @@ if TYPE_CHECKING:
 Baseline = Annotated["AnyScores | None", against("the first")]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class TopicDifferences(OfScores):
+    """How two runs differ on each topic: the frame of `topic_differences`, and the scores that it is of."""
+
+
 @question(
     "topics",
     "matrix",
     files="RUN RUN QRELS",
-    answer=lambda frame, matrix: (frame, matrix),
     picture=Picture(
-        lambda found: topic_panels(*found),
+        lambda found: topic_panels(found.frame, found.scores),
         """Draw the difference of two runs on each topic, the second less the first, the largest gain first.
 
         A thin line says what judging could make of each difference. Topics whose order it could reverse are grey.
         Several measures are drawn below each other.
         """,
-        signature=lambda found: found[1].signature,
+        signature=lambda found: found.signature,
     ),
     besides=("unseen",),
 )
-def topic_differences(scores: AnyScores, baseline: Baseline = None, *, allow_mismatch: bool = False) -> pd.DataFrame:
+def topic_differences(
+    scores: AnyScores, baseline: Baseline = None, *, allow_mismatch: bool = False
+) -> TopicDifferences:
     """How two runs differ on each topic that both are scored on, by each measure, the largest gain first.
 
     scores          what `gradedeval.evaluate` returns, with residuals="total" to get `settled`; or saved scores
     baseline        the run that the other is compared with: its name, or its saved scores; None: the first of the two
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
-    Returns a frame with the columns measure, topic, baseline, run, baseline_score, score, difference (score −
-    baseline_score), baseline_residual, residual, low, high (what judging could make of the difference, a document that
-    both runs have being judged alike for both; blank where that is not known), settled (whether judging could not
-    reverse the order of the two; blank without residuals), sign (1 where higher is better or no direction is preferred,
-    −1 where lower is better). `.attrs["if_fully_judged"]` is what low, high and settled assume. Raises InputError
-    (usage) unless there are
-    two runs.
+    Returns `TopicDifferences`, whose `.frame` has the columns measure, topic, baseline, run, baseline_score, score,
+    difference (score − baseline_score), baseline_residual, residual, low, high (what judging could make of the
+    difference, a document that both runs have being judged alike for both; blank where that is not known), settled
+    (whether judging could not reverse the order of the two; blank without residuals), sign (1 where higher is better or
+    no direction is preferred, −1 where lower is better). `.frame.attrs["if_fully_judged"]` is what low, high and
+    settled assume. Raises InputError (usage) unless there are two runs.
     """
     matrix, name = score_matrix.with_baseline(scores, baseline, allow_mismatch)
     if len(matrix.runs) != 2:
@@ -67,7 +74,7 @@ def topic_differences(scores: AnyScores, baseline: Baseline = None, *, allow_mis
     frames = [_by_topic(matrix.paired(measure), first, reread) for measure in matrix.comparable_measures()]
     frame = joined(frames)
     frame.attrs = {"if_fully_judged": "; ".join(note.in_python() for note in unseen_in(frame, matrix, "settled"))}
-    return frame
+    return TopicDifferences(frame, matrix)
 
 
 def _by_topic(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame:
@@ -124,12 +131,12 @@ def plot_topics(
     Returns the axes. Raises `gradedeval.InputError` (usage) unless there are two runs, and where it is not said which
     measure.
     """
-    matrix, frame = None, scores if hasattr(scores, "columns") and "difference" in scores.columns else None
-    if frame is None:
-        matrix, name = score_matrix.with_baseline(scores, baseline, False)
-        frame = topic_differences(matrix, name)
+    found: Any = scores
+    if not (isinstance(scores, TopicDifferences) or "difference" in getattr(scores, "columns", ())):
+        found = topic_differences(*score_matrix.with_baseline(scores, baseline, False))
+    matrix = found.scores if isinstance(found, TopicDifferences) else None
     frame = pictures.of_measure(
-        pictures.frame_of(frame, COLUMNS, "topics", "that of gradedeval.topic_differences"), measure, "topics"
+        pictures.frame_of(found, COLUMNS, "topics", "that of gradedeval.topic_differences"), measure, "topics"
     )
     ax = pictures.drawn(partial(draw_topics, frame=frame), ax)
     tell(topic_notes(frame, matrix))

@@ -32,7 +32,7 @@ def test_by_hand() -> None:
     assert two_way.squares.tolist() == [4, 6, 1]
     assert two_way.df == (2, 1, 2)
     assert two_way.mean_squares.tolist() == [2, 6, 0.5]
-    frame = gradedeval.anova(saved(score))
+    frame = gradedeval.anova(saved(score)).frame
     assert frame["f"].tolist()[:2] == [4, 12]
     assert frame["p"][0] == pytest.approx(1 / (1 + 4))  # F(2, 2): P(F > f) = 1 / (1 + f)
     assert frame["p"].isna().tolist() == [False, False, True]
@@ -45,7 +45,7 @@ def test_a_run_and_topic_effect_without_residual() -> None:
     assert np.isnan(p).tolist() == [True, False]
     assert (p[1], margin) == (1, 0)
     assert gradedeval.anova(saved(score))[["f", "p"]].isna().all(axis=None)
-    same = gradedeval.anova(saved(np.tile([0.1, 0.7, 0.3], (3, 1))))
+    same = gradedeval.anova(saved(np.tile([0.1, 0.7, 0.3], (3, 1)))).frame
     assert (same["f"][0], same["p"][0], np.isnan(same["f"][1])) == (0, 1, True)
 
 
@@ -69,7 +69,7 @@ def test_the_studentized_range_is_scipy_s(runs: int, df: int) -> None:
 
 def test_the_interval_excludes_0_where_p_is_below_the_level() -> None:
     score = np.random.default_rng(4).random((6, 12)) + np.linspace(0, 0.4, 6)[:, None]
-    frame = gradedeval.compare(saved(score), test="anova", alpha=0.1)
+    frame = gradedeval.compare(saved(score), test="anova", alpha=0.1).frame
     significant = frame["p"] <= 0.1
     assert 0 < significant.sum() < len(frame)
     assert ((frame["low"] > 0) | (frame["high"] < 0)).tolist() == significant.tolist()
@@ -84,7 +84,7 @@ def test_against_statsmodels() -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, "ap")
     long = scores.frame.loc[lambda frame: frame["topic"] != "all", ["run", "topic", "score"]]
     expected = anova_lm(formula.ols("score ~ C(run) + C(topic)", long).fit())
-    frame = gradedeval.anova(scores)
+    frame = gradedeval.anova(scores).frame
     for ours, theirs in {"squares": "sum_sq", "df": "df", "mean_square": "mean_sq", "f": "F", "p": "PR(>F)"}.items():
         np.testing.assert_allclose(frame[ours], expected[theirs], rtol=1e-9)
     mixed = formula.mixedlm("score ~ C(run)", long, groups=long["topic"]).fit()

@@ -112,7 +112,7 @@ def test_faults_of_usage(words: tuple[str, ...], said: str, cli: Command) -> Non
 
 def test_where_lower_is_better_a_fall_is_better_and_where_neither_is_nothing_is() -> None:
     scores = gradedeval.evaluate([FILES[0], FILES[2]], QRELS, "unjudged@20 judged@20 num_ret")
-    frame = gradedeval.compare(scores, test="bayes").set_index("measure")
+    frame = gradedeval.compare(scores, test="bayes").frame.set_index("measure")
     unjudged, judged, retrieved = (frame.loc[name] for name in ("unjudged@20", "judged@20", "num_ret"))
     assert unjudged["difference"] == pytest.approx(-judged["difference"])
     assert unjudged["better"] == pytest.approx(judged["better"])
@@ -124,7 +124,7 @@ def test_where_lower_is_better_a_fall_is_better_and_where_neither_is_nothing_is(
 @pytest.mark.parametrize("test", ["anova", "bayes"])
 def test_geometric_means_are_tested_by_logarithms_and_counts_have_totals(test: Any) -> None:
     scores = gradedeval.evaluate([FILES[0], FILES[2]], QRELS, "gm_ap ap num_rel_ret p@1000")
-    frame = gradedeval.compare(scores, test=test).set_index("measure")
+    frame = gradedeval.compare(scores, test=test).frame.set_index("measure")
     logarithms = np.log(np.maximum(to_matrix(scores).paired("gm_ap").score, 1e-5))
     interval = stats.ttest_1samp(logarithms[1] - logarithms[0], 0).confidence_interval(0.95)
     assert frame.loc["gm_ap", ["low", "high"]].tolist() == pytest.approx(np.exp(list(interval)))

@@ -54,7 +54,7 @@ def test_intervals_that_leave_out_0_beside_a_corrected_p_are_counted(near: Path,
         assert LEFT_OUT in found.text
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvaluationWarning)  # there is no signature
-        frame = gradedeval.compare("s.csv")
+        frame = gradedeval.compare("s.csv").frame
     assert (
         frame.attrs["interval"]
         == f"95% interval: differences that the test does not reject for this pair alone | {LEFT_OUT}"
@@ -122,14 +122,14 @@ def test_differences_without_variance_are_blank_and_that_is_said(test: Any, tmp_
     listed = json.loads(cli("compare", "--from-scores", "s.csv", "--test", test, "-f", "json").text)["rows"][0]
     assert [listed[name] for name in ("low", "high", *names)] == [None] * (2 + len(names))
     with pytest.warns(EvaluationWarning, match=f'{test} is blank for 1 pair .*; use test="randomization"$'):
-        frame = gradedeval.compare(saved(a=[0.3, 0.5], b=[0.2, 0.4]), test=test)
+        frame = gradedeval.compare(saved(a=[0.3, 0.5], b=[0.2, 0.4]), test=test).frame
     assert frame[["low", "high", *names]].isna().all(axis=None)
 
 
 @pytest.mark.parametrize("test", ["randomization", "bootstrap", "t", "wilcoxon", "sign", "tukey-hsd", "anova", "bayes"])
 def test_identical_runs_differ_by_0_to_0(test: Any) -> None:
     scores = [0.1, 0.7, 0.4, 0.4, 0.9, 0.2, 0.3]
-    frame = gradedeval.compare(saved(a=scores, b=scores, c=scores[::-1]), test=test).iloc[0]
+    frame = gradedeval.compare(saved(a=scores, b=scores, c=scores[::-1]), test=test).frame.iloc[0]
     assert frame[["low", "high"]].tolist() == [0, 0]
     assert frame["equivalent" if test == "bayes" else "p"] == 1
 

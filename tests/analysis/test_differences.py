@@ -68,7 +68,7 @@ def compared(
 ) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return gradedeval.compare(scored(runs, qrels, measures, **rules), draws=10).set_index("measure")
+        return gradedeval.compare(scored(runs, qrels, measures, **rules), draws=10).frame.set_index("measure")
 
 
 def every_way(
@@ -221,7 +221,7 @@ def test_a_topic_is_settled_where_judging_turns_neither_score_below_the_other() 
     runs = {"a": {topic: ranked(["x"]) for topic in TOPICS}, "b": {topic: ranked(["u", "v"]) for topic in TOPICS}}
     qrels, measures = {topic: {"x": 2} for topic in TOPICS}, ["recall", "gm_ap", "err@1"]
     scores = scored(runs, qrels, measures)
-    frame = gradedeval.topic_differences(scores).drop_duplicates("measure").set_index("measure")
+    frame = gradedeval.topic_differences(scores).frame.drop_duplicates("measure").set_index("measure")
     # u and v alone lift b to 2/3, less than a has: but then a comes down to 1/3.
     np.testing.assert_allclose(frame.loc["recall", ["low", "high"]].astype(float), [-1, 1 / 3])
     np.testing.assert_allclose(frame.loc["err@1", ["low", "high"]].astype(float), [-0.75, 0])
@@ -229,7 +229,7 @@ def test_a_topic_is_settled_where_judging_turns_neither_score_below_the_other() 
     named = [{name: run} for name, run in runs.items()]
     with pytest.warns(gradedeval.EvaluationWarning, match="^recall, gm_ap: unjudged documents that neither run"):
         assert not gradedeval.diff(*named, qrels, measures, top_grade=2).topics["settled"].any()
-    saved = gradedeval.topic_differences(scores.frame).drop_duplicates("measure").set_index("measure")
+    saved = gradedeval.topic_differences(scores.frame).frame.drop_duplicates("measure").set_index("measure")
     assert saved.loc["recall", ["low", "high"]].isna().all()
     assert saved["settled"].tolist() == [False, False, False]
     np.testing.assert_allclose(saved.loc["err@1", ["low", "high"]].astype(float), [-0.75, 0])
@@ -246,7 +246,7 @@ def test_where_grades_order_ties_nothing_is_settled() -> None:
         for given in (scores, scores.frame):
             assert gradedeval.compare(given, draws=10)["conclusive"].isna().all()
             assert gradedeval.topic_differences(given)["settled"].isna().all()
-        frame = gradedeval.check(scores, [Bound("max-drop", "p@1", 0.1)], "b")
+        frame = gradedeval.check(scores, [Bound("max-drop", "p@1", 0.1)], "b").frame
         assert frame["settled"].tolist() == [None]
         named = [{name: run} for name, run in runs.items()]
         assert gradedeval.diff(*named, qrels, "p@1", ties="best").topics["settled"].isna().all()
@@ -258,7 +258,7 @@ def test_a_check_says_whether_judging_could_reverse_a_drop() -> None:
     for name, docnos in (("judged", ["n", "x"]), ("unjudged", ["u", "x"]), ("same", ["x", "n"])):
         runs[name] = {topic: ranked(docnos) for topic in TOPICS}
     bounds = [Bound("max-drop", "p@1", 0.1), Bound("min", "p@1", 0.1)]
-    frame = gradedeval.check(scored(runs, qrels, ["p@1"]), bounds, "before").set_index(["run", "bound"])
+    frame = gradedeval.check(scored(runs, qrels, ["p@1"]), bounds, "before").frame.set_index(["run", "bound"])
     assert frame["settled"].tolist() == [True, None, False, None, None, None]
     assert frame.loc[("judged", "max-drop"), "verdict"].endswith(
         "; judging the unjudged documents could not reverse it"

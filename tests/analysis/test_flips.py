@@ -52,7 +52,7 @@ def compared(
         warnings.simplefilter("ignore")
         warnings.simplefilter(runtime, RuntimeWarning)
         scores = gradedeval.evaluate(runs, qrels, measure, residuals="total", top_grade=2)
-        return gradedeval.compare(scores).iloc[0]
+        return gradedeval.compare(scores).frame.iloc[0]
 
 
 def after(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str, extra: Pairs) -> dict[str, float]:
@@ -178,7 +178,7 @@ def test_many_pairs_are_scored_in_few_calls_and_each_as_if_alone(measure: str, m
         runs |= {f"{name}-{seed}": run for name, run in two.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        together = gradedeval.compare(gradedeval.evaluate(runs, qrels, measure, residuals="total", top_grade=2))
+        together = gradedeval.compare(gradedeval.evaluate(runs, qrels, measure, residuals="total", top_grade=2)).frame
         assert calls < 10 * len(runs) + 40, calls  # of 120 pairs
         drawn = random.Random(1).sample(range(len(together)), 6)
         for row in (together.iloc[number] for number in drawn):
@@ -251,7 +251,7 @@ def test_what_can_be_read_once_only_is_unknown(tmp_path: Path, cli: Command) -> 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores = gradedeval.evaluate({"one": rows("a"), "two": rows("v")}, qrels, "ap p@2", residuals="total")
-        found = gradedeval.compare(scores)
+        found = gradedeval.compare(scores).frame
     assert found["conclusive"].tolist() == [False, False]
     assert found["flip"].isna().all()
     for name, content in SESSION.items():

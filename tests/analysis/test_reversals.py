@@ -67,7 +67,7 @@ def test_an_order_that_is_said_to_be_reversible_is(seed: int, unseen: int) -> No
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores = gradedeval.evaluate(runs, qrels, MEASURES, top_grade=2, residuals="total", unseen=unseen)
-        frame = gradedeval.compare(scores)
+        frame = gradedeval.compare(scores).frame
         reversible, every = reversible_pairs(frame, to_matrix(scores)), ends(runs, qrels, unseen)
     for row in frame_rows(frame):
         low, high = every[row["measure"]]  # A less B
@@ -97,7 +97,7 @@ def test_what_neither_run_retrieved_reverses_an_order(measure: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             scores = gradedeval.evaluate(runs, qrels, measure, residuals="total", unseen=unseen)
-            frame = gradedeval.compare(scores)
+            frame = gradedeval.compare(scores).frame
             reversible = reversible_pairs(frame, to_matrix(scores))
         (row,) = frame_rows(frame)
         said.append(prospect(row, reversible))

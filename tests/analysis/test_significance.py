@@ -12,6 +12,7 @@ import scipy
 from numpy.typing import NDArray
 from scipy import stats
 
+from gradedeval import arrays
 from gradedeval.analysis.significance import (
     PAIR_TESTS,
     correct_p_values,
@@ -27,7 +28,6 @@ from gradedeval.analysis.significance import (
 from gradedeval.analysis.significance import TestSettings as Settings
 from gradedeval.arrays import chunks
 from gradedeval.errors import InputError
-from gradedeval.kernel.scoring import intervals
 from gradedeval.kernel.scoring.intervals import studentized_interval, topic_weights
 from support.examples import sampled
 
@@ -103,7 +103,7 @@ def test_a_pair_does_not_depend_on_the_pairs_beside_it(monkeypatch: pytest.Monke
         lambda some: np.array(studentized(some, 300, 1, 0.05)).T,
     ]
     together = [result(differences) for result in results]
-    monkeypatch.setattr(intervals, "CELLS", 1000)  # so few that every pair is a piece of its own
+    monkeypatch.setattr(arrays, "CELLS", 1000)  # so few that every pair is a piece of its own
     assert len(chunks(30, 300)) == 10
     for result, whole in zip(results, together, strict=True):
         assert result(differences) == pytest.approx(whole, abs=1e-12)

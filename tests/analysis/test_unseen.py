@@ -75,7 +75,7 @@ def test_an_order_that_they_reverse_is_not_called_the_same(cli: Command) -> None
     assert ends[0] < 0 < max(ends)  # without further documents A is ahead
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        row = gradedeval.compare(scored(QRELS, residuals="total", unseen=3)).set_index("measure").loc["ndcg"]
+        row = gradedeval.compare(scored(QRELS, residuals="total", unseen=3)).frame.set_index("measure").loc["ndcg"]
     assert row[["lowest", "highest"]].tolist() == pytest.approx([min(ends), max(ends)], rel=0, abs=1e-12)
 
     def told(*words: str) -> str:
@@ -105,9 +105,12 @@ def test_python_says_it_too() -> None:
     said = LINE.replace("ndcg", "ndcg, recall").replace("--unseen N", "unseen=…")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert gradedeval.compare(scores).attrs["if_fully_judged"] == said
-        assert gradedeval.topic_differences(scores).attrs["if_fully_judged"] == said
-        assert gradedeval.topic_differences(scored(QRELS, residuals="total", unseen=0)).attrs["if_fully_judged"] == ""
+        assert gradedeval.compare(scores).frame.attrs["if_fully_judged"] == said
+        assert gradedeval.topic_differences(scores).frame.attrs["if_fully_judged"] == said
+        assert (
+            gradedeval.topic_differences(scored(QRELS, residuals="total", unseen=0)).frame.attrs["if_fully_judged"]
+            == ""
+        )
     pytest.importorskip("matplotlib")
     with pytest.warns(gradedeval.EvaluationWarning, match=r"^ndcg: unjudged documents that neither run retrieved"):
         gradedeval.plot.topics(scores, "ndcg")

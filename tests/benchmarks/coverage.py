@@ -81,7 +81,7 @@ def of_runs(qrels: str, runs: list[str]) -> list[Kind]:
     scores = to_matrix(gradedeval.evaluate(runs, qrels, list(MEASURES)))
     kinds = []
     for column, measure in enumerate(MEASURES):
-        differences = topic_differences(scores.score[:, :, column], *run_pairs(len(runs)))
+        differences = topic_differences(scores.score[:, :, column], *run_pairs(len(runs))).frame
         differences = differences[differences.any(1)]
         kinds.append(Kind(measure, resampled(differences - differences.mean(1, keepdims=True)), 0))
     return kinds

@@ -42,7 +42,7 @@ def log_of(text: str = LOG, **options: Any) -> ClickLog:
 
 def test_click_measures_are_means_over_the_sessions_of_a_list() -> None:
     with pytest.warns(match="2 lists with documents that are not judged; clicks on them are misses to ss"):
-        frame = clicks.measures(log_of(), QRELS).set_index(["topic", "shown"])
+        frame = clicks.measures(log_of(), QRELS).frame.set_index(["topic", "shown"])
     first = frame.loc["p", "a b c"]
     sessions = [(1, 3), (1, 3), (), (2, 3)]
     assert first["sessions"] == 4
@@ -62,7 +62,7 @@ def test_click_measures_are_means_over_the_sessions_of_a_list() -> None:
 
 def test_of_one_click_all_reciprocal_ranks_agree() -> None:
     with pytest.warns(match="ss is left out, which needs qrels"):
-        frame = clicks.measures(log_of())
+        frame = clicks.measures(log_of()).frame
     one = frame[frame["shown"] == "e a"].iloc[0]
     assert one["maxrr"] == one["meanrr"] == one["minrr"] == one["plc"] == 1
     assert "ss" not in frame
@@ -72,7 +72,10 @@ def test_a_count_is_as_many_lines_here_too() -> None:
     rows = [line.split("\t") for line in LOG.splitlines()]
     many = "".join("\t".join([*row[:3], "1", row[4]]) + "\n" for row in rows[1:] for _ in range(int(row[3])))
     with pytest.warns():
-        one, other = clicks.measures(log_of(), QRELS), clicks.measures(log_of("\t".join(rows[0]) + "\n" + many), QRELS)
+        one, other = (
+            clicks.measures(log_of(), QRELS).frame,
+            clicks.measures(log_of("\t".join(rows[0]) + "\n" + many), QRELS).frame,
+        )
     assert one.equals(other)
 
 
@@ -115,7 +118,7 @@ def test_lists_are_scored_as_rankings_of_their_topics() -> None:
     }
     scores = evaluate(run, qrels, "err ap(rel=2) ndcg@2").frame.query("topic != 'all'")
     with pytest.warns():
-        clicked = clicks.measures(log, QRELS).set_index(["topic", "shown"])
+        clicked = clicks.measures(log, QRELS).frame.set_index(["topic", "shown"])
     for row in found.frame.itertuples():
         of = scores[scores["measure"] == row.measure].set_index("topic")["score"]
         values = [clicked.loc[lists[number]] for number in lists]
@@ -259,7 +262,7 @@ def test_the_commands_print_what_the_functions_find(cli: Command) -> None:
     outcome = cli("clicks", "measures", "log.tsv", "qrels.txt", "-f", "csv")
     rows = list(csv.DictReader(io.StringIO(outcome.text)))
     with pytest.warns():
-        frame = clicks.measures(log_of(), QRELS)
+        frame = clicks.measures(log_of(), QRELS).frame
     assert [float(row["meanrr"]) for row in rows] == pytest.approx(frame["meanrr"].tolist())
     table = cli("clicks", "measures", "log.tsv", "--quiet").text.splitlines()
     assert table[0].split() == ["topic", "list", "sessions", "qctr", "uctr", "maxrr", "meanrr", "minrr", "plc"]

@@ -445,7 +445,7 @@ def test_the_format_of_a_report_follows_its_extension(words: Path, cli: Command)
 def test_verdicts_are_a_tidy_frame(words: Path) -> None:
     scores = gradedeval.evaluate([str(words / "main.run"), str(words / "new.run")], words / "qrels.txt", "rr")
     bounds = [Bound("min", "rr", 0.6), Bound("max-topic-drop", "rr", 0.5), Bound("significant", "rr", 0.3)]
-    frame = gradedeval.check(scores, bounds, "main.run")
+    frame = gradedeval.check(scores, bounds, "main.run").frame
     assert frame["run"].tolist() == ["new.run"] * 3
     assert frame["bound"].tolist() == ["min", "max-topic-drop", "significant"]
     assert frame["passed"].tolist() == [False, True, False]
@@ -724,7 +724,7 @@ def test_in_python_a_baseline_may_be_saved_in_any_form(words: Path, cli: Command
     both = gradedeval.evaluate([str(words / "main.run"), str(words / "new.run")], str(words / "qrels.txt"), "rr")
     bounds = [Bound("max-drop", "rr", 0.5)]
     cli("main.run", "qrels.txt", "-m", "rr", "-q", "-o", "main.csv")
-    expected = gradedeval.check(both, bounds, "main.run")
+    expected = gradedeval.check(both, bounds, "main.run").frame
     differences = gradedeval.compare(both, "main.run")["difference"].tolist()
     risks = gradedeval.risk(both, "main.run")["u_risk"].tolist()[1:]
     for baseline in (main, main.frame, str(words / "main.csv"), words / "main.csv"):

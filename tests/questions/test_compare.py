@@ -165,7 +165,7 @@ def test_topics_that_judging_could_bring_in_are_told() -> None:
         warnings.simplefilter("ignore", EvaluationWarning)  # of the topic that is left out
         scores = gradedeval.evaluate(runs, qrels, "ap", residuals="total", topics="relevant")
     with pytest.warns(EvaluationWarning, match='topics="relevant" selects now; further judgments may add topics'):
-        row = gradedeval.compare(scores, test="sign").iloc[0]
+        row = gradedeval.compare(scores, test="sign").frame.iloc[0]
     assert row[["difference", "lowest", "highest", "conclusive"]].tolist() == [-0.5, -0.5, -0.5, True]
 
 
@@ -241,7 +241,7 @@ def test_draws_too_few_for_any_pair_are_told(
     words: dict[str, Any] = {"test": test, "correction": correction, "draws": draws}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        frame = gradedeval.compare(scores, **words)
+        frame = gradedeval.compare(scores, **words).frame
     # The runs differ by as much as they can: in every topic but one.
     assert (frame["p_corrected"] <= 0.05).any() == (says is None)
     # Where draws are too few for a pair alone its interval has no end.
@@ -284,7 +284,7 @@ def test_the_p_values_of_real_scores_are_scipy_s(cli: Command) -> None:
     runs = [root / f"rivers-{name}.run" for name in ("bm25", "bm25-rm3", "neural")]
     scores = gradedeval.evaluate(runs, root / "rivers.qrels", "ndcg@10 ap", topics="both")
     matrix = to_matrix(scores)
-    frame = gradedeval.compare(scores, "rivers-bm25.run", test="t", correction="none")
+    frame = gradedeval.compare(scores, "rivers-bm25.run", test="t", correction="none").frame
     for row in frame.itertuples():
         paired = matrix.paired(str(row.measure))
         own, base = (paired.score[paired.runs.index(str(name))] for name in (row.run, row.baseline))
@@ -345,9 +345,9 @@ def test_equal_runs_are_equal(files: Path, cli: Command) -> None:
 def test_scores_files_and_frames_give_the_same_frame(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(files)
     scores = gradedeval.evaluate(list(RUNS), "qrels.txt", "rr ap", residuals=True)
-    found = gradedeval.compare(scores)
+    found = gradedeval.compare(scores).frame
     scores.frame.to_csv("frame.csv", index=False)
-    pd.testing.assert_frame_equal(gradedeval.compare(to_matrix(scores)), found)
+    pd.testing.assert_frame_equal(gradedeval.compare(to_matrix(scores)).frame, found)
     told = [name for name in found.columns if name not in (*COLUMNS, "lowest", "highest", "conclusive")]  # read again
     for other in (scores.frame, "frame.csv", Path("frame.csv")):
         pd.testing.assert_frame_equal(gradedeval.compare(other)[told], found[told])
@@ -376,6 +376,8 @@ def test_a_topic_called_all_is_told_from_the_mean(files: Path, cli: Command) -> 
 def test_a_rise_from_a_negative_mean_is_a_rise() -> None:
     run, better = ({"1": ranking, "2": ranking} for ranking in ({"x": 2.0, "a": 1.0}, {"a": 2.0, "x": 1.0}))
     judged = {"1": {"a": 1, "x": 0}, "2": {"a": 1, "x": 0, "y": 1}}
-    frame = gradedeval.compare(gradedeval.evaluate({"run": run, "better": better}, judged, "yaap"), baseline="run")
+    frame = gradedeval.compare(
+        gradedeval.evaluate({"run": run, "better": better}, judged, "yaap"), baseline="run"
+    ).frame
     assert frame["baseline_mean"].item() < 0
     assert frame["relative"].item() * frame["difference"].item() > 0

@@ -357,7 +357,7 @@ def test_a_folder_or_a_pattern_names_runs_and_the_qrels_are_left_out(cli: Comman
 def test_in_python_defects_are_a_frame(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_bytes(RUN.replace(b"3 run", b"x run"))
     (tmp_path / "qrels.txt").write_bytes(QRELS)
-    found = gradedeval.lint(tmp_path / "run.txt", tmp_path / "qrels.txt", "ap")
+    found = gradedeval.lint(tmp_path / "run.txt", tmp_path / "qrels.txt", "ap").frame
     assert list(found.columns) == ["file", "weight", "kind", "place", "problem", "hint"]
     assert found["problem"].tolist()[0] == "score 'x' is not a number"
     assert found["weight"].tolist()[0] == "error"

@@ -60,7 +60,7 @@ def names(labels: list[Any]) -> list[str]:
 
 
 def test_runs_are_the_score_and_above_it_what_is_not_known(scores: gradedeval.Scores, ax: Axes) -> None:
-    frame = gradedeval.run_summaries(scores)
+    frame = gradedeval.run_summaries(scores).frame
     own = frame[frame["measure"] == "err@20"].sort_values("score", ascending=False)
     assert gradedeval.plot.runs(scores, "err@20", ax=ax) is ax
     drawn = bars(ax)
@@ -82,16 +82,16 @@ def test_runs_are_the_score_and_above_it_what_is_not_known(scores: gradedeval.Sc
 def test_the_summaries_of_runs_are_those_of_the_evaluation(scores: gradedeval.Scores) -> None:
     frame = scores.frame
     means = frame[frame["topic"] == "all"].reset_index(drop=True)
-    found = gradedeval.run_summaries(scores, 0.9).sort_values(["run", "measure"]).reset_index(drop=True)
+    found = gradedeval.run_summaries(scores, 0.9).frame.sort_values(["run", "measure"]).reset_index(drop=True)
     means = means.sort_values(["run", "measure"]).reset_index(drop=True)
     for name in ("score", "low", "high", "unjudged", "beyond", "residual"):
         np.testing.assert_allclose(found[name], means[name].astype(float), err_msg=name, atol=1e-12)
-    saved = gradedeval.run_summaries(frame, 0.9)
+    saved = gradedeval.run_summaries(frame, 0.9).frame
     assert saved["score"].tolist() == gradedeval.run_summaries(scores, 0.9)["score"].tolist()
 
 
 def test_topics_are_differences_in_order_and_grey_where_open(scores: gradedeval.Scores, ax: Axes) -> None:
-    differences = gradedeval.topic_differences(two(scores))
+    differences = gradedeval.topic_differences(two(scores)).frame
     own = differences[differences["measure"] == "err@20"].reset_index(drop=True)
     assert own["difference"].is_monotonic_decreasing
     assert not own["settled"].all()
@@ -117,7 +117,7 @@ def test_few_topics_are_named_and_a_run_may_be_the_baseline(scores: gradedeval.S
     frame = two(scores)
     few = frame[frame["topic"].isin(["301", "302", "303"])]
     gradedeval.plot.topics(few, "ndcg@10", baseline="rivers-neural.run", ax=ax)
-    own = gradedeval.topic_differences(few, "rivers-neural.run")
+    own = gradedeval.topic_differences(few, "rivers-neural.run").frame
     own = own[own["measure"] == "ndcg@10"]
     assert names(ax.get_xticklabels()) == own["topic"].tolist()
     assert (own["run"] == "rivers-bm25.run").all()
@@ -127,7 +127,7 @@ def test_what_is_settled_is_worked_out_by_hand() -> None:
     of_a = [("a", "1", 0.5, 0.1), ("a", "2", 0.5, 0.2), ("a", "3", 0.4, 0.0)]
     of_b = [("b", "1", 0.7, 0.3), ("b", "2", 0.6, 0.0), ("b", "3", 0.2, 0.1)]
     frame = pd.DataFrame(of_a + of_b, columns=["run", "topic", "score", "residual"]).assign(measure="err@20")
-    found = gradedeval.topic_differences(frame).set_index("topic")
+    found = gradedeval.topic_differences(frame).frame.set_index("topic")
     assert found["settled"].to_dict() == {"1": True, "2": False, "3": True}
     np.testing.assert_allclose(found.loc[["1", "2", "3"], ["low", "high"]], [[0.1, 0.5], [-0.1, 0.1], [-0.2, -0.1]])
 
@@ -281,7 +281,7 @@ def test_clicks_are_a_point_for_each_list_as_large_as_its_sessions(ax: Axes) -> 
     found = clicks.correlate(LOGS[1], QRELS, "err ndcg@5", by="kind")
     gradedeval.plot.clicks(found, "ndcg@5", "qctr", ax=ax)
     own = found.frame[(found.frame["measure"] == "ndcg@5") & (found.frame["clicks"] == "qctr")].set_index("by")
-    per_list = clicks.measures(LOGS[1], QRELS).set_index(["topic", "shown"])
+    per_list = clicks.measures(LOGS[1], QRELS).frame.set_index(["topic", "shown"])
     assert found.lists is not None
     for group, (part, lists) in zip(ax.collections, found.lists.groupby("by"), strict=True):
         assert group.get_label() == f"{part}: {own.loc[part, 'correlation']:.3f}"
@@ -423,7 +423,7 @@ def test_a_frame_that_lacks_what_a_picture_needs_is_named(scores: gradedeval.Sco
     with pytest.raises(InputError, match=several):
         gradedeval.plot.runs(scores, ax=ax)
     with pytest.raises(InputError, match=r"^plot.topics: the frame has no columns low, high; give that of gradedeval"):
-        gradedeval.plot.topics(gradedeval.topic_differences(two(scores)).drop(columns=["low", "high"]), ax=ax)
+        gradedeval.plot.topics(gradedeval.topic_differences(two(scores)).frame.drop(columns=["low", "high"]), ax=ax)
     with pytest.raises(InputError, match=r"^plot.correlate: the frame is empty; give that of correlate$"):
         gradedeval.plot.correlate(pd.DataFrame(columns=["measure", "other", "kind", "agreement"]), ax=ax)
 
@@ -533,7 +533,7 @@ def test_bars_of_very_many_topics_are_areas(ax: Axes) -> None:
     frame = saved({"a": rng.random(1000).tolist(), "b": rng.random(1000).tolist()}, residual=0.1)
     gradedeval.plot.topics(frame, ax=ax)
     assert not ax.patches
-    own = gradedeval.topic_differences(frame)
+    own = gradedeval.topic_differences(frame).frame
     after, before, open_, reach = (area.get_paths()[0].vertices for area in ax.collections)
     assert before[:, 1].min() == own["difference"].min()  # type: ignore[index]
     assert after[:, 1].max() == own["difference"].max()  # type: ignore[index]

@@ -46,7 +46,7 @@ def scored(measures: str, **options: Any) -> gradedeval.Scores:
 @UNENDED
 def test_what_is_compared_is_what_eval_prints(files: Path) -> None:
     scores = scored("gm_ap ap num_rel_ret unjudged@5 num_ret", residuals=True)
-    for row in gradedeval.compare(scores).itertuples():
+    for row in gradedeval.compare(scores).frame.itertuples():
         means = (
             scores.means_by_run[str(row.run)][str(row.measure)],
             scores.means_by_run[str(row.baseline)][str(row.measure)],
@@ -57,7 +57,7 @@ def test_what_is_compared_is_what_eval_prints(files: Path) -> None:
 
 @UNENDED
 def test_the_better_geometric_mean_wins_though_its_mean_is_lower(files: Path) -> None:
-    frame = gradedeval.compare(scored("ap gm_ap"), "steady.run").set_index(["measure", "run"])
+    frame = gradedeval.compare(scored("ap gm_ap"), "steady.run").frame.set_index(["measure", "run"])
     assert frame.loc[("ap", "uneven.run"), "difference"] == pytest.approx(1 / 3)
     row = frame.loc["gm_ap", "uneven.run"]
     assert (row["baseline_mean"], row["mean"]) == pytest.approx((1 / 3, 0.00001 ** (1 / 3)))
@@ -75,7 +75,7 @@ def test_the_interval_of_a_geometric_mean_is_of_the_ratio_and_of_a_total_of_the_
 
     def compared(measure: str, change: Any) -> Any:
         table = [(run, topic, measure, change(score)) for run, topic, _, score in rows]
-        return gradedeval.compare(pd.DataFrame(table, columns=["run", "topic", "measure", "score"])).iloc[0]
+        return gradedeval.compare(pd.DataFrame(table, columns=["run", "topic", "measure", "score"])).frame.iloc[0]
 
     ratio, logs = compared("gm_ap", lambda score: score), compared("ap", math.log)
     assert (ratio["low"], ratio["high"]) == pytest.approx((math.exp(logs["low"]), math.exp(logs["high"])))
@@ -112,7 +112,7 @@ def test_a_bound_is_on_the_summary_and_on_getting_worse(bound: Bound, value: flo
     scores = gradedeval.evaluate(
         runs, qrels, bound.measure, residuals="total" if bound.kind == "max-unjudged" else None
     )
-    (row,) = gradedeval.check(scores, [bound], "old").itertuples()
+    (row,) = gradedeval.check(scores, [bound], "old").frame.itertuples()
     assert (row.value, row.passed) == (pytest.approx(value), passed)
 
 
@@ -137,7 +137,7 @@ def test_fewer_unjudged_documents_win_and_the_number_retrieved_wins_nothing() ->
     qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1}}
     scores = gradedeval.evaluate(runs, qrels, "unjudged@2 num_ret rbp(of=ec) rbp(of=ed)")
     with pytest.warns(gradedeval.EvaluationWarning):
-        frame = gradedeval.compare(scores, "x").set_index("measure")
+        frame = gradedeval.compare(scores, "x").frame.set_index("measure")
     assert frame.loc["unjudged@2", ["wins", "ties", "losses"]].tolist() == [1, 0, 1]
     assert frame.loc["num_ret", "ties"] == 1
     assert frame.loc[["num_ret", "rbp(of=ed)"], ["wins", "losses"]].isna().all(axis=None)
@@ -177,11 +177,11 @@ def test_orderings_go_from_the_best_to_the_worst(files: Path) -> None:
         name: np.array([scores.means_by_run[run][name] for run in runs]) for name in ("judged@5", "unjudged@5", "gm_ap")
     }
     for kind in ("tau", "weighted-tau", "tau-ap"):
-        frame = gradedeval.correlate(scores, kind, kind).set_index(["measure", "other"])["agreement"]
+        frame = gradedeval.correlate(scores, kind, kind).frame.set_index(["measure", "other"])["agreement"]
         itself = agreement(kind, of["judged@5"], of["judged@5"])  # type: ignore[arg-type]
         assert frame["judged@5", "unjudged@5"] == pytest.approx(itself)
         assert frame["gm_ap", "unjudged@5"] == pytest.approx(agreement(kind, of["gm_ap"], -of["unjudged@5"]))  # type: ignore[arg-type]
-    by_topic = gradedeval.correlate(scores, "pearson", "spearman").set_index(["measure", "other"])["agreement"]
+    by_topic = gradedeval.correlate(scores, "pearson", "spearman").frame.set_index(["measure", "other"])["agreement"]
     assert by_topic["judged@5", "unjudged@5"] == pytest.approx(-1)
 
 

@@ -24,7 +24,7 @@ QRELS = str(SAMPLES / "rivers.qrels")
 
 
 def needed(**settings: Any) -> dict[str, int]:
-    frame = gradedeval.plan_topics(**settings)
+    frame = gradedeval.plan_topics(**settings).frame
     return dict(zip(frame["design"], frame["needed"], strict=True))
 
 
@@ -52,7 +52,7 @@ def test_no_smaller_number_suffices_by_the_noncentral_t(difference: float, alpha
         wrong_way = np.nan_to_num(stats.nct.cdf(-critical, topics - 1, shift))  # nan where it is all but 0
         return float(stats.nct.sf(critical, topics - 1, shift) + wrong_way)
 
-    row = gradedeval.plan_topics(variance=0.06, difference=difference, alpha=alpha, beta=beta).iloc[0]
+    row = gradedeval.plan_topics(variance=0.06, difference=difference, alpha=alpha, beta=beta).frame.iloc[0]
     assert row["power"] == pytest.approx(power(row["needed"]))
     assert power(row["needed"]) >= 1 - beta
     assert row["needed"] == 2 or power(row["needed"] - 1) < 1 - beta
@@ -62,7 +62,7 @@ def test_no_smaller_number_suffices_by_the_noncentral_t(difference: float, alpha
 def test_against_statsmodels() -> None:
     power = pytest.importorskip("statsmodels.stats.power")
     for systems, difference in ((3, 0.1), (10, 0.05), (30, 0.2)):
-        found = gradedeval.plan_topics(variance=0.05, difference=difference, systems=systems).set_index("design")
+        found = gradedeval.plan_topics(variance=0.05, difference=difference, systems=systems).frame.set_index("design")
         topics, effect = found["needed"], difference / math.sqrt(2 * 0.05)
         assert math.ceil(power.TTestPower().solve_power(effect, alpha=0.05, power=0.8)) == topics["t"]
         # Cohen's f of one system at each end and the others in the middle.
@@ -79,7 +79,7 @@ def test_the_expected_width_is_that_of_simulated_intervals(topics: int) -> None:
 
 
 def test_the_two_way_analysis_finds_the_difference_as_often_as_planned() -> None:
-    row = gradedeval.plan_topics(variance=0.04, difference=0.2, systems=4).set_index("design").loc["anova"]
+    row = gradedeval.plan_topics(variance=0.04, difference=0.2, systems=4).frame.set_index("design").loc["anova"]
     topics, draws = int(row["needed"]), 4000
     means = np.array([-0.1, 0, 0, 0.1])[:, None]
     score = means + np.random.default_rng(2).normal(0, 0.2, (draws, 4, topics))  # the effect of topics drops out
@@ -91,7 +91,7 @@ def test_the_two_way_analysis_finds_the_difference_as_often_as_planned() -> None
 
 def test_variances_are_those_of_the_runs() -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, "ap")
-    frame = gradedeval.plan_topics(scores, difference=0.2).set_index("design")
+    frame = gradedeval.plan_topics(scores, difference=0.2).frame.set_index("design")
     score = to_matrix(scores).paired("ap").score
     differences = [np.var(score[a] - score[b], ddof=1) for a, b in ((0, 1), (0, 2), (1, 2))]
     assert 2 * frame["variance"]["t"] == pytest.approx(np.mean(differences))

@@ -19,7 +19,7 @@ def test_median_best_and_worst_of_each_topic() -> None:
         name: {"t": {"a": first, "b": 0.5}, "u": {"b": 1.0, "a": 0.5}}
         for name, first in (("x", 1.0), ("y", 0.1), ("z", 0.2))
     }
-    frame = gradedeval.topic_table(gradedeval.evaluate(runs, qrels, "rr esl"))
+    frame = gradedeval.topic_table(gradedeval.evaluate(runs, qrels, "rr esl")).frame
     rr = frame[(frame["measure"] == "rr") & (frame["topic"] == "t")]
     assert dict(zip(rr["run"], rr["score"], strict=True)) == {"x": 1, "y": 0.5, "z": 0.5}
     assert rr[["median", "best", "worst"]].iloc[0].tolist() == [0.5, 1, 0.5]

@@ -8,7 +8,7 @@ Python keeps all text of the frame. pandas 2 takes all such text for the same: i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -108,9 +108,39 @@ ENDS = 30
 """Rows that a notebook shows of each end of a long table."""
 
 
+class _OfDocument:
+    """What a result has of its document for programs, where it holds nothing by that name itself; made once."""
+
+    def __init__(self, make: Callable[[Document], Any]) -> None:
+        self.make = make
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, found: Any, owner: type) -> Any:
+        if found is None:  # a dataclass that asks for a default
+            raise AttributeError(self.name)
+        made = found.__dict__[self.name] = self.make(found.document("long"))
+        return made
+
+
 class InNotebook:
     """A result that shows itself as tables: `document`, which a notebook has as HTML, in which all that comes from
-    files is text."""
+    files is text.
+
+    frame      its table for programs
+    signature  what it depends on
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        def frame(self) -> pd.DataFrame: ...
+        @property
+        def signature(self) -> str: ...
+    else:
+        frame = _OfDocument(lambda document: to_frame(document.table.rows, columns=list(document.table.names)))
+        signature = _OfDocument(lambda document: document.signature)
 
     def _repr_html_(self) -> str:
         return render(self._shortened, "html")
@@ -135,6 +165,23 @@ class InNotebook:
     def _shortened(self, layout: Layout) -> Document:
         document = self.document(layout)
         return replace(document, blocks=[_ends(one) if isinstance(one, Table) else one for one in document.blocks])
+
+
+class FrameResult(InNotebook):
+    """A result that is one table. `result["p"]`, `len(result)` and iteration are those of its `.frame`, a DataFrame;
+    all else that pandas can do is done with that."""
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.frame[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.frame)
+
+    def __repr__(self) -> str:
+        return repr(self.frame)
 
 
 def _ends(table: Table) -> Table:

@@ -31,7 +31,6 @@ from gradedeval.kernel import (
 )
 from gradedeval.questions.compare import (
     ACROSS,
-    Comparison,
     Pair,
     compare,
     reversible_pairs,
@@ -150,7 +149,7 @@ def find(
         matrix,
         None if compared.table is None else baseline,
         compared,
-        topic_table(matrix.select(measures=matrix.comparable_measures())),
+        topic_table(matrix.select(measures=matrix.comparable_measures())).frame,
         pool_statistics(ranked, matrix.runs, options, settings.at),
         unjudged_by_depth(ranked, settings.at),
         found_alone(ranked, options),
@@ -168,12 +167,12 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings) -> Compa
     notes: list[str] = []
     try:
         with heard_by(notes.extend):  # the page has them, in the words of the command line
-            frame = compare(matrix, baseline, **asdict(test))
+            comparison = compare(matrix, baseline, **asdict(test))
     except InputError as error:
         if error.usage:
             raise
         return Compared(notes=[f"nothing is compared: {error.at_prompt}"])
-    comparison = Comparison(frame, matrix, test)
+    frame = comparison.frame
     table = next(block for block in comparison.document("wide").blocks if isinstance(block, Table))
     settings = comparison.aside.replace("\n", " | ")
     return Compared(frame_rows(frame), table, settings, notes, reversible_pairs(frame, matrix))

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 
 import gradedeval
+from gradedeval import clicks
 from gradedeval.kernel.formats.frames import ENDS, InNotebook
 
 HOSTILE = [f"{name}\udce9" for name in ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<b>&amp;</b>")]
@@ -86,3 +90,49 @@ def test_a_measure_prints_itself() -> None:
     measure = gradedeval.measures.ndcg(gain="exp") @ 10
     assert (repr(measure), str(measure), repr([measure])) == ("ndcg(gain=exp)@10",) * 2 + ("[ndcg(gain=exp)@10]",)
     assert gradedeval.parse_measures(repr(measure)) == [measure]
+
+
+SCORES = partial(gradedeval.evaluate, RUNS, QRELS, "err ndcg", residuals="total")
+FRAMES: dict[str, Callable[[], Any]] = {
+    "compare": lambda: gradedeval.compare(SCORES()),
+    "topic_table": lambda: gradedeval.topic_table(SCORES()),
+    "correlate": lambda: gradedeval.correlate(SCORES()),
+    "risk": lambda: gradedeval.risk(SCORES()),
+    "run_summaries": lambda: gradedeval.run_summaries(SCORES()),
+    "topic_differences": lambda: gradedeval.topic_differences(gradedeval.evaluate(TWO, QRELS, "err")),
+    "plan_topics": lambda: gradedeval.plan_topics(SCORES()),
+    "anova": lambda: gradedeval.anova(SCORES()),
+    "check": lambda: gradedeval.check(SCORES(), [gradedeval.Bound("min", "err", 0.1)]),
+    "clicks.measures": lambda: clicks.measures(
+        pd.DataFrame({"topic": [HOSTILE[0]], "clicks": [[1]], "shown": [["a"]]})
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("name", [*RESULTS, *FRAMES])
+def test_a_result_has_a_frame_and_a_signature(name: str) -> None:
+    result = (RESULTS | FRAMES)[name]()
+    frame = result.frame
+    assert isinstance(frame, pd.DataFrame)
+    assert len(frame)
+    assert result.signature or name == "LeftOut"
+    if name in FRAMES:
+        first = frame.columns[0]
+        assert (len(result), list(result), repr(result)) == (len(frame), list(frame), repr(frame))
+        assert result[first].equals(frame[first])
+        shown = ElementTree.fromstring(f"<page>{result._repr_html_()}</page>")
+        assert shown.find(".//td") is not None
+
+
+def test_a_plan_without_runs_has_no_signature() -> None:
+    plan = gradedeval.plan_topics(variance=0.1)
+    assert (plan.signature, len(plan)) == ("", 4)
+
+
+def test_a_report_of_lint_is_a_frame(tmp_path: Path) -> None:
+    (tmp_path / "a.run").write_text("1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n")
+    report = gradedeval.lint(tmp_path / "a.run")
+    assert (report["kind"].tolist(), report.errors, len(report)) == (["duplicate"], 1, 1)
+    assert "duplicate" in report._repr_html_()

@@ -87,7 +87,7 @@ def test_runs_are_compared_by_it() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores = gradedeval.evaluate(runs, qrels, "P(judged_only=True)@1", residuals=True)
-        (row,) = gradedeval.compare(scores, draws=10).to_dict("records")
+        (row,) = gradedeval.compare(scores, draws=10).frame.to_dict("records")
     assert (row["difference"], row["conclusive"]) == (-1, None)
 
 

@@ -168,13 +168,22 @@ def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0) -> Non
     if not handles:
         return
     labels = [str(handle.get_label()) for handle in handles]
-    # A letter is about as wide as 0.58 of its height; beside it stand the line and two gaps.
+    # A letter is about as wide as half its height; beside it stand the line and two gaps.
     points = float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
-    room, column = inches_of(ax)[0] * 1.05, points / 72 * (0.58 * max(map(len, labels)) + 3.8)
-    columns = max(1, min(len(handles), int(room / column)))
+    widths = [points / 72 * (0.52 * len(label) + 3.8) for label in labels]
+    columns = _columns_within(widths, inches_of(ax)[0] * 1.05)
     looks = {name: STYLE[f"legend.{name}"] for name in ("frameon", "handlelength", "columnspacing", "borderpad")}
     ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, bottom), ncols=columns, borderaxespad=0.2,
               fontsize=points, **looks)  # fmt: skip
+
+
+def _columns_within(widths: Sequence[float], room: float) -> int:
+    """The most columns, filled one after the other, that the entries of a legend fit into."""
+    for columns in range(len(widths), 1, -1):
+        rows = -(-len(widths) // columns)
+        if sum(max(widths[start : start + rows]) for start in range(0, len(widths), rows)) <= room:
+            return columns
+    return 1
 
 
 # A figure of one or several pictures, and how it is saved: the same bytes for the same numbers.
@@ -217,11 +226,25 @@ def no_room(figure: Figure) -> InputError:
     return InputError(flag.height, f"the picture has no room in {inches} inches", "leave it out", usage=True)
 
 
-def figure(panels: Sequence[Panel], width: float = WIDTH, height: float | None = None, signature: str = "") -> Figure:
+LEGENDS = ("above", "inside", "none")
+"""Where the legend of a picture may stand."""
+
+
+def figure(
+    panels: Sequence[Panel],
+    width: float = WIDTH,
+    height: float | None = None,
+    signature: str = "",
+    *,
+    title: str = "",
+    legend: str = LEGENDS[0],
+) -> Figure:
     """A figure with the pictures below each other, in the style of the house and without pyplot.
 
     width, height  inches; None: as high as the pictures ask for
     signature      text below them, in small print
+    title          text above them
+    legend         where those of the pictures stand, if anywhere
     """
     need_matplotlib()
     from matplotlib.figure import Figure
@@ -234,10 +257,13 @@ def figure(panels: Sequence[Panel], width: float = WIDTH, height: float | None =
         grid = made.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
         for panel, ax in zip(panels, grid[:, 0], strict=True):
             panel.draw(ax)
+            _place_legend(ax, legend)
+        if title:
+            made.suptitle(in_utf8(title), fontsize=STYLE["axes.titlesize"], parse_math=False)
         if height is None:
             made.draw_without_rendering()
             heights = [one + _legend_height(ax) for one, ax in zip(heights, grid[:, 0], strict=True)]
-            made.set_figheight(sum(heights) + below)
+            made.set_figheight(sum(heights) + below + TITLE * bool(title))
             grid[0, 0].get_gridspec().set_height_ratios(heights)
         share = below / made.get_figheight()
         made.set_layout_engine(ConstrainedLayoutEngine(rect=(0, share, 1, 1 - share), h_pad=0.03, w_pad=0.03))
@@ -247,10 +273,26 @@ def figure(panels: Sequence[Panel], width: float = WIDTH, height: float | None =
     return made
 
 
+TITLE = 0.18
+"""Inches that a title takes."""
+
+
+def _place_legend(ax: Axes, where: str) -> None:
+    """Move or remove the legend above axes."""
+    legend = ax.get_legend()
+    if legend is not None and where == "none":
+        legend.remove()
+    elif legend is not None and where == "inside":
+        legend.set(in_layout=False)
+        legend.set_bbox_to_anchor(None)
+        legend.set_loc("best")
+        legend.set_frame_on(True)
+
+
 def _legend_height(ax: Axes) -> float:
     """The height of the legend above axes, in inches."""
     legend = ax.get_legend()
-    return 0.0 if legend is None else legend.get_window_extent().height / ax.figure.dpi
+    return 0.0 if legend is None or not legend.get_in_layout() else legend.get_window_extent().height / ax.figure.dpi
 
 
 def _wrapped(signature: str, width: float) -> list[str]:

@@ -7,9 +7,12 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import click
+
 from gradedeval.analysis.pictures import (
     DPI,
     EXTENSIONS,
+    LEGENDS,
     WIDTH,
     Panel,
     as_bytes,
@@ -33,25 +36,29 @@ PICTURE_OPTIONS = [
     option(numbers.HEIGHT, section=OUTPUT, metavar="INCHES", help="Default: chosen to fit the content."),
     option(numbers.DPI, section=OUTPUT, default=DPI, metavar="N", help=f"Dots per inch of a png. Default: "
            f"{DPI}."),
+    option("--title", section=OUTPUT, default="", metavar="TEXT", help="Text above the picture."),
+    option("--legend", section=OUTPUT, type=click.Choice(LEGENDS), default=LEGENDS[0], help="Where the legend stands. "
+           f"Default: {LEGENDS[0]}."),
     option("--signature", "signed", section=OUTPUT, is_flag=True, help="Print the signature below the picture. The "
            "file's metadata always has it."),
 ]  # fmt: skip
 
 
 class Canvas:
-    """Where a picture goes: -o, --width, --height, --dpi and --signature.
+    """Where a picture goes: -o, --width, --height, --dpi, --title, --legend and --signature.
 
     Takes these options out of all options. Raises InputError (usage) where -o is missing or has another extension,
     where a size is none, and where matplotlib is not installed.
     """
 
     def __init__(self, keywords: dict[str, Any]) -> None:
-        taken = {name: keywords.pop(name) for name in ("output", "width", "height", "dpi", "signed")}
+        taken = {name: keywords.pop(name) for name in ("output", "width", "height", "dpi", "signed", "title", "legend")}
         if taken["output"] is None:
             raise InputError("-o", "missing file name", "for example -o picture.svg", usage=True)
         self.output: str = taken["output"]
         self.form = extension(self.output, "-o")
         check_size(taken["width"], taken["height"], taken["dpi"])
+        self.words = {name: taken[name] for name in ("title", "legend")}
         self.size, self.dpi, self.signed = (taken["width"], taken["height"]), taken["dpi"], taken["signed"]
         need_matplotlib()
 
@@ -61,7 +68,7 @@ class Canvas:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)  # as of letters that the font does not have
             warnings.simplefilter("ignore", DeprecationWarning)  # as matplotlib meets in pyparsing: not the user's
-            made = figure(panels, *self.size, signature if self.signed else "")
+            made = figure(panels, *self.size, signature if self.signed else "", **self.words)
             content = as_bytes(made, self.form, signature, self.dpi)
         said = dict.fromkeys(str(warning.message) for warning in caught)
         if any("collapsed to zero" in text for text in said):

@@ -369,6 +369,15 @@ def plot_clicks(correlations: Any, measure: Any = None, clicks: str = CLICKS, *,
     return drawn(partial(draw_clicks, frame=own[own["clicks"] == clicks], lists=correlations.lists), ax)
 
 
+DRAWN = ("err",)
+"""What is drawn where no measures are named."""
+
+
+def drawn_measures(measures: Any) -> dict[str, Any]:
+    """The measures of a picture: one where none are named, as each has a picture of its own."""
+    return {"measures": DRAWN if measures == DEFAULT else measures}
+
+
 def click_panels(correlations: Any, clicks: Drawn = CLICKS) -> list[Panel]:
     """A picture for each measure."""
     frame = correlations.frame[correlations.frame["clicks"] == clicks]
@@ -485,7 +494,9 @@ def read_parts(
     picture=Picture(
         click_panels,
         """Draw what users clicked on lists against a measure of these lists, a point for each list, as large as its
-        sessions, with the correlation that `gradedeval clicks correlate` prints.""",
+        sessions, with the correlation that `gradedeval clicks correlate` prints. Without -m the measure is err; each
+        of several has a picture, below each other.""",
+        asking=drawn_measures,
         signature=attrgetter("settings"),
         without=("pairs", "seed"),
     ),

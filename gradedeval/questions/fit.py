@@ -126,7 +126,7 @@ def read_ranges(
         return read
     words = [word for text in given for word in split_words(str(text))]
     if not words:
-        hint = f"for example {flag.measures:'nerr10(phi=0.05..0.95)'} or {flag.measures:nerr9@1..40}"
+        hint = f"for example {flag.measures:'rbp(p=0.1..0.95)'} or {flag.measures:ndcg@1..40}"
         raise InputError("", "no measure with a range", hint, usage=True)
     return [_read_range(word, table) for word in dict.fromkeys(words)]
 
@@ -135,7 +135,9 @@ def _read_range(text: str, table: Mapping[str, Measure] | None) -> MeasureRange:
     matches = list(_RANGE.finditer(text))
     if len(matches) != 1:
         what = f"has {len(matches)} ranges" if matches else "has no range"
-        raise InputError(repr(text), what, "write one, for example phi=0.05..0.95 or @1..40", usage=True)
+        bare = not matches and re.fullmatch(r"\w+(@\d+)?", text)
+        example = f"{text.partition('@')[0]}@1..40" if bare and not text.startswith("rbp") else "rbp(p=0.1..0.95)"
+        raise InputError(repr(text), what, f"write one, for example '{example}'", usage=True)
     match = matches[0]
     low, high, step = (None if match[name] is None else float(match[name]) for name in ("low", "high", "step"))
     before, after = text[: match.start()], text[match.end() :]

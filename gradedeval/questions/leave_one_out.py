@@ -173,7 +173,7 @@ class LeftOut(InNotebook):
                     run=("run", "text"),
                     **(GROUP if grouped else {}),
                     unique=("unique", "count"),
-                    unique_relevant=("relevant", "count"),
+                    unique_relevant=("unique relevant", "count"),
                     score=(measure.label, "score"),
                     score_without=("without", "score"),
                     change=("change", "signed"),

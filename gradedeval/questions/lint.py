@@ -342,7 +342,9 @@ class Report(FrameResult):
             names = ("file", *(field.name for field in fields(Defect)))
             rows = [(file.place, *astuple(defect)) for file in self.files for defect in file.defects]
             return Document([Table([Column(name) for name in names], rows)], nested=_nested(self))
-        blocks: list[Table | str] = [_problems(file, everything) for file in self.files]
+        few = len(self.files) <= FEW
+        listed = [_problems(file, everything) for file in self.files] if few else _by_kind(self, everything)
+        blocks: list[Table | str] = [*listed]
         return Document([*blocks, _facts_table(self)] if self.runs else blocks)
 
     def fails(self, *, strict: Strict = False) -> bool:
@@ -401,22 +403,79 @@ def lint_runs(
 # A report of lint -> tables: the problems and the facts of each run for people, a row a problem for programs.
 
 
+FEW = 3
+"""Files whose problems are listed file by file; of more they are listed by kind."""
+
+
 def _problems(file: Submission, show_all: bool) -> str:
     """How many defects a file has, and below that the defects."""
     errors, warnings = file.count("error"), file.count("warning")
     place = visible(file.place)
     place_and_format = place if file.format in ("", "trec") else f"{place} (format {visible(file.format)})"
-    head = f"{place_and_format}: {errors} {plural(errors, 'error')}, {warnings} {plural(warnings, 'warning')}"
-    lines = [head if errors or warnings else f"{place_and_format}: no problems found"]
+    lines = [f"{place_and_format}: {_counted(errors, warnings)}" if errors or warnings else
+             f"{place_and_format}: no problems found"]  # fmt: skip
     ranked = sorted(file.defects, key=lambda defect: (defect.weight, _first(file, defect.kind)))
     for (weight, kind), group in groupby(ranked, key=lambda defect: (defect.weight, defect.kind)):
         defects = list(group)
         shown = defects if show_all else defects[:SHOWN]
-        lines += [f"  {weight:<8} {defect}" for defect in shown]
+        lines += [f"  {weight:<8} {_said(file, defect)}" for defect in shown]
         rest = len(defects) - len(shown)
         if rest:
-            lines.append(f"  {weight:<8} {place}: {rest} more of the kind '{kind}'; --all lists them")
+            lines.append(f"  {weight:<8} {rest} more of the kind '{kind}'; --all lists them")
     return "\n".join(lines)
+
+
+def _counted(errors: int, warnings: int) -> str:
+    return f"{errors} {plural(errors, 'error')}, {warnings} {plural(warnings, 'warning')}"
+
+
+def _said(file: Submission, defect: Defect, hint: bool = True) -> str:
+    """A defect below the name of its file: the line, if any, what is wrong, and how to fix it."""
+    line = defect.place.removeprefix(file.place).lstrip(":")
+    said = f"{defect.problem}; {defect.hint}" if hint and defect.hint else defect.problem
+    return visible(f"line {line}: {said}" if line else said)
+
+
+def _by_kind(report: Report, show_all: bool) -> list[str]:
+    """How many defects the files have, and below that those of each kind, the rarest first."""
+    folder = _folder(report.runs)
+    clean = sum(not file.defects for file in report.files)
+    where = f" in {visible(folder)}" if folder else ""
+    told = _counted(report.errors, report.warnings)
+    blocks = [f"{len(report.runs)} runs{where}: {told}; {clean} of {len(report.files)} files without problems"]
+    found: dict[tuple[str, str], list[tuple[Submission, Defect]]] = {}
+    for file in report.files:
+        for defect in file.defects:
+            found.setdefault((defect.weight, defect.kind), []).append((file, defect))
+    for (weight, kind), pairs in sorted(found.items(), key=lambda item: (item[0][0], len(item[1]))):
+        blocks.append(_of_kind(f"{weight}, {kind}", pairs, f"{folder}/" if folder else "", show_all))
+    return blocks
+
+
+def _of_kind(kind: str, pairs: list[tuple[Submission, Defect]], folder: str, show_all: bool) -> str:
+    """The defects of a kind: of each file the first, of the first ten files, unless all are wanted."""
+    by_file: dict[int, list[tuple[Submission, Defect]]] = {}
+    for file, defect in pairs:
+        by_file.setdefault(id(file), []).append((file, defect))
+    hints = {defect.hint for _, defect in pairs}
+    lines = [f"{kind}: {len(by_file)} {plural(len(by_file), 'file')}"]
+    lines[0] += f"; {visible(min(hints))}" if len(hints) == 1 and min(hints) else ""
+    for own in list(by_file.values())[: None if show_all else SHOWN]:
+        for file, defect in own if show_all else own[:1]:
+            more = f" (and {len(own) - 1} more)" if len(own) > 1 and not show_all else ""
+            said = _said(file, defect, len(hints) > 1)
+            lines.append(f"  {visible(file.place.removeprefix(folder))}: {said.replace(visible(folder), '')}{more}")
+    if len(by_file) > SHOWN and not show_all:
+        lines.append(f"  {len(by_file) - SHOWN} more files; --all lists them")
+    return "\n".join(lines)
+
+
+def _folder(runs: Sequence[Submission]) -> str:
+    """The folder that all runs are in, if there is one."""
+    try:
+        return os.path.commonpath([os.path.dirname(run.place) for run in runs])
+    except ValueError:  # of absolute and relative paths
+        return ""
 
 
 def _first(file: Submission, kind: str) -> int:
@@ -426,7 +485,7 @@ def _first(file: Submission, kind: str) -> int:
 
 def _facts_table(report: Report) -> Table:
     judged = any(facts.unjudged for facts in report.facts)
-    counts = ("topics", "documents", "fewest", "median", "most", "tied", "float32")
+    counts = ("topics", "documents", "min depth", "median depth", "max depth", "tied", "tied float32")
     columns = [Column("run"), Column("tag"), *(Column(name, "number") for name in counts)]
     columns += [Column(f"unjudged@{depth}", "score") for depth in DEPTHS] if judged else []
     rows = [

@@ -90,12 +90,12 @@ class Pool(InNotebook):
             self.runs,
             run=("run", "text"),
             **(GROUP if grouped else {}),
-            judged_depth=("judged depth", "number"),
-            least_judged_depth=("least", "count"),
+            judged_depth=("judged depth (median)", "number"),
+            least_judged_depth=("judged depth (min)", "count"),
             judged=(f"judged@{self.at}", "score"),
             unique=("unique", "count"),
-            unique_judged=("judged", "count"),
-            unique_relevant=("relevant", "count"),
+            unique_judged=("unique judged", "count"),
+            unique_relevant=("unique relevant", "count"),
             overlap=(f"overlap@{self.at}", "score"),
         )
         blocks: list[Table | str] = [runs]
@@ -106,8 +106,8 @@ class Pool(InNotebook):
                     group=("group", "text"),
                     runs=("runs", "count"),
                     unique=("unique", "count"),
-                    unique_judged=("judged", "count"),
-                    unique_relevant=("relevant", "count"),
+                    unique_judged=("unique judged", "count"),
+                    unique_relevant=("unique relevant", "count"),
                 )
             )
         if 2 < len(self.runs) <= FEW_RUNS:
@@ -119,9 +119,7 @@ class Pool(InNotebook):
             columns: dict[str, tuple[str, Kind]] = {"topic": ("topic", "text")}
             columns |= {name: (name, "count") for name in self.topics.columns if name != "topic"}
             blocks.append(shown(self.topics, **columns))
-        words = (
-            "judged depth: median over topics of the rank down to which all is judged; least: the lowest of any topic"
-        )
+        words = "judged depth: rank down to which all documents are judged, the median and the minimum over topics"
         unique = "unique: documents that no other run has" + (", or no other group" if grouped else "")
         signature = "\n".join(
             part for part in (f"{words} | {unique}" if len(self.topics) else unique, self.signature) if part

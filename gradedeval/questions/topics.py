@@ -110,8 +110,6 @@ def _by_topic(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame
 
 
 COLUMNS = ("measure", "topic", "baseline", "run", "difference", "low", "high", "settled", "sign")
-NAMED = 12
-"""Topics an inch: of more the names would be too small to read."""
 MANY = 400
 """Topics: the bars of more would be thinner than a dot, and so are drawn as areas."""
 
@@ -199,7 +197,7 @@ def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
     ax.grid(axis="y", color=pictures.LIGHT, linewidth=0.4)
     room = max(0.7, (8 - len(frame)) / 2)
     ax.set_xlim(-room, len(frame) - 1 + room)
-    _name_topics(ax, frame["topic"].tolist())
+    _name_topics(ax, frame["topic"].tolist(), difference)
     ax.set_ylabel(
         f"difference in {pictures.shown(frame['measure'].iloc[0])}{pictures.LOWER if frame['sign'].iloc[0] < 0 else ''}"
     )
@@ -216,12 +214,39 @@ def _draw(ax: Axes, chosen: Bools, ends: Floats, begins: Floats | None = None, *
     return ax.fill_between(place, first, last, step="mid", linewidth=0, **look)
 
 
-def _name_topics(ax: Axes, names: list[str]) -> None:
-    """The names of topics below their bars, where there is room for them."""
+EXTREMES = 5
+"""Topics of each sign that are named where there is no room for all."""
+SMALLEST = 4.5
+"""Points: the smallest letters in which topics are named."""
+
+
+def _name_topics(ax: Axes, names: list[str], differences: Floats) -> None:
+    """The names of topics below their bars, in two rows where one has no room; or else of the largest differences."""
     inches, _ = pictures.inches_of(ax)
-    few = len(names) <= inches * NAMED
-    ax.set_xticks(range(len(names)) if few else [], [pictures.shown(name, 16) for name in names] if few else [])
-    if few and max(map(len, names)) * len(names) > inches * 12:
-        ax.tick_params(axis="x", labelrotation=90)
+    labels = [pictures.shown(name, 16) for name in names]
+    longest, own = max(map(len, labels)), float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
+    flat, width = longest * len(names) <= inches * 12, 72 * inches / (len(names) + 1.4)
+    points = min(own, 2 * width)
+    every = flat or points >= SMALLEST
+    places = list(range(len(names))) if every else _largest(differences, int(own * 1.1 / width) + 1)
+    ax.set_xticks(places, [labels[place] for place in places])
+    if not flat:
+        points = points if every else own
+        ax.tick_params(axis="x", labelrotation=90, labelsize=points, pad=1.5)
+        for tick in ax.xaxis.get_major_ticks()[1::2] if every and own > width else ():
+            tick.set_pad(1.5 + 0.62 * points * longest + 2)
     count = f"{len(names)} {plural(len(names), 'topic')}"
-    ax.set_xlabel("topic" if few else f"{count}, by difference")
+    ax.set_xlabel("topic" if every else f"{count} (largest named)")
+
+
+def _largest(differences: Floats, apart: int) -> list[int]:
+    """The places of the largest differences of each sign, no two closer than their names allow."""
+    chosen: list[int] = []
+    for better in (differences > 0, differences < 0):
+        of_sign: list[int] = []
+        for place in np.argsort(-np.abs(np.where(better, differences, 0)), kind="stable").tolist():
+            near = any(abs(place - other) < apart for other in chosen + of_sign)
+            if better[place] and not near and len(of_sign) < EXTREMES:
+                of_sign.append(place)
+        chosen += of_sign
+    return sorted(chosen)

@@ -97,7 +97,7 @@ def test_every_bad_line_is_named_and_not_the_first_ones_alone(tmp_path: Path, cl
     assert defects(found, "error") == [f"run.txt:{at}: score 'x' is not a number" for at in range(1, 26)]
     short = cli("lint", "run.txt").text
     assert short.count("is not a number") == 10
-    assert "run.txt: 15 more of the kind 'score'; --all lists them" in short
+    assert "15 more of the kind 'score'; --all lists them" in short
     assert cli("lint", "run.txt", "--all").text.count("is not a number") == 25
 
 
@@ -212,7 +212,10 @@ def test_runs_are_compared_with_each_other(tmp_path: Path, cli: Command) -> None
         "c: 1 of 2 topics of the other runs are missing (2)",
     ]
     table = cli("lint", "a", "b", "c").text.split("\n\n")[-1].splitlines()
-    assert " ".join(table[0].split()) == "run tag topics documents fewest median most tied float32 errors warnings"
+    assert (
+        " ".join(table[0].split())
+        == "run tag topics documents min depth median depth max depth tied tied float32 errors warnings"
+    )
     assert " ".join(table[2].split()) == "a run 2 3 1 1.5 2 0 0 0 0"
     assert [line.split()[0] for line in table[2:]] == ["a", "b", "c"]
 
@@ -373,3 +376,17 @@ def test_qrels_are_recognised_among_the_arguments(cli: Command, tmp_path: Path) 
     assert cli("lint", "run.txt", "qrels", "-f", "json").out == wanted
     assert cli("lint", "qrels", "run.txt", "-f", "json").out == wanted
     assert json.loads(cli("lint", "qrels", "-f", "json").text)["files"][0]["kind"] == "qrels"
+
+
+def test_problems_of_many_runs_are_listed_by_kind_and_their_folder_once(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "deep" / "runs").mkdir(parents=True)
+    for name in "abcdefghijkl":
+        (tmp_path / "deep" / "runs" / name).write_bytes(RUN if name != "c" else b"1 Q0 z x y mine\n2 Q0 z 1 y mine\n")
+    text = cli("lint", "deep/runs").text
+    listed = text.rpartition("\n\n")[0]
+    assert text.startswith("12 runs in deep/runs: 2 errors, 31 warnings; 1 of 12 files without problems\n\nerror, ")
+    assert listed.count("deep/runs") == 1
+    assert "  c: line 1: score 'y' is not a number" in listed
+    assert "(and 1 more)" in listed
+    assert "more files; --all lists them" in listed
+    assert "more files" not in cli("lint", "deep/runs", "--all").text

@@ -110,7 +110,8 @@ def test_topics_are_differences_in_order_and_grey_where_open(scores: gradedeval.
         [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in drawn["range if all were judged"]],
         known[["low", "high"]],
     )
-    assert ax.get_xlabel() == f"{len(own)} topics, by difference"
+    assert ax.get_xlabel() == "topic"
+    assert names(ax.get_xticklabels()) == own["topic"].tolist()
 
 
 def test_few_topics_are_named_and_a_run_may_be_the_baseline(scores: gradedeval.Scores, ax: Axes) -> None:
@@ -699,11 +700,33 @@ def test_what_libraries_say_of_each_other_is_not_told(
 ) -> None:
     drawn = canvas.figure
 
-    def warns(*words: Any) -> Any:
+    def warns(*words: Any, **named: Any) -> Any:
         warnings.warn("'parseString' deprecated - use 'parse_string'", OfALibrary, stacklevel=1)
-        return drawn(*words)
+        return drawn(*words, **named)
 
     monkeypatch.setattr(canvas, "figure", warns)
     said = cli("plot", "weights", "-m", "rbp", "-o", str(tmp_path / "x.svg"))
     assert said.code == 0
     assert [line for line in said.messages if "deprecated" in line] == []
+
+
+def test_of_very_many_topics_the_largest_differences_are_named(ax: Axes) -> None:
+    qrels = {f"{topic:03}": {"a": 1} for topic in range(300)}
+    runs = {
+        "x": {topic: {"a": 1.0} if topic < "200" else {"b": 2.0, "a": 1.0} for topic in qrels},
+        "y": {topic: {"a": 1.0} if topic > "100" else {"b": 2.0, "c": 1.5, "a": 1.0} for topic in qrels},
+    }
+    gradedeval.plot.topics(gradedeval.evaluate(runs, qrels, "rr"), ax=ax)
+    named = names(ax.get_xticklabels())
+    assert 2 <= len(named) <= 10
+    assert ax.get_xlabel() == "300 topics (largest named)"
+
+
+@pytest.mark.parametrize("where", ["above", "inside", "none"])
+def test_every_picture_takes_a_title_and_says_where_the_legend_stands(where: str, cli: Command, tmp_path: Path) -> None:
+    target = tmp_path / "x.svg"
+    said = cli("plot", "weights", "-m", "rbp dcg", "-o", str(target), "--title", "A $ title", "--legend", where)
+    assert said.code == 0
+    text = target.read_text()
+    assert "A $ title" in text
+    assert (">rbp<" in text) == (where != "none")

@@ -380,11 +380,11 @@ def test_qrels_are_recognised_among_the_arguments(cli: Command, tmp_path: Path) 
 
 def test_problems_of_many_runs_are_listed_by_kind_and_their_folder_once(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "deep" / "runs").mkdir(parents=True)
-    for name in "abcdefghijkl":
+    for name in "abcdefghijklmn":
         (tmp_path / "deep" / "runs" / name).write_bytes(RUN if name != "c" else b"1 Q0 z x y mine\n2 Q0 z 1 y mine\n")
     text = cli("lint", "deep/runs").text
     listed = text.rpartition("\n\n")[0]
-    assert text.startswith("12 runs in deep/runs: 2 errors, 31 warnings; 1 of 12 files without problems\n\nerror, ")
+    assert text.startswith("14 runs in deep/runs: 2 errors, 24 warnings; 1 of 14 files without problems\n\nerror, ")
     assert listed.count("deep/runs") == 1
     assert "  c: line 1: score 'y' is not a number" in listed
     assert "(and 1 more)" in listed

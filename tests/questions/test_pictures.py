@@ -716,7 +716,7 @@ def test_of_very_many_topics_the_largest_differences_are_named(ax: Axes) -> None
         "x": {topic: {"a": 1.0} if topic < "200" else {"b": 2.0, "a": 1.0} for topic in qrels},
         "y": {topic: {"a": 1.0} if topic > "100" else {"b": 2.0, "c": 1.5, "a": 1.0} for topic in qrels},
     }
-    gradedeval.plot.topics(gradedeval.evaluate(runs, qrels, "rr"), ax=ax)
+    gradedeval.plot.topics(gradedeval.evaluate(runs, qrels, "rr", residuals="total"), ax=ax)
     named = names(ax.get_xticklabels())
     assert 2 <= len(named) <= 10
     assert ax.get_xlabel() == "300 topics (largest named)"

@@ -12,7 +12,7 @@ from gradedeval.kernel.measures import notation
 from gradedeval.kernel.measures.notation import IA, Spelling
 from gradedeval.kernel.measures.parse import canonical
 from gradedeval.kernel.options import OPTIONS
-from gradedeval.kernel.scoring.signature import INTERVAL, NAMES
+from gradedeval.kernel.scoring.signature import BETWEEN, GAINS, INTERVAL, NAMES, QRELS, renamed
 
 FREE = (
     r"(gradedeval|(run|qrels) format|topics|names|\d+ chosen topics?|max gain|max residual|residual depth"
@@ -20,15 +20,6 @@ FREE = (
 )
 """The parts that may differ between scores that are compared: the version, formats of files, which topics count, what
 residuals, bounds and intervals are, what measures are called."""
-
-
-_BETWEEN = r' \| (?=(?:[^"]*"[^"]*")*[^"]*$)'  # parts, not the words of a quoted file name
-
-
-_QRELS = r"qrels (?P<qrels>\w+), grades [^,]+, top (?P<top>[^,]+)(, intents [^,]+)?(, \d+ strata)?"
-
-
-_GAINS = r'(?P<measures>[^"]+?): (?P<scheme>.+)'
 
 
 _GIVEN = r'\b(?:gain|rel|g)=("[^"]*"|[^,()]*),?'
@@ -59,8 +50,8 @@ class Signature:
     @classmethod
     def read(cls, text: str) -> Signature | None:
         """The signature that a text is; None where it is none."""
-        parts = tuple(re.split(_BETWEEN, text))
-        return cls(parts) if len(parts) > 1 and re.fullmatch(_QRELS, parts[1]) else None
+        parts = tuple(re.split(BETWEEN, text))
+        return cls(parts) if len(parts) > 1 and re.fullmatch(QRELS, parts[1]) else None
 
     @property
     def version(self) -> str:
@@ -85,7 +76,7 @@ class Signature:
     def files(self) -> dict[str, str]:
         """What measures read -> its checksum."""
         files = (
-            re.fullmatch(_FILE, part) for part in self.parts if not (re.match(FREE, part) or re.fullmatch(_GAINS, part))
+            re.fullmatch(_FILE, part) for part in self.parts if not (re.match(FREE, part) or re.fullmatch(GAINS, part))
         )
         return {match["name"]: match["digest"] for match in files if match and match["name"] != "costs"}
 
@@ -93,7 +84,7 @@ class Signature:
     def gains(self) -> dict[str, set[str]]:
         """The name of a measure -> its gain schemes, each with the parameters at their defaults."""
         gains: dict[str, set[str]] = {}
-        for listed in filter(None, (re.fullmatch(_GAINS, part) for part in self.parts if not re.match(FREE, part))):
+        for listed in filter(None, (re.fullmatch(GAINS, part) for part in self.parts if not re.match(FREE, part))):
             for measure in listed["measures"].split(", "):
                 name, _, defaults = re.sub(_GIVEN, "", measure.removeprefix(f"{IA}(")).partition("(")
                 gains.setdefault(name.rstrip(")"), set()).add(defaults.strip("()") + listed["scheme"])
@@ -128,20 +119,17 @@ class Signature:
     def notations(self) -> dict[str, str]:
         """Measures that go by other names than their own: name -> notation."""
         part = next((part for part in self.parts if part.startswith(NAMES)), "")
-        words = part.removeprefix(NAMES).split(" = ")
-        names = [words[0], *(word.rpartition(", ")[2] for word in words[1:-1])]
-        known = [*(word.rpartition(", ")[0] for word in words[1:-1]), words[-1]]
-        return dict(zip(names, known, strict=True)) if part else {}
+        return renamed(part) if part else {}
 
 
 def without_interval(text: str) -> str:
     """The text of a signature without what it says of --interval."""
-    return " | ".join(part for part in re.split(_BETWEEN, text) if not part.endswith(INTERVAL))
+    return " | ".join(part for part in re.split(BETWEEN, text) if not part.endswith(INTERVAL))
 
 
 def _settings(part: str) -> Iterator[tuple[str, str]]:
     """What a part says of all measures: names and values."""
-    if qrels := re.fullmatch(_QRELS, part):
+    if qrels := re.fullmatch(QRELS, part):
         yield from (("qrels", qrels["qrels"]), ("top grade", qrels["top"]))
     elif part.startswith("standardized "):
         yield "standardized scores", part.rpartition(" ")[2]  # a checksum: made of these runs, or read from a file

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -243,6 +243,18 @@ def check_history(history: str | None, flag: str, keywords: Mapping[str, Any]) -
         raise InputError(flag, "'-' is not a file that can be appended to", "name one, as in history.jsonl", usage=True)
 
 
+def signed() -> Literal["short", "full"] | None:
+    """How the command that runs signs tables for people: see --signature and --quiet."""
+    return None if asked_for("quiet") else asked_for("signature") or "short"
+
+
+def signing() -> Callable[[str], str]:
+    """What makes of a signature that of a table for people, in the command that runs."""
+    from gradedeval.kernel.scoring.signature import SIGNATURES  # not for a help page
+
+    return SIGNATURES[signed()]
+
+
 class Destination:
     """Where a result goes: -f, -o and --digits.
 
@@ -257,7 +269,7 @@ class Destination:
         """Write the result; where the format has no place for its settings, they go to stderr."""
         if settings and not FORMATS[self.form].signed:
             tell([settings])
-        write(render(make, self.form, self.digits, signed=not asked_for("quiet")), self.output)
+        write(render(make, self.form, self.digits, signing()), self.output)
 
 
 def as_time(time: str | datetime | None) -> datetime | None:

@@ -22,8 +22,9 @@ from gradedeval.analysis.pictures import (
     need_matplotlib,
     no_room,
 )
-from gradedeval.cli.options import WRITES, option
-from gradedeval.cli.output import write_bytes
+from gradedeval.cli.arguments import signing
+from gradedeval.cli.options import SIGNATURE, WRITES, option
+from gradedeval.cli.output import asked_for, write_bytes
 from gradedeval.errors import InputError, shorten, tell
 from gradedeval.kernel.options import numbers
 from gradedeval.kernel.options.definition import OUTPUT
@@ -39,8 +40,7 @@ PICTURE_OPTIONS = [
     option("--title", section=OUTPUT, default="", metavar="TEXT", help="Text above the picture."),
     option("--legend", section=OUTPUT, type=click.Choice(LEGENDS), default=LEGENDS[0], help="Where the legend stands. "
            f"Default: {LEGENDS[0]}."),
-    option("--signature", "signed", section=OUTPUT, is_flag=True, help="Print the signature below the picture. The "
-           "file's metadata always has it."),
+    SIGNATURE,
 ]  # fmt: skip
 
 
@@ -52,14 +52,14 @@ class Canvas:
     """
 
     def __init__(self, keywords: dict[str, Any]) -> None:
-        taken = {name: keywords.pop(name) for name in ("output", "width", "height", "dpi", "signed", "title", "legend")}
+        taken = {name: keywords.pop(name) for name in ("output", "width", "height", "dpi", "title", "legend")}
         if taken["output"] is None:
             raise InputError("-o", "missing file name", "for example -o picture.svg", usage=True)
         self.output: str = taken["output"]
         self.form = extension(self.output, "-o")
         check_size(taken["width"], taken["height"], taken["dpi"])
         self.words = {name: taken[name] for name in ("title", "legend")}
-        self.size, self.dpi, self.signed = (taken["width"], taken["height"]), taken["dpi"], taken["signed"]
+        self.size, self.dpi = (taken["width"], taken["height"]), taken["dpi"]
         need_matplotlib()
 
     def draw(self, panels: Sequence[Panel], signature: str) -> None:
@@ -68,7 +68,7 @@ class Canvas:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)  # as of letters that the font does not have
             warnings.simplefilter("ignore", DeprecationWarning)  # as matplotlib meets in pyparsing: not the user's
-            made = figure(panels, *self.size, signature if self.signed else "", **self.words)
+            made = figure(panels, *self.size, signing()(signature) if asked_for("signature") else "", **self.words)
             content = as_bytes(made, self.form, signature, self.dpi)
         said = dict.fromkeys(str(warning.message) for warning in caught)
         if any("collapsed to zero" in text for text in said):

@@ -239,16 +239,20 @@ def files_named(keywords: Mapping[str, Any]) -> list[str]:
     return [file for file in named if file is not None]
 
 
-def _remembered(name: str, section: str, help: str) -> Decorator:
-    """A flag that no command reads itself: see `asked_for`."""
-    return option(name, section=section, is_flag=True, expose_value=False, callback=ask_for, help=help)
+def _remembered(name: str, section: str, help: str, **settings: Any) -> Decorator:
+    """An option that no command reads itself: see `asked_for`."""
+    return option(name, section=section, expose_value=False, callback=ask_for, help=help, **settings)
 
 
 _MEASURES_FROM = option(
     "--measures-from", multiple=True, section=GAINS, metavar="FILE.py", file=READS, help="Load measures of your own."
 )
-_DEBUG = _remembered("--debug", GAINS, "Print the traceback where a measure of your own fails.")
-QUIET = _remembered("--quiet", OUTPUT, "Print results and errors only: no notes, and no signature line below a table.")
+_DEBUG = _remembered("--debug", GAINS, "Print the traceback where a measure of your own fails.", is_flag=True)
+QUIET = _remembered("--quiet", OUTPUT, "Print results and errors only: no notes, and no signature line below a table.",
+                    is_flag=True)  # fmt: skip
+SIGNATURE = _remembered("--signature", OUTPUT, "Sign tables with the version, the qrels and what differs from the "
+                        "defaults (short), or with all that numbers depend on, as files for programs are. Default: "
+                        "short; below pictures none.", type=click.Choice(["short", "full"]))  # fmt: skip
 
 
 JOBS = option(
@@ -296,6 +300,7 @@ def output_options(
         option("-f", "--format", "form", section=OUTPUT, type=click.Choice(list(formats), case_sensitive=False),
                metavar="FORMAT", help=f"Output format: {', '.join(formats)}. Default: {default}."),
         output_file(output) if output else OUTPUT_FILE,
+        SIGNATURE,
     ]  # fmt: skip
     if digits:
         help = f"Round to N digits. Default: {digits} in tables."

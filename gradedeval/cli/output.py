@@ -85,15 +85,15 @@ def report(error: InputError) -> None:
         say(error.trace.rstrip())
 
 
-def ask_for(context: click.Context, parameter: click.Parameter, value: bool) -> None:
-    """Remember --quiet or --debug of the command that runs; a callback of these options."""
+def ask_for(context: click.Context, parameter: click.Parameter, value: bool | str | None) -> None:
+    """Remember --quiet, --debug or --signature of the command that runs; a callback of these options."""
     context.meta[f"{__name__}.{parameter.name}"] = value
 
 
-def asked_for(name: str) -> bool:
-    """Whether the command that runs was given --quiet or --debug."""
+def asked_for(name: str) -> Any:
+    """What --quiet, --debug or --signature of the command that runs was given; None or False: nothing."""
     context = click.get_current_context(silent=True)
-    return context is not None and bool(context.meta.get(f"{__name__}.{name}"))
+    return None if context is None else context.meta.get(f"{__name__}.{name}")
 
 
 def stop_quietly() -> None:

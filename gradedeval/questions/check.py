@@ -11,9 +11,9 @@ from xml.sax.saxutils import quoteattr
 from gradedeval import analysis, kernel
 from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
-from gradedeval.cli.arguments import as_time, check_history, measure_table, run_and_qrels
+from gradedeval.cli.arguments import as_time, check_history, measure_table, run_and_qrels, signing
 from gradedeval.cli.many_runs import options_with_residuals, scores_with_baseline, tell_assumptions
-from gradedeval.cli.output import asked_for, say, write
+from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError, Note, flag, plural, tell, visible
 from gradedeval.kernel import (
     Column,
@@ -446,7 +446,7 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 
 def _text(found: Checked) -> str:
     lines = [f"{'ok  ' if verdict.passed else 'FAIL'}  {verdict.line}" for verdict in found.verdicts]
-    signed = [found.signature] if found.signature and not asked_for("quiet") else []
+    signed = [line for line in [signing()(found.signature)] if line]
     return "\n".join([*lines, "", summary(found.verdicts), *signed]) + "\n"
 
 

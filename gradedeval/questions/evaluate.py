@@ -17,6 +17,7 @@ from gradedeval.cli.arguments import (
     one_measure,
     run_and_qrels,
     sharing,
+    signed,
     standardization,
 )
 from gradedeval.cli.options import (
@@ -36,7 +37,7 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.cli.output import asked_for, report, say, write
+from gradedeval.cli.output import report, say, write
 from gradedeval.errors import SHOWN, InputError, flag, tell
 from gradedeval.kernel import (
     CWL_DEFAULT,
@@ -199,8 +200,8 @@ def command(
         _keep(scores, {} if tags else kernel.named_runs(runs), **kept)
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written := written and is_possible(published, scores):
-        signed, style = not asked_for("quiet"), published.style(scores) if published else None
-        write(kernel.render_scores(scores, form, **shown, signed=signed, style=style), output)
+        style = published.style(scores) if published else None
+        write(kernel.render_scores(scores, form, **shown, signed=signed(), style=style), output)
     _report(scores, output, written)
 
 

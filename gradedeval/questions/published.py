@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -197,7 +197,7 @@ def table(
     caption: str | None = None,
     label: str | None = None,
     by_topic: bool = False,
-    signed: bool = True,
+    signature: Literal["short", "full"] | None = "short",
 ) -> str:
     """Scores as a table to publish, as `gradedeval eval -f latex --best --baseline RUN` prints it.
 
@@ -215,7 +215,8 @@ def table(
     caption     makes a LaTeX table a float; text, in which nothing is a command
     label       by which LaTeX refers to it
     by_topic    a row for each topic as well
-    signed      whether the signature stands below, in LaTeX as a comment
+    signature   what stands below, in LaTeX as a comment: the version, the qrels and what differs from the defaults
+                (short), all that the numbers depend on (full) or nothing (None)
 
     The table needs booktabs; its legend names marks, test, correction and level. What is left out or cannot be
     significant is a warning. Raises InputError where something goes with nothing, and as `gradedeval.compare` does.
@@ -228,4 +229,4 @@ def table(
     published.check_runs([run.run for run in scores.runs])
     style = published.style(scores)
     digits = numbers.DIGITS.check_or_none(digits)
-    return render_scores(scores, form, by_topic=by_topic, digits=digits, signed=signed, style=style)
+    return render_scores(scores, form, by_topic=by_topic, digits=digits, signed=signature, style=style)

@@ -569,7 +569,7 @@ def test_a_frame_without_text_may_begin_a_zst_file(tmp_path: Path, cli: Command)
 def test_no_grade_is_minus_zero(tmp_path: Path, cli: Command) -> None:
     (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
     (tmp_path / "qrels.txt").write_text("1 0 a -0\n1 0 b 0.5\n1 0 c 0\n")
-    assert b"grades 0..0.5" in cli("run.txt", "qrels.txt", "-m", "ap(rel=0.5)").out
+    assert b"grades 0..0.5" in cli("run.txt", "qrels.txt", "-m", "ap(rel=0.5)", "--signature", "full").out
 
 
 def test_one_score_of_two_runs_says_whose_it_is(tmp_path: Path, cli: Command) -> None:

@@ -117,7 +117,7 @@ def test_an_option_is_one_definition(copy: Path) -> None:
         replace(copy / "gradedeval" / "kernel" / "options" / "__init__.py", line)
 
     scored, page = (python(copy, "-m", *shlex.split(words.removeprefix("$ "))) for words in session.splitlines())
-    assert " | min depth 3 | " in scored
+    assert " | min depth 3\n" in f"{scored}\n"
     assert "--min-depth N" in page
     assert "min_depth " in python(copy, "-c", "import gradedeval; print(gradedeval.evaluate.__doc__)")
     key = "from gradedeval.questions.limits import OPTION_KEYS; print(OPTION_KEYS['min-depth'].text)"

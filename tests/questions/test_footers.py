@@ -59,7 +59,7 @@ def test_a_plan_without_runs_names_what_takes_their_place(cli: Command) -> None:
 
 @pytest.mark.usefixtures("files")
 def test_measures_of_one_name_are_told_apart_by_what_differs(cli: Command) -> None:
-    words = ("one", "qrels", "-m", "err err(gain=linear) rbp rbp(gain=exp) ap ap(rel=2)")
+    words = ("one", "qrels", "-m", "err err(gain=linear) rbp rbp(gain=exp) ap ap(rel=2)", "--signature", "full")
     line = cli(*words).text.splitlines()[-1]
     assert line.split(" | ")[4:] == [
         "err, rbp(gain=exp,p=0.8): exp gains",
@@ -68,7 +68,7 @@ def test_measures_of_one_name_are_told_apart_by_what_differs(cli: Command) -> No
         "ap(rel=2): rel 2",
     ]
     # A joint signature and that of a measure alone name the same gains.
-    other = cli("one", "qrels", "-m", "err(gain=linear)").text.splitlines()[-1]
+    other = cli("one", "qrels", "-m", "err(gain=linear)", "--signature", "full").text.splitlines()[-1]
     joint, alone = Signature.read(line), Signature.read(other)
     assert joint is not None
     assert alone is not None

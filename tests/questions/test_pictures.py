@@ -342,7 +342,7 @@ def test_nothing_of_matplotlib_is_changed_for_good(scores: gradedeval.Scores) ->
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("form", ["svg", "png", pytest.param("pdf", marks=pytest.mark.exhaustive)])
 def test_a_file_has_the_signature_and_the_same_bytes_again(form: str, cli: Command, tmp_path: Path) -> None:
-    words = ("plot", "weights", "-m", "p@3", "--ranks", "5", "--signature", "-o")
+    words = ("plot", "weights", "-m", "p@3", "--ranks", "5", "--signature", "full", "-o")
     for name in ("one", "two"):
         outcome = cli(*words, f"{name}.{form}")
         assert (outcome.code, outcome.out) == (0, b""), outcome.err
@@ -414,7 +414,7 @@ def test_every_picture_is_drawn_at_the_prompt_with_the_options_of_its_command(cl
     }
     assert list(pictures) == list(PICTURES)
     for name, words in pictures.items():
-        outcome = cli("plot", name, *words, "--signature", "--width", "5", "-o", f"{name}.svg")
+        outcome = cli("plot", name, *words, "--signature", "short", "--width", "5", "-o", f"{name}.svg")
         assert (outcome.code, outcome.out, outcome.messages) == (0, b"", []), name
         assert "gradedeval 0" in (tmp_path / f"{name}.svg").read_text(encoding="utf-8"), name
 

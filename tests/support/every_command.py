@@ -58,7 +58,7 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "plot pr": ((*RUNS, "qrels"),),
     "plot informative": ((*RUNS, "qrels", "--min-ranks", "1", "--min-found", "1"),),
     "plot topics": ((*AB, "qrels", "-m", "ndcg"),),
-    "plot runs": ((*RUNS, "qrels", "-m", "ndcg", "--signature"),),
+    "plot runs": ((*RUNS, "qrels", "-m", "ndcg", "--signature", "full"),),
     "plot weights": (("-m", "rbp"),),
     "plot fit": ((*RUNS, "qrels", "-m", "rbp(p=0.1..0.9)", "--to", "ndcg", "--precision", "0.2"),),
     "plot power": ((*RUNS, "qrels", *M, "--draws", "50"),),

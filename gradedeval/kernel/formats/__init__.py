@@ -147,12 +147,12 @@ def formats_for(*layouts: Layout) -> tuple[str, ...]:
 SCORE_FORMATS = formats_for("wide", "trec", "long")
 
 
-def render(make: Maker, form: str, digits: int | None = None, signed: bool = True) -> str:
+def render(make: Maker, form: str, digits: int | None = None, sign: Callable[[str], str] = str) -> str:
     """A result as text.
 
     make    makes the document in the layout that the format needs
     digits  rounds; without it tables have those of their columns, and programs full precision
-    signed  whether tables for people have the signature; what programs read always has it
+    sign    the signature -> what tables for people have of it; what programs read has all
 
     Raises InputError (usage) for an unknown format.
     """
@@ -160,8 +160,9 @@ def render(make: Maker, form: str, digits: int | None = None, signed: bool = Tru
         hint = did_you_mean(form, FORMATS) or f"choose from {', '.join(FORMATS)}"
         raise InputError(flag.format, f"unknown format '{form}'", hint, usage=True)
     document = make(FORMATS[form].layout)
-    unsigned = FORMATS[form].layout == "wide" and not signed
-    return FORMATS[form].write(replace(document, signature="") if unsigned else document, digits)
+    if FORMATS[form].layout == "wide" and (shown := sign(document.signature)) != document.signature:
+        document = replace(document, signature=shown, full=document.signature if shown else "")
+    return FORMATS[form].write(document, digits)
 
 
 def _aligned(table: Table, digits: int | None) -> str:

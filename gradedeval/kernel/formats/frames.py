@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -143,7 +144,8 @@ class InNotebook:
         signature = _OfDocument(lambda document: document.signature)
 
     def _repr_html_(self) -> str:
-        return render(self._shortened, "html")
+        signature: Any = import_module("gradedeval.kernel.scoring.signature")  # of a room above this one
+        return render(self._shortened, "html", sign=signature.short)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(in_utf8(repr(self)))  # a notebook is UTF-8

@@ -57,7 +57,9 @@ def as_html(document: Document, digits: int | None) -> str:
         _html_table(block, digits, document.caption) if isinstance(block, Table) else f"<p>{escape(block)}</p>"
         for block in document.blocks
     ]
-    blocks += [f"<p>{part}</p>" for part in (HTML.paragraph(document.legend), escape(document.signature)) if part]
+    blocks += [f"<p>{HTML.paragraph(document.legend)}</p>"] if document.legend else []
+    full = f' title="{escape(document.full)}"' if document.full else ""
+    blocks += [f"<p{full}>{escape(document.signature)}</p>"] if document.signature else []
     return in_utf8("\n".join(blocks) + "\n")
 
 

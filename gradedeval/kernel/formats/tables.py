@@ -170,6 +170,7 @@ class Document:
 
     blocks          paragraphs and tables; in the layout for programs one table alone
     signature       what the numbers depend on: below the tables, and in JSON
+    full            the full signature, where `signature` leaves out what are defaults: HTML has it at hand
     title           above all
     head            what else a JSON document says before its rows
     nested          the JSON document, where it is not made of rows
@@ -181,6 +182,7 @@ class Document:
 
     blocks: Sequence[Table | str]
     signature: str = ""
+    full: str = ""
     title: str = ""
     head: Mapping[str, Any] = field(default_factory=dict)
     nested: Mapping[str, Any] | None = None

@@ -38,7 +38,13 @@ PLANNING: Section = "Planning"
 
 def name_and_value(name: str, value: Any) -> str:
     """`depth 100`: how most options stand in the signature."""
-    return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+    return f"{name} {exact(value)}" if isinstance(value, float) else f"{name} {value}"
+
+
+def exact(value: float) -> str:
+    """A number in six digits, or in as many as tell it from every other."""
+    text = f"{value:g}"
+    return text if float(text) == value else repr(float(value))
 
 
 def name_only(name: str, value: Any) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from gradedeval.errors import InputError, flag, shorten
 from gradedeval.kernel import formats
@@ -16,6 +16,7 @@ from gradedeval.kernel.measures.table import MEASURES
 from gradedeval.kernel.options import PRESETS
 from gradedeval.kernel.scoring.run_scores import BOUNDS
 from gradedeval.kernel.scoring.scores import ALL, INTERVAL, Row, Scores, row_signatures
+from gradedeval.kernel.scoring.signature import SIGNATURES
 
 PARTS = (*INTERVAL, "residual", "unjudged", "beyond")
 
@@ -51,12 +52,13 @@ def render_scores(
     by_topic: bool = False,
     digits: int | None = None,
     cwl: bool = False,
-    signed: bool = True,
+    signed: Literal["short", "full"] | None = "short",
     style: Style | None = None,
 ) -> str:
-    """The scores as text; `digits`, `signed` and what it raises as in `formats.render`, the rest as in `document`."""
+    """The scores as text; `digits` and what it raises as in `formats.render`, `signed` how tables for people are, the
+    rest as in `document`."""
     make = partial(document, scores, by_topic=by_topic, cwl=cwl, style=style or PLAIN, digits=digits)
-    return formats.render(make, form, digits, signed)
+    return formats.render(make, form, digits, SIGNATURES[signed])
 
 
 def document(

@@ -129,17 +129,19 @@ class GainsCache:
 
     def _sample(self, table: GainTable, last: int | None) -> Sample:
         """The documents as a sample: of the strata of the qrels, or of one, where the judged ones are the sample."""
-        codes, pool = self.batch.codes[:, :last], self.batch.pool.table()
+        codes = self.batch.codes[:, :last]
+        pool = self.batch.pool.table()[:, : len(table.worth)]  # without what is filled in
         of = self.strata.of if self.strata is not None else np.zeros(pool.shape[1], dtype=np.int64)
+        more = len(self.judged_code) - len(of)
         sampled = self.judged_code[: len(of)]
         member = (of[:, None] == np.arange(of.max(initial=0) + 1)).astype(np.float64)
         size = (pool * sampled) @ member
         weight = np.where(size > 0, pool @ member / np.maximum(size, 1), 0.0)[:, of] * sampled
         estimated = (pool * weight) @ (table.worth[:, None] == table.levels)
-        at_code = np.pad(weight, ((0, 0), (0, 2)))
+        at_code = np.pad(weight, ((0, 0), (0, more)))
         return Sample(
             member.shape[1],
-            np.append(of, [-1, -1])[codes],
+            np.pad(of, (0, more), constant_values=-1)[codes],
             self.judged_code[codes],
             np.take_along_axis(at_code, codes.astype(np.int64), 1),
             estimated,

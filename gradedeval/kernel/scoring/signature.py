@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from gradedeval import __version__
 from gradedeval.arrays import Floats
-from gradedeval.errors import visible
+from gradedeval.errors import InputError, visible
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.gains import Grades, thresholds
 from gradedeval.kernel.measures.notation import IA, UNIFORM, Value, write_value
+from gradedeval.kernel.measures.parse import canonical
+from gradedeval.kernel.measures.table import MEASURES
 from gradedeval.kernel.options import OPTIONS, Options
-from gradedeval.kernel.options.definition import name_and_value
-from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.options.definition import exact, name_and_value
 from gradedeval.kernel.trec.stream import Source, is_named
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.rankings.qrels import Qrels
 
 NAMES = "names "
 DRAWS, SEED = 10_000, 0
 """The bootstrap samples of --interval."""
 INTERVAL = f"interval: studentized bootstrap of topics, {DRAWS} draws, seed {SEED}"
+
+BETWEEN = r' \| (?=(?:[^"]*"[^"]*")*[^"]*$)'
+"""What stands between the parts of a signature, not the words of a quoted file name."""
+QRELS = r"qrels (?P<qrels>\w+), grades (?P<grades>[^,]+), top (?P<top>[^,]+)(?P<more>(, intents [^,]+)?(, \d+ strata)?)"
+GAINS = r'(?P<measures>[^"]+?): (?P<scheme>.+)'
 
 
 def _renamed(measures: Sequence[Measure]) -> list[str]:
@@ -50,14 +62,14 @@ def signature(
     files = dict.fromkeys(file for measure in measures for file in measure.files if is_named(file))
     parts = [
         f"gradedeval {__version__}",
-        f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {top:g}{intents}{strata}",
+        f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {exact(top)}{intents}{strata}",
         f"topics {_range([scored for scored, _ in counts])} of {len(qrels)}" + (f" ({most})" if any(missing) else ""),
         *(["order rank"] if options.order == "rank" else []),
         "order file" if options.order == "file" else f"ties {options.ties}",
         *_formats("qrels", [qrels.format]),
         *_formats("run", formats),
         *_changed(options),
-        *([] if options.interval is None else [f"{100 * options.interval:.10g}% {INTERVAL}"]),
+        *([] if options.interval is None else [f"{_percent(options.interval)}% {INTERVAL}"]),
         *_renamed(measures),
         *_gains(measures, Grades(qrels.labels, top)),
         *(f"{_with_digest(prior, prior[1:])} prior" for prior in priors),
@@ -80,7 +92,12 @@ def _prior(measure: Measure) -> str:
 
 def _range(values: Sequence[float] | Floats) -> str:
     low, high = min(values), max(values)
-    return f"{low:g}" if low == high else f"{low:g}..{high:g}"
+    return exact(low) if low == high else f"{exact(low)}..{exact(high)}"
+
+
+def _percent(share: float) -> str:
+    text = f"{100 * share:.10g}"
+    return text if float(text) / 100 == share else exact(100 * share)
 
 
 def _changed(options: Options) -> list[str]:
@@ -133,7 +150,7 @@ def _defaults(measure: Measure, given: Sequence[str]) -> str:
 
 def _scheme(measure: Measure, grades: Grades) -> str:
     if measure.rel is not None:
-        return f"rel {measure.rel:g}"
+        return f"rel {exact(measure.rel)}"
     if measure.definition.scale == "thresholds":
         levels = thresholds(grades)
         count = "" if isinstance(levels, range) else f"{len(levels)} "
@@ -154,3 +171,82 @@ def _named_gains(measure: Measure) -> str:
     if isinstance(gain, str) and gain.startswith("@"):
         return f"{_with_digest(gain, gain[1:])} gains"
     return f"{write_value(gain)} gains"
+
+
+# The short signature: the version, the qrels and what is not a default.
+
+
+def short(text: str) -> str:
+    """The lines under a table for people: of each signature in them the version, the checksum of the qrels, and what
+    differs from the defaults of this version. What is left out follows from those and from the names of measures.
+
+    Scores saved by another version had its defaults: their signature stays as it is.
+    """
+    return "\n".join(map(_short_line, text.split("\n")))
+
+
+SIGNATURES: Mapping[str | None, Callable[[str], str]] = {"short": short, "full": str, None: lambda text: ""}
+"""How a table for people is signed, None being not at all -> what makes that of the full signature."""
+
+
+def _short_line(line: str) -> str:
+    parts = re.split(BETWEEN, line)
+    kept, ours = parts[:1], False
+    for before, part in pairwise(parts):
+        qrels = re.fullmatch(QRELS, part)
+        if qrels:
+            ours = re.search(rf"(^|\s)gradedeval {re.escape(__version__)}$", before) is not None
+        kept += (_short_qrels(qrels) if qrels else _shortened(part)) if ours else [part]
+    return " | ".join(kept)
+
+
+def _short_qrels(qrels: re.Match[str]) -> list[str]:
+    """The checksum, which grades follow from, and the top grade where it is not the highest of them."""
+    top = "" if qrels["grades"].rpartition("..")[2] == qrels["top"] else f", top {qrels['top']}"
+    return [f"qrels {qrels['qrels']}{top}{qrels['more']}"]
+
+
+def _shortened(part: str) -> list[str]:
+    """A part without what is a default; nothing where all of it is."""
+    if part == f"ties {OPTIONS['ties'].default}" or re.fullmatch(r"topics (\d+) of \1", part):
+        return []
+    if part.endswith(INTERVAL):
+        return [part.partition(":")[0]]
+    if part.startswith(NAMES):
+        pairs = [pair for pair in renamed(part).items() if not _means(*pair)]
+        return [NAMES + ", ".join(map(" = ".join, pairs))] if pairs else []
+    if listed := re.fullmatch(GAINS, part):
+        names = [name for name in listed["measures"].split(", ") if not _is_default(name, listed["scheme"])]
+        return [f"{', '.join(names)}: {listed['scheme']}"] if names else []
+    return [part]
+
+
+def renamed(part: str) -> dict[str, str]:
+    """The part of names as a dict: name -> notation."""
+    words = part.removeprefix(NAMES).split(" = ")
+    names = [words[0], *(word.rpartition(", ")[2] for word in words[1:-1])]
+    known = [*(word.rpartition(", ")[0] for word in words[1:-1]), words[-1]]
+    return dict(zip(names, known, strict=True))
+
+
+def _means(name: str, notation: str) -> bool:
+    """Whether a name means this measure by itself, whatever the options."""
+    try:
+        return canonical(name) == notation
+    except InputError:
+        return False
+
+
+def _is_default(listed: str, scheme: str) -> bool:
+    """Whether a measure has this gain scheme where nobody asks for another; `listed` as in the signature."""
+    name = listed.removeprefix(f"{IA}(").partition("(")[0].rstrip(")")
+    measure = MEASURES.get(name)
+    return measure is not None and re.fullmatch(_default_scheme(measure), scheme) is not None
+
+
+def _default_scheme(measure: Measure) -> str:
+    """The scheme of a measure without parameters, as a regular expression; of thresholds, which follow from the grades,
+    the shares alone."""
+    if measure.rel is None and measure.definition.scale == "thresholds":
+        return rf"(\d+ )?thresholds \S+, {re.escape(_shares(measure))}"
+    return re.escape(f"rel {exact(measure.rel)}" if measure.rel is not None else _named_gains(measure))

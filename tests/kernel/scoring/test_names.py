@@ -87,7 +87,7 @@ def files(tmp_path: Path) -> Path:
 def test_tables_print_the_names_that_were_asked(files: Path, cli: Command) -> None:
     printed = cli("x.run", "qrels.txt", "-m", "map P_1 nDCG@10", "-f", "trec")
     assert [line.split()[0] for line in printed.out.decode().splitlines()] == ["map", "P_1", "nDCG@10"]
-    table = cli("x.run", "y.run", "qrels.txt", "-m", "map P_1").out.decode()
+    table = cli("x.run", "y.run", "qrels.txt", "-m", "map P_1", "--signature", "full").out.decode()
     assert table.split()[:3] == ["run", "map", "P_1"]
     assert "names map = ap, P_1 = p@1" in table
 

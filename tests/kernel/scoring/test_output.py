@@ -231,7 +231,7 @@ def test_json_is_strict_and_has_the_rows_of_csv_with_null_for_a_blank(form: str,
 def test_json_holds_the_signature_of_the_table(files: Path, cli: Command) -> None:
     document = strict(succeed(cli(*ONE, "-f", "json")).text)
     assert list(document) == ["signature", "rows"]
-    assert document["signature"] == signature_of(cli(*ONE))
+    assert document["signature"] == signature_of(cli(*ONE, "--signature", "full"))
 
 
 def test_the_columns_are_those_that_were_asked_for(files: Path, cli: Command) -> None:
@@ -440,11 +440,13 @@ def test_standard_input_is_a_run_with_a_name(files: Path, cli: Command) -> None:
 
 # The signature
 
+FULL = ("--signature", "full")
+
 
 def test_the_signature_says_all_that_the_numbers_depend_on(files: Path, cli: Command) -> None:
     digest = gradedeval.Qrels("qrels.txt").digest
     assert re.fullmatch(r"[0-9a-f]{6}", digest)
-    outcome = cli("bm25.run", "qrels.txt", "-m", "err@20 ndcg ndcg(gain=exp) ap p(rel=2)@5")
+    outcome = cli("bm25.run", "qrels.txt", "-m", "err@20 ndcg ndcg(gain=exp) ap p(rel=2)@5", *FULL)
     assert signature_of(outcome) == (
         f"gradedeval {VERSION} | qrels {digest}, grades -2..3, top 3 | topics 3 of 3 | ties docno-desc"
         " | err, ndcg(gain=exp): exp gains | ndcg: linear gains | ap: rel 1 | p: rel 2"
@@ -453,7 +455,9 @@ def test_the_signature_says_all_that_the_numbers_depend_on(files: Path, cli: Com
 
 def test_the_signature_counts_topics(files: Path, cli: Command) -> None:
     def topics(*words: str) -> str:
-        return next(part for part in signature_of(cli(*words, "-m", "ap")).split(" | ") if part.startswith("topics "))
+        return next(
+            part for part in signature_of(cli(*words, "-m", "ap", *FULL)).split(" | ") if part.startswith("topics ")
+        )
 
     assert topics("bm25.run", "qrels.txt") == "topics 3 of 3"
     assert topics("dense.run", "qrels.txt") == "topics 3 of 3 (1 missing)"
@@ -496,9 +500,11 @@ def test_no_two_options_have_one_signature(files: Path, cli: Command) -> None:
     (files / "fold2.txt").write_text("302\n303\n")
     words = ("bm25.run", "qrels.txt", "-m", "err@20 ap")
     options: dict[str, list[str]] = {}
+    short: dict[str, list[str]] = {}
     for option in ((), *OPTIONS):
-        options.setdefault(signature_of(cli(*words, *option)), []).append(" ".join(option))
-    assert [alike for alike in options.values() if len(alike) > 1] == []
+        options.setdefault(signature_of(cli(*words, *option, *FULL)), []).append(" ".join(option))
+        short.setdefault(signature_of(cli(*words, *option)), []).append(" ".join(option))
+    assert [alike for alike in [*options.values(), *short.values()] if len(alike) > 1] == []
     plain, *others = (Signature.read(text) for text in options)
     assert plain is not None
     same = [option for other, (option,) in zip(others, [*options.values()][1:], strict=True)
@@ -513,6 +519,7 @@ def test_no_two_options_have_one_signature(files: Path, cli: Command) -> None:
 )
 def test_what_changes_no_number_changes_no_signature(words: tuple[str, ...], files: Path, cli: Command) -> None:
     plain = ("bm25.run", "best.run", "qrels.txt", "-m", "err@20 ap")
+    assert signature_of(cli(*plain, *words, *FULL)) == signature_of(cli(*plain, *FULL))
     assert signature_of(cli(*plain, *words)) == signature_of(cli(*plain))
 
 

@@ -133,9 +133,20 @@ def __dir__() -> list[str]:
     return __all__
 
 
+_ELSEWHERE = {
+    **dict.fromkeys(("calc", "calc_aggregate", "iter_calc"), "; write evaluate(run, qrels, measures)"),
+    "Run": "; a run is a path, a DataFrame or a dict topic -> docno -> score",
+    **dict.fromkeys(
+        ("nDCG", "AP", "MAP", "MRR", "RR", "P", "R", "ERR", "RBP", "Success", "ndcg", "err", "rbp", "ap"),
+        "; measures are text, as in 'ndcg@10', or in gradedeval.measures",
+    ),
+}
+"""Names of other libraries -> what to write in their place."""
+
+
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"gradedeval.{name}")
     if name not in _MODULE_OF:
-        raise AttributeError(f"module 'gradedeval' has no attribute '{name}'")
+        raise AttributeError(f"module 'gradedeval' has no attribute '{name}'{_ELSEWHERE.get(name, '')}")
     return getattr(importlib.import_module(f"gradedeval.{_MODULE_OF[name]}"), name)

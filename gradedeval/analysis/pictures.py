@@ -236,8 +236,8 @@ def figure(
     height: float | None = None,
     signature: str = "",
     *,
-    title: str = "",
-    legend: str = LEGENDS[0],
+    title: str | None = None,
+    legend: str | None = None,
 ) -> Figure:
     """A figure with the pictures below each other, in the style of the house and without pyplot.
 
@@ -277,8 +277,8 @@ TITLE = 0.18
 """Inches that a title takes."""
 
 
-def _place_legend(ax: Axes, where: str) -> None:
-    """Move or remove the legend above axes."""
+def _place_legend(ax: Axes, where: str | None) -> None:
+    """Move or remove the legend above axes; None leaves it."""
     legend = ax.get_legend()
     if legend is not None and where == "none":
         legend.remove()

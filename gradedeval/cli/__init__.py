@@ -126,6 +126,13 @@ EXIT_CODES = {
 }
 
 # Flags of trec_eval that are not ours -> the parameter that does the same, if there is one.
+MEANT = {
+    **dict.fromkeys(("evaluate", "score", "measure"), "eval"),
+    **dict.fromkeys(("cmp", "significance", "ttest", "test"), "compare"),
+    **dict.fromkeys(("validate", "verify"), "lint"),
+    **dict.fromkeys(("draw", "figure"), "plot"),
+}
+"""What users of other tools call a command -> its name here."""
 TREC_EVAL_FLAGS: dict[str, str | None] = {
     "-c": "topics",
     "-l": "rel",
@@ -219,7 +226,8 @@ class Commands(CommandGroup):
             ctx.exit(2)
         word = args[0]
         if word not in COMMANDS | ABOUT and word not in ("-h", "--help", "--version"):
-            if may_be_command(word) and (hint := did_you_mean(word, COMMANDS | ABOUT, 0.7)):
+            meant = f"did you mean '{MEANT[word]}'?" if word in MEANT else ""
+            if may_be_command(word) and (hint := meant or did_you_mean(word, COMMANDS | ABOUT, 0.7)):
                 raise InputError("", f"no such command '{word}'", hint, usage=True)
             if may_be_command(word) and _stands_before_files(args):
                 hint = "to score runs, give files alone: gradedeval RUN... QRELS"
@@ -365,5 +373,8 @@ def _in_a_line(error: click.UsageError) -> str:
             hint = f"did you mean '{ours[0]}'? " if ours else ""
             hint += "`gradedeval trec_eval` takes trec_eval's options"
         else:
-            hint = did_you_mean(error.option_name, error.possibilities or ()) or hint
+            from gradedeval.cli.options import option_hint  # most options are right
+
+            params = error.ctx.command.params if error.ctx else []
+            hint = option_hint(error.option_name, [name for param in params for name in param.opts]) or hint
     return f"{problem}; {hint}"

@@ -37,8 +37,8 @@ PICTURE_OPTIONS = [
     option(numbers.HEIGHT, section=OUTPUT, metavar="INCHES", help="Default: chosen to fit the content."),
     option(numbers.DPI, section=OUTPUT, default=DPI, metavar="N", help=f"Dots per inch of a png. Default: "
            f"{DPI}."),
-    option("--title", section=OUTPUT, default="", metavar="TEXT", help="Text above the picture."),
-    option("--legend", section=OUTPUT, type=click.Choice(LEGENDS), default=LEGENDS[0], help="Where the legend stands. "
+    option("--title", section=OUTPUT, metavar="TEXT", help="Text above the picture."),
+    option("--legend", section=OUTPUT, type=click.Choice(LEGENDS), help="Where the legend stands. "
            f"Default: {LEGENDS[0]}."),
     SIGNATURE,
 ]  # fmt: skip

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
 
 from gradedeval.cli.output import STDOUT, Described, ask_for, check_target, say_written, warn
-from gradedeval.errors import InputError, check_choice, heard_by
+from gradedeval.errors import InputError, check_choice, did_you_mean, heard_by
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure
 from gradedeval.kernel.options import OPTIONS, numbers
 from gradedeval.kernel.options.definition import (
@@ -142,8 +142,37 @@ class Command(Described):
             return found
 
 
-ELSEWHERE = {"--metric": ("-m",), "--metrics": ("-m",), "--per-query": ("-q",), "--json": ("-f", "json")}
+ELSEWHERE = {
+    **dict.fromkeys(("--metric", "--metrics", "--measures"), ("-m",)),
+    **dict.fromkeys(("--per-query", "--per_query", "--by-query", "--by_query", "--per-topic"), ("-q",)),
+    **{f"--{form}": ("-f", form) for form in ("json", "jsonl", "csv", "tsv", "latex", "markdown", "html")},
+    **dict.fromkeys(("--threads", "--workers"), ("--jobs",)),
+    **dict.fromkeys(("--min-rel", "--level"), ("--rel",)),
+    "--out": ("--output",),
+    "--decimals": ("--digits",),
+    "--max-p": ("--alpha",),
+}
 """What other tools call an option -> what it is here."""
+FORMS = {"md": "markdown", "tex": "latex", "text": "table", "txt": "table"}
+"""What formats are called elsewhere -> what they are here."""
+INSTEAD = {
+    **dict.fromkeys(("--qrels", "--qrel", "--run", "--runs", "--input"), "files are arguments: RUN... QRELS"),
+    **dict.fromkeys(("--list", "--list-measures"), "`gradedeval measures` lists them"),
+    **dict.fromkeys(("--cutoff", "--cutoffs"), "write cutoffs in measures, as in -m ndcg@10"),
+    **dict.fromkeys(("--threshold", "--binary"), "did you mean '--rel'?"),
+    **dict.fromkeys(("--precision", "-p"), "did you mean '--digits'?"),
+    "--topic": "`gradedeval explain RUN QRELS TOPIC` shows one topic, --by-topic lists all",
+}
+"""Options of other tools that have no counterpart of their own -> what to do instead."""
+
+
+def option_hint(typed: str, known: Sequence[str]) -> str:
+    """What may be meant by an option that a command does not have, of those that it has; nothing where none is near."""
+    ours = INSTEAD.get(typed, "")
+    if ours and ("did you mean" not in ours or ours.split("'")[1] in known):
+        return ours
+    words = [name.removeprefix("--") for name in known if name.startswith("--")]
+    return did_you_mean(typed.lstrip("-"), words, 0.65).replace(" '", " '--", 1)
 
 
 def _translated(args: list[str], flags: set[str]) -> list[str]:
@@ -151,6 +180,8 @@ def _translated(args: list[str], flags: set[str]) -> list[str]:
     words: list[str] = []
     for word in args:
         name, equals, value = word.partition("=")
+        if words[-1:] in (["-f"], ["--format"]):
+            word = FORMS.get(word.lower(), word)
         ours = ELSEWHERE.get(name, ()) if name not in flags else ()
         words += [*ours, *([value] if equals else [])] if ours and ours[0] in flags else [word]
     return words

@@ -209,12 +209,22 @@ def explain(
     Returns `Explanation`: `.frame`, `.measures`, `.signature`. Raises `gradedeval.InputError` as `evaluate` does, and
     where the topic does not count.
     """
-    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
-    named = kernel.named_runs(run)
+    options, named = resolve_options(like, **keywords), kernel.named_runs(run)
+    chosen = _measures_not_topics(measures, named, qrels, options)
     judged = kernel.qrels_for(named, qrels, options)
     topic, notes = (topic, []) if topic is not None else _default_topic(named, judged, chosen, options)
     (explanation,) = explain_topics(named, judged, chosen, options, [topic])
     return replace(explanation, notes=tell([*notes, *explanation.notes]))
+
+
+def _measures_not_topics(measures: Any, runs: Mapping[str, Any], qrels: Any, options: Options) -> list[Measure]:
+    """The measures. Raises InputError (usage) for others, and says so where a topic stands in their place."""
+    try:
+        return parse_measures(measures)
+    except InputError as error:
+        if isinstance(measures, str) and encode(measures) in kernel.qrels_for(runs, qrels, options)._row:
+            raise error.replace(hint=f"did you mean {flag.topic:{measures}}?") from None
+        raise
 
 
 def _default_topic(

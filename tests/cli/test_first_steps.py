@@ -73,8 +73,65 @@ def test_a_misspelt_command_is_said_before_any_work(words: str, cli: Command) ->
     assert found.messages == [f"no such command '{typed}'; did you mean '{meant}'?"]
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("evaluate run.txt qrels.txt", "no such command 'evaluate'; did you mean 'eval'?"),
+        ("significance a b qrels", "no such command 'significance'; did you mean 'compare'?"),
+        ("eval a q --qrels q", "unknown option '--qrels'; files are arguments: RUN... QRELS"),
+        ("eval a q --precision 3", "unknown option '--precision'; did you mean '--digits'?"),
+        ("eval a q --cutoff 3", "unknown option '--cutoff'; write cutoffs in measures, as in -m ndcg@10"),
+        ("eval a q --list-measures", "unknown option '--list-measures'; `gradedeval measures` lists them"),
+        ("eval a q --resduals", "unknown option '--resduals'; did you mean '--residuals'?"),
+        ("eval a q --pvalue", "unknown option '--pvalue'; see `gradedeval eval --help`"),
+        ("lint a --digits 3", "unknown option '--digits'; see `gradedeval lint --help`"),
+        ("eval a q -m 10", "unknown measure '10'; write a cutoff with the measure, as in ndcg@10"),
+        ("eval a q -m mean_average_precision", "unknown measure 'mean_average_precision'; did you mean 'ap'?"),
+    ],
+)
+def test_mistakes_of_users_of_other_tools_are_answered(words: str, says: str, cli: Command) -> None:
+    assert cli(*words.split()).messages == [says]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("--by_query", "-q"),
+        ("--per-topic", "-q"),
+        ("--csv", "-f csv"),
+        ("--latex", "-f latex"),
+        ("-f md", "-f markdown"),
+        ("-f tex", "-f latex"),
+        ("--threads 2", "--jobs 2"),
+        ("--min-rel 2", "--rel 2"),
+        ("--decimals 2", "--digits 2"),
+    ],
+)
+def test_clear_options_of_other_tools_are_taken(theirs: str, ours: str, cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 2\n")
+    files = ("run.txt", "qrels.txt", "-m", "ap")
+    found = cli(*files, *theirs.split())
+    assert (found.code, found.out) == (0, cli(*files, *ours.split()).out)
+
+
+@pytest.mark.parametrize(
+    ("name", "full"),
+    [
+        ("dl19-passage", "msmarco-passage/trec-dl-2019/judged"),
+        ("robust04", "disks45/nocr/trec-robust-2004"),
+        ("irds:beir/scifact/test", "beir/scifact/test"),
+    ],
+)
+def test_short_names_of_collections_are_answered_with_their_name_in_ir_datasets(
+    name: str, full: str, cli: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 2 t\n")
+    assert cli("run.txt", name).messages == [f"{name}: no such file; did you mean ir_datasets:{full}?"]
+
+
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("words", ["evaluate a qrels", "score a b qrels -m rr"])
+@pytest.mark.parametrize("words", ["assess a qrels", "grade a b qrels -m rr"])
 def test_a_word_that_is_no_command_is_said_before_any_work(words: str, cli: Command) -> None:
     found, typed = cli(*words.split()), words.split()[0]
     hint = "to score runs, give files alone: gradedeval RUN... QRELS"

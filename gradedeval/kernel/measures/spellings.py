@@ -384,18 +384,30 @@ def notation_of(alias: str) -> str:
 # What is not a measure, and what to do instead; and names that others use for more than one measure.
 _HINTS = {
     "ssp": f"write {flag.measures:sp} {Flag('--standardize', 'standardize()')}",
+    "all": "`gradedeval measures` lists them; without any the default measures are reported",
     "rbo": "`gradedeval diff RUN RUN` compares rankings by rank-biased overlap",
     **{
         name: f"trec_eval has it: write gradedeval trec_eval -m {name}"
         for name in ("all_trec", "official", "relstring", "runid")
     },
 }
-_MEANT = {"hitrate": "hit_rate", "hr": "hit_rate", "gmap": "gm_ap", "prec": "p"}
+_MEANT = {
+    "hitrate": "hit_rate",
+    "hr": "hit_rate",
+    "gmap": "gm_ap",
+    "prec": "p",
+    "mean_average_precision": "ap",
+    "average_precision": "ap",
+    "mean_reciprocal_rank": "rr",
+    "reciprocal_rank": "rr",
+}
 
 
 def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
     """What may be meant by a name that no measure has."""
     name = spelling.name
+    if name.isdigit():
+        return f"write a cutoff with the measure, as in ndcg@{name}"
     if name in _HINTS:
         return _HINTS[name]
     if name[-3:] in ("-ia", "_ia") and name[:-3] in (*table, *ALIASES):

@@ -349,6 +349,16 @@ def _defaults() -> Options:
     return Options()
 
 
+_ELSEWHERE = {
+    **dict.fromkeys(("k", "cutoff", "cutoffs"), "write cutoffs in measures, as in 'ndcg@10'"),
+    **dict.fromkeys(("relevance_level", "rel_lvl", "min_rel", "level"), "did you mean 'rel'?"),
+    **dict.fromkeys(("threads", "n_jobs", "workers", "num_workers"), "did you mean 'jobs'?"),
+    **dict.fromkeys(("return_mean", "per_query", "by_query"), "scores.by_topic(measure) has a number a topic"),
+    "make_comparable": "topics that a run lacks score 0; topics='both' leaves them out",
+}
+"""Keywords of other libraries -> what to do instead."""
+
+
 def resolve_options(like: str | None = None, **given: Any) -> Options:
     """The options of a preset, and over them those that a user gives, as text, file names or values; None and False
     mean: not given.
@@ -360,7 +370,7 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
     known = [name for name, described in OPTIONS.items() if described.commands != "none"]
     for name in given:
         if name not in known:
-            hint = "" if name in OPTIONS else did_you_mean(name, known)
+            hint = _ELSEWHERE.get(name, "") or ("" if name in OPTIONS else did_you_mean(name, known, 0.6))
             raise InputError("", f"unknown option '{name}'", hint, usage=True)
     OPTIONS["like"].check(like)
     given = {name: value for name, value in given.items() if value is not None and value is not False}

@@ -98,7 +98,7 @@ class Qrels:
 
             self.format, source = source, ir_datasets_qrels(source)
         with allowed_growth(max_growth):
-            read = self._of_file(Source(source), reading, jobs) if is_file(source) else source
+            read = self._of_named(source, reading, jobs) if is_file(source) else source
         if not isinstance(read, JudgmentColumns):
             from gradedeval.kernel.rankings.other_qrels import judgments_of_object  # most qrels are files
 
@@ -112,6 +112,18 @@ class Qrels:
             raise not_whole("score", self.place)
         self.topics: list[bytes] = self._judged.topics
         self.counts: GradeCounts = self._judged.counts()
+
+    def _of_named(self, source: Any, reading: Reading, jobs: int) -> Any:
+        """What a file holds. Raises InputError where it is not there, with what the name stands for in ir_datasets."""
+        try:
+            return self._of_file(Source(source), reading, jobs)
+        except InputError as error:
+            if error.kind != "no-file":
+                raise
+            from gradedeval.kernel.trec.documents import dataset_hint
+
+            hint = dataset_hint(str(source))
+            raise error.replace(hint=hint) if hint else error from None
 
     def _start(self, place: str, reading: Reading | None = None) -> None:
         """What all qrels have, whatever they are made of."""

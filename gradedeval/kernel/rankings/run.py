@@ -473,7 +473,7 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
     distinct = np.unique(np.concatenate(found))
     count = sum(map(len, found))
     counts = all(len(set(values.tolist())) == len(values) == np.ptp(values) + 1 for values in found)
-    if fractions and not counts and not (distinct % 1).any():
+    if fractions and not (distinct % 1).any() and (not counts or _look_like_scores(qrels)):
         what = f"{qrels.place}: grades are fractions, and the run's scores whole numbers"
         qrels.notes.append(Note(what, "are the two swapped? the run comes first", kind="swapped"))
     if len(qrels.labels) <= MANY:
@@ -487,6 +487,11 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
     hint = "swap them: the run comes first; if they are right, "
     hint += f"add {flag.qrels_format:{qrels.format}}" if qrels.format else "give Qrels(...) of the qrels"
     raise InputError(qrels.place, f"{what} (whole numbers, {len(distinct)} different)", hint, usage=True)
+
+
+def _look_like_scores(qrels: Qrels) -> bool:
+    """Whether no grade occurs twice, and one is a fraction above 1."""
+    return len(qrels.labels) == int(qrels.counts.count.sum()) and bool((qrels.labels[qrels.labels % 1 > 0] > 1).any())
 
 
 def _values(run: Any) -> list[np.ndarray[Any, Any]]:

@@ -233,24 +233,51 @@ def _longest(docnos: Collection[Any]) -> int:
         return max((len(docno) for docno in docnos if isinstance(docno, str)), default=0)
 
 
+_DATASETS = {
+    **{
+        f"dl{year}-{name}": f"msmarco-{long}/trec-dl-20{year}/judged"
+        for year in ("19", "20")
+        for name, long in (("passage", "passage"), ("doc", "document"))
+    },
+    **{f"trec-dl-20{year}": f"msmarco-passage/trec-dl-20{year}/judged" for year in ("19", "20")},
+    **{name: f"beir/{name}/test" for name in ("scifact", "nfcorpus", "fiqa", "hotpotqa", "fever", "quora")},
+    "dl-hard": "msmarco-passage/trec-dl-hard",
+    "msmarco-dev": "msmarco-passage/dev/small",
+    "robust04": "disks45/nocr/trec-robust-2004",
+    "trec-covid": "cord19/trec-covid",
+}
+"""Short names of test collections -> what ir_datasets calls them."""
+
+
+def dataset_hint(name: str) -> str:
+    """How qrels of ir_datasets are written, where a name that is no file is one of them, or short for one."""
+    name = name.removeprefix("irds:")
+    short = name.lower().replace("_", "-").removesuffix("-qrels")
+    full = _DATASETS.get(short, name if name.startswith(("beir/", "msmarco-", "cord19/", "disks45/")) else "")
+    return f"did you mean ir_datasets:{full}?" if full else ""
+
+
 def ir_datasets_qrels(place: str) -> TableColumns:
     """The judgments of `ir_datasets:NAME`.
 
     Raises InputError where the package is missing, and with the package's own message where it has no such qrels or
     cannot download them.
     """
+    short = place.partition(":")[2]
     try:
         import ir_datasets
     except ImportError:
-        raise InputError(place, "needs the package ir_datasets", "pip install ir_datasets") from None
+        called = f"; its name there is {_DATASETS[short]}" if short in _DATASETS else ""
+        raise InputError(place, "needs the package ir_datasets", f"pip install ir_datasets{called}") from None
     import logging
 
     disabled = logging.root.manager.disable
     try:
         logging.disable(logging.WARNING)  # it says at length what the error says as well
-        rows = list(ir_datasets.load(place.partition(":")[2]).qrels_iter())
+        rows = list(ir_datasets.load(short).qrels_iter())
     except KeyError:
-        raise InputError(place, "unknown to ir_datasets", "see its website for the names") from None
+        hint = dataset_hint(short) or "see https://ir-datasets.com for the names"
+        raise InputError(place, "unknown to ir_datasets", hint) from None
     except Exception as error:  # of the network, of files, of what is to be downloaded by hand
         what = str(error.args[0] if error.args else type(error).__name__).strip().partition("\n")[0]
         raise InputError(place, f"ir_datasets says: {what}", "try it with the package, or give a file") from None

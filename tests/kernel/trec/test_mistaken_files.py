@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import gradedeval
 from gradedeval import evaluate
 from gradedeval.errors import EvaluationWarning, InputError
 from gradedeval.kernel.rankings.qrels import Qrels
@@ -242,7 +243,7 @@ def test_a_table_without_columns_lacks_the_topic(words: str, folder: Path, cli: 
     done = cli(*words.split())
     said = [line for line in (*done.messages, *done.text.splitlines()) if "TableColumns" in line or "column" in line]
     assert done.code == 1
-    assert "FILE: no column 'topic': the table has no columns; known names: topic," in said[0]
+    assert "no column 'topic': the table has no columns; known names: topic," in said[0]
     assert "TableColumns" not in " ".join(said)
 
 
@@ -252,3 +253,26 @@ def test_a_file_whose_beginning_was_looked_at_is_closed(tmp_path: Path, monkeypa
     monkeypatch.setattr(Stream, "close", lambda stream: closed.append(stream))
     assert first_bytes(Source(tmp_path / "run")) == b"51 Q0 d7 1 2 t\n"
     assert len(closed) == 1
+
+
+def test_small_swapped_dicts_are_noted() -> None:
+    with pytest.warns(EvaluationWarning, match="are the two swapped"):
+        evaluate({"1": {"a": 1, "b": 0, "c": 2}}, {"1": {"a": 1.5, "b": 0.2, "c": 0.1}}, "ap")
+    evaluate({"1": {"a": 3, "b": 2, "c": 1}}, {"1": {"a": 1, "b": 0.5, "c": 0}}, "ap")
+    evaluate({"1": {"a": 1.5, "b": 0.2, "c": 0.1}}, {"1": {"a": 1, "b": 0, "c": 2}}, "ap")
+
+
+@pytest.mark.parametrize(
+    ("keyword", "says"),
+    [
+        ("k", "write cutoffs in measures, as in 'ndcg@10'"),
+        ("relevance_level", "did you mean 'rel'?"),
+        ("threads", "did you mean 'jobs'?"),
+        ("return_mean", r"scores.by_topic\(measure\) has a number a topic"),
+    ],
+)
+def test_keywords_of_other_libraries_are_answered(keyword: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, "ap", **{keyword: 2})  # type: ignore[arg-type]
+    with pytest.raises(AttributeError, match="measures are text"):
+        _ = gradedeval.nDCG

@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -317,7 +318,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         say("interrupted")
         code = 130
     except click.UsageError as error:
-        say(_in_a_line(error))
+        with nullcontext() if error.ctx is None else error.ctx.scope(cleanup=False):  # which knows of --color
+            say(_in_a_line(error), "error")
         code = exits.usage
     except click.ClickException as error:
         say(error.format_message())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import click
@@ -121,6 +122,8 @@ class Command(Described):
             return super().parse_args(ctx, merged[:-1])
         except click.UsageError as error:
             error.ctx = ctx  # which the parser leaves out at times
+            if "--color=never" in args or ("--color", "never") in pairwise(args):  # not parsed where it stands later
+                ask_for(ctx, next(param for param in self.params if param.name == "color"), "never")
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -281,6 +284,8 @@ _MEASURES_FROM = option(
 _DEBUG = _remembered("--debug", GAINS, "Print the traceback where a measure of your own fails.", is_flag=True)
 QUIET = _remembered("--quiet", OUTPUT, "Print results and errors only: no notes, and no signature line below a table.",
                     is_flag=True)  # fmt: skip
+COLOR = _remembered("--color", OUTPUT, "Color on a terminal: auto unless the variable NO_COLOR is set. Default: auto.",
+                    type=click.Choice(["auto", "always", "never"]), is_eager=True)  # fmt: skip
 SIGNATURE = _remembered("--signature", OUTPUT, "Sign tables with the version, the qrels and what differs from the "
                         "defaults (short), or with all that numbers depend on, as files for programs are. Default: "
                         "short; below pictures none.", type=click.Choice(["short", "full"]))  # fmt: skip
@@ -348,7 +353,7 @@ def command_line(name: str, files: str, *groups: list[Decorator], **settings: An
     written. Options that all commands take, and that are not among those, it need not know."""
 
     def decorate(function: Any) -> click.Command:
-        for decorator in reversed([*(decorator for group in groups for decorator in group), QUIET]):
+        for decorator in reversed([*(decorator for group in groups for decorator in group), QUIET, COLOR]):
             function = decorator(function)
         known = {param.name for param in function.__click_params__}
         for described in OPTIONS.values():

@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal, TextIO
 
 import click
 
@@ -49,9 +49,33 @@ def check_target(target: str) -> None:
         raise InputError(target, f"cannot be written ({os.strerror(errno.ENOENT)})", "nothing was written")
 
 
-def say(text: str) -> None:
+def show(text: str, target: str | None = None) -> None:
+    """Write a text for people, as `write` does; in color where a terminal shows it."""
+    if target in STDOUT and in_color(sys.stdout):
+        from gradedeval.cli import color  # few outputs have it
+
+        text = color.table(text)
+    write(text, target)
+
+
+def in_color(stream: TextIO | None) -> bool:
+    """Whether what the command that runs writes to a stream is in color: on a terminal, unless NO_COLOR is set
+    (no-color.org) or --color says otherwise."""
+    asked = asked_for("color") or "auto"
+    if asked != "auto":
+        return bool(asked == "always")
+    refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream is not None and stream.isatty() and not refused
+
+
+def say(text: str, kind: Literal["", "error", "note", "verdict"] = "") -> None:
     """A message for the user on stderr; a closed stderr is not an error."""
-    shown = "\n".join(map(visible, text.split("\n")))
+    lines = [*map(visible, text.split("\n"))]
+    if kind and in_color(sys.stderr):
+        from gradedeval.cli import color
+
+        lines = [color.MESSAGES[kind](line) for line in lines]
+    shown = "\n".join(lines)
     try:
         sys.stderr.buffer.write(as_bytes(shown) + b"\n")
         sys.stderr.buffer.flush()
@@ -75,23 +99,23 @@ def say_written(files: Iterable[str]) -> None:
 def warn(notes: Iterable[str]) -> None:
     """Report what was skipped or assumed; nothing with --quiet."""
     for note in () if asked_for("quiet") else notes:
-        say(note)
+        say(note, "note")
 
 
 def report(error: InputError) -> None:
     """Report what is wrong; with --debug also the traceback of code that is not ours."""
-    say(error.at_prompt)
+    say(error.at_prompt, "error")
     if error.trace and asked_for("debug"):
         say(error.trace.rstrip())
 
 
 def ask_for(context: click.Context, parameter: click.Parameter, value: bool | str | None) -> None:
-    """Remember --quiet, --debug or --signature of the command that runs; a callback of these options."""
+    """Remember --quiet, --debug, --signature or --color of the command that runs; a callback of these options."""
     context.meta[f"{__name__}.{parameter.name}"] = value
 
 
 def asked_for(name: str) -> Any:
-    """What --quiet, --debug or --signature of the command that runs was given; None or False: nothing."""
+    """What --quiet, --debug, --signature or --color of the command that runs was given; None or False: nothing."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(f"{__name__}.{name}")
 

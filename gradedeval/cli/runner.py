@@ -41,7 +41,7 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.cli.output import warn, write
+from gradedeval.cli.output import show, warn, write
 from gradedeval.errors import InputError
 from gradedeval.kernel.formats import FORMATS, formats_for
 from gradedeval.kernel.formats.frames import InNotebook
@@ -125,7 +125,7 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
         write(content, target)
     _, makes = question.reports.get(destination.form, text) or (None, asked.text)
     if makes is not None:
-        write(makes(found), destination.output)
+        (show if asked.text is None and destination.form == question.form else write)(makes(found), destination.output)
     else:
         shown = _for(found.document, {**views, "digits": destination.digits})
         destination.deliver(partial(found.document, **shown), found.aside)

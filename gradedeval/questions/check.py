@@ -431,7 +431,7 @@ class Checked(FrameResult):
         """Whether a bound fails: told on stderr, too, unless people have read it already."""
         if output is not None or form not in ("text", "github", *formats_for("wide")):
             for verdict in self.broken:
-                say(f"FAIL  {verdict.line}")
+                say(f"FAIL  {verdict.line}", "verdict")
         return bool(self.broken)
 
 

@@ -37,7 +37,7 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.cli.output import report, say, write
+from gradedeval.cli.output import report, say, show, write
 from gradedeval.errors import SHOWN, InputError, flag, tell
 from gradedeval.kernel import (
     CWL_DEFAULT,
@@ -201,7 +201,8 @@ def command(
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written := written and is_possible(published, scores):
         style = published.style(scores) if published else None
-        write(kernel.render_scores(scores, form, **shown, signed=signed(), style=style), output)
+        text = kernel.render_scores(scores, form, **shown, signed=signed(), style=style)
+        (show if form == "table" else write)(text, output)
     _report(scores, output, written)
 
 

@@ -1,0 +1,65 @@
+"""Color: on a terminal alone, and never the only carrier of a meaning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gradedeval.cli import color
+from support.commands import Command
+from support.terminal import at_terminal, without_escapes
+
+ESCAPE = "\33["
+TABLE = ("a.run", "b.run", "qrels", "-m", "err@5 ap", "--best", "--baseline", "a.run", "--draws", "20")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "qrels").write_text("".join(f"{topic} 0 d{doc} {doc % 3}\n" for topic in range(6) for doc in range(5)))
+    for name, sign in (("a.run", 1), ("b.run", -1)):
+        lines = (f"{topic} Q0 d{doc} 1 {sign * doc} t\n" for topic in range(6) for doc in range(5))
+        (tmp_path / name).write_text("".join(lines))
+    return tmp_path
+
+
+def test_a_table_on_a_terminal_is_the_table_in_color(files: Path, cli: Command) -> None:
+    seen = at_terminal(*TABLE, folder=files)
+    plain = cli(*TABLE)
+    assert f"{color.BOLD}run " in seen.out
+    assert f"{color.BOLD}*" in seen.out
+    assert without_escapes(seen.out) == plain.text
+    assert ESCAPE not in plain.text + plain.err.decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "more"), [((), {"NO_COLOR": "1"}), (("--color", "never"), {}), ((), {"TERM": "dumb"})]
+)
+def test_color_is_off_where_it_is_not_wanted(words: tuple[str, ...], more: dict[str, str], files: Path) -> None:
+    for command in (TABLE, ("a.run", "none", "-m", "ap"), ("a.run", "qrels", "--depht", "3")):
+        seen = at_terminal(*command, *words, folder=files, **more)
+        assert ESCAPE not in seen.out + seen.err, command
+
+
+def test_each_stream_has_a_terminal_of_its_own(files: Path, cli: Command) -> None:
+    outcome = cli(*TABLE, "--color", "always")
+    assert ESCAPE in outcome.text  # neither is a terminal
+    seen = at_terminal(*TABLE, "-o", "table.txt", folder=files)
+    assert seen.out == ""
+    assert ESCAPE not in (files / "table.txt").read_text()
+    for form in ("csv", "json", "markdown", "latex"):
+        assert ESCAPE not in at_terminal(*TABLE[:5], "-f", form, folder=files).out
+
+
+def test_errors_and_verdicts_have_a_color_and_a_word(files: Path) -> None:
+    seen = at_terminal("a.run", "none", "-m", "ap", folder=files)
+    assert seen.err.startswith(f"{color.BOLD}{color.RED}none{color.END}: no such file")
+    seen = at_terminal("check", "a.run", "qrels", "--min", "ap=0.99", "--min", "err@5=0", folder=files)
+    assert f"{color.RED}FAIL{color.END}  " in seen.out
+    assert f"{color.GREEN}ok{color.END}    " in seen.out
+
+
+def test_without_escape_codes_a_table_is_as_it_was() -> None:
+    text = "title\n\nrun   ap*\n----  ------\nFAIL  *0.1*\nok    0.2**\n\nFAIL  x\nok    y\n"
+    assert without_escapes(color.table(text)) == text
+    assert color.table(text).count(ESCAPE) == 2 * 6

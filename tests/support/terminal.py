@@ -1,0 +1,58 @@
+"""Commands at terminals: one for what they print, another for what they say."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from support.processes import environment
+
+_ESCAPES = re.compile(r"\x1b\[[?\d;]*[A-Za-z]")
+
+
+class Seen(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def without_escapes(text: str) -> str:
+    return _ESCAPES.sub("", text)
+
+
+RUN = "from gradedeval.__main__ import run; run()"
+
+
+def at_terminal(*words: str, folder: Path, program: str = RUN, **more: str) -> Seen:
+    """What a command leaves at its two terminals. `more` are variables of its environment."""
+    masters, slaves = zip(*(pty.openpty() for _ in range(2)), strict=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *words],
+        cwd=folder,
+        env={**environment(), "TERM": "xterm", **more},
+        stdin=subprocess.DEVNULL,
+        stdout=slaves[0],
+        stderr=slaves[1],
+    )
+    for slave in slaves:
+        os.close(slave)
+    read: dict[int, bytes] = dict.fromkeys(masters, b"")
+    waiting = set(masters)
+    while waiting:
+        for ready in select.select(list(waiting), [], [], 120)[0]:
+            try:
+                part = os.read(ready, 1 << 16)
+            except OSError:  # its other end is closed
+                part = b""
+            read[ready] += part
+            waiting -= set() if part else {ready}
+    for master in masters:
+        os.close(master)
+    out, err = (read[master].decode(errors="replace").replace("\r\n", "\n") for master in masters)
+    return Seen(process.wait(60), out, err)

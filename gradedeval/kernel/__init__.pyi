@@ -66,6 +66,7 @@ from gradedeval.kernel.options.question import Picture as Picture
 from gradedeval.kernel.options.question import Question as Question
 from gradedeval.kernel.options.question import Setting as Setting
 from gradedeval.kernel.options.question import question as question
+from gradedeval.kernel.options.question import shares_work as shares_work
 from gradedeval.kernel.parallel import progress as progress
 from gradedeval.kernel.parallel import raise_malloc_threshold as raise_malloc_threshold
 from gradedeval.kernel.parallel.workers import Workers as Workers

@@ -31,6 +31,7 @@ from gradedeval.kernel import (
     numbers,
     parse_measures,
     resolve_options,
+    shares_work,
     to_frame,
 )
 from gradedeval.questions.explain import DEFAULT
@@ -465,6 +466,7 @@ def _matrix(found: Agreement) -> Table:
     return Table(columns, [[run, *(values.get((run, other), "—") for other in found.runs)] for run in found.runs])
 
 
+@shares_work
 def agreement(
     runs: Any,
     *,
@@ -472,6 +474,8 @@ def agreement(
     at: At = AT,
     rbo_ties: RboTies = "a",
     like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> Agreement:
     """How far the rankings of runs agree, without judgments.

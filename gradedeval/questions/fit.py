@@ -33,6 +33,7 @@ from gradedeval.kernel import (
     parse_measures,
     question,
     resolve_options,
+    shares_work,
     split_words,
     to_frame,
     write_value,
@@ -550,6 +551,7 @@ OtherTopics = Annotated[Any, Setting("Evaluate the fitted values on the topics l
     options="scoring",
     own_measures=True,
 )
+@shares_work
 def fit(
     runs: Any,
     qrels: Any,
@@ -562,6 +564,8 @@ def fit(
     other_qrels: OtherQrels = None,
     other_topics: OtherTopics = None,
     like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> FitResult:
     """The parameter of each measure with which it agrees best with the measure `to`.

@@ -39,6 +39,7 @@ from gradedeval.kernel import (
     question,
     resolve_options,
     scores_of,
+    shares_work,
     to_frame,
     workers,
 )
@@ -371,6 +372,7 @@ CURVE = Setting("Write the actual and the inferred precision at 20 levels of rec
         """,
     ),
 )
+@shares_work
 def informativeness(
     runs: Any,
     qrels: Any,
@@ -379,6 +381,8 @@ def informativeness(
     min_ranks: MinRanks = 50,
     min_found: MinFound = 5,
     like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> Informativeness:
     """How well a score alone determines the precision-recall curve: the maximum entropy method.

@@ -29,8 +29,8 @@ from gradedeval.kernel import (
     frame_table,
     numbers,
     parse_measures,
-    progress,
     resolve_options,
+    shares_work,
     to_frame,
 )
 from gradedeval.questions import correlate
@@ -204,6 +204,7 @@ class LeftOut(InNotebook):
         return f"<LeftOut: {len(distinct(self.frame, 'run'))} runs>"
 
 
+@shares_work
 def leave_one_out(
     runs: Any,
     qrels: Any,
@@ -212,6 +213,8 @@ def leave_one_out(
     groups: Groups = None,
     pool_depth: PoolDepth = None,
     like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> LeftOut:
     """Score each run without the judgments of documents that it, or its group, alone gave the pool, as if it had not
@@ -241,7 +244,7 @@ def leave_one_out(
     given, by = group_counts(ranked, group_of, pool_depth)
     full = ranked.scores(scorer)[0]
     rows = []
-    for group, own in progress("groups")(list(given.items())):
+    for group, own in kernel.progress("groups")(list(given.items())):
         alone = own & (by == 1) & ranked.judged
         without = masked_scores(ranked, scorer, alone, full)
         for run in (number for number, name in enumerate(group_of) if name == group):

@@ -25,6 +25,7 @@ from gradedeval.kernel import (
     numbers,
     question,
     resolve_options,
+    shares_work,
     to_frame,
 )
 from gradedeval.questions.leave_one_out import (
@@ -146,6 +147,7 @@ class Pool(InNotebook):
     options="measuring",
     own_measures=True,
 )
+@shares_work
 def pool(
     runs: Any,
     qrels: Any = None,
@@ -154,6 +156,8 @@ def pool(
     pool_depth: PoolDepth = None,
     at: At = AT,
     like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> Pool:
     """Statistics of the pool of judgments, by run.

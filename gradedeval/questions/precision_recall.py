@@ -34,6 +34,7 @@ from gradedeval.kernel import (
     parse_measures,
     question,
     resolve_options,
+    shares_work,
     thresholds,
     to_frame,
     workers,
@@ -108,6 +109,7 @@ class PrecisionRecall(InNotebook):
         """,
     ),
 )
+@shares_work
 def precision_recall(
     runs: Any,
     qrels: Any,
@@ -116,6 +118,8 @@ def precision_recall(
     points: Levels = 11,
     binary: Binary = True,
     like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> PrecisionRecall:
     """Graded precision over graded recall, and beside it the binary curve of each threshold.

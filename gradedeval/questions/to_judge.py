@@ -30,6 +30,7 @@ from gradedeval.kernel import (
     parse_measures,
     resolve_options,
     scores_of,
+    shares_work,
     to_frame,
 )
 
@@ -428,6 +429,7 @@ class ToJudge(InNotebook):
         return f"<ToJudge {len(self.frame)} documents by {self.settings.strategy}>"
 
 
+@shares_work
 def to_judge(
     runs: Any,
     qrels: Any = None,
@@ -438,6 +440,8 @@ def to_judge(
     p: P = 0.8,
     pool_depth: PoolDepth = None,
     like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> ToJudge:
     """The unjudged documents of runs that are to be judged next.

@@ -34,6 +34,7 @@ from gradedeval.kernel import (
     question,
     resolve_options,
     scores_of,
+    shares_work,
     to_frame,
 )
 
@@ -481,6 +482,7 @@ def weight_panels(weights: Weights, *, log: Log = False) -> list[Panel]:
         signature=lambda found: found.signature,
     ),
 )
+@shares_work
 def weights(
     measures: By,
     runs: Any = None,
@@ -490,6 +492,8 @@ def weights(
     normalize: Scaled = "none",
     quantity: Of = "W",
     like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> Weights:
     """The weight of each rank by measures that are sums of weighted gains.

@@ -212,7 +212,7 @@ def test_defaults_stand_in_signatures_alone(name: str) -> None:
 def test_the_docstring_of_a_question_is_that_of_its_function() -> None:
     assert "Returns `Risk`" in str(gradedeval.risk.__doc__)
     assert inspect.signature(gradedeval.power).parameters["draws"].annotation is int
-    assert Path(str(inspect.getsourcefile(gradedeval.power))).name == "power.py"
+    assert Path(str(inspect.getsourcefile(inspect.unwrap(gradedeval.power)))).name == "power.py"
 
 
 Strict = Annotated[Literal["yes", "no"], Setting("Whether to look closely.", section="Reading and ranking")]

@@ -10,9 +10,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, wraps
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
+from gradedeval.errors import at_prompt
+from gradedeval.kernel.options import numbers
 from gradedeval.kernel.options.definition import THIS_COMMAND, Commands, Section
 from gradedeval.kernel.options.numbers import Number
 
@@ -225,7 +227,7 @@ class Question:
 def settings_of(function: Callable[..., Any]) -> dict[str, Setting]:
     """The settings in a signature, by name: parameters whose type is an alias with a `Setting`. In its annotations the
     plain types take their places, which `help` and notebooks show: so they are found once."""
-    found, known = {}, function.__globals__
+    found, known = {}, inspect.unwrap(function).__globals__
     for name, parameter in inspect.signature(function).parameters.items():
         kind = known.get(parameter.annotation)
         for said in getattr(kind, "__metadata__", ()):
@@ -248,3 +250,20 @@ def question(name: str, needs: Needs, **said: Any) -> Callable[[Asked], Asked]:
         return function
 
     return decorate
+
+
+def shares_work(function: Asked) -> Asked:
+    """Make the keywords `jobs` and `progress` in the signature of a function work: so many processes share what it
+    does, and a bar shows how far it has come. Where a command runs it says so itself."""
+
+    @wraps(function)
+    def shared(*given: Any, **keywords: Any) -> Any:
+        jobs, progress = keywords.get("jobs", 1), keywords.get("progress", False)
+        if at_prompt() or (jobs == 1 and not progress):
+            return function(*given, **keywords)
+        from gradedeval.kernel.parallel.workers import asked_for  # not for a help page
+
+        with asked_for(numbers.JOBS.check(jobs), bool(progress)):
+            return function(*given, **keywords)
+
+    return shared  # type: ignore[return-value]

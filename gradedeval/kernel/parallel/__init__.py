@@ -6,7 +6,8 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -75,13 +76,59 @@ def with_progress(
             bar.render_finish()  # it hides the cursor while it stands
 
 
+_WANTED: ContextVar[bool] = ContextVar("wanted", default=False)
+
+
 def progress(label: str) -> Progress:
-    """What shows how far a loop has come over what `label` says, in the plural: a bar where a command runs, nothing in
-    Python."""
+    """What shows how far a loop has come over what `label` says, in the plural: a bar where a command runs, and in
+    Python where `progress=True` asks for one."""
     import click
 
+    if _WANTED.get():
+        return partial(in_python, label=label)
     runs = at_prompt() and click.get_current_context(silent=True) is not None  # a page hears notes too
     return partial(with_progress, label=label) if runs else no_progress
+
+
+@contextmanager
+def progress_wanted() -> Iterator[None]:
+    """While this lasts, in this thread, functions of Python show bars."""
+    before = _WANTED.set(True)
+    try:
+        yield
+    finally:
+        _WANTED.reset(before)
+
+
+def in_python(items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterator[Item]:
+    """Pass items on, with a progress bar: that of tqdm, which knows notebooks, where it is installed; else a line on
+    stderr."""
+    if count is None:
+        items = list(items)
+        count = len(items)
+    try:
+        from tqdm.auto import tqdm  # an extra
+    except ImportError:
+        yield from _in_text(items, count, label)
+        return
+    yield from tqdm(items, total=count, desc=label, leave=False)
+
+
+WIDTH, OFTEN = 30, 0.1
+"""Characters of a bar of text, and seconds between two states of it."""
+
+
+def _in_text(items: Iterable[Item], count: int, label: str) -> Iterator[Item]:
+    """The items, with a bar of text in a line that is written again and again."""
+    last = -OFTEN
+    for done, item in enumerate(items, 1):
+        yield item
+        now = time.monotonic()
+        if sys.stderr is not None and (now - last >= OFTEN or done == count):
+            last, full = now, WIDTH * done // max(count, 1)
+            sys.stderr.write(f"\r{label} [{'#' * full}{'.' * (WIDTH - full)}] {done}/{count}")
+            sys.stderr.write("\n" if done == count else "")
+            sys.stderr.flush()
 
 
 # Freed memory that is kept for what is read next, and not given back to the system.

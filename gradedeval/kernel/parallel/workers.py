@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradedeval.errors import InputError, at_prompt, flag
-from gradedeval.kernel.parallel import Progress, cores, no_progress, with_progress
+from gradedeval.kernel.parallel import Progress, cores, in_python, no_progress, progress_wanted, with_progress
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -107,8 +107,9 @@ class Workers:
 
     @classmethod
     def here(cls) -> Workers:
-        """For what does not say how many: as many as this machine has where a command runs, in Python this process."""
-        return cls.of(None, with_progress) if at_prompt() else cls()
+        """For what does not say how many: as many as this machine has where a command runs, in Python those that a
+        function was asked for, or this process."""
+        return cls.of(None, with_progress) if at_prompt() else _SHARING.get() or cls()
 
     @property
     def far(self) -> bool:
@@ -279,6 +280,16 @@ def workers() -> Workers:
     """Who shares the work of a question: where a command runs those that it was asked for, or as many processes as
     there are cores, with a progress bar; in Python this process alone."""
     return _SHARING.get() or (Workers.of(None, with_progress) if at_prompt() else Workers())
+
+
+@contextmanager
+def asked_for(jobs: int, progress: bool) -> Iterator[None]:
+    """While this lasts, in this thread, a function of Python shares its work by so many processes, and shows bars."""
+    with (
+        progress_wanted() if progress else nullcontext(),
+        shared_by(Workers.of(jobs, in_python if progress else no_progress)),
+    ):
+        yield
 
 
 def is_client(executor: Any) -> bool:

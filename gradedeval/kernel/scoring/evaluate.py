@@ -13,6 +13,7 @@ from gradedeval.errors import InputError, Note, flag, redacted, shorten, tell
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_options, numbers, resolve_options
+from gradedeval.kernel.parallel import in_python
 from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.doubts import few_topics, not_too_many, united
@@ -131,6 +132,7 @@ def evaluate(
     *,
     like: str | None = None,
     jobs: int = 1,
+    progress: bool = False,
     executor: Executor | Client | str | None = None,
     cluster: Client | str | None = None,
     metrics: AnyMeasure | Iterable[AnyMeasure] | None = None,
@@ -150,6 +152,7 @@ def evaluate(
     like      a preset: trec_eval, gdeval, ir_measures, cwl_eval or ntcireval
     jobs      processes that share several runs, or a large one; without it one. They are forked on Linux where no other
               thread is alive, and spawned elsewhere: there a script calls this under `if __name__ == "__main__"`
+    progress  show a bar: of tqdm where it is installed, else a line of text
     executor  who shares the work instead: any `concurrent.futures.Executor`, such as a pool of threads, of processes,
               of loky or of mpi4py; a `Client` of dask; or the address of a dask scheduler, as in "tcp://host:8786", or
               "local" for a cluster of this machine (extra `cluster`). `jobs` says how many work at once, where they do
@@ -169,6 +172,7 @@ def evaluate(
     if executor is not None and cluster is not None:
         raise InputError("cluster", "cannot be combined with executor", "give one of the two", usage=True)
     with _workers(jobs, executor if cluster is None else cluster) as workers:
+        workers = replace(workers, progress=in_python) if progress else workers
         scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=workers)
     scores.notes[:] = tell(scores.notes)
     return scores

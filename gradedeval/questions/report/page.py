@@ -28,6 +28,7 @@ from gradedeval.kernel import (
     parse_measures,
     question,
     resolve_options,
+    shares_work,
 )
 from gradedeval.questions.compare import Pair, Prospect, prospect
 from gradedeval.questions.pool import AT
@@ -286,6 +287,7 @@ MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
     besides=("unseen",),
     own_measures=True,
 )
+@shares_work
 def html_report(
     runs: Any,
     qrels: Any,
@@ -301,6 +303,8 @@ def html_report(
     at: At = AT,
     show: Show = SHOW,
     like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> str:
     """A report of runs as the text of one HTML page that loads nothing: scores with intervals and residuals,

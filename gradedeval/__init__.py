@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from gradedeval.questions.agreement import agreement as agreement
     from gradedeval.questions.agreement import reproduction as reproduction
     from gradedeval.questions.check import check as check
+    from gradedeval.questions.compare import Comparison as Comparison
     from gradedeval.questions.compare import compare as compare
     from gradedeval.questions.compare import topic_table as topic_table
     from gradedeval.questions.correlate import correlate as correlate
@@ -103,7 +104,7 @@ _PUBLIC = {
     "kernel.scoring.scores": "Scores",
     "questions.agreement": "Agreement Reproduction agreement reproduction",
     "questions.check": "check",
-    "questions.compare": "compare topic_table",
+    "questions.compare": "Comparison compare topic_table",
     "questions.correlate": "correlate",
     "questions.diff": "Diff diff",
     "questions.explain": "Explanation explain",

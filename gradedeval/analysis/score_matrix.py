@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from numbers import Real
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from gradedeval.analysis.signatures import Signature
 from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints, as_float
 from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, flag, plural, shorten, tell
-from gradedeval.kernel.measures.definition import Reading
-from gradedeval.kernel.measures.parse import canonical, parse_measures
-from gradedeval.kernel.options import TIES_BY_GRADE
-from gradedeval.kernel.scoring.evaluate import file_names
+from gradedeval.kernel.measures.definition import AnyMeasure, Reading
+from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
+from gradedeval.kernel.options import TIES_BY_GRADE, Options, resolve_options
+from gradedeval.kernel.parallel.workers import workers
+from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names, named_runs
 from gradedeval.kernel.scoring.scores import ALL, Scores
 from gradedeval.kernel.trec.documents import Rows, json_rows
 from gradedeval.kernel.trec.line_reader import duplicate, settle_duplicates, whole_lines
@@ -475,7 +476,7 @@ def to_matrix(scores: AnyScores) -> Matrix:
         return _from_scores(scores)
     if not (isinstance(scores, str | Path) or hasattr(scores, "columns")):  # neither a file nor a frame
         what = f"expected scores, not a {type(scores).__name__}"
-        raise InputError("scores", what, "give what `gradedeval.evaluate` returns", usage=True)
+        raise InputError("scores", what, "give what `gradedeval.evaluate` returns, or runs and qrels", usage=True)
     return _from_saved(read_saved(scores))
 
 
@@ -595,6 +596,46 @@ def topic_differences(values: Floats, first: Ints, second: Ints) -> Floats:
     differences: Floats = values[second] - values[first]
     differences[np.abs(differences) <= TOLERANCE] = 0
     return differences
+
+
+# Runs that are scored here, or scores.
+
+
+def options_with_residuals(like: str | None = None, **keywords: Any) -> Options:
+    """The options, with residuals unless lists are condensed."""
+    options = resolve_options(like, **keywords)
+    return replace(options, residuals=None if options.judged_only else "total", bounds=False)
+
+
+def scores_of(
+    runs: Any,
+    qrels: Any,
+    measures: AnyMeasure | Iterable[AnyMeasure] | None,
+    like: str | None,
+    keywords: Mapping[str, Any],
+) -> AnyScores:
+    """What a function compares: the scores of runs against qrels, with residuals, as commands have them; or, without
+    qrels, scores that are given, all or those by some measures.
+
+    Raises InputError as `evaluate` does, and (usage) for options beside scores.
+    """
+    if qrels is not None and isinstance(runs, Scores | Matrix):
+        hint = "leave out qrels; a run that the others are compared with is baseline="
+        raise InputError("qrels", "is given beside scores", hint, usage=True)
+    if qrels is not None:
+        options = options_with_residuals(like, **keywords)
+        chosen = parse_measures(DEFAULT if measures is None else measures)
+        scores = evaluate_runs(named_runs(runs, qrels), qrels, chosen, options, workers=workers())
+        tell(scores.notes)
+        return scores
+    for name, value in {"like": like, **keywords}.items():
+        if value is not None and value is not False:
+            what = "says how runs are scored, and no qrels are given"
+            raise InputError(name, what, "give runs and qrels; saved scores cannot be changed", usage=True)
+    if measures is None:
+        return runs  # type: ignore[no-any-return]
+    labels = [measure.label for measure in parse_measures(measures)]
+    return replace(to_matrix(runs).select(measures=labels), measures=labels)
 
 
 # The run that others are compared with: one of the runs, another file, or saved scores.

@@ -35,7 +35,7 @@ from gradedeval.errors import InputError, flag, tell
 from gradedeval.kernel.formats import FORMATS, formats_for, render
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
-from gradedeval.kernel.options import Options, resolve_options
+from gradedeval.kernel.options import Options
 from gradedeval.kernel.scoring import evaluate
 
 if TYPE_CHECKING:
@@ -47,12 +47,6 @@ FROM_SCORES: Decorator = option("--from-scores", multiple=True, metavar="FILE", 
     "with `gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.")  # fmt: skip
 SAVED_OPTIONS: list[Decorator] = [FROM_SCORES, mismatch_option()]
 MATRIX_OPTIONS: list[Decorator] = [*SAVED_OPTIONS, MEASURES, *SCORING_OPTIONS, *STANDARD_OPTIONS]
-
-
-def options_with_residuals(keywords: Mapping[str, Any]) -> Options:
-    """The options, with residuals unless lists are condensed."""
-    options = resolve_options(**keywords)
-    return replace(options, residuals=None if options.judged_only else "total", bounds=False)
 
 
 def runs_with_baseline(
@@ -106,7 +100,7 @@ def matrix_from(
     else:
         standardized = standardization(keywords, allow)
         table = measure_table(keywords.pop("measures_from"))
-        options, chosen = options_with_residuals(keywords), parse_measures(measures or DEFAULT, table)
+        options, chosen = score_matrix.options_with_residuals(**keywords), parse_measures(measures or DEFAULT, table)
         matrix, name = scores_with_baseline(files, baseline, chosen, options, standardized)
     tell_assumptions(matrix, allow, paired)
     return matrix, name

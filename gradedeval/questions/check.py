@@ -12,7 +12,7 @@ from gradedeval import analysis, kernel
 from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.cli.arguments import as_time, check_history, measure_table, run_and_qrels, signing
-from gradedeval.cli.many_runs import options_with_residuals, scores_with_baseline, tell_assumptions
+from gradedeval.cli.many_runs import scores_with_baseline, tell_assumptions
 from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError, Note, flag, plural, tell, visible
 from gradedeval.kernel import (
@@ -595,7 +595,7 @@ def check_files(
 ) -> Checked:
     """As `check`, of files, by the bounds of the command line and of a file of settings. What is wrong with the data is
     written where the report was to go, in a format that has a place for it."""
-    scoring, chosen = options_with_residuals(keywords), parse_measures(measures, config.table)
+    scoring, chosen = score_matrix.options_with_residuals(**keywords), parse_measures(measures, config.table)
     written = [*minimum, *maximum, *max_drop, *max_topic_drop, *significant, *max_unjudged, *min_topics]
     bounds, needed = resolve_bounds([*config.specs, *written], chosen, scoring, config.table)
     if config.path is not None:

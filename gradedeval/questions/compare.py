@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
 from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, ratio, readings, same, signature_lines
 from gradedeval.arrays import TOLERANCE, Floats, Ints, np
 from gradedeval.errors import InputError, Note, at_prompt, flag, plural, tell, visible
 from gradedeval.kernel import (
+    AnyMeasure,
     Column,
     Document,
     Layout,
+    OptionKwargs,
     Question,
     Setting,
     Table,
@@ -24,6 +26,7 @@ from gradedeval.kernel import (
     frame_table,
     joined,
     question,
+    shares_work,
     to_frame,
 )
 from gradedeval.questions.shared import Alpha, Correction, Draws, Rope, Seed, Test, against
@@ -192,7 +195,20 @@ Judging = Annotated[
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(OfScores):
-    """Runs compared pair by pair: the frame of `compare`, the scores that it is of, and how they were tested."""
+    """Runs compared pair by pair: the frame of `compare`, the scores that it is of, and how they were tested.
+
+    The columns are measure, run, baseline,
+    topics, mean (what `evaluate` gives), baseline_mean, difference (run − baseline), relative (to |baseline_mean|),
+    wins, ties, losses (topics), effect (mean difference / deviation), low, high (the interval: differences that the
+    test does not reject), p, p_corrected, lowest, highest, conclusive, flip, unjudged, flip_share, flip_rank, tested.
+    `tested` is `difference`, or `ratio` for geometric means: effect and p are then of differences of logarithms, low
+    and high are ratios. With bayes, better, equivalent and worse stand in place of p: the probabilities that the true
+    difference is above rope, within ±rope, below −rope, or the other way round where lower is better; low and high are
+    a credible interval. `lowest` and `highest` are the ends of the difference once all is judged; `conclusive`: they do
+    not reverse the order. `flip` is how many `unjudged` documents of the lower run would have to be relevant to do so:
+    the fewest where what a document adds depends on its rank alone, else a number that suffices; `flip_share` is their
+    share, `flip_rank` the lowest rank among them. Blank where the order is conclusive or runs cannot be read again.
+    """
 
     scores: Matrix
     tested: TestSettings
@@ -435,10 +451,13 @@ BY_TOPIC = Question("compare", _by_topic, "matrix", mode=Setting("Print the scor
     modes=(BY_TOPIC,),
     besides=("unseen",),
 )
+@shares_work
 def compare(
-    scores: AnyScores,
-    baseline: Baseline = None,
+    runs: Any,
+    qrels: Any = None,
+    measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
     *,
+    baseline: Baseline = None,
     test: Test = "randomization",
     correction: Correction = None,
     draws: Draws = 10_000,
@@ -447,10 +466,15 @@ def compare(
     rope: Rope = None,
     judging: bool = True,
     allow_mismatch: bool = False,
+    like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
+    **keywords: Unpack[OptionKwargs],
 ) -> Comparison:
     """Compare runs pair by pair, by every measure, on the topics that all runs are scored on.
 
-    scores          what `gradedeval.evaluate` returns, with residuals="total" to get `conclusive`; or saved scores
+    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
+    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
     baseline        what the others are compared with: one of the runs, or saved scores of a run, as a file, a DataFrame
                     or `Scores`; None: all pairs, each with the run listed before it
     test            randomization, bootstrap (studentized), t, wilcoxon, sign, tukey-hsd, anova or bayes
@@ -461,17 +485,7 @@ def compare(
     judging         without it no run is read again, and what judging could do is blank or rough
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
-    Returns `Comparison`: `.frame`, `.signature`, and as a table in a notebook. The columns are measure, run, baseline,
-    topics, mean (what `evaluate` gives), baseline_mean, difference (run − baseline), relative (to |baseline_mean|),
-    wins, ties, losses (topics), effect (mean difference / deviation), low, high (the interval: differences that the
-    test does not reject), p, p_corrected, lowest, highest, conclusive, flip, unjudged, flip_share, flip_rank, tested.
-    `tested` is `difference`, or `ratio` for geometric means: effect and p are then of differences of logarithms, low
-    and high are ratios. With bayes, better, equivalent and worse stand in place of p: the probabilities that the true
-    difference is above rope, within ±rope, below −rope, or the other way round where lower is better; low and high are
-    a credible interval. `lowest` and `highest` are the ends of the difference once all is judged; `conclusive`: they do
-    not reverse the order. `flip` is how many `unjudged` documents of the lower run would have to be relevant to do so:
-    the fewest where what a document adds depends on its rank alone, else a number that suffices; `flip_share` is their
-    share, `flip_rank` the lowest rank among them. Blank where the order is conclusive or runs cannot be read again.
+    Returns `Comparison`, which lists the columns of its `.frame` and has the `.signature`.
     `.frame.attrs` has the `test` with its correction, `alpha`, the `signature`, and as `if_fully_judged` what these
     columns assume. What is assumed or left out is a warning, `gradedeval.EvaluationWarning`. Raises InputError for
     fewer than two runs, and one topic.
@@ -480,7 +494,8 @@ def compare(
     topics differ alike bootstrap, t, anova and bayes have neither p nor interval, which is reported too.
     """
     settings = significance.TestSettings(test, correction, draws, alpha, seed, rope)
-    matrix, name = score_matrix.with_baseline(scores, baseline, allow_mismatch)
+    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
+    matrix, name = score_matrix.with_baseline(given, baseline, allow_mismatch)
     if len(matrix.runs) < 2:
         raise InputError("", "compare needs at least two runs", f"add a run or {flag.baseline}", usage=True)
     first, second = score_matrix.run_pairs(len(matrix.runs), [] if name is None else [matrix.run_index(name)])

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 from gradedeval.analysis import pictures, score_matrix, significance
 from gradedeval.analysis.tables import OfScores, signature_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close, np
 from gradedeval.errors import InputError, check_choice, flag, plural
 from gradedeval.kernel import (
+    AnyMeasure,
     Column,
     Document,
     Layout,
+    OptionKwargs,
     Picture,
     Question,
     Reading,
@@ -25,6 +27,7 @@ from gradedeval.kernel import (
     frame_rows,
     frame_table,
     question,
+    shares_work,
     to_frame,
 )
 
@@ -34,7 +37,6 @@ if TYPE_CHECKING:
 
     from gradedeval.analysis.pictures import Panel
     from gradedeval.analysis.score_matrix import AnyScores, Matrix
-    from gradedeval.kernel import Scores
 
 
 Kind = Literal["pearson", "spearman", "tau", "weighted-tau", "tau-ap"]
@@ -121,16 +123,24 @@ SCATTER = Question(
         modes=(SCATTER,),
     ),
 )
+@shares_work
 def correlate(
-    scores: Scores | Matrix | pd.DataFrame | str | Path,
+    runs: Any,
+    qrels: Any = None,
+    measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
+    *,
     above: Above = "tau",
     below: Below = "weighted-tau",
-    *,
     allow_mismatch: bool = False,
+    like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
+    **keywords: Unpack[OptionKwargs],
 ) -> Correlation:
     """How far measures agree, pair by pair.
 
-    scores          what `gradedeval.evaluate` returns, or saved scores
+    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
+    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
     above           kind of agreement above the diagonal of the matrix of measures
     below           kind of agreement below it
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
@@ -144,7 +154,8 @@ def correlate(
     """
     check_choice(above, KINDS, flag.above)
     check_choice(below, KINDS, flag.below)
-    matrix = score_matrix.comparable(scores, allow_mismatch)
+    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
+    matrix = score_matrix.comparable(given, allow_mismatch)
     if len(matrix.measures) < 2:
         raise InputError("", "correlate needs at least two measures", f"add another {flag.measure}", usage=True)
     if len(matrix.runs) < 2 and not {above, below} <= set(BY_TOPIC):

@@ -249,9 +249,8 @@ def leave_one_out(
         without = masked_scores(ranked, scorer, alone, full)
         for run in (number for number, name in enumerate(group_of) if name == group):
             rows += _of_run(ranked, scorer, run, group, alone, full, without)
-    order = {run: number for number, run in enumerate(named)}
-    by_measure = {measure.label: number for number, measure in enumerate(scorer.measures)}
-    frame = to_frame(sorted(rows, key=lambda row: (by_measure[row["measure"]], order[row["run"]])))
+    order, labels = list(named), [measure.label for measure in scorer.measures]
+    frame = to_frame(sorted(rows, key=lambda row: (labels.index(row["measure"]), order.index(row["run"]))))
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     said = tell([*scorer.notes, *ranked.notes, *group_notes])
     text = kernel.signature(judged, scorer.options, scorer.measures, counts)

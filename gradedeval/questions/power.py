@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval.analysis import pictures, score_matrix, significance
 from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, level, ratio, same, scales, signature_lines
 from gradedeval.arrays import TOLERANCE, np
 from gradedeval.errors import InputError, flag
 from gradedeval.kernel import (
+    AnyMeasure,
     Column,
     Document,
     InNotebook,
     Layout,
+    OptionKwargs,
     Picture,
     Question,
     Setting,
     joined,
     numbers,
     question,
+    shares_work,
     to_frame,
 )
 
@@ -281,27 +284,35 @@ CURVE = Setting("Write the achieved significance level of every pair, from the h
         """,
     ),
 )
+@shares_work
 def power(
-    scores: Scores | Matrix | pd.DataFrame | str | Path,
+    runs: Any,
+    qrels: Any = None,
+    measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
     *,
     draws: Draws = 1000,
     alpha: Alpha = 0.05,
     seed: Seed = 0,
     best: Best = None,
     allow_mismatch: bool = False,
+    like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
+    **keywords: Unpack[OptionKwargs],
 ) -> Power:
     """The share of pairs of runs that each measure finds significantly different, by Sakai's paired bootstrap test.
 
-    scores          what `gradedeval.evaluate` returns, or saved scores; each measure uses the topics that all runs
-                    have
+    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
+    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
     draws           bootstrap samples of the topics, the same for all pairs and measures
     alpha           significance level
     seed            of the random draws
     best            only the runs that are the best by each measure's own mean, total or geometric mean
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
-    Raises InputError (usage) for fewer than two runs, or too few draws for alpha, and InputError if a measure has a
-    single topic. Sakai, SIGIR 2006; used by Robertson et al., SIGIR 2010, section 4.2.
+    Each measure uses the topics that all runs have. Raises InputError (usage) for fewer than two runs, or too few draws
+    for alpha, and InputError if a measure has a single topic. Sakai, SIGIR 2006; used by Robertson et al., SIGIR 2010,
+    section 4.2.
     """
     draws, alpha, seed = numbers.DRAWS.check(draws), numbers.ALPHA.check(alpha), numbers.SEED.check(seed)
     if draws * alpha < 1 - TOLERANCE:
@@ -311,22 +322,24 @@ def power(
         if 1 / alpha > most:
             hint = f"use an {flag.alpha} of {1 / most:g} or more"
         raise InputError(flag.draws, what, hint, usage=True)
-    matrix = score_matrix.comparable(scores, allow_mismatch)
+    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
+    matrix = score_matrix.comparable(given, allow_mismatch)
     best = numbers.BEST.check_or_none(best)
     if len(matrix.runs) < 2:
         raise InputError("", "power needs at least two runs", "add a run", usage=True)
-    rows, curves = [], []
-    for measure in matrix.comparable_measures():
-        paired = score_matrix.shared_topics(matrix, measure)
-        paired = matrix.select(runs=_best(paired, best)).paired(measure)
-        curve = to_frame(_levels(paired, draws, alpha, seed))
-        curves.append(curve)
-        rows.append(_row(paired, curve, alpha))
+    of = [_of_best(matrix, measure, best) for measure in matrix.comparable_measures()]
+    curves = [to_frame(_levels(paired, draws, alpha, seed)) for paired in of]
+    rows = [_row(paired, curve, alpha) for paired, curve in zip(of, curves, strict=True)]
     settings = (
         f"paired bootstrap, studentized, {draws} draws, alpha {alpha:g}, seed {seed} | difference needed: {NEEDED}"
     )
     settings += "" if best is None else f" | the best {min(best, len(matrix.runs))} runs by each measure"
     return Power(to_frame(rows), joined(curves), settings, matrix.signature, alpha)
+
+
+def _of_best(matrix: Matrix, measure: str, best: int | None) -> Paired:
+    """The best runs by a measure, or all."""
+    return matrix.select(runs=_best(score_matrix.shared_topics(matrix, measure), best)).paired(measure)
 
 
 def _best(paired: Paired, best: int | None) -> Sequence[str]:

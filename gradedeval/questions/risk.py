@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval.analysis import score_matrix, significance
 from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, readings, same, scales, signature_lines
 from gradedeval.arrays import TOLERANCE, Floats, np
 from gradedeval.errors import InputError, flag, shorten, tell, visible
 from gradedeval.kernel import (
+    AnyMeasure,
     Column,
     Document,
     Layout,
+    OptionKwargs,
     Setting,
     distinct,
     joined,
     numbers,
     question,
+    shares_work,
     to_frame,
 )
 from gradedeval.questions.compare import WON, whole
@@ -79,17 +83,26 @@ def _won(row: Row) -> str:
     A run that gains on most topics and loses much on a few has a low URisk, though its mean may be high.
     """,
 )
+@shares_work
 def risk(
-    scores: AnyScores,
-    baseline: Baseline = None,
+    runs: Any,
+    qrels: Any = None,
+    measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
     *,
+    baseline: Baseline = None,
     alpha: Alpha = 5,
     allow_mismatch: bool = False,
+    like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
+    **keywords: Unpack[OptionKwargs],
 ) -> Risk:
     """How risky runs are, by every measure, on the topics that all runs are scored on: a loss counts 1 + alpha times.
 
-    scores          what `gradedeval.evaluate` returns, or saved scores; of geometric means logarithms are compared
-    baseline        what others are compared with: the name of one of the runs, or saved scores of a run, as a file, a
+    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
+    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
+    baseline        what others are compared with: the name of one of
+    the runs, or saved scores of a run, as a file, a
                     DataFrame or `Scores`; None: the mean of all runs on each topic
     alpha           how much more a loss weighs than a win of the same size, 0 or more; 5 as in the TREC 2014 Web track
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
@@ -104,17 +117,18 @@ def risk(
     topic.
     """
     alpha = numbers.LOSS_ALPHA.check(alpha)
-    matrix, baseline = score_matrix.with_baseline(scores, baseline, allow_mismatch)
+    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
+    matrix, baseline = score_matrix.with_baseline(given, baseline, allow_mismatch)
     if len(matrix.runs) < 2:
         raise InputError("", "risk needs at least two runs", f"add a run or {flag.baseline}", usage=True)
     of = None if baseline is None else matrix.run_index(baseline)
-    measures = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
-    usable = [paired for paired in measures if paired.reading.better != "neither"]
+    compared = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
+    usable = [paired for paired in compared if paired.reading.better != "neither"]
     if not usable:
-        what = f"by {shorten([paired.measure for paired in measures])} neither run is better"
+        what = f"by {shorten([paired.measure for paired in compared])} neither run is better"
         raise InputError("", what, f"name a measure such as {flag.measures:ap}", usage=True)
     frame = joined([to_frame(_columns(paired, of, alpha)) for paired in usable])
-    left_out = [paired.measure for paired in measures if paired.reading.better == "neither"]
+    left_out = [paired.measure for paired in compared if paired.reading.better == "neither"]
     blank = list(dict.fromkeys(frame["measure"][frame["geo_risk"].isna()]))
     notes = [f"{', '.join(left_out)}: left out: no preferred direction"] if left_out else []
     what = "no ZRisk or GeoRisk; both need means of scores that are never below 0, and the higher the better"

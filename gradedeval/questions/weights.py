@@ -505,13 +505,12 @@ def weights(
     normalize  `none`; `sum`: weights that sum to 1 over those ranks; `max`: the largest is 1
     quantity   `W`: the weights; `C`: W(i+1)/W(i), the probability of going on from a rank to the next; `L`:
                (W(i) − W(i+1))/W(1), the probability that a rank is the last one seen. Both are of the user whose
-               weights these are (Moffat et al., TOIS 2017), and probabilities only where no weight is above the one
-               before
+               weights these are (Moffat et al., TOIS 2017), and probabilities where no weight is above the one before
     keywords   options, as in `evaluate`
 
     Returns `Weights`: `.frame`, `.values`, `.beyond`. Measures whose weights are fixed have those; for ap, rr, sp,
-    bpref and q the weights that each ranking implies are averaged over the runs and topics.
-    Zhang et al., Information Retrieval 2010, section 3. Raises InputError also where a measure has no weights.
+    bpref and q the weights that each ranking implies are averaged over the runs and topics. Zhang et al., Information
+    Retrieval 2010, section 3. Raises InputError also where a measure has no weights.
     """
     options = resolve_options(like, **keywords)
     named = None if runs is None else kernel.named_runs(runs)

@@ -248,4 +248,4 @@ def test_in_python_too_a_baseline_without_a_signature_is_told(files: Path) -> No
         gradedeval.evaluate(str(files / run), str(files / "qrels.txt"), "ap", residuals="total") for run in RUNS
     )
     with pytest.warns(EvaluationWarning, match="<frame>: no signature, so qrels and options cannot be checked"):
-        gradedeval.risk(first, second.frame.drop(columns="signature"))
+        gradedeval.risk(first, baseline=second.frame.drop(columns="signature"))

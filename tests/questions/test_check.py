@@ -725,12 +725,12 @@ def test_in_python_a_baseline_may_be_saved_in_any_form(words: Path, cli: Command
     bounds = [Bound("max-drop", "rr", 0.5)]
     cli("main.run", "qrels.txt", "-m", "rr", "-q", "-o", "main.csv")
     expected = gradedeval.check(both, bounds, "main.run").frame
-    differences = gradedeval.compare(both, "main.run")["difference"].tolist()
-    risks = gradedeval.risk(both, "main.run")["u_risk"].tolist()[1:]
+    differences = gradedeval.compare(both, baseline="main.run")["difference"].tolist()
+    risks = gradedeval.risk(both, baseline="main.run")["u_risk"].tolist()[1:]
     for baseline in (main, main.frame, str(words / "main.csv"), words / "main.csv"):
         assert gradedeval.check(new, bounds, baseline)["value"].tolist() == expected["value"].tolist()
-        assert gradedeval.compare(new, baseline)["difference"].tolist() == differences
-        assert gradedeval.risk(new, baseline)["u_risk"].tolist()[:1] == risks
+        assert gradedeval.compare(new, baseline=baseline)["difference"].tolist() == differences
+        assert gradedeval.risk(new, baseline=baseline)["u_risk"].tolist()[:1] == risks
     with pytest.raises(InputError, match=r"unknown run .mian.run."):
         gradedeval.check(both, bounds, "mian.run")
     with pytest.raises(InputError, match="is a run, and there are no qrels"):

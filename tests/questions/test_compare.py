@@ -284,7 +284,7 @@ def test_the_p_values_of_real_scores_are_scipy_s(cli: Command) -> None:
     runs = [root / f"rivers-{name}.run" for name in ("bm25", "bm25-rm3", "neural")]
     scores = gradedeval.evaluate(runs, root / "rivers.qrels", "ndcg@10 ap", topics="both")
     matrix = to_matrix(scores)
-    frame = gradedeval.compare(scores, "rivers-bm25.run", test="t", correction="none").frame
+    frame = gradedeval.compare(scores, baseline="rivers-bm25.run", test="t", correction="none").frame
     for row in frame.itertuples():
         paired = matrix.paired(str(row.measure))
         own, base = (paired.score[paired.runs.index(str(name))] for name in (row.run, row.baseline))

@@ -152,11 +152,11 @@ def test_one_measure_or_one_run_has_nothing_to_agree_with() -> None:
     one = gradedeval.evaluate(RUNS[0], QRELS, "err@20 ap")
     with pytest.raises(InputError, match='rank correlation needs at least two runs; add a run, or use above="pearson"'):
         gradedeval.correlate(one)
-    assert gradedeval.correlate(one, "pearson", "spearman")["n"].tolist() == [50, 50]
+    assert gradedeval.correlate(one, above="pearson", below="spearman")["n"].tolist() == [50, 50]
     with pytest.raises(InputError, match="correlate needs at least two measures; add another measure"):
         gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap"))
     with pytest.raises(InputError, match="above: invalid value 'kendall'"):
-        gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap rr"), "kendall")  # type: ignore[arg-type]
+        gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap rr"), above="kendall")  # type: ignore[arg-type]
 
 
 def test_a_matrix_of_blanks_is_a_fault_with_its_reason(cli: Command, tmp_path: Path) -> None:

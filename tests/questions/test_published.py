@@ -88,7 +88,7 @@ def test_digits_decide_what_is_equal(scores: gradedeval.Scores) -> None:
 
 
 def test_signs_are_the_p_values_of_compare(scores: gradedeval.Scores) -> None:
-    frame = gradedeval.compare(scores, "good", test="t", correction="bonferroni").frame
+    frame = gradedeval.compare(scores, baseline="good", test="t", correction="bonferroni").frame
     text = gradedeval.table(scores, "table", baseline="good", test="t", correction="bonferroni", alpha=(0.05, 1e-4))
     for at, measure in enumerate(scores.labels):
         p = frame[frame["measure"] == measure].set_index("run")["p_corrected"]
@@ -235,7 +235,7 @@ def test_the_function_says_so_too(scores: gradedeval.Scores) -> None:
 
 
 def test_a_comparison_says_how_it_was_tested(scores: gradedeval.Scores) -> None:
-    attrs = gradedeval.compare(scores, "good", test="t").frame.attrs
+    attrs = gradedeval.compare(scores, baseline="good", test="t").frame.attrs
     assert attrs == {
         "test": "t | holm over 3 pairs of each measure",
         "interval": "95% interval: differences that the test does not reject for this pair alone",

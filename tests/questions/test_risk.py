@@ -30,7 +30,7 @@ def saved(score: list[list[float]]) -> pd.DataFrame:
 
 def test_by_hand() -> None:
     """The example of docs/background/statistics.md."""
-    frame = gradedeval.risk(saved([[0.5, 0.5, 0.5, 0.5], [0.8, 0.6, 0.5, 0.2]]), "r0", alpha=1).frame
+    frame = gradedeval.risk(saved([[0.5, 0.5, 0.5, 0.5], [0.8, 0.6, 0.5, 0.2]]), baseline="r0", alpha=1).frame
     base, run = frame.iloc[0], frame.iloc[1]
     assert (run["wins"], run["ties"], run["losses"]) == (2, 1, 1)
     assert run["u_risk"] == pytest.approx(-0.05)  # (.3 + .1 + 0 − 2·.3) / 4
@@ -69,7 +69,7 @@ def by_loops(score: np.ndarray, base: np.ndarray, run: int, alpha: float) -> tup
 @pytest.mark.parametrize("baseline", [None, "r2"])
 def test_against_loops(baseline: str | None, alpha: float) -> None:
     score = np.random.default_rng(6).beta(1, 3, (4, 25))
-    frame = gradedeval.risk(saved(score.tolist()), baseline, alpha=alpha).frame
+    frame = gradedeval.risk(saved(score.tolist()), baseline=baseline, alpha=alpha).frame
     base = score.mean(0) if baseline is None else score[2]
     for run in (0, 1, 3):
         found = frame.loc[run, ["u_risk", "t_risk", "z_risk", "geo_risk"]].astype(float)
@@ -79,8 +79,8 @@ def test_against_loops(baseline: str | None, alpha: float) -> None:
 
 def test_without_weight_urisk_is_the_difference_and_trisk_student_s_t() -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, "ap")
-    frame = gradedeval.risk(scores, "rivers-bm25.run", alpha=0).frame.set_index("run")
-    pairs = gradedeval.compare(scores, "rivers-bm25.run", test="t").frame.set_index("run")
+    frame = gradedeval.risk(scores, baseline="rivers-bm25.run", alpha=0).frame.set_index("run")
+    pairs = gradedeval.compare(scores, baseline="rivers-bm25.run", test="t").frame.set_index("run")
     for run, pair in pairs.iterrows():
         assert frame.loc[run, "u_risk"] == pytest.approx(pair["difference"])
         p = 2 * stats.t.sf(abs(frame.loc[run, "t_risk"]), pair["topics"] - 1)
@@ -88,7 +88,7 @@ def test_without_weight_urisk_is_the_difference_and_trisk_student_s_t() -> None:
 
 
 def test_topics_and_runs_without_any_score() -> None:
-    frame = gradedeval.risk(saved([[0, 0, 0], [0, 0.2, 0.4]]), "r0").frame
+    frame = gradedeval.risk(saved([[0, 0, 0], [0, 0.2, 0.4]]), baseline="r0").frame
     assert frame["geo_risk"][0] == 0
     assert np.isfinite(frame[["u_risk", "t_risk", "z_risk", "geo_risk"]]).all(axis=None)
     nothing = gradedeval.risk(saved([[0, 0], [0, 0]])).frame
@@ -97,7 +97,7 @@ def test_topics_and_runs_without_any_score() -> None:
 
 def test_scores_below_0_have_no_georisk() -> None:
     with pytest.warns(EvaluationWarning, match="ap: no ZRisk or GeoRisk; both need means"):
-        frame = gradedeval.risk(saved([[0.1, -0.5], [0.2, 0.3]]), "r0", alpha=2).frame
+        frame = gradedeval.risk(saved([[0.1, -0.5], [0.2, 0.3]]), baseline="r0", alpha=2).frame
     assert frame["geo_risk"].isna().all()
     assert frame["u_risk"].tolist() == [0, pytest.approx(0.45)]
 
@@ -123,7 +123,9 @@ def test_at_the_prompt(cli: Command) -> None:
     text = cli(*words).text
     assert "baseline rivers-bm25.run | α 1: a loss counts 2 times | GeoRisk among 3 runs" in text
     rows = list(csv.DictReader(io.StringIO(cli(*words, "-f", "csv").text)))
-    expected = gradedeval.risk(gradedeval.evaluate([*RUNS[1:], RUNS[0]], QRELS, "ap"), "rivers-bm25.run", alpha=1).frame
+    expected = gradedeval.risk(
+        gradedeval.evaluate([*RUNS[1:], RUNS[0]], QRELS, "ap"), baseline="rivers-bm25.run", alpha=1
+    ).frame
     assert list(rows[0]) == [*expected, "signature"]
     assert [float(row["geo_risk"]) for row in rows] == pytest.approx(expected["geo_risk"].tolist())
 

@@ -57,7 +57,7 @@ def test_what_is_compared_is_what_eval_prints(files: Path) -> None:
 
 @UNENDED
 def test_the_better_geometric_mean_wins_though_its_mean_is_lower(files: Path) -> None:
-    frame = gradedeval.compare(scored("ap gm_ap"), "steady.run").frame.set_index(["measure", "run"])
+    frame = gradedeval.compare(scored("ap gm_ap"), baseline="steady.run").frame.set_index(["measure", "run"])
     assert frame.loc[("ap", "uneven.run"), "difference"] == pytest.approx(1 / 3)
     row = frame.loc["gm_ap", "uneven.run"]
     assert (row["baseline_mean"], row["mean"]) == pytest.approx((1 / 3, 0.00001 ** (1 / 3)))
@@ -137,7 +137,7 @@ def test_fewer_unjudged_documents_win_and_the_number_retrieved_wins_nothing() ->
     qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1}}
     scores = gradedeval.evaluate(runs, qrels, "unjudged@2 num_ret rbp(of=ec) rbp(of=ed)")
     with pytest.warns(gradedeval.EvaluationWarning):
-        frame = gradedeval.compare(scores, "x").frame.set_index("measure")
+        frame = gradedeval.compare(scores, baseline="x").frame.set_index("measure")
     assert frame.loc["unjudged@2", ["wins", "ties", "losses"]].tolist() == [1, 0, 1]
     assert frame.loc["num_ret", "ties"] == 1
     assert frame.loc[["num_ret", "rbp(of=ed)"], ["wins", "losses"]].isna().all(axis=None)
@@ -177,11 +177,13 @@ def test_orderings_go_from_the_best_to_the_worst(files: Path) -> None:
         name: np.array([scores.means_by_run[run][name] for run in runs]) for name in ("judged@5", "unjudged@5", "gm_ap")
     }
     for kind in ("tau", "weighted-tau", "tau-ap"):
-        frame = gradedeval.correlate(scores, kind, kind).frame.set_index(["measure", "other"])["agreement"]
+        frame = gradedeval.correlate(scores, above=kind, below=kind).frame.set_index(["measure", "other"])["agreement"]
         itself = agreement(kind, of["judged@5"], of["judged@5"])  # type: ignore[arg-type]
         assert frame["judged@5", "unjudged@5"] == pytest.approx(itself)
         assert frame["gm_ap", "unjudged@5"] == pytest.approx(agreement(kind, of["gm_ap"], -of["unjudged@5"]))  # type: ignore[arg-type]
-    by_topic = gradedeval.correlate(scores, "pearson", "spearman").frame.set_index(["measure", "other"])["agreement"]
+    by_topic = gradedeval.correlate(scores, above="pearson", below="spearman").frame.set_index(["measure", "other"])[
+        "agreement"
+    ]
     assert by_topic["judged@5", "unjudged@5"] == pytest.approx(-1)
 
 

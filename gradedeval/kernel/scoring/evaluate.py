@@ -13,7 +13,7 @@ from gradedeval.errors import InputError, Note, flag, redacted, shorten, tell
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_options, numbers, resolve_options
-from gradedeval.kernel.parallel import in_python
+from gradedeval.kernel.parallel import in_python, no_progress
 from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.doubts import few_topics, not_too_many, united
@@ -152,7 +152,7 @@ def evaluate(
     like      a preset: trec_eval, gdeval, ir_measures, cwl_eval or ntcireval
     jobs      processes that share several runs, or a large one; without it one. They are forked on Linux where no other
               thread is alive, and spawned elsewhere: there a script calls this under `if __name__ == "__main__"`
-    progress  show a bar: of tqdm where it is installed, else a line of text
+    progress  show a bar: tqdm's where that is installed
     executor  who shares the work instead: any `concurrent.futures.Executor`, such as a pool of threads, of processes,
               of loky or of mpi4py; a `Client` of dask; or the address of a dask scheduler, as in "tcp://host:8786", or
               "local" for a cluster of this machine (extra `cluster`). `jobs` says how many work at once, where they do
@@ -171,28 +171,27 @@ def evaluate(
     numbers.JOBS.check(jobs)
     if executor is not None and cluster is not None:
         raise InputError("cluster", "cannot be combined with executor", "give one of the two", usage=True)
-    with _workers(jobs, executor if cluster is None else cluster) as workers:
-        workers = replace(workers, progress=in_python) if progress else workers
+    with _workers(jobs, executor if cluster is None else cluster, progress) as workers:
         scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=workers)
     scores.notes[:] = tell(scores.notes)
     return scores
 
 
 @contextmanager
-def _workers(jobs: int, executor: Executor | Client | str | None) -> Iterator[Workers]:
+def _workers(jobs: int, executor: Executor | Client | str | None, shown: bool) -> Iterator[Workers]:
     """Who shares the work; what is started or connected for it ends with the block."""
-    many = jobs if jobs > 1 else None
+    many, progress = jobs if jobs > 1 else None, in_python if shown else no_progress
     if isinstance(executor, str):
         from gradedeval.kernel.parallel.clusters import connected  # few evaluations have one
 
         with connected(executor, many) as client:
-            yield Workers.of(executor=client)
+            yield Workers.of(None, progress, client)
         return
     if executor is not None and (isinstance(executor, type) or not hasattr(executor, "submit")):
         what = f"{type(executor).__name__} is not an Executor"
         hint = "give a concurrent.futures.Executor, which has submit(), a Client of dask or an address"
         raise InputError("executor", what, hint, usage=True)
-    yield Workers.of(jobs if executor is None else many, executor=executor)
+    yield Workers.of(jobs if executor is None else many, progress, executor)
 
 
 def evaluate_runs(

@@ -167,7 +167,7 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings) -> Compa
     notes: list[str] = []
     try:
         with heard_by(notes.extend):  # the page has them, in the words of the command line
-            comparison = compare(matrix, baseline, **asdict(test))
+            comparison = compare(matrix, baseline=baseline, **asdict(test))
     except InputError as error:
         if error.usage:
             raise

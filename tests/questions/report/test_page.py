@@ -71,7 +71,7 @@ def test_the_first_table_has_the_scores_of_evaluate_the_best_first_and_in_bold()
 
 def test_marks_wins_and_sentences_are_those_of_compare() -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, MEASURES, residuals=True)
-    frame = gradedeval.compare(scores, NAMES[0], draws=DRAWS).frame
+    frame = gradedeval.compare(scores, baseline=NAMES[0], draws=DRAWS).frame
     rows = {row[0].split()[0]: row for row in whole().table("Scores of all runs")[1:]}
     labels = scores.labels
     for pair in frame.to_dict("records"):

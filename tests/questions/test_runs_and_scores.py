@@ -1,0 +1,125 @@
+"""Functions that compare take runs and qrels as others do, or scores; and they say how far they have come."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval import InputError
+from gradedeval.kernel import parallel
+
+QRELS = {str(topic): {"a": topic % 3, "b": 1, "c": 0} for topic in range(12)}
+RUNS = {
+    name: {
+        str(topic): {docno: float((topic * factor + at) % 5) for at, docno in enumerate("abc")} for topic in range(12)
+    }
+    for name, factor in (("one", 2), ("two", 3), ("three", 7))
+}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "compare": lambda *given, **more: gradedeval.compare(*given, baseline="two", draws=50, **more),
+    "risk": gradedeval.risk,
+    "correlate": gradedeval.correlate,
+    "power": lambda *given, **more: gradedeval.power(*given, draws=50, **more),
+}
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_runs_and_qrels_are_scored_as_a_command_scores_them(name: str) -> None:
+    scores = gradedeval.evaluate(RUNS, QRELS, "err ap", residuals="total", rel=2)
+    direct, given = FUNCTIONS[name](RUNS, QRELS, "err ap", rel=2), FUNCTIONS[name](scores)
+    pd.testing.assert_frame_equal(direct.frame, given.frame)
+    assert direct.signature == given.signature
+    some = FUNCTIONS[name](scores, measures="ap err")
+    assert set(some.frame["measure"]) == {"ap", "err"}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_options_beside_scores_are_refused(name: str) -> None:
+    scores = gradedeval.evaluate(RUNS, QRELS, "err ap")
+    with pytest.raises(InputError, match="depth: says how runs are scored, and no qrels are given"):
+        FUNCTIONS[name](scores, depth=10)
+    with pytest.raises(InputError, match="qrels: is given beside scores; leave out qrels"):
+        FUNCTIONS[name](scores, QRELS)
+    with pytest.raises(InputError, match="or runs and qrels"):
+        FUNCTIONS[name](["a.run"])
+
+
+LONG: dict[str, Callable[..., Any]] = {
+    "evaluate": lambda **how: gradedeval.evaluate(RUNS, QRELS, "err", **how),
+    "compare": lambda **how: gradedeval.compare(RUNS, QRELS, "err", draws=50, **how),
+    "risk": lambda **how: gradedeval.risk(RUNS, QRELS, "err", **how),
+    "correlate": lambda **how: gradedeval.correlate(RUNS, QRELS, "err ap", rel=2, **how),
+    "power": lambda **how: gradedeval.power(RUNS, QRELS, "err", draws=50, **how),
+    "agreement": lambda **how: gradedeval.agreement(RUNS, **how),
+    "fit": lambda **how: gradedeval.fit(RUNS, QRELS, "rbp(p=0.2..0.8)", to="ap", precision=0.2, **how),
+    "html_report": lambda **how: gradedeval.html_report(RUNS, QRELS, "err", draws=50, **how),
+    "informativeness": lambda **how: gradedeval.informativeness(RUNS, QRELS, "ap", min_found=1, min_ranks=3, **how),
+    "leave_one_out": lambda **how: gradedeval.leave_one_out(RUNS, QRELS, "err", **how),
+    "pool": lambda **how: gradedeval.pool(RUNS, QRELS, **how),
+    "precision_recall": lambda **how: gradedeval.precision_recall(RUNS, QRELS, **how),
+    "to_judge": lambda **how: gradedeval.to_judge(RUNS, QRELS, **how),
+    "weights": lambda **how: gradedeval.weights("ap", RUNS, QRELS, **how),
+}
+
+
+def test_every_function_with_progress_is_walked() -> None:
+    offered = {name: getattr(gradedeval, name) for name in gradedeval.__all__}
+    functions = {name: one for name, one in offered.items() if inspect.isfunction(one)}
+    shown = {name for name, one in functions.items() if "progress" in inspect.signature(one).parameters}
+    assert shown == set(LONG)
+    assert all(inspect.signature(functions[name]).parameters["jobs"].default == 1 for name in shown)
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_progress_is_shown_where_it_is_asked_for(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)  # as if it were not installed
+    LONG[name]()
+    assert capsys.readouterr().err == ""
+    LONG[name](progress=True)
+    said = capsys.readouterr().err
+    assert "runs [" in said
+    assert said.endswith("\n")
+    with pytest.raises(InputError, match=r"jobs"):
+        LONG[name](jobs=0)
+
+
+def test_tqdm_shows_it_where_it_is_installed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def tqdm(items: Any, **how: Any) -> Any:
+        asked.append(how)
+        return items
+
+    module: Any = ModuleType("tqdm.auto")
+    module.tqdm = tqdm
+    monkeypatch.setitem(sys.modules, "tqdm", SimpleNamespace(auto=module))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", module)
+    gradedeval.evaluate(RUNS, QRELS, "err", progress=True)
+    assert asked == [{"total": 3, "desc": "runs", "leave": False}]
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bar_of_text_ends_full(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    assert list(parallel.in_python([1, 2, 3], label="topics")) == [1, 2, 3]
+    last = capsys.readouterr().err.split("\r")[-1]
+    assert last == f"topics [{'#' * parallel.WIDTH}] 3/3\n"
+
+
+def test_processes_share_what_a_function_does() -> None:
+    alone, shared = (
+        gradedeval.informativeness(RUNS, QRELS, "ap", min_found=1, min_ranks=3, jobs=jobs) for jobs in (1, 2)
+    )
+    pd.testing.assert_frame_equal(alone.frame, shared.frame)

@@ -18,7 +18,7 @@ import click
 
 import gradedeval
 from gradedeval.cli import gradedeval as program
-from gradedeval.cli.options import GROWS, HELP, READS, SECTIONS, WRITES
+from gradedeval.cli.options import GROWS, HELP, READS, SECTIONS, THIS_COMMAND, WRITES
 from gradedeval.errors import with_flags
 from gradedeval.kernel.formats import FORMATS
 from gradedeval.kernel.measures.description import SHARED_PARAMETERS
@@ -78,10 +78,33 @@ def options(command: click.Command) -> list[click.Option]:
 
 
 def help_pages() -> str:
-    """The help page of each command, under a heading of its own."""
+    """The help page of each command, under a heading of its own; options that others have too are named alone."""
     parts = [f"## `gradedeval`\n\n{block(['--help'])}"]
-    parts += [f"## `gradedeval {name}`\n\n{block([*name.split(), '--help'])}" for name, _ in commands()]
+    for name, command in commands():
+        page, left_out = without_common(block([*name.split(), "--help"]))
+        flags = [code(max(option.opts, key=len)) for option in options(command) if option_section(option) in left_out]
+        others = f"\n[Also](options.md): {', '.join(flags)}\n" if flags else ""
+        parts.append(f"## `gradedeval {name}`\n\n{page}{others}")
     return "\n" + "\n".join(parts) + "\n"
+
+
+def option_section(option: click.Option) -> str:
+    section: str = getattr(option, "section", HELP)
+    return section
+
+
+def without_common(page: str) -> tuple[str, list[str]]:
+    """A help page without the sections that the page of options has, and the names of these."""
+    kept, left_out, leaving = [], [], False
+    for line in page.splitlines():
+        title = line.removesuffix(":")
+        if line and not line.startswith(" "):
+            leaving = line.endswith(":") and title in SECTIONS and title != THIS_COMMAND
+            left_out += [title] if leaving else []
+        if not leaving:
+            kept.append(line)
+    text = "\n".join(kept).replace("\n\n```", "\n```")
+    return text + "\n", left_out
 
 
 def all_options() -> str:
@@ -198,7 +221,25 @@ def python_api() -> str:
             parts.append(entry(title, f"gradedeval.{name}", thing))
             if inspect.isclass(thing):
                 parts += members(name, thing)
-    return "\n" + "\n".join(parts) + "\n"
+    return "\n" + once("\n".join(parts)) + "\n"
+
+
+def once(text: str) -> str:
+    """The entries, with options that `evaluate` has in the same words named alone elsewhere."""
+    entries = re.split(r"\n(?=##+ )", text)
+    rows_of = [(entry, entry.partition("\nOptions:\n")[2].splitlines()) for entry in entries]
+    common = next(rows for entry, rows in rows_of if entry.startswith("## evaluate\n"))
+    for number, (entry, rows) in enumerate(rows_of):
+        own = [row for row in rows if row.startswith("| `")]
+        same = [row for row in own if row in common]
+        if same and not entry.startswith("## evaluate\n"):
+            names = ", ".join(row.split("|")[1].strip() for row in same)
+            kept = "\n".join(line for line in entry.splitlines() if line not in same)
+            kept = kept.replace("\nOptions:\n", f"\nOptions, as of [evaluate](#evaluate): {names}.\n")
+            entries[number] = (
+                f"{kept}\n".replace("\n\n| | |\n|---|---|\n", "\n") if len(same) == len(own) else f"{kept}\n"
+            )
+    return "\n".join(entries)
 
 
 def members(name: str, thing: type) -> Iterator[str]:

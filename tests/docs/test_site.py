@@ -1,0 +1,79 @@
+"""The site of docs/: it is built without a warning, has few entries at the top, and its search finds pages in a real
+browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from support.paths import ROOT
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+
+
+def test_few_entries_stand_at_the_top() -> None:
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    assert 3 <= len(re.findall(r"^  - ", nav, re.M)) <= 7
+    assert "mkdocs serve" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Files of a folder, without a log."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the site is, built as the README says."""
+    pytest.importorskip("material")
+    folder = tmp_path_factory.mktemp("site")
+    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    built = subprocess.run(
+        words, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, timeout=300
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium here")
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("condensed lists", "unjudged-documents"),
+        ("expected reciprocal rank", "measures"),
+        ("LightGBM", "train-rankers"),
+    ],
+)
+def test_the_search_finds_pages(words: str, page: str, address: str) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    asked: list[str] = []
+    with sync_api.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        tab = browser.new_page(viewport={"width": 1280, "height": 900})
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto(f"{address}/index.html")
+        tab.locator("input[name=query]").fill(words)
+        results = tab.locator(".md-search-result__link")
+        results.first.wait_for(timeout=20_000)
+        found = [result.get_attribute("href") or "" for result in results.all()]
+        browser.close()
+    assert any(page in link for link in found), found
+    assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []

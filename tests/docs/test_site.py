@@ -70,9 +70,10 @@ def test_the_search_finds_pages(words: str, page: str, address: str) -> None:
         tab = browser.new_page(viewport={"width": 1280, "height": 900})
         tab.on("request", lambda request: asked.append(request.url))
         tab.goto(f"{address}/index.html")
-        tab.locator("input[name=query]").fill(words)
-        results = tab.locator(".md-search-result__link")
-        results.first.wait_for(timeout=20_000)
+        field, results = tab.locator("input[name=query]"), tab.locator(".md-search-result__link")
+        field.click()  # the index is fetched when the search is first used
+        field.press_sequentially(words, delay=20)
+        results.first.wait_for(timeout=60_000)
         found = [result.get_attribute("href") or "" for result in results.all()]
         browser.close()
     assert any(page in link for link in found), found

@@ -48,5 +48,5 @@ def test_every_page_is_reached_from_the_index_and_listed_in_the_site() -> None:
     pages = set(docs.rglob("*.md"))
     linked = {(docs / link["target"]).resolve() for link in LINK.finditer(index.read_text(encoding="utf-8"))}
     assert pages - {index} <= linked
-    listed = re.findall(r"^ +- (?:.*: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M)
+    listed = re.findall(r"^ +- (?:.*: )?(\S+\.md)$", (ROOT / ".mkdocs.yml").read_text(encoding="utf-8"), re.M)
     assert {docs / name for name in listed} == pages

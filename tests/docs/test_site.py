@@ -23,9 +23,9 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-ne
 
 
 def test_few_entries_stand_at_the_top() -> None:
-    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    nav = (ROOT / ".mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     assert 3 <= len(re.findall(r"^  - ", nav, re.M)) <= 7
-    assert "mkdocs serve" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "mkdocs serve -f .mkdocs.yml" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -40,7 +40,18 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the site is, built as the README says."""
     pytest.importorskip("material")
     folder = tmp_path_factory.mktemp("site")
-    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    words = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "-f",
+        ".mkdocs.yml",
+        "--strict",
+        "--quiet",
+        "--site-dir",
+        str(folder),
+    ]
     built = subprocess.run(
         words, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, timeout=300
     )

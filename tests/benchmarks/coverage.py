@@ -1,6 +1,6 @@
 """How often 95% intervals of a mean difference cover it, and how often tests at 0.05 find one where there is none.
 
-Prints the two tables of docs/background/statistics.md. Of each kind of differences sets of 6, 10, 25 and 50 topics are
+Prints the two tables of coverage.md. Of each kind of differences sets of 6, 10, 25 and 50 topics are
 drawn, and each is tested as `compare` does, with 10,000 draws. With QRELS and runs also differences as retrieval has
 them: those of a pair of runs at random, less their mean, drawn with replacement. It is not part of the tests.
 

@@ -2,7 +2,7 @@
 qrels in batches, as if assessors made them; τ_AP of the order by what is judged so far with the order by all.
 
 On several drawn sets of two thirds of the topics, the same for each strategy. Prints the rows of the table in
-`docs/how-to/judge-more.md`: means over the draws; the mean over all columns, with the standard deviation of the draws;
+`judging.md`: means over the draws; the mean over all columns, with the standard deviation of the draws;
 and in how many draws that is the highest.
 
     python tests/benchmarks/judging.py QRELS RUN...

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from gradedeval.analysis.signatures import Signature
 from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints, as_float
-from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, flag, plural, shorten, tell
+from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, flag, plural, shorten, shown, tell
+from gradedeval.kernel.formats import FORM
 from gradedeval.kernel.measures.definition import AnyMeasure, Reading
 from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
 from gradedeval.kernel.options import TIES_BY_GRADE, Options, resolve_options
@@ -129,6 +130,9 @@ def _of_file(file: Source) -> tuple[str, ProblemList, Rows, str]:
         if stream.peek(HEAD).removeprefix(BYTE_ORDER_MARKS[0]).lstrip()[:1] in (b"{", b"["):
             data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
             head, rows = json_rows(decode(data), file.place, NEEDED, HINT)
+            if (form := head.get("form", FORM)) != FORM:
+                what = f"is of form {shown(form)} of saved scores, and this reads form {FORM}"
+                raise InputError(file.place, what, "update gradedeval, or save the scores again")
             return file.place, ProblemList(file.place), rows, str(head.get("signature"))
         table = SmallTable.headed(file.target, NEEDED, HINT, whole_lines(stream))
     return table.place, table.problems, [(row.line, row.cells) for row in table.rows], ""

@@ -232,15 +232,20 @@ def form_of(output: str | None, forms: Collection[str], default: str = "table") 
     return form if form in forms else default
 
 
-def check_history(history: str | None, flag: str, keywords: Mapping[str, Any]) -> None:
+OF_FILE = "file"
+"""The --time of a line in a history that is the time of the run file."""
+
+
+def check_history(history: str | None, keywords: Mapping[str, Any]) -> None:
     """Raise InputError (usage) where the options of a line in a history go with none."""
     for name in ("label", "time") if history is None else ():
         if keywords[name] is not None:
-            raise InputError(f"--{name}", "there is no history to write to", f"add {flag} FILE", usage=True)
-    if history is not None and keywords["time"] is not None:
+            raise InputError(f"--{name}", "there is no history to write to", "add --history FILE", usage=True)
+    if history is not None and keywords["time"] not in (None, OF_FILE):
         as_time(keywords["time"])
     if history == "-":
-        raise InputError(flag, "'-' is not a file that can be appended to", "name one, as in history.jsonl", usage=True)
+        what = "'-' is not a file that can be appended to"
+        raise InputError("--history", what, "name one, as in history.jsonl", usage=True)
 
 
 def signed() -> Literal["short", "full"] | None:

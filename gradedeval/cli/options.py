@@ -164,6 +164,7 @@ INSTEAD = {
     **dict.fromkeys(("--cutoff", "--cutoffs"), "write cutoffs in measures, as in -m ndcg@10"),
     **dict.fromkeys(("--threshold", "--binary"), "did you mean '--rel'?"),
     **dict.fromkeys(("--precision", "-p"), "did you mean '--digits'?"),
+    "--append-to": "did you mean '--history'?",
     "--topic": "`gradedeval explain RUN QRELS TOPIC` shows one topic, --by-topic lists all",
 }
 """Options of other tools that have no counterpart of their own -> what to do instead."""
@@ -311,7 +312,9 @@ def mismatch_option(section: str = THIS_COMMAND) -> Decorator:
 
 MEASURES = option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=f"{REPORTED} "
                   f"Default: {' '.join(DEFAULT)}.")  # fmt: skip
-TIME = "Time of the line in the history, as in 2026-11-22T13:00:00Z."
+HISTORY = "Append the summaries to a history: a line for each run. See `gradedeval history`."
+LABEL = "Name of the line in the history, such as a commit."
+TIME = "Time of the line in the history, as in 2026-11-22T13:00:00Z; file: that of the run file."
 
 
 def output_file(help: str = "Write to FILE, atomically.", **settings: Any) -> Decorator:

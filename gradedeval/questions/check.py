@@ -11,8 +11,9 @@ from xml.sax.saxutils import quoteattr
 from gradedeval import analysis, kernel
 from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
-from gradedeval.cli.arguments import as_time, check_history, measure_table, run_and_qrels, signing
+from gradedeval.cli.arguments import OF_FILE, check_history, measure_table, run_and_qrels, signing
 from gradedeval.cli.many_runs import scores_with_baseline, tell_assumptions
+from gradedeval.cli.options import HISTORY
 from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError, Note, flag, plural, tell, visible
 from gradedeval.kernel import (
@@ -28,7 +29,7 @@ from gradedeval.kernel import (
     parse_measures,
     question,
 )
-from gradedeval.questions.history import lines_of
+from gradedeval.questions.history import lines_of, moment
 from gradedeval.questions.limits import COMPARED, Baseline, Bound, Measures, Test, find_settings, limit, resolve_bounds
 from gradedeval.questions.shared import AllowMismatch, Draws, Label, Seed, Time
 
@@ -535,8 +536,7 @@ MinTopics = Annotated["Iterable[BoundSpec]", limit("min-topics", "The mean must 
     "--significant.", "N")]  # fmt: skip
 Config = Annotated[Any, Setting("Read bounds and options from a file.", metavar="FILE.toml", reads=True,
     default_text="gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present")]  # fmt: skip
-History = Annotated[str | None, Setting("Append the summaries to a history: a line for each run. See `gradedeval "
-    "history`.", metavar="FILE", grows=True)]  # fmt: skip
+History = Annotated[str | None, Setting(HISTORY, metavar="FILE", grows=True)]  # fmt: skip
 
 
 def _settings(
@@ -558,7 +558,7 @@ def _settings(
     MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min
     0.25.
     """,
-    check=lambda history, label, time: check_history(history, "--history", {"label": label, "time": time}),
+    check=lambda history, label, time: check_history(history, {"label": label, "time": time}),
     asking=_settings,
     fails=Checked.fails,
     reports=REPORTS,
@@ -613,8 +613,8 @@ def check_files(
         passed = {run: all(one.passed for one in found if one.run == run) for run in matrix.runs if run != name}
         each = each_once(kernel.with_defaults(measure, scoring) for measure in needed)
         scored = matrix.select(measures=[measure.label for measure in each])
-        sources = kernel.named_runs(run_and_qrels(files)[0])
-        append_lines(history, lines_of(scored, each, sources, as_time(time), label or "", passed))
+        sources = kernel.named_runs(run_and_qrels(files)[0]) if time == OF_FILE else {}
+        append_lines(history, lines_of(scored, each, sources, moment(time), label or "", passed))
     return Checked(found, matrix.signature)
 
 

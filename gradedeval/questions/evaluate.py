@@ -22,7 +22,9 @@ from gradedeval.cli.arguments import (
 )
 from gradedeval.cli.options import (
     GROWS,
+    HISTORY,
     JOBS,
+    LABEL,
     MANY_RUNS,
     MEASURES,
     MEASURES_FROM,
@@ -76,6 +78,8 @@ PUBLISHED_OPTIONS = [
     option("--percent", section=PUBLISHED, is_flag=True, help="Print measures between 0 and 1 times 100."),
     option("--caption", section=PUBLISHED, metavar="TEXT", help="Caption of the table, which makes it a float in "
         "LaTeX. TEXT is escaped."),
+    option("--latex-label", "label", section=PUBLISHED, metavar="TEXT", help="\\label of a LaTeX table with "
+           "--caption."),
 ]  # fmt: skip
 
 
@@ -84,21 +88,15 @@ def published_table(
     form: str,
     shown: Mapping[str, Any],
     runs: Sequence[str] | None,
-    label: str | None,
-    history: bool,
 ) -> Published | None:
     """What a table to publish shows; None where nothing of it is asked for. Takes its options out of all.
 
     shown    what tables have beside summaries: by_topic, cwl
     runs     the files, which --baseline may name; None where runs go by tags, which are not known yet
-    label    the value of --label, which may be meant for a history
 
     Raises InputError (usage) where options do not go together, or with the runs.
     """
     own = {name: keywords.pop(name) for name in keywords.keys() - OPTIONS}  # not those of the registry
-    if label is not None and own["caption"] is None and not history:
-        hint = f"add {flag.caption:TEXT} or {flag.append_to:FILE}"
-        raise InputError(flag.label, "there is neither a caption nor a history to label", hint, usage=True)
     if not any(map(is_given, own.values())):
         return None
     from gradedeval.analysis.score_matrix import Baseline  # few evaluations are published
@@ -106,8 +104,7 @@ def published_table(
 
     if runs is not None:
         own["baselines"] = [Baseline.read(word, runs).name or word for word in own["baselines"]]
-    labels_table = own["caption"] is not None and (form == "latex" or not history)
-    published = Published(**own, label=label if labels_table else None)
+    published = Published(**own)
     published.check(form, by_topic=shown["by_topic"], cwl=shown["cwl"])
     if runs is not None:
         published.check_runs(kernel.file_names(list(runs)))
@@ -145,11 +142,9 @@ EVAL_OPTIONS = [
            "one per line; - is standard input."),
     JOBS,
     CLUSTER,
-    option("--append-to", metavar="FILE", file=GROWS, help="Append the summaries to a history, a line for each run: "
-           "see `gradedeval history`."),
-    option("--label", metavar="TEXT", help="\\label of a LaTeX table with --caption, and the name of the line that "
-           "--append-to writes."),
-    option("--time", metavar="TIME", help=f"{TIME} Default: that of the run file."),
+    option("--history", metavar="FILE", file=GROWS, help=HISTORY),
+    option("--label", "line", metavar="TEXT", help=LABEL),
+    option("--time", metavar="TIME", help=f"{TIME} Default: now."),
     option("--keep-going", section=MANY_RUNS, is_flag=True, help="Write -o even if some runs fail, without them."),
 ]  # fmt: skip
 
@@ -181,15 +176,15 @@ def command(
     shown = {name: keywords.pop(name) for name in ("by_topic", "cwl", "digits")}
     chosen = parse_measures(measures or (CWL_DEFAULT if shown["cwl"] else DEFAULT), table)
     chosen = _quantities(chosen, keywords, standardized is not None) if shown["cwl"] else chosen
-    kept = {name: keywords.pop(name) for name in ("append_to", "label", "time")}
+    kept = {"label": keywords.pop("line"), **{name: keywords.pop(name) for name in ("history", "time")}}
     order = None if sort is None else one_measure("--sort", sort, table)
     if ranks and order is None:
         raise InputError(flag.ranks, "there is no order to number", f"add {flag.sort:MEASURE}", usage=True)
     form = form or form_of(output, SCORE_FORMATS)
     runs, qrels = run_and_qrels(files, keywords, runs_from)
-    tags, history = run_name == "tag", kept["append_to"] is not None
-    published = published_table(keywords, form, shown, None if tags else runs, kept["label"], history)
-    check_history(kept["append_to"], "--append-to", kept if history else {**kept, "label": None})
+    tags, history = run_name == "tag", kept["history"] is not None
+    published = published_table(keywords, form, shown, None if tags else runs)
+    check_history(kept["history"], kept)
     options, by_topic = resolve_options(**keywords), shown["by_topic"] or history or standardized is not None
     how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or bool(published) or options.interval is not None}
     scores = kernel.evaluate_runs(kernel.named_runs(runs), qrels, chosen, options, **how, workers=sharing(jobs))
@@ -217,11 +212,11 @@ def _quantities(measures: list[Measure], keywords: Mapping[str, Any], standardiz
     return kernel.all_quantities(measures)
 
 
-def _keep(scores: Scores, files: Mapping[str, str], append_to: str, label: str | None, time: str | None) -> None:
+def _keep(scores: Scores, files: Mapping[str, str], history: str, label: str | None, time: str | None) -> None:
     """Append the scores to a history."""
     from gradedeval.questions.history import append_scores  # few evaluations are kept
 
-    tell(append_scores(scores, append_to, files, time, label or ""))
+    tell(append_scores(scores, history, files, time, label or ""))
 
 
 def _report(scores: Scores, output: str | None, written: bool) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix, signatures
 from gradedeval.arrays import LARGEST, np
-from gradedeval.cli.arguments import as_time
+from gradedeval.cli.arguments import OF_FILE, as_time
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, tell, visible
 from gradedeval.kernel import (
     AnyMeasure,
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 VERSION, KEY, LEVEL = 1, "gradedeval_history", 0.95
 TEXTS, NUMBERS = {"time", "label", "run", "signature"}, ("score", "low", "high", "topics")
-FOREIGN = "is not a line of a history", "they are written by `gradedeval eval --append-to`"
+FOREIGN = "is not a line of a history", "they are written by `gradedeval eval --history`"
 REMOVE = "remove the line"
 COLUMNS = ("run", "measure", "time", "label", "score", "low", "high", "topics", "change", "from_best", "changed",
            "passed", "signature")  # fmt: skip
@@ -154,12 +154,18 @@ def append_scores(
     time: str | datetime | None = None,
     label: str = "",
 ) -> list[str]:
-    """As `append_history`; without a time it is that of each run's file. Returns notes for the user."""
-    append_lines(path, lines_of(score_matrix.to_matrix(scores), scores.measures, files, as_time(time), label))
+    """As `append_history`; `file` is the time of each run's file. Returns notes for the user."""
+    dated = files if time == OF_FILE else {}
+    append_lines(path, lines_of(score_matrix.to_matrix(scores), scores.measures, dated, moment(time), label))
     level = scores.options.interval
     if level is None or level == LEVEL:
         return []
     return [f"{os.fsdecode(path)}: keeps intervals at {LEVEL:.0%}, as every history does, not at {100 * level:.10g}%"]
+
+
+def moment(time: str | datetime | None) -> datetime | None:
+    """A time as the caller gives it; None where it is that of a file, or now."""
+    return None if time == OF_FILE else as_time(time)
 
 
 def lines_of(
@@ -173,7 +179,7 @@ def lines_of(
     """A line for each run. Without a time it is that of the run's file, or now.
 
     measures  those of the matrix
-    files     run -> its path
+    files     run -> its path, of runs whose lines have the time of their files
     passed    run -> whether it passed a check; of other runs there is no line
     """
     signature = signatures.without_interval(matrix.signature)
@@ -211,7 +217,7 @@ def _time_of(file: str | None, time: datetime | None) -> str:
     digits="4",
     help="""Show the scores of each run over time: score, interval, change from the last and from the best.
 
-    FILE is written by `gradedeval eval --append-to FILE` and `gradedeval check --history FILE`. Where the qrels or an
+    FILE is written by `gradedeval eval --history FILE` and `gradedeval check --history FILE`. Where the qrels or an
     option changed, a mark says what; nothing is compared across it.
     """,
     picture=Picture(
@@ -232,7 +238,7 @@ def read_history(
     last: Last = None,
     max_growth: float | str | None = None,
 ) -> History:
-    """The scores of runs over time in a file that `append_history`, `gradedeval eval --append-to` or `check
+    """The scores of runs over time in a file that `append_history`, `gradedeval eval --history` or `check
     --history` wrote.
 
     run         only this one
@@ -319,7 +325,7 @@ def _entries(stream: Stream) -> tuple[list[dict[str, Any]], list[str]]:
     which = f"{plural(len(torn), 'line')} {shorten(map(str, torn))} cut short while being written" if torn else ""
     if not entries:
         what = f"holds no evaluation ({which})" if torn else "holds no evaluation"
-        raise InputError(place, what, "write one with `gradedeval eval --append-to`")
+        raise InputError(place, what, "write one with `gradedeval eval --history`")
     return entries, [f"{place}: {which}; skipped"] if torn else []
 
 

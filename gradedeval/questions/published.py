@@ -92,7 +92,7 @@ class Published:
             raise InputError(flag.baseline, what, "give fewer", usage=True)
         if self.label is not None and self.caption is None:
             what = "LaTeX refers to a table by its caption, and there is none"
-            raise InputError(flag.label, what, f"add {flag.caption:TEXT}", usage=True)
+            raise InputError(flag.latex_label, what, f"add {flag.caption:TEXT}", usage=True)
 
     @property
     def applied_levels(self) -> list[float]:
@@ -124,10 +124,10 @@ class Published:
 
     def _check_label(self, form: str) -> None:
         if form != "latex":
-            raise InputError(flag.label, f"tables in {form} have no label", "choose -f latex", usage=True)
+            raise InputError(flag.latex_label, f"tables in {form} have no label", "choose -f latex", usage=True)
         if not re.fullmatch(r"[\w:./+-]+", str(self.label)):
             what = f"LaTeX cannot refer to '{self.label}'"
-            raise InputError(flag.label, what, "use letters, digits and : . - _ /", usage=True)
+            raise InputError(flag.latex_label, what, "use letters, digits and : . - _ /", usage=True)
 
     def check_runs(self, runs: Collection[str]) -> None:
         """Raise InputError (usage) where these runs leave nothing to mark."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from gradedeval import analysis
-from gradedeval.cli.options import MISMATCH, REPORTED, TIME
+from gradedeval.cli.options import LABEL, MISMATCH, REPORTED, TIME
 from gradedeval.kernel import Setting, numbers
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting(REPORTED, meta
 AllowMismatch = Annotated[bool, Setting(MISMATCH)]
 
 # What stands in a line of a history.
-Label = Annotated[str | None, Setting("Name of the line in the history, such as a commit.", metavar="TEXT")]
-Time = Annotated[str | None, Setting(TIME, metavar="TIME", default_text="that of the run file")]
+Label = Annotated[str | None, Setting(LABEL, metavar="TEXT")]
+Time = Annotated[str | None, Setting(TIME, metavar="TIME", default_text="now")]
 
 # How differences are tested: see `compare`.
 Test = Annotated[analysis.Test, Setting("Significance test; the interval is of what it does not reject. bootstrap is "

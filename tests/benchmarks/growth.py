@@ -179,7 +179,7 @@ def histories(folder: Path, n: int) -> None:
 
 def _history(folder: Path, n: int, runs: int) -> None:
     write_runs(folder, [(1, "d", 1)], [(1, "d", 1)], [(1, "d", 1)])
-    gradedeval(folder, "eval a.run qrels -m ap --append-to line --time 2026-01-01T00:00:00Z")
+    gradedeval(folder, "eval a.run qrels -m ap --history line --time 2026-01-01T00:00:00Z")
     line = (folder / "line").read_text()
     with (folder / "history").open("w") as file:
         for i in range(n):

@@ -129,7 +129,7 @@ INDIRECT = {
     "a list of runs": ("eval rivers.qrels --runs-from list -m ap -o rivers-dense.run -f csv", b""),
     "a pattern": ("eval *.run rivers.qrels -m ap -o rivers-dense.run -f csv --keep-going", b""),
     "a folder": ("eval runs rivers.qrels -m ap -o runs/x -f csv --keep-going", b""),
-    "a history": ("eval rivers.qrels --runs-from list -m ap --append-to rivers-dense.run", b""),
+    "a history": ("eval rivers.qrels --runs-from list -m ap --history rivers-dense.run", b""),
     "a configuration": ("check rivers-bm25.run rivers.qrels -f csv -o taken", b"q 1\n"),
     "its default": ("check rivers-bm25.run rivers.qrels -f csv -o gradedeval.toml", b"q 1\n"),
     "a linted folder": ("lint runs -f csv -o runs/x", b""),
@@ -170,7 +170,7 @@ def test_standard_input_that_is_a_file_is_not_replaced(here: Path) -> None:
 
 
 def test_an_older_output_is_replaced_and_a_history_grows(cli: Command, here: Path) -> None:
-    words = ("rivers-bm25.run", "rivers.qrels", "-m", "ap", "-o", "out.csv", "--append-to", "history.jsonl")
+    words = ("rivers-bm25.run", "rivers.qrels", "-m", "ap", "-o", "out.csv", "--history", "history.jsonl")
     first, second = cli(*words), cli(*words)
     assert (first.code, second.code) == (0, 0)
     assert (here / "out.csv").read_text().startswith("run,topic,measure,score")

@@ -40,7 +40,7 @@ FILES = {
     "log": "topic\tshown\tclicks\n1\td1 d2\t1\n1\td1 d2\t1 2\n2\td1 d3\t2\n3\td2 d1\t1\n2\td1 d3\t\n",
 }
 LINES = """
-{runs/} {qrels} -m err@5 --runs-from {list} --append-to {kept.jsonl} --time 2026-01-01
+{runs/} {qrels} -m err@5 --runs-from {list} --history {kept.jsonl} --time 2026-01-01
 {runs/*.run} {qrels} -m err@5 -q -o {saved.csv}
 {runs/a.run} {qrels} -m 'wp(file={weights.csv}) cascade(utility=@{phi})'
 {runs/a.run} {qrels} -m 'err@5 ap' --gain @{gains.csv} --topics-from {topics}

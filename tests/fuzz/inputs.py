@@ -25,7 +25,7 @@ MADE = {
     "saved.csv": "a.run b.run c.run qrels -m 'ap err@3' -q --residuals split -f csv -o out",
     "saved.json": "a.run b.run c.run qrels -m 'ap err@3' -q -f json -o out",
     "saved.jsonl": "a.run b.run qrels -m 'ap err@3' -q -f jsonl -o out",
-    "history.jsonl": "a.run b.run qrels -m 'ap err@3' --append-to out --time 2026-01-05",
+    "history.jsonl": "a.run b.run qrels -m 'ap err@3' --history out --time 2026-01-05",
     "reference.csv": "a.run b.run c.run qrels -m 'ap err@3' --standardize --save-reference out",
     "attention.csv": "clicks observe log.tsv --ranks 4 -f csv -o out",
     "model.json": "clicks models log.tsv -m dbn --iterations 2 --write-model out",

@@ -53,7 +53,7 @@ COMMANDS = {
     "new processes": Killed(f"{RUNS} -m ap -q -f csv -o out.csv --jobs 2", before=SHARED + THREAD, shares=True),
     "a cluster": Killed(f"{RUNS} {MEASURES} -q -f csv -o out.csv --cluster local --jobs 2", shares=True),
     "a history": Killed(
-        f"{RUNS} -m 'ap err@20' --append-to history.jsonl {TIME} -f csv -o out.csv", grows="history.jsonl"
+        f"{RUNS} -m 'ap err@20' --history history.jsonl {TIME} -f csv -o out.csv", grows="history.jsonl"
     ),
     "a check": Killed(
         f"check bm25.run rm3.run qrels --min ap=0 --history history.jsonl {TIME} -f json -o out.json",

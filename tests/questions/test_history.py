@@ -6,6 +6,7 @@ import json
 import os
 import re
 import warnings
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def test_intervals_are_at_95_percent_and_no_signature_says_otherwise(tmp_path: P
     append_history(scores("abab", interval=0.95), file, time="2026-01-01")
     plain, *others = file.read_text().splitlines()
     assert others == [plain, plain]
-    done = cli(RUN, QRELS, "-m", "rr", "--interval", "0.5", "--append-to", "other.jsonl")
+    done = cli(RUN, QRELS, "-m", "rr", "--interval", "0.5", "--history", "other.jsonl")
     assert "other.jsonl: keeps intervals at 95%, as every history does, not at 50%" in done.messages
     assert "interval" not in (tmp_path / "other.jsonl").read_text()
 
@@ -240,11 +241,11 @@ def test_a_torn_line_is_told_and_skipped_and_the_next_one_is_whole(tmp_path: Pat
         ),
         (
             b"run,topic,measure,score",
-            ":1: is not a line of a history; they are written by `gradedeval eval --append-to`",
+            ":1: is not a line of a history; they are written by `gradedeval eval --history`",
         ),
         (b'{"score": 1}', ":1: is not a line of a history; "),
         (b'{"gradedeval_history": 1, "time": "2026-01-01"}', ":1: lacks a part of an evaluation; remove the line"),
-        (b"", ": holds no evaluation; write one with `gradedeval eval --append-to`"),
+        (b"", ": holds no evaluation; write one with `gradedeval eval --history`"),
     ],
 )
 def test_a_bad_line_is_one_message(line: bytes, message: str, tmp_path: Path, cli: Command) -> None:
@@ -258,7 +259,7 @@ def test_a_bad_line_is_one_message(line: bytes, message: str, tmp_path: Path, cl
 
 def test_eval_and_check_write_what_history_reads(tmp_path: Path, cli: Command) -> None:
     file = str(tmp_path / "history.jsonl")
-    words = ("-m", "err@20", "--append-to", file, "--label", "abc123", "--time", "2026-01-01")
+    words = ("-m", "err@20", "--history", file, "--label", "abc123", "--time", "2026-01-01")
     assert cli(RUN, QRELS, *words).code == 0
     assert cli("check", RUN, QRELS, "--min", "err@20=0.9", "--history", file, "--time", "2026-01-02").code == 1
     text = cli("history", file).text
@@ -269,18 +270,25 @@ def test_eval_and_check_write_what_history_reads(tmp_path: Path, cli: Command) -
     assert rows[1]["change"] == 0
     assert len(cli("history", file, "-f", "jsonl", "--last", "1").text.splitlines()) == 1
     plain = str(tmp_path / "plain.jsonl")
-    cli(RUN, QRELS, "-m", "ap", "--append-to", plain)
-    stated = json.loads(Path(plain).read_text())["time"]
-    assert stated.startswith("20")  # that of the run's file
+    cli(RUN, QRELS, "-m", "ap", "--history", plain)
+    cli(RUN, QRELS, "-m", "ap", "--history", plain, "--time", "file")
+    now, dated = (datetime.fromisoformat(json.loads(line)["time"]) for line in Path(plain).read_text().splitlines())
+    assert abs((datetime.now(UTC) - now).total_seconds()) < 600
+    assert dated.timestamp() == int(Path(RUN).stat().st_mtime)
+    assert cli(RUN, QRELS, "--append-to", plain).messages == ["unknown option '--append-to'; did you mean '--history'?"]
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((RUN, QRELS, "--label", "x"), "--label: there is neither a caption nor a history to label;"),
-        ((RUN, QRELS, "--append-to", RUN), "--append-to: '"),
-        ((RUN, QRELS, "--append-to", "-"), "--append-to: '-' is not a file that can be appended to; name one, as in"),
-        ((RUN, QRELS, "--append-to", "h.jsonl", "--time", "noon"), "--time: 'noon' is not a time; write it like 2026"),
+        ((RUN, QRELS, "--label", "x"), "--label: there is no history to write to; add --history FILE"),
+        (
+            (RUN, QRELS, "--latex-label", "x"),
+            "--latex-label: LaTeX refers to a table by its caption, and there is none; add --",
+        ),
+        ((RUN, QRELS, "--history", RUN), "--history: '"),
+        ((RUN, QRELS, "--history", "-"), "--history: '-' is not a file that can be appended to; name one, as in"),
+        ((RUN, QRELS, "--history", "h.jsonl", "--time", "noon"), "--time: 'noon' is not a time; write it like 2026"),
         (("history",), "0 files given; name one history: gradedeval history FILE"),
     ],
 )

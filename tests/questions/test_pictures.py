@@ -397,7 +397,7 @@ def test_a_picture_never_takes_the_place_of_what_it_is_drawn_from(cli: Command, 
 @pytest.mark.exhaustive
 def test_every_picture_is_drawn_at_the_prompt_with_the_options_of_its_command(cli: Command, tmp_path: Path) -> None:
     runs = (*RUNS[:2], QRELS, "--quiet")
-    assert cli(*runs, "-m", "ap", "--append-to", "h.jsonl").code == 0
+    assert cli(*runs, "-m", "ap", "--history", "h.jsonl").code == 0
     pictures = {
         "pr": (*runs, "--points", "all", "-m", "gap@50", "--depth", "100"),
         "informative": (*runs, "-m", "gap ap", "--depth", "100", "--min-found", "2"),

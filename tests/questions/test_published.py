@@ -143,7 +143,7 @@ def test_undefined_values_have_no_mark() -> None:
 
 def test_the_command_prints_what_the_function_returns(files: Path, cli: Command) -> None:
     words = ["good", "fair", "poor", "qrels", "-m", "ndcg rr", "-f", "latex", "--best", "--baseline", "./good",
-             "--test", "t", "--correction", "holm", "--caption", "A & B", "--label", "tab:x"]  # fmt: skip
+             "--test", "t", "--correction", "holm", "--caption", "A & B", "--latex-label", "tab:x"]  # fmt: skip
     scores = gradedeval.evaluate(["good", "fair", "poor"], "qrels", "ndcg rr")
     wanted = gradedeval.table(
         scores, best=True, baseline="good", test="t", correction="holm", caption="A & B", label="tab:x"
@@ -155,7 +155,7 @@ def test_the_command_prints_what_the_function_returns(files: Path, cli: Command)
         "good", "poor", "qrels", "--baseline", "GOOD", "--run-name", "tag", "--best", "-m", "rr", "--test", "t"
     )
     assert list(cells(by_tag.text)) == ["GOOD", "POOR"]
-    assert r"\label" not in cli(*words[:-2], "--append-to", "h.jsonl", "--label", "v1").text.replace(r"\label{v1}", "")
+    assert r"\label" not in cli(*words[:-2], "--history", "h.jsonl", "--label", "v1").text
 
 
 def test_a_baseline_counts_once_however_often_it_is_given(files: Path, cli: Command) -> None:
@@ -202,16 +202,16 @@ def test_a_baseline_that_cannot_be_scored_is_told(files: Path, cli: Command) -> 
         ),
         ("good fair qrels --baseline good --baseline fair --alpha .1 --alpha .2", "--alpha: 2 levels, and the letters"),
         (
-            "good fair qrels --label x",
-            "--label: there is neither a caption nor a history to label; add --caption TEXT or",
+            "good fair qrels --latex-label x",
+            "--latex-label: LaTeX refers to a table by its caption, and there is none; add --",
         ),
         (
-            "good fair qrels --caption x --label y -f markdown",
-            "--label: tables in markdown have no label; choose -f latex",
+            "good fair qrels --caption x --latex-label y -f markdown",
+            "--latex-label: tables in markdown have no label; choose -f latex",
         ),
         (
-            "good fair qrels --caption x --label {} -f latex",
-            "--label: LaTeX cannot refer to '{}'; use letters, digits and",
+            "good fair qrels --caption x --latex-label {} -f latex",
+            "--latex-label: LaTeX cannot refer to '{}'; use letters, digits and",
         ),
         (
             "good fair qrels --best -q",

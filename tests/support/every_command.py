@@ -20,7 +20,7 @@ RUNS = ("{run}.run", "b.run", "c{run}.run")
 AB = RUNS[:2]
 SAVED = ("--from-scores", "saved.csv")
 WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "eval": ((*RUNS, "qrels", *M), (*RUNS, "qrels", *M, "-q", "--residuals", "--append-to", "new")),
+    "eval": ((*RUNS, "qrels", *M), (*RUNS, "qrels", *M, "-q", "--residuals", "--history", "new")),
     "explain": tuple((*runs, "qrels", *M, "--topic", "{topic}") for runs in (RUNS[:1], AB)),
     "measures": ((), ("err",)),
     "weights": (("-m", "rbp", "--ranks", "5"), (RUNS[0], "qrels", "-m", "ap")),

@@ -24,6 +24,8 @@ from gradedeval.kernel.formats.tables import Table as Table
 from gradedeval.kernel.formats.tables import cut as cut
 from gradedeval.kernel.formats.tables import in_utf8 as in_utf8
 
+FORM = 1
+"""The version of the form of JSON documents, in which scores are saved."""
 Maker = Callable[[Layout], Document]
 """Makes the document of a result in the layout that a format needs, so that no other is made."""
 
@@ -70,10 +72,10 @@ def as_csv(document: Document, digits: int | None, delimiter: str = ",") -> str:
 
 
 def as_json(document: Document, digits: int | None) -> str:
-    """One document: the signature, what else is said of all rows, and `rows`, one a line."""
+    """One document: the version of its form, the signature, what else is said of all rows, and `rows`, one a line."""
     if document.nested is not None:
         return json_text(_for_json(document.nested, digits), indent=1) + "\n"
-    head = {"signature": document.signature, **document.head}
+    head = {"form": FORM, "signature": document.signature, **document.head}
     entries = "".join(f"{json_text(name)}: {json_text(_for_json(value, digits))},\n " for name, value in head.items())
     rows = ",\n  ".join(_json_rows(document.table, digits))
     return f'{{{entries}"rows": [\n  {rows}]}}\n'

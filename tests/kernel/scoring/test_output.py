@@ -230,7 +230,7 @@ def test_json_is_strict_and_has_the_rows_of_csv_with_null_for_a_blank(form: str,
 
 def test_json_holds_the_signature_of_the_table(files: Path, cli: Command) -> None:
     document = strict(succeed(cli(*ONE, "-f", "json")).text)
-    assert list(document) == ["signature", "rows"]
+    assert list(document) == ["form", "signature", "rows"]
     assert document["signature"] == signature_of(cli(*ONE, "--signature", "full"))
 
 

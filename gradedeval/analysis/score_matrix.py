@@ -16,8 +16,21 @@ from numpy.typing import NDArray
 
 from gradedeval.analysis.signatures import Signature
 from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints, as_float
-from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, flag, plural, shorten, shown, tell
+from gradedeval.errors import (
+    InputError,
+    Note,
+    ProblemList,
+    at_prompt,
+    did_you_mean,
+    flag,
+    plural,
+    shorten,
+    shown,
+    tell,
+    visible,
+)
 from gradedeval.kernel.formats import FORM
+from gradedeval.kernel.formats.fitting import short_names
 from gradedeval.kernel.measures.definition import AnyMeasure, Reading
 from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
 from gradedeval.kernel.options import TIES_BY_GRADE, Options, resolve_options
@@ -674,7 +687,21 @@ class Baseline:
             return cls(saved=word) if holds_scores(word) else cls(path=word, name=file_names([*runs, word])[-1])
         if names_one and holds_scores(file):
             return cls(saved=file, within=within)
-        return cls(name=word)
+        return cls(name=whole_name(word, names))
+
+
+def whole_name(word: str, names: Sequence[str]) -> str:
+    """The name of a run that tables show as this word, without what all names have alike; or the word."""
+    short, _ = short_names(names) if word not in names else ({}, "")
+    return next((name for name, shown in short.items() if shown == word), word)
+
+
+def or_first(matrix: Matrix, baseline: str | None, *, told_from: int = 3) -> str:
+    """The baseline, or the first run where none is named: that is told at the prompt of so many runs; frames say it."""
+    if baseline is None and len(matrix.runs) >= told_from and at_prompt():
+        what = f"using the first run, {visible(matrix.runs[0])}, as baseline"
+        tell([Note(what, f"change it with {flag.baseline:RUN}")])
+    return matrix.runs[0] if baseline is None else baseline
 
 
 def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
@@ -683,10 +710,11 @@ def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
     Raises InputError if it is not found, or its file has several runs and none is named.
     """
     if given.saved is None:
-        if given.name is not None and given.name not in matrix.runs:
-            what = f"'{given.name}' is neither a file nor one of the runs ({shorten(matrix.runs)})"
+        name = given.name if given.name is None else whole_name(given.name, matrix.runs)
+        if name is not None and name not in matrix.runs:
+            what = f"'{name}' is neither a file nor one of the runs ({shorten(matrix.runs)})"
             raise InputError(flag.baseline, what, "check the path")
-        return matrix, given.name
+        return matrix, name
     saved = to_matrix(given.saved)
     place = str(given.saved) if isinstance(given.saved, str | Path) else "baseline"
     if given.within is None and len(saved.runs) > 1:
@@ -723,6 +751,6 @@ def with_baseline(scores: AnyScores, baseline: AnyScores | None, allow_mismatch:
         what = f"'{given.path}' is a run, and there are no qrels to score it with"
         raise InputError("baseline", what, "score it with the others, and give its name", usage=True)
     if given.saved is None:
-        matrix.run_index(str(given.name))  # which says what runs there are
+        matrix.run_index(whole_name(str(given.name), matrix.runs))  # which says what runs there are
     matrix, name = add_baseline(matrix, given)
     return checked(matrix, allow_mismatch), name

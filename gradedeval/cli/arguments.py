@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, WRITES, Decorator, files_named, given, option
-from gradedeval.cli.output import asked_for, show, write
+from gradedeval.cli.output import asked_for, show, view_of, write
 from gradedeval.errors import InputError, ProblemList, tell, url_place
 from gradedeval.kernel.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
 from gradedeval.kernel.measures.parse import is_measure, load_measures, offered, parse_measures
@@ -274,7 +274,8 @@ class Destination:
         """Write the result; where the format has no place for its settings, they go to stderr."""
         if settings and not FORMATS[self.form].signed:
             tell([settings])
-        (show if self.form == "table" else write)(render(make, self.form, self.digits, signing()), self.output)
+        text = render(make, self.form, self.digits, signing(), view_of(self.output))
+        (show if self.form == "table" else write)(text, self.output)
 
 
 def as_time(time: str | datetime | None) -> datetime | None:

@@ -285,6 +285,7 @@ _MEASURES_FROM = option(
 _DEBUG = _remembered("--debug", GAINS, "Print the traceback where a measure of your own fails.", is_flag=True)
 QUIET = _remembered("--quiet", OUTPUT, "Print results and errors only: no notes, and no signature line below a table.",
                     is_flag=True)  # fmt: skip
+WIDE = _remembered("--wide", OUTPUT, "Show all columns of tables, also those that few need.", is_flag=True)
 COLOR = _remembered("--color", OUTPUT, "Color on a terminal: auto unless the variable NO_COLOR is set. Default: auto.",
                     type=click.Choice(["auto", "always", "never"]), is_eager=True)  # fmt: skip
 SIGNATURE = _remembered("--signature", OUTPUT, "Sign tables with the version, the qrels and what differs from the "

@@ -11,7 +11,7 @@ from typing import Any, Literal, TextIO
 import click
 
 from gradedeval.errors import InputError, visible
-from gradedeval.kernel.formats.tables import as_bytes
+from gradedeval.kernel.formats.tables import PAGE, View, as_bytes
 from gradedeval.kernel.trec.stream import is_url
 
 STDOUT = (None, "-", "/dev/stdout")
@@ -110,14 +110,40 @@ def report(error: InputError) -> None:
 
 
 def ask_for(context: click.Context, parameter: click.Parameter, value: bool | str | None) -> None:
-    """Remember --quiet, --debug, --signature or --color of the command that runs; a callback of these options."""
+    """Remember --quiet, --debug, --wide, --signature or --color of the command that runs; a callback of these
+    options."""
     context.meta[f"{__name__}.{parameter.name}"] = value
 
 
 def asked_for(name: str) -> Any:
-    """What --quiet, --debug, --signature or --color of the command that runs was given; None or False: nothing."""
+    """What --quiet, --debug, --wide, --signature or --color of the command that runs was given; None or False:
+    nothing."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(f"{__name__}.{name}")
+
+
+UNKNOWN_WIDTH = 80
+"""Of a terminal that does not say how wide it is."""
+
+
+def view_of(target: str | None) -> View:
+    """How people see tables there: as wide as the terminal, if it is one, and with the columns of --wide."""
+    wide = asked_for("wide")
+    if target not in STDOUT or sys.stdout is None or not sys.stdout.isatty():
+        return PAGE._replace(wide=wide)
+    try:
+        width = os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):  # a stand-in for a terminal
+        width = 0
+    return View(width or UNKNOWN_WIDTH, terminal=True, wide=wide)
+
+
+def in_lines(text: str) -> str:
+    """Text for standard output in lines that fit, if it is a terminal; else programs may read it line by line."""
+    from gradedeval.kernel.formats.fitting import wrapped  # not for a help page
+
+    view = view_of(None)
+    return wrapped(text, view.width) if view.terminal else text
 
 
 def stop_quietly() -> None:

@@ -30,6 +30,7 @@ from gradedeval.cli.options import (
     MEASURES_FROM,
     OUTPUT_FILE,
     READS,
+    WIDE,
     WRITES,
     Decorator,
     command_line,
@@ -41,7 +42,7 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.cli.output import show, warn, write
+from gradedeval.cli.output import in_lines, show, warn, write
 from gradedeval.errors import InputError
 from gradedeval.kernel.formats import FORMATS, formats_for
 from gradedeval.kernel.formats.frames import InNotebook
@@ -68,6 +69,7 @@ def command_of(question: Question) -> click.Command:
     if question.text is None:
         formats, said = (*question.reports, *formats_for()), (question.by_extension, question.output)
         outputs = output_options(formats, question.form, question.digits, *said)
+        outputs += [WIDE] if question.wide else []
     own = [*map(option_of, _settings(question, question.modes, question.views).values())]
     return _command(question, [own, _reading(question), outputs], question.help, run)
 
@@ -125,7 +127,9 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
         write(content, target)
     _, makes = question.reports.get(destination.form, text) or (None, asked.text)
     if makes is not None:
-        (show if asked.text is None and destination.form == question.form else write)(makes(found), destination.output)
+        made, plain = makes(found), asked.text is None and destination.form == question.form
+        made = in_lines(made) if destination.form == "text" and destination.output is None else made
+        (show if plain else write)(made, destination.output)
     else:
         shown = _for(found.document, {**views, "digits": destination.digits})
         destination.deliver(partial(found.document, **shown), found.aside)
@@ -336,8 +340,11 @@ def _read_matrix(
             return (None,), settings
         if setting.instead and not keywords["files"] and not keywords["from_scores"]:
             raise InputError("", setting.instead, f"{usage()}, or give {flag} {setting.metavar}", usage=True)
-    matrix, baseline = matrix_from(keywords, settings.get("baseline"), question.paired(settings))
-    return (matrix,), settings | ({"baseline": baseline} if "baseline" in settings else {})
+    if "baseline" not in settings:
+        return (matrix_from(keywords, None, question.paired(settings))[0],), settings
+    word = settings["baseline"] if settings["baseline"] in question.settings["baseline"].words else None
+    matrix, baseline = matrix_from(keywords, None if word else settings["baseline"], question.paired(settings))
+    return (matrix,), settings | {"baseline": word or baseline}
 
 
 def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str, Any]) -> tuple[Inputs, dict[str, Any]]:

@@ -462,7 +462,7 @@ def _matrix(found: Agreement) -> Table:
     values: dict[tuple[str, str], Any] = {}
     for row in frame_rows(found.means):
         values[row["run"], row["other"]], values[row["other"], row["run"]] = row["rbo"], row["tau"]
-    columns = [Column(""), *(Column(name, "score", digits=3) for name in found.runs)]
+    columns = [Column("", "run"), *(Column(name, "score", digits=3, of_run=True) for name in found.runs)]
     return Table(columns, [[run, *(values.get((run, other), "—") for other in found.runs)] for run in found.runs])
 
 

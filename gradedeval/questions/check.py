@@ -134,7 +134,8 @@ def check(
     scores          what `gradedeval.evaluate` returns, with residuals="total" for `max-unjudged`
     bounds          as in `Bound("min", "err@20", 0.25)`
     baseline        what the others are compared with, and is not checked itself: the name of one of the runs, or saved
-                    scores of a run, as a file, a DataFrame or `Scores`
+                    scores of a run, as a file, a DataFrame or `Scores`; None: the first of several runs, if a bound
+                    compares
     test            of `significant` bounds, two-sided; Holm's correction over all of them. Only a drop breaks them; one
                     that is the same on all topics has no p by t and bootstrap, and is an InputError
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
@@ -149,7 +150,14 @@ def check(
     """
     settings, bounds = significance.TestSettings(test, draws=draws, seed=seed), list(bounds)
     matrix, name = score_matrix.with_baseline(scores, baseline, allow_mismatch)
+    name = _compared_with(matrix, bounds, name)
     return Checked(verdicts(matrix, bounds, name, settings), matrix.signature)
+
+
+def _compared_with(matrix: Matrix, bounds: Iterable[Bound], baseline: str | None) -> str | None:
+    """The baseline; the first run where none is named, if a bound needs one and there is another run to check."""
+    needed = len(matrix.runs) > 1 and any(bound.kind in COMPARED for bound in bounds)
+    return score_matrix.or_first(matrix, baseline, told_from=2) if needed else baseline
 
 
 def baseline_notes(matrix: Matrix, baseline: str | None) -> list[str]:
@@ -603,6 +611,7 @@ def check_files(
     try:
         matrix, name = scores_with_baseline(files, baseline, needed, scoring)
         _check_order(matrix)
+        name = _compared_with(matrix, bounds, name)
         tell_assumptions(matrix, allow_mismatch, paired=name is not None)
         found = verdicts(matrix, bounds, name, significance.TestSettings(test, draws=draws, seed=seed))
     except InputError as error:

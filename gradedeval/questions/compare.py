@@ -40,7 +40,10 @@ if TYPE_CHECKING:
     from gradedeval.kernel import Scores
 
 
-Baseline = Annotated["AnyScores | None", against("compare all pairs")]
+Baseline = Annotated["AnyScores | None", against("the first run")]
+AllPairs = Annotated[
+    bool, Setting("Compare all pairs of runs, each run with those before it, instead of all with a baseline.")
+]
 
 
 # What has to be said of the p values and intervals of comparisons: what an interval is, and where there is nothing to
@@ -49,13 +52,6 @@ Baseline = Annotated["AnyScores | None", against("compare all pairs")]
 
 CENTRES = {"wilcoxon": "pseudo-median", "sign": "median"}
 """What the interval of a test is of, where that is not the mean."""
-
-
-def interval_title(settings: TestSettings, pairs: int) -> str:
-    """The heading of intervals: their level, what they are of if not of the mean, and whether of each pair alone."""
-    centre, alone = CENTRES.get(settings.test), "of this pair alone" if settings.corrects(pairs) else None
-    said = [f"of the {centre}" if centre else None, alone]
-    return ", ".join([f"{settings.level} interval", *(words for words in said if words)])
 
 
 def interval_words(frame: pd.DataFrame, settings: TestSettings) -> list[str]:
@@ -234,16 +230,16 @@ class Comparison(OfScores):
         shown: Shown = {
             **same(Column("measure"), Column("run"), *against),
             Column("mean", "score"): whole(matrix, "mean"),
-            Column("baseline mean", "score"): whole(matrix, "baseline_mean"),
             Column("difference", "signed"): whole(matrix, "difference", "+"),
             Column("%", "percent"): itemgetter("relative"),
-            Column(interval_title(self.tested, pairs), "figures"): partial(_interval, alpha=self.tested.alpha),
-            WON: _won,
-            Column("effect", "signed", digits=2): itemgetter("effect"),
             **_verdict(self.tested, title),
+            Column(f"{self.tested.level} interval", "figures"): partial(_interval, alpha=self.tested.alpha),
+            WON: _won,
+            Column("baseline mean", "score", wide=True): whole(matrix, "baseline_mean"),
+            Column("effect", "signed", digits=2, wide=True): itemgetter("effect"),
         }
         under = signature_lines(self.aside, matrix.signature)
-        document = frame_document(frame, layout, shown, under, signed=True)
+        document = replace(frame_document(frame, layout, shown, under, signed=True), runs=matrix.runs)
         unseen = None if matrix.scores is None else matrix.scores.options.unseen
         if layout == "wide" and (judging or unseen is not None):
             words = [said] if (said := judging_words(frame, matrix)) else []
@@ -380,7 +376,8 @@ class TopicTable(OfScores):
             scores = own["score"].to_numpy().reshape(-1, len(matrix.runs)).tolist()
             across = own[list(ACROSS)].to_numpy()[:: len(matrix.runs)].tolist()
             topics = own["topic"].tolist()[:: len(matrix.runs)]
-            columns = [Column(name), *(Column(title, "score") for title in (*matrix.runs, *ACROSS))]
+            columns = [Column(name), *(Column(run, "score", of_run=True) for run in matrix.runs)]
+            columns += [Column(title, "score") for title in ACROSS]
             rows = [[topic, *row, *more] for topic, row, more in zip(topics, scores, across, strict=True)]
             blocks.append(Table(columns, rows))
         return Document(blocks, matrix.signature)
@@ -445,11 +442,12 @@ BY_TOPIC = Question("compare", _by_topic, "matrix", mode=Setting("Print the scor
     alike for both: it stays the same, or so many unjudged documents of the lower run would reverse it, or that is not
     known.
     """,
-    check=lambda baseline, **tested: significance.TestSettings(**tested),
+    check=lambda baseline, all_pairs, **tested: _check(baseline, all_pairs, significance.TestSettings(**tested)),
     asking=lambda layout, judging, unseen: {"judging": layout == "long" or judging or unseen is not None},
     shows=Comparison.document,
     modes=(BY_TOPIC,),
     besides=("unseen",),
+    wide=True,
 )
 @shares_work
 def compare(
@@ -458,6 +456,7 @@ def compare(
     measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
     *,
     baseline: Baseline = None,
+    all_pairs: AllPairs = False,
     test: Test = "randomization",
     correction: Correction = None,
     draws: Draws = 10_000,
@@ -475,13 +474,12 @@ def compare(
 
     runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
     qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
-    baseline        what the others are compared with: one of the runs, or saved scores of a run, as a file, a DataFrame
-                    or `Scores`; None: all pairs, each with the run listed before it
+    baseline        what the others are compared with: one of the runs (None: the first), or saved scores of a run
+    all_pairs       compare all pairs in its place, each run with those listed before it
     test            randomization, bootstrap (studentized), t, wilcoxon, sign, tukey-hsd, anova or bayes
     correction      over the pairs of a measure: holm (default), bonferroni, bh or none
     draws, seed     permutations, or bootstrap samples, and the seed that they are drawn by
-    alpha           significance level; the level of intervals is 1 − alpha
-    rope            of bayes: means that differ by no more are practically equal; None: 0.01
+    alpha, rope     significance level; of bayes: means that differ by no more are practically equal; None: 0.01
     judging         without it no run is read again, and what judging could do is blank or rough
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
@@ -494,16 +492,27 @@ def compare(
     topics differ alike bootstrap, t, anova and bayes have neither p nor interval, which is reported too.
     """
     settings = significance.TestSettings(test, correction, draws, alpha, seed, rope)
+    _check(baseline, all_pairs, settings)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix, name = score_matrix.with_baseline(given, baseline, allow_mismatch)
     if len(matrix.runs) < 2:
         raise InputError("", "compare needs at least two runs", f"add a run or {flag.baseline}", usage=True)
-    first, second = score_matrix.run_pairs(len(matrix.runs), [] if name is None else [matrix.run_index(name)])
-    return Comparison(_compared(matrix, first, second, settings, judging), matrix, settings)
+    frame = _compared(matrix, None if all_pairs else score_matrix.or_first(matrix, name), settings, judging)
+    return Comparison(frame, matrix, settings)
 
 
-def _compared(matrix: Matrix, first: Ints, second: Ints, settings: TestSettings, judging: bool) -> pd.DataFrame:
-    """The frame of `compare`, of these pairs of runs; its notes are told."""
+def _check(baseline: Any, all_pairs: bool, settings: TestSettings) -> None:
+    """Raise InputError (usage) where a baseline is named and all pairs are asked for."""
+    if all_pairs and baseline is not None:
+        raise InputError(
+            flag.all_pairs, f"cannot be combined with {flag.baseline}", "leave one of them out", usage=True
+        )
+
+
+def _compared(matrix: Matrix, baseline: str | None, settings: TestSettings, judging: bool) -> pd.DataFrame:
+    """The frame of `compare`, of all runs with the baseline, or of all pairs; its notes are told."""
+    baselines = [] if baseline is None else [matrix.run_index(baseline)]
+    first, second = score_matrix.run_pairs(len(matrix.runs), baselines)
     measures = [score_matrix.shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
     reread = flips.Reread.of(matrix.scores) if judging else None
     frame = joined([to_frame(_columns(paired, first, second, settings, reread)) for paired in measures])

@@ -300,6 +300,7 @@ def _two(runs: Sequence[str], qrels: str) -> Mapping[str, Any]:
     takes=_two,
     answer=lambda found, like: replace(found, digits=kernel.preset_digits(like)),
     shows=Diff.document,
+    wide=True,
     modes=(AGREEMENT, REPRODUCTION),
     options="measuring",
     besides=("unseen",),
@@ -433,9 +434,10 @@ def _topics(shown: Diff, rows: list[Row], names: list[str], digits: int) -> Tabl
     residuals = any(row["residual"] is not None for row in rows)
     columns = [Column("topic")]
     for name in names:
-        columns += [Column(name, "score", digits), *([Column("residual", "score", digits)] if residuals else [])]
+        columns.append(Column(name, "score", digits, of_run=True))
+        columns += [Column("residual", "score", digits, wide=True)] if residuals else []
     reversible = any(row["settled"] is False for row in rows)
-    order = [Column(difference_bounds.IF_JUDGED)] if reversible else []
+    order = [Column(difference_bounds.IF_JUDGED, wide=True)] if reversible else []
     columns += [Column("difference", "signed", digits), *order, Column("why")]
     cells = []
     for row in rows:

@@ -39,7 +39,7 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.cli.output import report, say, show, write
+from gradedeval.cli.output import report, say, show, view_of, write
 from gradedeval.errors import SHOWN, InputError, flag, tell
 from gradedeval.kernel import (
     CWL_DEFAULT,
@@ -195,7 +195,7 @@ def command(
         _keep(scores, {} if tags else kernel.named_runs(runs), **kept)
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written := written and is_possible(published, scores):
-        style = published.style(scores) if published else None
+        style, shown["view"] = published.style(scores) if published else None, view_of(output)
         text = kernel.render_scores(scores, form, **shown, signed=signed(), style=style)
         (show if form == "table" else write)(text, output)
     _report(scores, output, written)

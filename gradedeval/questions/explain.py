@@ -501,7 +501,7 @@ def _beside(
     was = {docno: rank for rank, docno in enumerate(first.docnos, 1)}
     columns = [Column("rank")]
     for name in (first.run, second.run):
-        columns += [Column(name), Column("grade", "number"), Column("contribution", "score", digits)]
+        columns += [Column(name, of_run=True), Column("grade", "number"), Column("contribution", "score", digits)]
     rows = []
     for rank in range(min(shown, max(map(len, sides)))):
         cells: list[Any] = [str(rank + 1)]

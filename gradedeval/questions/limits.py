@@ -217,7 +217,8 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 
-Baseline = Annotated[str | None, Setting("Measure drops against this run or these saved scores.",
+Baseline = Annotated[str | None, Setting("Measure drops against this run or these saved scores. Default: the "
+    "first of several runs, which is then not checked itself.",
     metavar="RUN|SCORES.csv", reads=True)]  # fmt: skip
 Measures = Annotated[tuple[str, ...], Setting("Measure of the bounds that name none. Repeat -m, or separate "
     "measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),

@@ -345,7 +345,7 @@ class Report(FrameResult):
         few = len(self.files) <= FEW
         listed = [_problems(file, everything) for file in self.files] if few else _by_kind(self, everything)
         blocks: list[Table | str] = [*listed]
-        return Document([*blocks, _facts_table(self)] if self.runs else blocks)
+        return Document([*blocks, _facts_table(self)] if self.runs else blocks, messages=True)
 
     def fails(self, *, strict: Strict = False) -> bool:
         """Whether it has errors, or warnings where it is read strictly."""
@@ -486,8 +486,9 @@ def _first(file: Submission, kind: str) -> int:
 def _facts_table(report: Report) -> Table:
     judged = any(facts.unjudged for facts in report.facts)
     counts = ("topics", "documents", "min depth", "median depth", "max depth", "tied", "tied float32")
-    columns = [Column("run"), Column("tag"), *(Column(name, "number") for name in counts)]
-    columns += [Column(f"unjudged@{depth}", "score") for depth in DEPTHS] if judged else []
+    few = ("min depth", "max depth", "tied float32")
+    columns = [Column("run"), Column("tag"), *(Column(name, "number", wide=name in few) for name in counts)]
+    columns += [Column(f"unjudged@{depth}", "score", wide=depth != DEPTHS[0]) for depth in DEPTHS] if judged else []
     rows = [
         [*_facts_row(run, facts, judged), run.count("error"), run.count("warning")]
         for run, facts in zip(report.runs, report.facts, strict=True)
@@ -585,6 +586,7 @@ def lint(
     besides=("run_format", "qrels_format", "labels"),
     shows=Report.document,
     fails=Report.fails,
+    wide=True,
     by_extension=False,
 )
 def lint_files(

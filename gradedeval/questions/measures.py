@@ -10,7 +10,7 @@ import click
 from gradedeval import kernel
 from gradedeval.cli.arguments import measures_offered, usage
 from gradedeval.cli.options import MEASURES_FROM, NAME, command_line, option
-from gradedeval.cli.output import write
+from gradedeval.cli.output import in_lines, view_of, write
 from gradedeval.errors import InputError
 from gradedeval.kernel import Column, Document, Table, formats_for, render
 
@@ -32,15 +32,10 @@ def command(files: tuple[str, ...], measures_from: tuple[str, ...], form: str) -
     if others:
         raise InputError("", f"unexpected argument '{others[0]}'", usage(), usage=True)
     if name is not None:
-        write(_page(kernel.Description.of(name, table)))
+        write(in_lines(_page(kernel.Description.of(name, table))))
         return
     described = [kernel.Description(measure) for measure in table.values()]
-    if form == "table":
-        write(_list(described))
-    else:
-        rows = [one.row for one in described]
-        columns = [Column(title) for title in rows[0]]
-        write(render(lambda _: Document([Table(columns, [list(row.values()) for row in rows])]), form))
+    write(render(lambda _: _listed(described, form), form, view=view_of(None)))
 
 
 def _page(described: Description) -> str:
@@ -50,13 +45,12 @@ def _page(described: Description) -> str:
     return "\n".join([head, "", *lines, *([""] if explained else []), *explained]) + "\n"
 
 
-def _list(described: Iterable[Description]) -> str:
-    from tabulate import tabulate
-
-    rows = [[one.measure.name, one.what, one.parameters] for one in described]
-    headers = ("measure", "what it is", "parameters")
-    text = tabulate(rows, headers=headers, disable_numparse=True, maxcolwidths=[None, 56, 34])
-    return (
-        f"{text}\n\n`gradedeval measures NAME` shows formula, gains, residual, bounds and source.\n"
-        "ia(MEASURE) is the mean of MEASURE over the intents of a topic; see --subtopics.\n"
-    )
+def _listed(described: Iterable[Description], form: str) -> Document:
+    """The measures as a table; of the plain one, which is read at a prompt, the first columns."""
+    if form != "table":
+        rows = [one.row for one in described]
+        return Document([Table([Column(title) for title in rows[0]], [list(row.values()) for row in rows])])
+    columns = [Column(title) for title in ("measure", "what it is", "parameters")]
+    said = "`gradedeval measures NAME` shows formula, gains, residual, bounds and source.\n"
+    said += "ia(MEASURE) is the mean of MEASURE over the intents of a topic; see --subtopics."
+    return Document([Table(columns, [[one.measure.name, one.what, one.parameters] for one in described]), said])

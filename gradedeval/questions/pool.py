@@ -359,7 +359,7 @@ def _overlaps(found: Pool) -> Table:
     for row in frame_rows(found.overlap):
         values[row["run"], row["other"]] = values[row["other"], row["run"]] = row["overlap"]
     names = found.runs["run"].tolist()
-    columns = [Column(f"overlap@{found.at}"), *(Column(name, "score") for name in names)]
+    columns = [Column(f"overlap@{found.at}", "run"), *(Column(name, "score", of_run=True) for name in names)]
     return Table(columns, [[run, *(values.get((run, other), "—") for other in names)] for run in names])
 
 

@@ -85,7 +85,7 @@ class PrecisionRecall(InNotebook):
         for name, own in self.frame.groupby("measure", sort=False):
             numbered = own.assign(number=group_numbers(own, "run"))
             cells = numbered.pivot_table(index="recall", columns="number", values="precision", sort=False)
-            columns = [Column(str(name)), *(Column(run, "score") for run in distinct(own, "run"))]
+            columns = [Column(str(name)), *(Column(run, "score", of_run=True) for run in distinct(own, "run"))]
             levels = [f"{level:.3g}" for level in cells.index]
             rows = [[level, *row] for level, row in zip(levels, cells.to_numpy().tolist(), strict=True)]
             blocks.append(Table(columns, rows))

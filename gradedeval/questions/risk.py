@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
 
 
-Baseline = Annotated["AnyScores | None", against("the mean of all runs on each topic")]
+MEAN, MEAN_OF_RUNS = "mean", "(mean of runs)"
+"""What --baseline calls the mean of all runs on each topic, unless a run is called so, and what tables call it."""
+
+Baseline = Annotated["AnyScores | None", against("the first run", MEAN)]
 Alpha = Annotated[float, Setting("A loss weighs 1 + A times as much as a gain.", numbers.LOSS_ALPHA, metavar="A")]
-MEAN_OF_RUNS = "(mean of runs)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,7 +62,7 @@ class Risk(OfScores):
         shown: Shown = {
             **same(Column("measure"), Column("run")),
             Column("mean", "score"): whole(self.scores, "mean"),
-            Column("baseline mean", "score"): whole(self.scores, "baseline_mean"),
+            Column("baseline mean", "score", wide=True): whole(self.scores, "baseline_mean"),
             WON: _won,
             Column("URisk", "signed"): itemgetter("u_risk"),
             Column("TRisk", "signed", digits=2): itemgetter("t_risk"),
@@ -68,7 +70,7 @@ class Risk(OfScores):
             Column("GeoRisk", "score"): itemgetter("geo_risk"),
         }
         under = signature_lines(self.aside, self.scores.signature)
-        return frame_document(self.frame, layout, shown, under, signed=True)
+        return replace(frame_document(self.frame, layout, shown, under, signed=True), runs=self.scores.runs)
 
 
 def _won(row: Row) -> str:
@@ -78,6 +80,7 @@ def _won(row: Row) -> str:
 @question(
     "risk",
     "matrix",
+    wide=True,
     help="""Report the risk of runs: URisk and TRisk against a baseline, GeoRisk among all runs.
 
     A run that gains on most topics and loses much on a few has a low URisk, though its mean may be high.
@@ -101,9 +104,8 @@ def risk(
 
     runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
     qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
-    baseline        what others are compared with: the name of one of
-    the runs, or saved scores of a run, as a file, a
-                    DataFrame or `Scores`; None: the mean of all runs on each topic
+    baseline        what others are compared with: one of the runs (None: the first), saved scores of a run, as a file,
+                    a DataFrame or `Scores`, or "mean", the mean of all runs on each topic
     alpha           how much more a loss weighs than a win of the same size, 0 or more; 5 as in the TREC 2014 Web track
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
@@ -118,11 +120,12 @@ def risk(
     """
     alpha = numbers.LOSS_ALPHA.check(alpha)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
-    matrix, baseline = score_matrix.with_baseline(given, baseline, allow_mismatch)
+    of_all = isinstance(baseline, str) and baseline == MEAN and MEAN not in score_matrix.to_matrix(given).runs
+    matrix, name = score_matrix.with_baseline(given, None if of_all else baseline, allow_mismatch)
     if len(matrix.runs) < 2:
         raise InputError("", "risk needs at least two runs", f"add a run or {flag.baseline}", usage=True)
-    of = None if baseline is None else matrix.run_index(baseline)
-    compared = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
+    of = None if of_all else matrix.run_index(score_matrix.or_first(matrix, name))
+    compared = [score_matrix.shared_topics(matrix, one) for one in matrix.comparable_measures()]
     usable = [paired for paired in compared if paired.reading.better != "neither"]
     if not usable:
         what = f"by {shorten([paired.measure for paired in compared])} neither run is better"

@@ -35,7 +35,8 @@ Alpha = Annotated[float, Setting("Significance level.", numbers.ALPHA, metavar="
 Seed = Annotated[int, Setting("Random seed.", numbers.SEED, metavar="N")]
 
 
-def against(default: str) -> Setting:
-    """What runs are compared with, and what that is where no --baseline says it."""
-    return Setting("Compare every run with this one: one of RUN, another file, or saved scores.",
-                   metavar="RUN|SCORES.csv", default_text=default, reads=True)  # fmt: skip
+def against(default: str, *words: str) -> Setting:
+    """What runs are compared with, and what that is where no --baseline says it; `words` stand for what is no run."""
+    beside = "".join(f", or '{word}' of all runs" for word in words)
+    return Setting(f"Compare every run with this one: one of RUN, another file, or saved scores{beside}.",
+                   metavar="RUN|SCORES.csv", default_text=default, reads=True, words=words)  # fmt: skip

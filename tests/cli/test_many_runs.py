@@ -173,7 +173,7 @@ def test_a_bad_run_is_told_at_the_end_while_the_others_print(
 ) -> None:
     outcome = cli("runs/0.run", "runs/bad.run", "runs/none.run", "runs/1.run", "qrels.txt", "-m", "ap", "--jobs", jobs)
     assert outcome.code == 1
-    assert [line.split()[0] for line in outcome.text.splitlines()[:4]] == ["run", "-----", "0.run", "1.run"]
+    assert [line.split()[0] for line in outcome.text.splitlines()[:4]] == ["run", "---", "0", "1"]
     assert outcome.messages == [
         "runs/bad.run:1: score 'much' is not a number; remove the line if it is a header, "
         "or skip it with --run-format trec+header",

@@ -270,7 +270,7 @@ def test_two_runs_by_topic_and_more_as_a_matrix(cli: Command) -> None:
     assert "mean of 50  0.2361" in two
     assert "49 more topics: --top N" in two
     matrix = cli("diff", BM25, RM3, NEURAL).text
-    assert "rivers-bm25.run                    —                0.236              0.152" in matrix
+    assert "bm25          —     0.236   0.152" in matrix
     lines = cli("diff", BM25, RM3, "-f", "jsonl", "--top", "1").text.splitlines()
     assert json.loads(lines[0]).keys() >= {"run", "other", "topic", "rbo", "residual", "overlap", "tau"}
 

@@ -121,7 +121,7 @@ CHECK = [
         "--min 0.1: a bare value without a measure; …"),
     bad("a bare level alone", ("check", *TWO[:-2], "--significant", "0.1"),
         "--significant 0.1: a bare value without a measure; …"),
-    bad("a drop without a baseline", ("check", *TWO, "--max-drop", "0.1"),
+    bad("a drop without a baseline", ("check", *TWO[1:], "--max-drop", "0.1"),
         "--max-drop needs a baseline; add --baseline RUN or --baseline SCORES.csv"),
     bad("a level that two topics cannot come to", ("check", *TWO, "--baseline", "b.run", "--significant", "0.05"),
         "--significant 0.05: with 2 topics the smallest possible p is 0.5, so nothing is significant at 0.05; "

@@ -72,8 +72,10 @@ def test_a_pair_by_hand(files: Path, cli: Command) -> None:
     assert row["conclusive"] == "True"
 
 
-def test_all_pairs_without_a_baseline_and_one_less_with_it(files: Path, cli: Command) -> None:
+def test_all_runs_are_compared_with_the_first_another_or_each_other(files: Path, cli: Command) -> None:
     pairs = [(row["baseline"], row["run"]) for row in compared(cli, *RUNS, "qrels.txt")]
+    assert pairs == [("good.run", "fair.run"), ("good.run", "hazy.run")]
+    pairs = [(row["baseline"], row["run"]) for row in compared(cli, *RUNS, "qrels.txt", "--all-pairs")]
     assert pairs == [("good.run", "fair.run"), ("good.run", "hazy.run"), ("fair.run", "hazy.run")]
     pairs = [(row["baseline"], row["run"]) for row in compared(cli, *RUNS, "qrels.txt", "--baseline", "fair.run")]
     assert pairs == [("fair.run", "good.run"), ("fair.run", "hazy.run")]
@@ -179,7 +181,7 @@ def test_only_topics_that_every_run_keeps_are_compared(files: Path, cli: Command
     saved = cli(*RUNS, "qrels.txt", "-q", "-m", "p@1", "--max-residual", "0.3", "-o", "kept.csv")
     assert saved.code == 0
     again = rows_of(cli("compare", "--from-scores", "kept.csv", "-f", "csv"))
-    assert [row["topics"] for row in again] == ["2", "2", "2"]
+    assert [row["topics"] for row in again] == ["2", "2"]
 
 
 def test_one_topic_is_not_tested(files: Path, cli: Command, tmp_path: Path) -> None:
@@ -241,7 +243,7 @@ def test_draws_too_few_for_any_pair_are_told(
     words: dict[str, Any] = {"test": test, "correction": correction, "draws": draws}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        frame = gradedeval.compare(scores, **words).frame
+        frame = gradedeval.compare(scores, all_pairs=True, **words).frame
     # The runs differ by as much as they can: in every topic but one.
     assert (frame["p_corrected"] <= 0.05).any() == (says is None)
     # Where draws are too few for a pair alone its interval has no end.
@@ -250,7 +252,7 @@ def test_draws_too_few_for_any_pair_are_told(
     assert says is None or in_keywords(says) in told[0], told
     scores.frame.to_csv(files / "s.csv", index=False)
     options = ("--test", test, "--draws", str(draws), *(("--correction", correction) if correction else ()))
-    found = cli("compare", "--from-scores", "s.csv", *options)
+    found = cli("compare", "--from-scores", "s.csv", "--all-pairs", *options)
     assert [in_keywords(line) for line in found.messages] == [str(one.message) for one in caught]
 
 
@@ -293,17 +295,19 @@ def test_the_p_values_of_real_scores_are_scipy_s(cli: Command) -> None:
 
 
 def test_the_family_of_a_correction_is_the_pairs_of_one_measure(files: Path, cli: Command) -> None:
-    rows = rows_of(cli("compare", *RUNS, "qrels.txt", "-m", "rr ap", "-f", "csv", "--correction", "bonferroni"))
+    rows = rows_of(
+        cli("compare", *RUNS, "qrels.txt", "-m", "rr ap", "-f", "csv", "--correction", "bonferroni", "--all-pairs")
+    )
     for row in rows:
         assert float(row["p_corrected"]) == min(1.0, 3 * float(row["p"]))
 
 
 @pytest.mark.exhaustive
 def test_every_format_tells_the_seed(files: Path, cli: Command) -> None:
-    seed = ("--seed", "5", "--draws", "7")
+    seed = ("--seed", "5", "--draws", "7", "--all-pairs")
     said = "randomization, 7 draws, seed 5 | holm over 3 pairs of each measure"
     for form in ("table", "markdown", "html", "latex", "json"):
-        assert said in cli("compare", *RUNS, "qrels.txt", "-m", "rr", *seed, "-f", form).text
+        assert said in cli("compare", *RUNS, "qrels.txt", "-m", "rr", *seed, "-f", form).words
     for form in ("csv", "tsv", "jsonl"):
         assert said in "\n".join(cli("compare", *RUNS, "qrels.txt", "-m", "rr", *seed, "-f", form).messages)
     found = json.loads(cli("compare", *RUNS, "qrels.txt", "-m", "rr bpref", "-f", "json").text)
@@ -313,7 +317,7 @@ def test_every_format_tells_the_seed(files: Path, cli: Command) -> None:
 def test_every_line_below_a_latex_table_is_a_comment(files: Path, cli: Command) -> None:
     text = cli("compare", *TWO, "-m", "rr", "-f", "latex").text
     below = text.partition("\\end{tabular}\n")[2].splitlines()
-    assert len(below) == 2
+    assert len(below) == 3
     assert all(line.startswith("% ") for line in below)
 
 

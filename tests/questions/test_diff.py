@@ -158,7 +158,7 @@ def test_a_topic_is_told_in_words(cli: Command) -> None:
     done = cli("diff", BM25, RM3, QRELS, "-m", "ndcg@10", "--top", "1")
     assert done.code == 0
     assert "ndcg@10: 0.2742 → 0.3454 (+0.0712) | 50 topics: 15 worse, 29 better, 6 equal" in done.text
-    assert "river-1189 (grade 3) fell 1 → 11: -0.2301; river-0625 (grade 4) rose 18 → 5: +0.1187; 9 more" in done.text
+    assert "river-1189 (grade 3) fell 1 → 11: -0.2301; river-0625 (grade 4) rose 18 → 5: +0.1187; 9 more" in done.words
     assert "49 more topics: --top N" in done.text
     alone = cli("diff", BM25, RM3, QRELS, "-m", "ndcg@10", "--topic", "301").text
     assert "topic 301: 0.4866 → 0.1157 (-0.3709) | residuals 0.0000 and 0.0000 | if fully judged: same order" in alone
@@ -245,7 +245,7 @@ def test_counts_have_no_decimals(cli: Command) -> None:
 def test_a_run_and_itself_may_be_named(words: tuple[str, ...], cli: Command) -> None:
     done = cli(*words)
     assert done.code == 0
-    assert f"{BM25} (A) and {BM25} (B)" in done.text
+    assert f"{BM25} (A) and {BM25} (B)" in done.words
 
 
 NEURAL = str(SAMPLES / "rivers-neural.run")

@@ -211,7 +211,7 @@ def test_runs_are_compared_with_each_other(tmp_path: Path, cli: Command) -> None
         "b: has the same documents and scores as a",
         "c: 1 of 2 topics of the other runs are missing (2)",
     ]
-    table = cli("lint", "a", "b", "c").text.split("\n\n")[-1].splitlines()
+    table = cli("lint", "a", "b", "c", "--wide").text.split("\n\n")[-1].splitlines()
     assert (
         " ".join(table[0].split())
         == "run tag topics documents min depth median depth max depth tied tied float32 errors warnings"

@@ -66,15 +66,15 @@ def by_loops(score: np.ndarray, base: np.ndarray, run: int, alpha: float) -> tup
 
 
 @pytest.mark.parametrize("alpha", [0, 1, 10])
-@pytest.mark.parametrize("baseline", [None, "r2"])
+@pytest.mark.parametrize("baseline", ["mean", None, "r2"])
 def test_against_loops(baseline: str | None, alpha: float) -> None:
     score = np.random.default_rng(6).beta(1, 3, (4, 25))
     frame = gradedeval.risk(saved(score.tolist()), baseline=baseline, alpha=alpha).frame
-    base = score.mean(0) if baseline is None else score[2]
-    for run in (0, 1, 3):
+    base = {"mean": score.mean(0), "r2": score[2]}.get(baseline or "", score[0])
+    for run in (0, 1, 3) if baseline else (1, 2, 3):
         found = frame.loc[run, ["u_risk", "t_risk", "z_risk", "geo_risk"]].astype(float)
         np.testing.assert_allclose(found, by_loops(score, base, run, alpha), rtol=1e-12)
-    assert frame["baseline"].unique().tolist() == [baseline or "(mean of runs)"]
+    assert frame["baseline"].unique().tolist() == [{"mean": "(mean of runs)"}.get(baseline or "", baseline or "r0")]
 
 
 def test_without_weight_urisk_is_the_difference_and_trisk_student_s_t() -> None:

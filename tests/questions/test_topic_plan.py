@@ -110,7 +110,7 @@ def test_runs_that_differ_alike_need_two_topics_and_equal_ones_cannot_tell() -> 
 
 
 def test_at_the_prompt(cli: Command) -> None:
-    text = cli("power", *RUNS, QRELS, "--plan", "-m", "ap", "--difference", "0.05", "--beta", "0.1").text
+    text = cli("power", *RUNS, QRELS, "--plan", "-m", "ap", "--difference", "0.05", "--beta", "0.1").words
     assert "topics to detect a difference of 0.05 with power 0.9 at alpha 0.05 | interval: 95%, as wide" in text
     found = cli("power", "--plan", "--variance", "0.05", "--systems", "5", "-f", "csv")
     rows = list(csv.DictReader(io.StringIO(found.text)))

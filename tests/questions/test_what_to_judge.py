@@ -103,7 +103,7 @@ def test_topics_without_relevant_documents_do_not_come_first(cli: Command, tmp_p
         done = cli("pool", *RUNS, str(qrels), "--to-judge", "--strategy", strategy, "-m", "ap", "--budget", "30")
         assert "inf" not in done.text
         assert not [line for line in done.messages if "RuntimeWarning" in line]
-        topics = [line.split()[0] for line in done.text.splitlines()[4:-2]]
+        topics = [line.split()[0] for line in done.text.split("\n\n")[1].splitlines()[2:] if not line.startswith(" ")]
         assert len(set(topics)) > 3
 
 

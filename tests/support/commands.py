@@ -54,6 +54,11 @@ class Outcome:
         """Standard output as text."""
         return self.out.decode()
 
+    @property
+    def words(self) -> str:
+        """Standard output as text without its lines: a space between any two words."""
+        return " ".join(self.text.split())
+
 
 Command = Callable[..., Outcome]
 

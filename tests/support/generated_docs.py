@@ -347,7 +347,8 @@ def file_formats() -> str:
     with samples() as folder:
         for sample in KINDS:
             sample.write(folder / "FILE")
-            signature = run_gradedeval([*sample.files, "-m", "ap", *sample.words], folder, hushed=True).splitlines()[-1]
+            printed = run_gradedeval([*sample.files, "-m", "ap", *sample.words], folder, hushed=True)
+            signature = " ".join(printed.split())
             said = [part for part in signature.split(" | ") if part.startswith(f"{sample.holds} format")]
             cells = [code(" ".join(sample.words)) if sample.words else "", said[0] if said else ""]
             cells.append("; ".join(times[sample.format, sample.holds]))

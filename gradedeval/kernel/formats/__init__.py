@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from gradedeval.errors import InputError, did_you_mean, flag, visible
+from gradedeval.kernel.formats.tables import PAGE as PAGE
 from gradedeval.kernel.formats.tables import PLAIN
 from gradedeval.kernel.formats.tables import Column as Column
 from gradedeval.kernel.formats.tables import Document as Document
@@ -21,6 +22,7 @@ from gradedeval.kernel.formats.tables import Layout as Layout
 from gradedeval.kernel.formats.tables import Mark as Mark
 from gradedeval.kernel.formats.tables import Marked as Marked
 from gradedeval.kernel.formats.tables import Table as Table
+from gradedeval.kernel.formats.tables import View as View
 from gradedeval.kernel.formats.tables import cut as cut
 from gradedeval.kernel.formats.tables import in_utf8 as in_utf8
 
@@ -30,14 +32,23 @@ Maker = Callable[[Layout], Document]
 """Makes the document of a result in the layout that a format needs, so that no other is made."""
 
 
-def as_text(document: Document, digits: int | None) -> str:
-    """Plain tables.
+def as_text(document: Document, digits: int | None, view: View = PAGE) -> str:
+    """Plain tables and paragraphs, in lines that fit.
 
     As tabulate's, which takes a tenth of the time of a small evaluation to import.
     """
-    blocks = [_aligned(block, digits) if isinstance(block, Table) else block for block in document.blocks]
-    above, below = (document.title, visible(document.caption)), (PLAIN.paragraph(document.legend), document.signature)
-    return "\n\n".join(part for part in (*above, *blocks, *below) if part) + "\n"
+    from gradedeval.kernel.formats.fitting import fitted, wrapped  # programs do without
+
+    def lines(block: Table | str) -> str:
+        if isinstance(block, Table):
+            return fitted(block, digits, view)
+        return block if document.messages and not view.terminal else wrapped(block, view.width)
+
+    around = (document.title, visible(document.caption), PLAIN.paragraph(document.legend), document.signature)
+    title, caption, legend, signature = (wrapped(text, view.width) for text in around)
+    return (
+        "\n\n".join(part for part in (title, caption, *map(lines, document.blocks), legend, signature) if part) + "\n"
+    )
 
 
 def as_markup(document: Document, digits: int | None, form: str) -> str:
@@ -149,12 +160,15 @@ def formats_for(*layouts: Layout) -> tuple[str, ...]:
 SCORE_FORMATS = formats_for("wide", "trec", "long")
 
 
-def render(make: Maker, form: str, digits: int | None = None, sign: Callable[[str], str] = str) -> str:
+def render(
+    make: Maker, form: str, digits: int | None = None, sign: Callable[[str], str] = str, view: View = PAGE
+) -> str:
     """A result as text.
 
     make    makes the document in the layout that the format needs
     digits  rounds; without it tables have those of their columns, and programs full precision
     sign    the signature -> what tables for people have of it; what programs read has all
+    view    how people see tables
 
     Raises InputError (usage) for an unknown format.
     """
@@ -162,15 +176,11 @@ def render(make: Maker, form: str, digits: int | None = None, sign: Callable[[st
         hint = did_you_mean(form, FORMATS) or f"choose from {', '.join(FORMATS)}"
         raise InputError(flag.format, f"unknown format '{form}'", hint, usage=True)
     document = make(FORMATS[form].layout)
-    if FORMATS[form].layout == "wide" and (shown := sign(document.signature)) != document.signature:
+    if FORMATS[form].layout != "wide":
+        return FORMATS[form].write(document, digits)
+    from gradedeval.kernel.formats.fitting import for_people
+
+    if (shown := sign(document.signature)) != document.signature:
         document = replace(document, signature=shown, full=document.signature if shown else "")
-    return FORMATS[form].write(document, digits)
-
-
-def _aligned(table: Table, digits: int | None) -> str:
-    """A plain table: columns two spaces apart, a rule below the header."""
-    header, body = table.header(), table.cells(digits)
-    widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
-    line = "  ".join(f"{{:{'<' if left else '>'}{width}}}" for left, width in zip(table.left, widths, strict=True))
-    rows = [header, ["-" * width for width in widths], *body]
-    return "\n".join(line.format(*row).rstrip() for row in rows)
+    document = for_people(document, view)
+    return as_text(document, digits, view) if form == "table" else FORMATS[form].write(document, digits)

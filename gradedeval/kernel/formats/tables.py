@@ -10,11 +10,12 @@ from typing import Any, Literal, NamedTuple
 from gradedeval.errors import visible
 
 Layout = Literal["wide", "trec", "long"]
-Kind = Literal["text", "figures", "count", "score", "signed", "share", "percent", "number"]
+Kind = Literal["text", "run", "figures", "count", "score", "signed", "share", "percent", "number"]
 
 # How a table for people writes a float, as a format specification in which D is the digits of the column.
 _SPECIFICATIONS: dict[Kind, str] = {
     "text": ".Df",
+    "run": ".Df",
     "figures": ".Df",
     "count": ".0f",
     "score": ".Df",
@@ -52,6 +53,19 @@ class Mark(NamedTuple):
 
 
 NO_MARK = Mark()
+
+
+class View(NamedTuple):
+    """How people see tables: in lines of so many columns, on a `terminal` or not, with all columns or without those
+    that few need."""
+
+    width: int = 100
+    terminal: bool = False
+    wide: bool = False
+
+
+PAGE = View()
+"""Where there is no terminal: pages and pipes have the same lines everywhere."""
 
 Marked = Sequence[tuple[str, Mark]]
 """A paragraph, piece by piece."""
@@ -106,15 +120,25 @@ PLAIN = Markup()
 class Column:
     """A column of a table for people; of a table for programs the name alone counts.
 
-    kind    decides alignment and how numbers are written: `text` stands at the left, all others at the right; `figures`
-            is text made of numbers, as in "0.1 to 0.3"; `signed` and `percent` always have a sign, that of the
-            rounded number, `share` is a percentage without; `number` has up to six significant digits
+    kind    decides alignment and how numbers are written: `text` stands at the left, and `run`, names of runs; all
+            others at the right; `figures` is text made of numbers, as in "0.1 to 0.3"; `signed` and `percent` always
+            have a sign, that of the rounded number, `share` is a percentage without; `number` has up to six significant
+            digits
     digits  after the decimal point of a `score` or `signed` number, where the user asks for no others
+    wide    whether few need it, so that only --wide shows it
+    of_run  whether its name is that of a run
     """
 
     name: str
     kind: Kind = "text"
     digits: int = 4
+    wide: bool = False
+    of_run: bool = False
+
+    @property
+    def left(self) -> bool:
+        """Whether it begins at the left."""
+        return self.kind in ("text", "run")
 
     def cells(self, values: Iterable[Any], digits: int | None = None) -> list[str]:
         """The values as text for people: blank where None; strings in one line, and whole numbers as they are."""
@@ -127,11 +151,18 @@ class Column:
 
 @dataclass(eq=False, repr=False)
 class Table:
-    """Columns and rows of values, None where blank. `marks` are those of cells, by row and column."""
+    """Columns and rows of values, None where blank.
+
+    marks     those of cells, by row and column
+    pipeline  whether a row stays a line, however wide, where there is no terminal
+    together  how many columns belong together, behind those at the left that say what a row is of
+    """
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any]]
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
+    pipeline: bool = False
+    together: int = 1
 
     @property
     def names(self) -> list[str]:
@@ -140,7 +171,7 @@ class Table:
     @property
     def left(self) -> list[bool]:
         """Whether each column begins at the left."""
-        return [column.kind == "text" for column in self.columns]
+        return [column.left for column in self.columns]
 
     def header(self, markup: Markup = PLAIN) -> list[str]:
         """The names of the columns as text for people."""
@@ -153,8 +184,9 @@ class Table:
         for number, (column, values) in enumerate(zip(self.columns, by_column, strict=bool(self.rows))):
             texts = column.cells(values, digits)
             marks = [self.marks.get((row, number), NO_MARK) for row in range(len(texts))] if self.marks else []
-            left = column.kind == "text"
-            columns.append(markup.column(texts, marks, left) if any(map(any, marks)) else [*map(markup.escape, texts)])
+            columns.append(
+                markup.column(texts, marks, column.left) if any(map(any, marks)) else [*map(markup.escape, texts)]
+            )
         return [list(row) for row in zip(*columns, strict=True)]
 
     def records(self, digits: int | None = None) -> list[Sequence[Any]]:
@@ -177,6 +209,8 @@ class Document:
     row_signatures  what each row for programs depends on: the last column where a format has no place for `signature`
     caption         of the table, in a layout for people
     label           by which LaTeX refers to the table
+    runs            all runs that it is of, where its tables do not name them all
+    messages        whether programs read its paragraphs, too: where there is no terminal a line stays one, however long
     legend          what the marks mean: below the table, in LaTeX too
     """
 
@@ -190,6 +224,8 @@ class Document:
     caption: str = ""
     label: str = ""
     legend: Marked = ()
+    runs: Sequence[str] = ()
+    messages: bool = False
 
     @property
     def table(self) -> Table:

@@ -36,6 +36,7 @@ class Setting:
     off           the flag that turns it off, where it is on by default
     default_text  what the default is, where None does not say it
     reads         its value may name a file, which is read; a "log" as the question reads its own
+    words         values that name no file
     writes        its value names a file, which is written, and `grows` one that lines are added to
     repeats       it may be given several times
     measure       it names a measure, or several; or what reads these, and the table of measures
@@ -54,6 +55,7 @@ class Setting:
     off: str = ""
     default_text: str | None = None
     reads: bool | Literal["log"] = False
+    words: tuple[str, ...] = ()
     writes: bool = False
     grows: bool = False
     repeats: bool = False
@@ -166,6 +168,7 @@ class Question:
     form          the format where none is asked for, `by_extension` whether -o may ask for one, or what a page says of
                   that; `output` is what it says of -o
     digits        those of tables, where they may be chosen; the `document` of its answer is told them if it asks
+    wide          whether its tables have columns that only --wide shows
     page          whether its `text` is an HTML page, whose file -o has to name
     settings      name -> setting, in the order of the signature, and then those of `reads`
     asked         the names of those of `asking` alone
@@ -204,6 +207,7 @@ class Question:
     by_extension: bool | str = True
     output: str = ""
     digits: str = ""
+    wide: bool = False
     page: bool = False
     settings: Mapping[str, Setting] = field(init=False)
     asked: Collection[str] = field(init=False)

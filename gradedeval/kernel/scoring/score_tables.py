@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from gradedeval.errors import InputError, flag, shorten
 from gradedeval.kernel import formats
-from gradedeval.kernel.formats import Column, Document, Layout, Mark, Marked, Table
+from gradedeval.kernel.formats import PAGE, Column, Document, Layout, Mark, Marked, Table, View
 from gradedeval.kernel.measures.definition import QUANTITIES, Measure
 from gradedeval.kernel.measures.table import MEASURES
 from gradedeval.kernel.options import PRESETS
@@ -54,11 +54,12 @@ def render_scores(
     cwl: bool = False,
     signed: Literal["short", "full"] | None = "short",
     style: Style | None = None,
+    view: View = PAGE,
 ) -> str:
-    """The scores as text; `digits` and what it raises as in `formats.render`, `signed` how tables for people are, the
-    rest as in `document`."""
+    """The scores as text; `digits`, `view` and what it raises as in `formats.render`, `signed` how tables for people
+    are, the rest as in `document`."""
     make = partial(document, scores, by_topic=by_topic, cwl=cwl, style=style or PLAIN, digits=digits)
-    return formats.render(make, form, digits, SIGNATURES[signed])
+    return formats.render(make, form, digits, SIGNATURES[signed], view)
 
 
 def document(
@@ -240,7 +241,7 @@ def _quantities(scores: Scores, layout: Layout, by_topic: bool) -> Table:
             cells = {"rank": _ranks(scores).get(run.run), "run": run.run, "topic": topic}
             rows += [[*(cells[key] for key in keys), *row] for row in of_topic]
     columns = [*map(_key, (*keys, "measure")), *(_column(scores, name) for name in sources)]
-    return Table(columns, rows)
+    return Table(columns, rows, pipeline=True)
 
 
 def _quantity_signatures(scores: Scores, by_topic: bool) -> list[str | None]:
@@ -275,7 +276,7 @@ def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> T
         for measure in scores.measures
         for name in (measure.label, *parts)
     ]
-    table = Table([*map(_key, keys), *numbers], rows)
+    table = Table([*map(_key, keys), *numbers], rows, pipeline=True, together=1 + len(parts))
     return replace(table, marks=_marks(scores, table, style, digits)) if style is not PLAIN and not by_topic else table
 
 

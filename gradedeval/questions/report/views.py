@@ -140,7 +140,8 @@ def find(
     matrix, notes = score_matrix.to_matrix(scores), []
     if baseline is None and len(runs) > 1:
         baseline = next(iter(runs))
-        notes.append(Note(f"the baseline is the first run, {visible(baseline)}", f"{flag.baseline} names another"))
+        what = f"using the first run, {visible(baseline)}, as baseline"
+        notes += [Note(what, f"change it with {flag.baseline:RUN}")] if len(runs) > 2 else []
     compared = _compared(matrix, baseline, settings.test)
     ranked = ranked_runs.rank_runs({name: runs[name] for name in matrix.runs}, scorer.grader, workers().silent())
     return Findings(

@@ -203,6 +203,35 @@ def _rebuild(parts: dict[str, Any]) -> InputError:
     return InputError(**parts)
 
 
+def failure(error: BaseException, place: str, problem: str, hint: str = "", *, usage: bool = False) -> InputError:
+    """The message of a user's own code that failed: `my.py:7: measure 'x': failed (ZeroDivisionError: …)`, with the
+    traceback for those who ask for it.
+
+    place  what it is called; without its line where none is known
+    """
+    import importlib  # few measures fail
+    import os
+    import traceback
+
+    modules = (sys.modules[__name__], importlib, *filter(None, [sys.modules.get("numpy")]))
+    packages = tuple(os.path.dirname(str(module.__file__)) for module in modules)
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not frame.filename.startswith((*packages, "<frozen "))]
+    # What the user's code calls may fail further down: its own line is of more use.
+    own = [(frame.filename, frame.lineno) for frame in theirs if frame.filename == theirs[0].filename][-1:]
+    if isinstance(error, SyntaxError) and error.filename:
+        own = [(error.filename, error.lineno)]
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    for file, line in own:
+        if file == os.path.abspath(place):
+            place = f"{place}:{line}"
+        else:
+            here = os.path.join(os.getcwd(), "")
+            problem, place = f"{place}: {problem}", f"{file.removeprefix(here)}:{line}"
+    trace = "".join(traceback.format_exception(error))
+    return InputError(place, f"{problem} ({said})", hint, usage=usage, trace=trace)
+
+
 class NotImportable(InputError, PicklingError):
     """A measure that other processes cannot import, and so cannot be sent to them."""
 

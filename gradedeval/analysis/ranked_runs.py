@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints, positions_of, ranks
-from gradedeval.errors import InputError, flag
+from gradedeval.errors import InputError, failure, flag
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.diversity import Intents
 from gradedeval.kernel.measures.gains import Gains, Sample
@@ -377,8 +377,6 @@ def _details(measure: Measure, gains: Gains) -> dict[str, Floats]:
     except InputError:
         raise
     except Exception as error:  # as in `scoring`
-        from gradedeval.kernel.measures.definition import failure
-
         hint = "fix it; --debug shows the traceback"
         raise failure(error, f"measure '{measure}'", "`details` failed", hint) from error
     for name, shape in shapes.items():

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, partial, update_wrapper, wraps
 from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast, overload
 
-from gradedeval import errors
 from gradedeval.arrays import Floats, np
 from gradedeval.errors import InputError, NotImportable, did_you_mean, redacted, shown
 from gradedeval.kernel.measures.gains import Gains, Scale, read_scheme
@@ -415,11 +414,18 @@ class MeasureProperties(Properties):
     weights_in_ranking  see `RankingWeights`, for `gradedeval weights`
     rank_sum            see `RankSum`: how the score changes when two documents change places, for `gradedeval.ltr`; a
                         function of the arguments where it depends on them
+
+    How the function is called.
+
+    per_topic  it is a plain function of one topic, `mine(grades, ideal)`: of the grades of the ranking, 0 where nobody
+               judged, and of those above 0 of the ideal ranking, both 1-D and cut at k. For convenience, not for speed:
+               as with `numpy.vectorize` it is a loop in Python. The default gain is `grade` then
     """
 
     details: Callable[..., Mapping[str, Floats]] | None = None
     weights_in_ranking: RankingWeights | None = None
     rank_sum: RankSum | Callable[[Arguments], RankSum] | None = None
+    per_topic: bool = False
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -803,6 +809,10 @@ def measure(function: Callable[..., Floats], **properties: Any) -> Measure:
     """
     if isinstance(function, Measure):
         raise InputError(f"measure '{function.name}'", "is already a measure", "write @measure once", usage=True)
+    if properties.get("per_topic"):
+        from gradedeval.kernel.measures.per_topic import DEFAULTS, of_batch  # few measures are
+
+        function, properties = of_batch(function), DEFAULTS | properties
     return Measure(Definition(function=function, **properties))
 
 
@@ -849,29 +859,3 @@ def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
     if not is_prior(prior):
         raise InputError(place, f"prior={write_value(prior)} is not {PRIOR}", f"write {IA}({measure})", usage=True)
     return replace(measure, prior=prior, asked=())
-
-
-def failure(error: BaseException, place: str, problem: str, hint: str = "", *, usage: bool = False) -> InputError:
-    """The message of a user's own code that failed: `my.py:7: measure 'x': failed (ZeroDivisionError: …)`, with the
-    traceback for those who ask for it.
-
-    place  what it is called; without its line where none is known
-    """
-    import traceback  # few measures fail
-
-    packages = tuple(os.path.dirname(str(module.__file__)) for module in (errors, np, importlib))
-    frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not frame.filename.startswith((*packages, "<frozen "))]
-    # What the user's code calls may fail further down: its own line is of more use.
-    own = [(frame.filename, frame.lineno) for frame in theirs if frame.filename == theirs[0].filename][-1:]
-    if isinstance(error, SyntaxError) and error.filename:
-        own = [(error.filename, error.lineno)]
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    for file, line in own:
-        if file == os.path.abspath(place):
-            place = f"{place}:{line}"
-        else:
-            here = os.path.join(os.getcwd(), "")
-            problem, place = f"{place}: {problem}", f"{file.removeprefix(here)}:{line}"
-    trace = "".join(traceback.format_exception(error))
-    return InputError(place, f"{problem} ({said})", hint, usage=usage, trace=trace)

@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.errors import InputError, flag, url_place
-from gradedeval.kernel.measures.definition import AnyMeasure, Measure, failure, intent_aware
+from gradedeval.errors import InputError, failure, flag, url_place
+from gradedeval.kernel.measures.definition import AnyMeasure, Measure, intent_aware
 from gradedeval.kernel.measures.notation import IA, LONGEST, Spelling, read_notation, several, split_words, too_long
 from gradedeval.kernel.measures.table import MEASURES
 from gradedeval.kernel.trec.stream import is_url, will_read

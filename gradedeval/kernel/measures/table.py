@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 
 from gradedeval.arrays import Floats, np
-from gradedeval.errors import InputError
-from gradedeval.kernel.measures.definition import Measure, failure
+from gradedeval.errors import InputError, failure
+from gradedeval.kernel.measures.definition import Definition, Measure
 from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, binary_table, graded_table, threshold_table
 
 # Module and names, the most informative measures first: the order in help, documentation and `gradedeval measures`.
@@ -117,8 +117,20 @@ def run_measure(measure: Measure, gains: Gains) -> Floats:
             raise
         # A user's own measure: its errors are messages, not our tracebacks.
         hint = "fix its function; --debug shows the traceback"
+        if _is_of_topic(measure.definition, error):
+            hint = "a function of one topic's grades needs @gradedeval.measure(per_topic=True)"
         raise failure(error, f"measure '{measure}'", "failed", hint) from error
     if scores.shape != (len(gains.gain),):
         what = f"returned shape {scores.shape}"
         raise InputError(f"measure '{measure}'", what, f"expected one score per topic, ({len(gains.gain)},)")
     return scores
+
+
+def _is_of_topic(definition: Definition, error: BaseException) -> bool:
+    """Whether a function that failed was written for the grades of one topic: `Gains` are one argument, no array."""
+    import inspect  # few measures fail
+
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    arguments = inspect.signature(definition.function).parameters.values()
+    several = sum(one.kind in positional for one in arguments) > 1
+    return not definition.per_topic and (several or (isinstance(error, TypeError) and "'Gains' object" in str(error)))

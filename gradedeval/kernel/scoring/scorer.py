@@ -99,7 +99,7 @@ class GainsCache:
         for array in (gain, judged, ideal, retrieved, self.pool, table.levels):
             array.setflags(write=False)
         cost, kinds, unsampled = self.cost, self.batch.kinds, self.unsampled_code
-        return Gains(
+        seen = Gains(
             gain,
             judged,
             ideal,
@@ -117,6 +117,8 @@ class GainsCache:
             below=None if self.below is None else self._below(last, self.below),
             unseen=self.unseen,
         )
+        seen.memo["topics"] = self.batch.topics  # for messages
+        return seen
 
     def _below(self, last: int | None, known: dict[int | None, Ints]) -> Ints:
         """topics: how many unjudged documents were retrieved below a rank, or missed, where bounds are asked for."""

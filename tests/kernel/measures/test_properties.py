@@ -24,7 +24,6 @@ from hypothesis import strategies as st
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, parse_measures
 from gradedeval.kernel.measures.bounds import kept
-from gradedeval.kernel.measures.table import last_rank
 from gradedeval.kernel.parallel import workers
 from support import reference
 from support.examples import also, drawn
@@ -128,7 +127,7 @@ def test_measures_with_a_cutoff_score_a_file_the_same_beside_one_without(cutoff:
         for rank, docno in enumerate(docnos)
     )
     qrels = {topic: {f"d{at}": at % 4 for at in range(0, 60, 3)} for topic in DEEP}
-    measures = [measure for measure in VARIANTS if last_rank(measure) == cutoff]
+    measures = [measure for measure in VARIANTS if measure.last_rank == cutoff]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
         alone = gradedeval.evaluate(io.BytesIO(run.encode()), qrels, measures, **options).frame

@@ -1,0 +1,113 @@
+"""A measure that is a plain function of one topic."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradedeval
+from gradedeval import InputError
+
+QRELS = {"1": {"a": 1, "b": 2, "c": 0, "z": -1}, "2": {"a": 1, "d": 3}, "3": {"x": 1}}
+RUN = {"1": ["a", "q", "b", "c", "z"], "2": ["d", "e", "a"], "3": ["y"]}
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+
+
+@gradedeval.measure(per_topic=True)
+def plain_ndcg(grades: Any, ideal: Any, *, base: float = 2) -> float:
+    """nDCG, written for one ranking."""
+    discount = np.log(np.arange(2, max(len(grades), len(ideal)) + 2)) / np.log(base)
+    return float((grades / discount[: len(grades)]).sum() / (ideal / discount[: len(ideal)]).sum())
+
+
+@pytest.mark.parametrize("cut", ["", "@1", "@2", "@10"])
+def test_it_sees_the_grades_of_both_rankings_down_to_the_cutoff(cut: str) -> None:
+    own = plain_ndcg if not cut else plain_ndcg @ int(cut[1:])
+    found = gradedeval.evaluate(RUN, QRELS, [own, f"ndcg{cut}"])
+    mine, theirs = (found.by_topic(name) for name in found.labels)
+    assert mine == pytest.approx(theirs)
+
+
+def test_parameters_gain_schemes_and_arrays_work() -> None:
+    one, other = gradedeval.evaluate(RUN, QRELS, [plain_ndcg(base=10), plain_ndcg]).means.values()
+    assert one == pytest.approx(other)
+    found = gradedeval.evaluate(RUN, QRELS, [plain_ndcg(gain="exp"), "ndcg(gain=exp)"])
+    one, other = found.means.values()
+    assert one == pytest.approx(other)
+    assert plain_ndcg([1, 0, 2], [3.0, 2.0, 1.0]) == pytest.approx(gradedeval.measures.ndcg([1, 0, 2], [3.0, 2.0, 1.0]))
+
+
+def seen(**properties: Any) -> list[tuple[list[float], list[float]]]:
+    said = []
+
+    def watched(grades: Any, ideal: Any) -> int:
+        said.append((grades.tolist(), ideal.tolist()))
+        grades[:] = 7  # its own copy
+        return 0
+
+    gradedeval.evaluate(RUN, QRELS, gradedeval.measure(per_topic=True)(watched), **properties)
+    return said
+
+
+def test_unjudged_documents_are_as_the_options_say() -> None:
+    assert seen()[0] == ([1, 0, 2, 0, 0], [2, 1])
+    assert seen(judged_only=True)[0] == ([1, 2, 0, 0], [2, 1])
+    assert seen(judged_only=True, negative="unjudged")[0] == ([1, 2, 0], [2, 1])
+    assert seen(topics="qrels", depth=2)[1] == ([3, 0], [3, 1])
+
+
+@pytest.mark.parametrize(
+    ("returned", "what"),
+    [
+        (None, "returned None"),
+        (float("nan"), "returned nan"),
+        ([1, 2], r"returned an array of shape \(2,\)"),
+        ("0.5", "returned '0.5'"),
+        (1j, "returned 1j"),
+    ],
+)
+def test_what_is_no_number_names_the_topic(returned: Any, what: str) -> None:
+    @gradedeval.measure(per_topic=True)
+    def mine(grades: Any, ideal: Any) -> Any:
+        return returned if len(grades) == 3 else 1
+
+    message = rf"^measure 'mine', topic 2: {what}; return one number for each topic$"
+    with pytest.raises(InputError, match=message):
+        gradedeval.evaluate(RUN, QRELS, mine)
+
+
+def test_a_failure_names_the_line_and_the_topic() -> None:
+    @gradedeval.measure(per_topic=True)
+    def mine(grades: Any, ideal: Any) -> Any:
+        return 1 / (len(grades) - 3)
+
+    with pytest.raises(InputError, match=r"test_per_topic.py:\d+: measure 'mine', topic 2: failed \(ZeroDivisionError"):
+        gradedeval.evaluate(RUN, QRELS, mine)
+    with pytest.raises(InputError, match="topic number 1: failed"):
+        mine([1, 0, 0], [3.0, 2.0, 1.0])
+
+
+def test_a_plain_function_without_the_keyword_is_told_of_it() -> None:
+    def two(grades: Any, ideal: Any) -> Any:
+        return grades[0]
+
+    def one(grades: Any) -> Any:
+        return sum(grades)
+
+    def batch(g: Any) -> Any:
+        return g.gian
+
+    for function in (one, two):
+        with pytest.raises(InputError, match=r"needs @gradedeval.measure\(per_topic=True\)"):
+            gradedeval.evaluate(RUN, QRELS, gradedeval.measure(function))
+    with pytest.raises(InputError, match="fix its function"):
+        gradedeval.evaluate(RUN, QRELS, gradedeval.measure(batch))
+
+
+def test_it_has_no_residual() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert gradedeval.evaluate(RUN, QRELS, plain_ndcg, residuals=True).residuals["plain_ndcg"] is None

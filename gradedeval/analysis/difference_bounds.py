@@ -31,6 +31,7 @@ from gradedeval.kernel.measures.gains import Gains
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.measures.table import run_measure, scores_of
 from gradedeval.kernel.options import Options
+from gradedeval.kernel.parallel import progress
 from gradedeval.kernel.scoring.scorer import unseen_note
 
 # The documents of a run by rank, judged and unjudged, and what two runs have in common.
@@ -207,7 +208,7 @@ class Differences:
         pairs = list(zip(first.tolist(), second.tolist(), strict=True))
         chosen = [
             number
-            for number, (baseline, run) in enumerate(pairs)
+            for number, (baseline, run) in enumerate(progress("pairs of runs")(pairs))
             if self.rank_sum is not None and self._ranking(names[baseline]) and self._ranking(names[run])
         ]
         size = max(1, CELLS // max(topics * self.depth, 1)) if chosen else 1

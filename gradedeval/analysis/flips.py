@@ -18,6 +18,7 @@ from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError
 from gradedeval.kernel.measures.bounds import falls
 from gradedeval.kernel.measures.table import scores_of
+from gradedeval.kernel.parallel import progress
 from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch
 from gradedeval.kernel.scoring.scorer import GainsCache, Scorer
@@ -414,7 +415,7 @@ class Judging:
         """What reverses the order of two runs, by documents of the run behind, for each pair; None where one of them
         cannot be read again as it was scored, or where nothing was found."""
         searches: list[Search | None] = []
-        for run, ahead, paired, needed in asked:
+        for run, ahead, paired, needed in progress("pairs of runs")(list(asked)):
             behind, other = self._judged(run, paired), self._judged(ahead, paired)
             searches.append(None if behind is None or other is None else _search(behind, other, needed))
         return _side_by_side(searches)

@@ -25,6 +25,7 @@ from gradedeval.kernel import (
     distinct,
     frame_table,
     joined,
+    progress,
     question,
     shares_work,
     to_frame,
@@ -515,7 +516,8 @@ def _compared(matrix: Matrix, baseline: str | None, settings: TestSettings, judg
     first, second = score_matrix.run_pairs(len(matrix.runs), baselines)
     measures = [score_matrix.shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
     reread = flips.Reread.of(matrix.scores) if judging else None
-    frame = joined([to_frame(_columns(paired, first, second, settings, reread)) for paired in measures])
+    watched = progress("measures")(measures)
+    frame = joined([to_frame(_columns(paired, first, second, settings, reread)) for paired in watched])
     frame = frame.assign(**flips.flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
     frame["tested"] = frame.pop("tested")  # the last column
     counts = ("wins", "losses", "flip", "unjudged", "flip_rank")

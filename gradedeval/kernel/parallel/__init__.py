@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from gradedeval.arrays import np
 from gradedeval.errors import at_prompt
@@ -45,10 +45,15 @@ def no_progress(items: Iterable[Item], count: int | None = None, label: str = "r
     return items
 
 
+_STANDING: list[Any] = []
+"""The bar that stands now, if any."""
+
+
 def with_progress(
     items: Iterable[Item], count: int | None = None, label: str = "runs", beside: str = ""
 ) -> Iterator[Item]:
-    """Pass items on, with a progress bar where stderr is a terminal and the work takes longer than two seconds.
+    """Pass items on, with a progress bar where stderr is a terminal and the work takes longer than two seconds. Of
+    loops within each other one has a bar at a time.
 
     beside  what the bar says too, such as where more can be seen
     """
@@ -61,10 +66,12 @@ def with_progress(
     bar, shown = None, 0
     try:
         for done, item in enumerate(items, first):
-            if bar is None and watched and 0 < done < count and time.monotonic() - begun > PATIENCE:
+            late = bar is None and watched and 0 < done < count and time.monotonic() - begun > PATIENCE
+            if late and not _STANDING:
                 import click
 
                 bar = click.progressbar(length=count, label=f"{label} {beside}".rstrip(), file=sys.stderr)
+                _STANDING.append(bar)
             if bar is not None:
                 bar.update(done - shown)
                 shown = done
@@ -74,6 +81,7 @@ def with_progress(
     finally:
         if bar is not None:
             bar.render_finish()  # it hides the cursor while it stands
+            _STANDING.remove(bar)
 
 
 _WANTED: ContextVar[bool] = ContextVar("wanted", default=False)

@@ -43,3 +43,17 @@ def test_a_bar_that_is_left_gives_the_cursor_back(monkeypatch: pytest.MonkeyPatc
     watched.close()  # type: ignore[attr-defined]
     said = terminal.getvalue()
     assert said.rindex("\x1b[?25h") > said.rindex("\x1b[?25l")
+
+
+def test_loops_within_each_other_have_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(parallel, "PATIENCE", -1.0)
+    for measure in parallel.with_progress(["ap", "rr", "err"], label="measures"):
+        for _ in parallel.with_progress(range(3), label=f"pairs by {measure}"):
+            pass
+    said = terminal.getvalue()
+    assert "pairs by ap" in said  # the first, when no other stood yet
+    assert "measures" in said
+    assert "pairs by rr" not in said
+    assert "pairs by err" not in said

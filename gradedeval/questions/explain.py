@@ -509,7 +509,7 @@ def _beside(
             row = side[rank] if rank < len(side) else {}
             cells += [row.get(name) for name in ("docno", "grade", "contribution")]
         rows.append([*cells, was.get(cells[4])])
-    return Table([*columns, Column("was at", "count")], rows)
+    return Table([*columns, Column("other rank", "count")], rows)
 
 
 def _long(explanations: Sequence[Explanation]) -> Document:

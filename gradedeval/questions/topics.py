@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -163,11 +164,11 @@ def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
     better = frame["sign"].to_numpy() * difference
     open_ = frame["settled"].eq(False).fillna(False).to_numpy(dtype=bool)
     place = np.arange(len(frame))
-    before, after = pictures.shown(frame["baseline"].iloc[0]), pictures.shown(frame["run"].iloc[0])
+    before, after = map(pictures.shown, _told_apart(frame["baseline"].iloc[0], frame["run"].iloc[0]))
     kinds = (
         (~open_ & (better > 0), pictures.BLUE, f"{after} better"),
         (~open_ & (better < 0), pictures.VERMILION, f"{before} better"),
-        (open_, pictures.PALE, "judging could reverse it"),
+        (open_, pictures.PALE, "could be reversed"),
     )
     handles: list[Any] = []
     tied = ~open_ & (better == 0)
@@ -189,7 +190,7 @@ def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
     known = np.isfinite(low) & np.isfinite(high) & (high > low)
     if known.any():
         alpha = 0.7 if len(frame) > MANY else 1
-        label = "range if all were judged"
+        label = "range if all judged"
         handles.append(_draw(ax, known, high, low, width=0.25, color=pictures.DARK, label=label, alpha=alpha))
     elif tied.all():
         ax.set_ylim(-1, 1)
@@ -218,6 +219,16 @@ EXTREMES = 5
 """Topics of each sign that are named where there is no room for all."""
 SMALLEST = 4.5
 """Points: the smallest letters in which topics are named."""
+
+
+def _told_apart(one: str, other: str) -> tuple[str, str]:
+    """The names of two runs without the words that both begin or end with."""
+    words, others = (re.split(r"(?<=[-_./])|(?=[.])", name) for name in (one, other))
+    while min(len(words), len(others)) > 1 and words[0] == others[0] and words[0].strip("-_./"):
+        words, others = words[1:], others[1:]
+    while min(len(words), len(others)) > 1 and words[-1] == others[-1]:
+        words, others = words[:-1], others[:-1]
+    return "".join(words), "".join(others)
 
 
 def _name_topics(ax: Axes, names: list[str], differences: Floats) -> None:

@@ -99,15 +99,15 @@ def test_topics_are_differences_in_order_and_grey_where_open(scores: gradedeval.
     drawn = {label.rpartition(":")[0] or label: group for label, group in bars(ax).items()}
     heights = dict(zip(own.index, own["difference"], strict=True))
     for name, kind in (
-        ("rivers-neural.run better", own["settled"] & (own["difference"] > 0)),
-        ("rivers-bm25.run better", own["settled"] & (own["difference"] < 0)),
-        ("judging could reverse it", ~own["settled"]),
+        ("neural better", own["settled"] & (own["difference"] > 0)),
+        ("bm25 better", own["settled"] & (own["difference"] < 0)),
+        ("could be reversed", ~own["settled"]),
     ):
         found = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in drawn[name]}
         assert found == {place: heights[place] for place in own.index[kind.astype(bool)]}, name
     known = own[own["high"] > own["low"]]
     np.testing.assert_allclose(
-        [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in drawn["range if all were judged"]],
+        [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in drawn["range if all judged"]],
         known[["low", "high"]],
     )
     assert ax.get_xlabel() == "topic"

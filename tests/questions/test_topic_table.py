@@ -45,7 +45,7 @@ def test_compare_q_prints_topics_and_runs(cli: Command) -> None:
 def test_two_rankings_beside_each_other(cli: Command) -> None:
     text = cli("explain", BM25, NEURAL, QRELS, "--topic", "301", "-m", "ndcg@5").text
     assert "ndcg@5: 0.5900 (residual 0.0000) and 0.5326 (residual 0.0000), difference -0.0573" in text
-    assert "1     river-0202      4        0.5326  river-0202      4        0.5326       1" in text
+    assert "1     river-0202      4        0.5326  river-0202      4        0.5326           1" in text
     rows = [
         json.loads(line)
         for line in cli(

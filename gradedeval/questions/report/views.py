@@ -428,17 +428,17 @@ def judged_by_run(found: Findings) -> Table:
     """What each run retrieved, how deep it is judged, and what no other run has."""
     at = found.pool.at
     alone: dict[str, tuple[str, Kind]] = {
-        "unique": ("no other run has", "count"),
-        "unique_judged": ("of them judged", "count"),
-        "unique_relevant": ("of them relevant", "count"),
+        "unique": ("unique", "count"),
+        "unique_judged": ("unique judged", "count"),
+        "unique_relevant": ("unique relevant", "count"),
     }
     return shown(
         found.pool.runs,
         run=("run", "text"),
         topics=("topics", "count"),
         retrieved=("retrieved", "count"),
-        judged_depth=("judged to rank (median)", "count"),
-        least_judged_depth=("judged to rank (least)", "count"),
+        judged_depth=("judged depth (median)", "count"),
+        least_judged_depth=("judged depth (min)", "count"),
         judged=(f"judged@{at}", "share"),
         **(alone if len(found.runs) > 1 else {}),
     )
@@ -448,7 +448,7 @@ def unjudged_by_run(found: Findings) -> Table:
     """runs × depths: the unjudged documents down to a rank, the mean over topics."""
     frame = found.unjudged
     depths = list(dict.fromkeys(frame["depth"].tolist()))
-    columns = [Column("run"), *(Column(f"to rank {depth}", "score", digits=1) for depth in depths)]
+    columns = [Column("run"), *(Column(f"top {depth}", "score", digits=1) for depth in depths)]
     by_run = frame["per_topic"].to_numpy().reshape(-1, len(depths)).tolist()
     return Table(columns, [[run, *values] for run, values in zip(found.runs, by_run, strict=True)])
 

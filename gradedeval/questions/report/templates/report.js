@@ -199,7 +199,7 @@
     const there = new Map(other === null || !runs[other] ? [] : runs[other][1].map((document, rank) => [document, rank + 1]));
     const beside = other !== null && runs[other];
     const deeper = beside && runs[other][0] > runs[other][1].length ? `> ${data.show}` : "–";
-    const titles = ["rank", ...(beside ? ["there"] : []), "grade", "document", "adds", "could add"];
+    const titles = ["rank", ...(beside ? ["other rank"] : []), "grade", "document", "adds", "could add"];
     const kinds = ["rank", ...(beside ? ["there"] : []), "judged", "doc", "adds", "could"];
     table.append(make("colgroup", {}, ...kinds.map((kind) => make("col", { class: kind }))),
       make("thead", {}, make("tr", {}, ...titles.map((title, index) =>

@@ -108,6 +108,7 @@ def _formats() -> str:
     read = [f"--{what}-format: {', '.join(formats_of(what))}" for what in ("run", "qrels")]
     return "\n".join([
         "Output formats, chosen by -f FORMAT or by the extension of -o FILE:", "", *lines, "",
+        r"Tables in latex need \usepackage{booktabs,graphicx}, and shrink to \columnwidth.", "",
         "The format of runs and qrels is recognized from their content. Where that is ambiguous, name a format, or the",
         "columns in order, as in topic,docno,score:", "", *read, "",
     ])  # fmt: skip

@@ -316,7 +316,7 @@ def test_every_format_tells_the_seed(files: Path, cli: Command) -> None:
 
 def test_every_line_below_a_latex_table_is_a_comment(files: Path, cli: Command) -> None:
     text = cli("compare", *TWO, "-m", "rr", "-f", "latex").text
-    below = text.partition("\\end{tabular}\n")[2].splitlines()
+    below = text.partition("\\end{tabular}}\n")[2].splitlines()
     assert len(below) == 3
     assert all(line.startswith("% ") for line in below)
 

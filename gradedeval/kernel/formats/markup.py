@@ -118,11 +118,15 @@ def _needed(text: str) -> str:
     letters = r" and \usepackage[T1]{fontenc}" if _OF_T1.search(body) else ""
     if _BEYOND_T1.search(body):
         letters = ", and LuaLaTeX or XeLaTeX with a font that has all its letters"
-    return rf"% needs \usepackage{{booktabs}}{letters}"
+    return rf"% needs \usepackage{{booktabs,graphicx}}{letters}"
 
 
 def _comment(text: str) -> str:
     return "% " + in_utf8(text).replace("\n", "\n% ")
+
+
+# A table that is wider than its column is made as wide; one that is not stays as it is.
+_SHRUNK = r"\noindent\resizebox{\ifdim\width>\columnwidth\columnwidth\else\width\fi}{!}{%"
 
 
 def _latex_table(table: Table, digits: int | None, document: Document) -> str:
@@ -131,8 +135,8 @@ def _latex_table(table: Table, digits: int | None, document: Document) -> str:
     line = " & ".join(f"{{:{'<' if left else '>'}{width}}}" for left, width in zip(table.left, widths, strict=True))
     rows = [rf"{line.format(*row)} \\" for row in body]
     kinds = "".join("l" if left else "r" for left in table.left)
-    lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", rf"{line.format(*header)} \\", r"\midrule", *rows,
-             r"\bottomrule", r"\end{tabular}"]  # fmt: skip
+    lines = [_SHRUNK, rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", rf"{line.format(*header)} \\", r"\midrule", *rows,
+             r"\bottomrule", r"\end{tabular}}"]  # fmt: skip
     if document.legend:
         lines += ["", rf"\smallskip\noindent{{\footnotesize {LATEX.paragraph(document.legend)}\par}}"]
     if not document.caption:

@@ -59,11 +59,11 @@ def test_latex_takes_nothing_in_a_name_for_a_command() -> None:
 @pytest.mark.parametrize(
     ("name", "needs"),
     [
-        ("a", r"% needs \usepackage{booktabs}"),
+        ("a", r"% needs \usepackage{booktabs,graphicx}"),
         ("é", "[T1]{fontenc}"),
         ('"', "[T1]{fontenc}"),  # in other fonts it is a closing quotation mark
         ("日本", "LuaLaTeX or XeLaTeX"),
-        ("≤", "booktabs}"),
+        ("≤", "graphicx}"),
     ],
 )
 def test_latex_says_what_it_needs(name: str, needs: str) -> None:
@@ -97,7 +97,7 @@ def log_of(tmp_path: Path) -> Callable[..., str]:
         pytest.skip("NO LATEX: apt-get install texlive-latex-recommended; no table is compiled here")
 
     def run(body: str, options: str = "") -> str:
-        preamble = rf"\documentclass[{options}]{{article}}\usepackage{{booktabs}}\usepackage[T1]{{fontenc}}"
+        preamble = rf"\documentclass[{options}]{{article}}\usepackage{{booktabs,graphicx}}\usepackage[T1]{{fontenc}}"
         text = f"{preamble}\\begin{{document}}\n{body}\n\\end{{document}}"
         (tmp_path / "d.tex").write_text(text, "utf-8", "surrogateescape")
         words = [pdflatex, "-draftmode", "-halt-on-error", "d.tex"]
@@ -114,12 +114,19 @@ def test_latex_compiles(log_of: Callable[..., str]) -> None:
 
 
 @pytest.mark.exhaustive
-def test_the_table_of_the_documentation_fits_two_columns_as_it_says(log_of: Callable[..., str]) -> None:
+def test_the_tables_of_the_documentation_fit_a_column_of_two(log_of: Callable[..., str]) -> None:
     page = (ROOT / "docs/how-to/latex-table.md").read_text(encoding="utf-8")
-    table = page[page.index("% needs") : page.index("\n% gradedeval")]
-    bare = re.sub(r"\\(caption|label)\{.*\}\n|\\(begin|end)\{table\}|\\centering\n", "", table)
-    assert "Overfull" in log_of(table, "twocolumn")
-    for begin in (r"\begin{table}\footnotesize", r"\begin{table*}"):
-        assert f"`{begin}" in page
-        end = begin.removesuffix(r"\footnotesize").replace("begin", "end")
-        assert "Overfull" not in log_of(f"{begin}\\centering\\caption{{x}}\n{bare}{end}", "twocolumn")
+    tables = re.findall(r"^% needs.*?(?=^% gradedeval)", page, re.M | re.S)
+    assert len(tables) == 2
+    bare = re.sub(r"\\(caption|label)\{.*\}\n|\\(begin|end)\{table\}|\\centering\n", "", tables[0])
+    for text in (*tables, bare, f"\\begin{{table*}}\\centering\\caption{{x}}\n{bare}\\end{{table*}}"):
+        assert "Overfull" not in log_of(text, "twocolumn")
+
+
+def test_latex_shrinks_a_table_to_its_column_and_never_stretches_it() -> None:
+    for text in (as_latex(document(), None), as_latex(document(caption="x"), None)):
+        before, tabular, after = re.split(r"(\\begin\{tabular\}.*?\\end\{tabular\})", text, flags=re.S)
+        shrunk = r"\noindent\resizebox{\ifdim\width>\columnwidth\columnwidth\else\width\fi}{!}{%" + "\n"
+        assert before.endswith(shrunk)
+        assert after.startswith("}\n")
+        assert tabular.count(r"\begin{tabular}") == 1

@@ -646,7 +646,7 @@ def test_options_and_presets_apply_to_the_measure_inside(cli: Command) -> None:
     def names(*words: str) -> list[str]:
         done = cli("run", "qrels", "--subtopics", *words)
         assert done.code == 0, done.messages
-        (said,) = re.findall(r" \| names ([^|]+) \| ", done.text)
+        (said,) = re.findall(r" \| names ([^|]+) \| ", done.words)
         return said.split(", ")
 
     assert names("-m", "ia(err) erria ia(ap)", "--gain", "linear") == [

@@ -1,0 +1,136 @@
+"""No table for people is wider than the terminal, or 100 columns where there is none."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from gradedeval.kernel.formats import Column, Document, Table, View, render
+from gradedeval.kernel.formats.fitting import short_names
+from support.commands import Command, environment
+from support.every_command import POSITIONS, WORDS, collection, forms_of
+from support.generated_docs import LEAVES
+
+TABLES = [
+    (name, words)
+    for name, every in WORDS.items()
+    if "table" in forms_of(name, LEAVES[name]) and name != "trec_eval"  # whose own format is trec_eval's
+    for words in every
+    if "--append-to" not in words and "--history" not in words
+]
+LONG = {"docno": b"clueweb", "topic": b"301", "run": b"systems-with-long-names", "tag": b"t"}
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    assert LONG.keys() == set(POSITIONS)
+    collection(LONG)
+    return tmp_path
+
+
+def filled(words: tuple[str, ...]) -> list[str]:
+    return [word.format(**{name: value.decode() for name, value in LONG.items()}) for word in words]
+
+
+def widest(text: str) -> int:
+    return max(map(len, text.splitlines()), default=0)
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("name", "words"), TABLES)
+def test_no_table_is_wider_than_100_columns_off_a_terminal(
+    name: str, words: tuple[str, ...], cli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")  # counts for nothing
+    known = {flag for param in LEAVES[name].params for flag in param.opts}
+    for more in ((), ("--wide",)) if "--wide" in known else ((),):
+        text = cli(*name.split(), *filled(words), "-f", "table", *more).text
+        if name == "lint":  # what programs read, too, stays a line each
+            text = text[text.index("\nrun ") :] if "\nrun " in text else ""
+        assert widest(text) <= 100 or name == "eval", text
+
+
+def on_terminal(words: list[str], columns: int, folder: Path) -> str:
+    """What a command prints on a terminal so wide."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 200, columns, 0, 0))
+    command = [sys.executable, "-m", "gradedeval", *words, "--color", "never"]
+    with subprocess.Popen(
+        command, cwd=folder, env=environment(), stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL
+    ) as done:
+        os.close(theirs)
+        printed = b""
+        try:
+            while more := os.read(ours, 1 << 16):
+                printed += more
+        except OSError:  # the other end is closed
+            pass
+    os.close(ours)
+    assert done.returncode in (0, 1)
+    return printed.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize(("name", "words"), TABLES)
+def test_no_table_is_wider_than_a_terminal(name: str, words: tuple[str, ...], columns: int, files: Path) -> None:
+    assert 0 < widest(on_terminal([*name.split(), *filled(words)], columns, files)) <= columns
+
+
+def test_scores_by_many_measures_keep_a_row_a_line_off_a_terminal_and_are_cut_on_one(files: Path, cli: Command) -> None:
+    names = [f"{name}.run" for name in ("systems-with-long-names", "b", "csystems-with-long-names")]
+    words = [*names, "qrels", "-m", " ".join(f"ndcg@{k} rbp(p=0.{k})" for k in range(1, 9)), "--residuals"]
+    rows = cli(*words).text.partition("\n\n")[0].splitlines()
+    assert len(rows) == 2 + len(names)
+    assert widest(rows[0]) > 200
+    shown = on_terminal(words, 80, files)
+    assert shown.count("\nb ") > 3
+    assert sum(line.count("ndcg@") + line.count("rbp(") for line in shown.partition("gradedeval")[0].splitlines()) == 16
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["rivers-bm25.run", "rivers-neural.run"], ["bm25", "neural"]),
+        (["input.a", "input.b"], ["a", "b"]),
+        (["run1.txt", "run12.txt"], ["run1", "run12"]),
+        (["only.run"], []),
+        (["a", "b"], []),
+        (["a-.run", "a-b.run"], ["a-", "a-b"]),
+        (["a.run", "a.run.run"], ["run", "run.run"]),
+        (["x.run", "x.run"], []),
+    ],
+)
+def test_names_lose_what_all_of_them_have(names: list[str], short: list[str]) -> None:
+    found, pattern = short_names(names)
+    assert list(found.values()) == short
+    assert bool(pattern) == bool(short)
+    assert all(pattern.replace("*", value) == name for name, value in found.items())
+
+
+def test_wide_columns_are_shown_where_they_are_asked_for() -> None:
+    table = Table([Column("run"), Column("mean", "score"), Column("effect", "score", wide=True)], [["a", 0.5, 0.25]])
+    for form in ("table", "markdown", "latex", "html"):
+        assert "effect" not in render(lambda _: Document([table]), form)
+        assert "effect" in render(lambda _: Document([table]), form, view=View(wide=True))
+    assert "effect" in render(lambda _: Document([table]), "csv")
+    said = render(lambda _: Document([table]), "table", view=View(80, terminal=True))
+    assert said.endswith("\n\n--wide adds effect\n")
+
+
+def test_the_baseline_goes_by_either_name_and_is_the_first_run_unless_named(files: Path, cli: Command) -> None:
+    words = ("compare", *filled(("{run}.run", "b.run", "c{run}.run")), "qrels", "-m", "ndcg", "-f", "csv")
+    assert cli(*words, "--baseline", "b").out == cli(*words, "--baseline", "b.run").out
+    first = cli(*words)
+    assert first.out == cli(*words, "--baseline", filled(("{run}.run",))[0]).out
+    assert any(line.startswith("using the first run, ") for line in first.messages)
+    assert cli(*words, "--all-pairs", "--baseline", "b").messages[-1].startswith("--all-pairs: cannot be combined")

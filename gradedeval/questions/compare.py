@@ -228,14 +228,15 @@ class Comparison(OfScores):
         frame, matrix, pairs = self.frame, self.scores, len(self.frame) // self.frame["measure"].nunique()
         title = f"p ({self.tested.correction_applied})" if self.tested.corrects(pairs) else "p"
         against = [Column("baseline")] if len(distinct(frame, "baseline")) > 1 else []
+        crowded = self.tested.test == "bayes"  # three columns stand in place of p
         shown: Shown = {
             **same(Column("measure"), Column("run"), *against),
             Column("mean", "score"): whole(matrix, "mean"),
             Column("difference", "signed"): whole(matrix, "difference", "+"),
-            Column("%", "percent"): itemgetter("relative"),
+            Column("%", "percent", wide=crowded): itemgetter("relative"),
             **_verdict(self.tested, title),
             Column(f"{self.tested.level} interval", "figures"): partial(_interval, alpha=self.tested.alpha),
-            WON: _won,
+            replace(WON, wide=crowded): _won,
             Column("baseline mean", "score", wide=True): whole(matrix, "baseline_mean"),
             Column("effect", "signed", digits=2, wide=True): itemgetter("effect"),
         }

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # The verdict of a check on one run and one bound, in numbers and in words.
 
 
-LOWEST, HIGHEST, FELL, ROSE = "of lowest score", "of highest score", "that fell most", "that rose most"
+LOWEST, HIGHEST, FELL, ROSE = "with the lowest scores", "with the highest scores", "that fell most", "that rose most"
 ALONE, OPEN = (LOWEST, HIGHEST), "that could gain most"
 
 
@@ -450,7 +450,7 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     if not broken:
         words = {1: "the bound holds", 2: "both bounds hold"}
         return words.get(len(verdicts), f"all {len(verdicts)} bounds hold")
-    return f"{broken} of {len(verdicts)} {plural(len(verdicts), 'bound')} broken"
+    return f"{broken} of {len(verdicts)} {plural(len(verdicts), 'bound')} failed"
 
 
 def _text(found: Checked) -> str:

@@ -403,7 +403,7 @@ def test_github_s_annotations_are_one_line_each_and_escaped(words: Path) -> None
     lines = REPORTS["github"][1](both(words)).splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("::error title=max-drop rr::new.run: rr fell by 0.1833 (26.8%25), from 0.6833 to 0.5000")
-    assert lines[1] == "::notice title=gradedeval check::1 of 2 bounds broken, over 10 topics"
+    assert lines[1] == "::notice title=gradedeval check::1 of 2 bounds failed, over 10 topics"
 
 
 def test_junit_is_xml_with_a_case_for_each_bound(words: Path) -> None:
@@ -417,7 +417,7 @@ def test_junit_is_xml_with_a_case_for_each_bound(words: Path) -> None:
 
 def test_markdown_has_a_row_for_each_bound(words: Path) -> None:
     lines = render(both(words, "signed").document, "markdown").splitlines()
-    assert lines[0] == "**gradedeval check: 1 of 2 bounds broken**"
+    assert lines[0] == "**gradedeval check: 1 of 2 bounds failed**"
     assert sum(line.startswith("| ❌") for line in lines) == 1
     assert lines[-1] == "signed"
 
@@ -428,7 +428,7 @@ def test_a_report_in_a_file_leaves_the_broken_bounds_on_stderr(form: str, words:
     assert (found.code, found.out) == (1, b"")
     assert found.messages == [
         "FAIL  new.run: rr 0.5000 is below 0.9; "
-        "topics of lowest score: 1 0.5000, 2 0.5000, 3 0.5000, 4 0.5000, 5 0.5000"
+        "topics with the lowest scores: 1 0.5000, 2 0.5000, 3 0.5000, 4 0.5000, 5 0.5000"
     ]
     assert (words / "report").read_text()
 
@@ -661,9 +661,9 @@ def test_an_upper_bound_is_for_measures_of_which_less_is_better(words: Path, cli
     assert broken.code == 1
     assert (
         broken.text.startswith(
-            "FAIL  worst.run: unjudged@2 0.5000 is above 0.2; topics of highest score: 1 0.5000, 10 0.5000, 2 0.5000"
+            "FAIL  worst.run: unjudged@2 0.5000 is above 0.2; topics with the highest scores: 1 0.5000, 10 0.5000, 2 0.5000"
         )
-        or "topics of highest score: 1 0.5000, 2 0.5000" in broken.text
+        or "topics with the highest scores: 1 0.5000, 2 0.5000" in broken.text
     )
     assert cli(*check, "--max", "0.5").code == 0
     noted = cli(*check, "--min", "0.2")

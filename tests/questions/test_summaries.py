@@ -125,7 +125,7 @@ def test_a_fall_of_a_geometric_mean_breaks_a_bound_that_its_mean_keeps(files: Pa
         "documents could reverse it; topic that fell most: 2"
     )
     assert cli("check", "uneven.run", "qrels", "--min", "num_rel_ret=3").text.startswith(
-        "FAIL  uneven.run: num_rel_ret 2 is below 3; topics of lowest score: 2 0, 0 1, 1 1"
+        "FAIL  uneven.run: num_rel_ret 2 is below 3; topics with the lowest scores: 2 0, 0 1, 1 1"
     )
 
 

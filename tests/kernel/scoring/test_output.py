@@ -562,7 +562,7 @@ def test_remarks_go_to_standard_error_and_numbers_alone_to_standard_output(files
     assert re.fullmatch(rb"ap +\tall\t\d\.\d{4}\n", outcome.out)
     assert sorted(outcome.messages) == [
         "--topics-from: 1 topic in neither extra.run nor more.txt (398)",
-        "extra.run: 1 of 3 judged topics is missing from the run (303) and is scored as an empty ranking; "
+        "extra.run: 1 of 3 judged topics is missing from the run (303) and counts as an empty ranking; "
         "exclude it with --topics both",
         "more.txt: 1 judgment repeated with the same grade; counted once",
     ]
@@ -573,7 +573,7 @@ def test_topics_left_out_are_counted(files: Path, cli: Command) -> None:
     (files / "extra.run").write_text("301 Q0 a 1 1 t\n398 Q0 a 1 1 t\n399 Q0 a 1 1 t\n")
     said = {
         "qrels": [
-            "extra.run: 2 of 3 judged topics are missing from the run (302, 303) and are scored as empty rankings; "
+            "extra.run: 2 of 3 judged topics are missing from the run (302, 303) and count as empty rankings; "
             "exclude them with --topics both",
             "extra.run: 2 unjudged topics (398, 399); ignored",
         ],

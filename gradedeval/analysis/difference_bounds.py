@@ -424,7 +424,7 @@ def never_falls(label: str, reread: Reread | None) -> bool:
     return measure.bounds == "rises"
 
 
-def drop_is_settled(both: Paired, reread: Reread | None) -> bool | None:
+def drop_keeps_order(both: Paired, reread: Reread | None) -> bool | None:
     """Whether the second of two runs stays behind the first, however the unjudged documents of both are judged; None
     where that is not known."""
     lowest, highest = difference_bounds(both, np.array([0]), np.array([1]), reread)
@@ -435,7 +435,7 @@ def drop_is_settled(both: Paired, reread: Reread | None) -> bool | None:
 # Whether judging could reverse the order of two scores.
 
 
-def settled(
+def same_order(
     difference: Floats,
     residuals: tuple[Floats, Floats],
     bounds: tuple[Floats, Floats],

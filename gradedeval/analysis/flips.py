@@ -381,7 +381,7 @@ class Reread:
         return parts if {name for part in parts for name in part.names} == set(topics) else None
 
 
-COLUMNS = ("flip", "unjudged", "flip_share", "flip_rank")
+COLUMNS = ("reversing", "unjudged", "reversing_share", "reversing_rank")
 SORTED = 512
 """How many of the best documents are sorted first: as a rule they suffice."""
 TRIES = 2
@@ -541,8 +541,9 @@ def _best(behind: Judged, weight: Floats, of_ahead: Floats, reach: float) -> tup
 
 
 def flip_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], reread: Reread | None) -> dict[str, Any]:
-    """The columns flip, unjudged, flip_share and flip_rank of a comparison, None where blank: what would reverse the
-    order of the pairs that are not conclusive.
+    """The columns reversing, unjudged, reversing_share and reversing_rank of a comparison, None where blank: what would
+    reverse the
+    order of the pairs whose order could be reversed.
 
     measures  name -> the scores that are compared
     reread    the runs that they are of, where it is known what judging would do to them
@@ -561,20 +562,20 @@ def flip_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], reread: Re
         asked.append((run, ahead, paired, needed + TOLERANCE * len(paired.topics)))
     for (_, row), found in zip(rows, Judging(reread).flips(asked), strict=True):
         if found is None or not (
-            columns["unjudged"][row] is None or found.documents < (columns["flip"][row] or math.inf)
+            columns["unjudged"][row] is None or found.documents < (columns["reversing"][row] or math.inf)
         ):
             continue
         columns["unjudged"][row] = found.unjudged
         if not math.isnan(found.documents):
-            columns["flip"][row], columns["flip_rank"][row] = found.documents, found.rank
-            columns["flip_share"][row] = found.documents / found.unjudged
+            columns["reversing"][row], columns["reversing_rank"][row] = found.documents, found.rank
+            columns["reversing_share"][row] = found.documents / found.unjudged
     return columns
 
 
 def _behind(frame: pd.DataFrame, reread: Reread) -> Iterator[tuple[str, int]]:
     """The run behind and the row of each pair whose order may be reversed; both runs where they are equal."""
     columns = [frame[name].tolist() for name in ("run", "baseline", "difference")]
-    for row in np.flatnonzero(frame["conclusive"].eq(False)).tolist():
+    for row in np.flatnonzero(frame["same_order"].eq(False)).tolist():
         run, baseline, difference = (column[row] for column in columns)
         for name, behind in ((run, difference <= 0), (baseline, difference >= 0)):
             if behind and name in reread.sources:

@@ -59,7 +59,7 @@ class Verdict:
     which     what these topics are: "that fell most"
     topics    how many topics the value is over
     counts    whether the scores are whole numbers
-    settled   of a drop of the summary that breaks a bound: whether it is one whatever the unjudged documents of both
+    same_order   of a drop of the summary that breaks a bound: whether it is one whatever the unjudged documents of both
               runs turn out to be; else None, also where that is not known
     """
 
@@ -72,7 +72,7 @@ class Verdict:
     which: str
     topics: int
     counts: bool = False
-    settled: bool | None = None
+    same_order: bool | None = None
 
     @property
     def worst_words(self) -> str:
@@ -95,7 +95,7 @@ class Verdict:
             "verdict": self.sentence,
             "worst": self.worst_words,
             "topics": self.topics,
-            "settled": self.settled,
+            "same_order": self.same_order,
         }
 
     @property
@@ -141,7 +141,7 @@ def check(
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns `Checked`, whose `.frame` has a row for each run and bound: run, bound, measure, limit, relative, value,
-    passed, verdict, worst (the topics to look at first, as text), topics (how many the value is over), settled (of a
+    passed, verdict, worst (the topics to look at first, as text), topics (how many the value is over), same_order (of a
     drop of the mean that breaks a bound: if it is one however the unjudged documents of both runs are judged; else
     None, also where that is not known). A `min` of a measure of which lower is better, or a `max` of another, is
     reported in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError (usage) if a bound needs a
@@ -194,7 +194,7 @@ def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, sett
 
 def judging_notes(matrix: Matrix, found: Iterable[Verdict]) -> list[Note]:
     """What is taken for granted where a verdict says whether judging could reverse a drop."""
-    measures = dict.fromkeys(verdict.bound.measure for verdict in found if verdict.settled is not None)
+    measures = dict.fromkeys(verdict.bound.measure for verdict in found if verdict.same_order is not None)
     notations = [(name, matrix.notations[matrix.measure_index(name)]) for name in measures]
     return difference_bounds.unseen_notes(notations, matrix.scores.options if matrix.scores else None)
 
@@ -301,13 +301,13 @@ def _with_settled(matrix: Matrix, verdict: Verdict, baseline: str, reread: Rerea
     if verdict.passed or verdict.bound.kind not in ("max-drop", "significant"):
         return verdict
     both = matrix.select(runs=[baseline, verdict.run]).paired(verdict.bound.measure)
-    settled = difference_bounds.drop_is_settled(both, reread) if _drop(both) > TOLERANCE else None
-    if settled is None:
+    same_order = difference_bounds.drop_keeps_order(both, reread) if _drop(both) > TOLERANCE else None
+    if same_order is None:
         return verdict
-    could = f"judging the unjudged documents {'could not' if settled else 'could'} reverse it"
+    could = f"judging the unjudged documents {'could not' if same_order else 'could'} reverse it"
     # Judging may bring in others, which nothing is known of.
     these = " on these topics" if matrix.scores and matrix.scores.options.topics_judged_later else ""
-    return replace(verdict, sentence=f"{verdict.sentence}; {could}{these}", settled=settled)
+    return replace(verdict, sentence=f"{verdict.sentence}; {could}{these}", same_order=same_order)
 
 
 def _unanswered(matrix: Matrix, runs: Sequence[str]) -> set[str]:

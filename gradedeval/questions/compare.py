@@ -111,7 +111,7 @@ def interval_notes(frame: pd.DataFrame, measures: list[Paired], settings: TestSe
     return notes
 
 
-def unseen_in(frame: pd.DataFrame, matrix: Matrix, column: str = "conclusive") -> list[Note]:
+def unseen_in(frame: pd.DataFrame, matrix: Matrix, column: str = "same_order") -> list[Note]:
     """That no unjudged document is relevant which neither of two runs retrieved, where the column says whether judging
     could reverse an order."""
     known = frame["measure"][frame[column].notna()].unique().tolist()
@@ -124,7 +124,7 @@ def later_topics(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
     chosen = matrix.scores.options.topics_judged_later if matrix.scores else ""
     return (
         [Note(f"{difference_bounds.IF_JUDGED}: orders are of the {chosen}")]
-        if chosen and frame["conclusive"].notna().any()
+        if chosen and frame["same_order"].notna().any()
         else []
     )
 
@@ -145,7 +145,7 @@ def reversible_pairs(frame: pd.DataFrame, matrix: Matrix) -> frozenset[Pair]:
 
     from gradedeval.analysis.reversals import Reversals
 
-    asked = frame[frame["conclusive"].eq(False) & frame["flip"].isna()]
+    asked = frame[frame["same_order"].eq(False) & frame["reversing"].isna()]
     reread = flips.Reread.of(matrix.scores) if len(asked) else None
     found: set[Pair] = set()
     for name in asked["measure"].unique().tolist() if reread is not None else ():
@@ -165,11 +165,11 @@ def reversible_pairs(frame: pd.DataFrame, matrix: Matrix) -> frozenset[Pair]:
 
 
 def prospect(row: Row, reversible: frozenset[Pair]) -> Prospect:
-    """What judging could do to the order of a pair, a row of a comparison without `flip`.
+    """What judging could do to the order of a pair, a row of a comparison without `reversing`.
 
     reversible  the pairs whose order some judgments reverse
     """
-    if row["conclusive"]:
+    if row["same_order"]:
         return "same order"
     lowest, highest, difference = (
         np.nan if row[name] is None else row[name] for name in ("lowest", "highest", "difference")
@@ -197,14 +197,17 @@ class Comparison(OfScores):
     The columns are measure, run, baseline,
     topics, mean (what `evaluate` gives), baseline_mean, difference (run − baseline), relative (to |baseline_mean|),
     wins, ties, losses (topics), effect (mean difference / deviation), low, high (the interval: differences that the
-    test does not reject), p, p_corrected, lowest, highest, conclusive, flip, unjudged, flip_share, flip_rank, tested.
+    test does not reject), p, p_corrected, lowest, highest, same_order, reversing, unjudged,
+    reversing_share, reversing_rank, tested.
     `tested` is `difference`, or `ratio` for geometric means: effect and p are then of differences of logarithms, low
     and high are ratios. With bayes, better, equivalent and worse stand in place of p: the probabilities that the true
     difference is above rope, within ±rope, below −rope, or the other way round where lower is better; low and high are
-    a credible interval. `lowest` and `highest` are the ends of the difference once all is judged; `conclusive`: they do
-    not reverse the order. `flip` is how many `unjudged` documents of the lower run would have to be relevant to do so:
-    the fewest where what a document adds depends on its rank alone, else a number that suffices; `flip_share` is their
-    share, `flip_rank` the lowest rank among them. Blank where the order is conclusive or runs cannot be read again.
+    a credible interval. `lowest` and `highest` are the ends of the difference once all is judged; `same_order`:
+    they do not reverse the order. `reversing` is how many `unjudged` documents of the lower run would have to be
+    relevant to do so:
+    the fewest where what a document adds depends on its rank alone, else a number that suffices; `reversing_share`
+    is their share, `reversing_rank` the lowest rank among them. Blank where the order stays the same or runs cannot be
+    read again.
     """
 
     scores: Matrix
@@ -257,7 +260,7 @@ class Comparison(OfScores):
 
 def judging_words(frame: pd.DataFrame, matrix: Matrix) -> str:
     """What is meant by documents that would reverse an order, where some would."""
-    reversing = list(dict.fromkeys(frame["measure"][frame["flip"].notna()]))
+    reversing = list(dict.fromkeys(frame["measure"][frame["reversing"].notna()]))
     kept = [
         measure
         for measure in reversing
@@ -318,10 +321,10 @@ def if_fully_judged(row: Row, reversible: frozenset[Pair] = frozenset()) -> str:
 
     reversible  the pairs whose order some judgments reverse
     """
-    if row["flip"] is None:
+    if row["reversing"] is None:
         return prospect(row, reversible)
-    are = "doc is" if row["flip"] == row["unjudged"] == 1 else "docs are" if row["flip"] > 1 else "docs is"
-    return f"reverses if {row['flip']:,} of {row['unjudged']:,} unjudged {are} relevant"
+    are = "doc is" if row["reversing"] == row["unjudged"] == 1 else "docs are" if row["reversing"] > 1 else "docs is"
+    return f"reverses if {row['reversing']:,} of {row['unjudged']:,} unjudged {are} relevant"
 
 
 ANOVA: Shown = {
@@ -521,8 +524,8 @@ def _compared(matrix: Matrix, baseline: str | None, settings: TestSettings, judg
     frame = joined([to_frame(_columns(paired, first, second, settings, reread)) for paired in watched])
     frame = frame.assign(**flips.flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
     frame["tested"] = frame.pop("tested")  # the last column
-    counts = ("wins", "losses", "flip", "unjudged", "flip_rank")
-    frame = frame.astype({"conclusive": "boolean", **dict.fromkeys(counts, "Int64")})
+    counts = ("wins", "losses", "reversing", "unjudged", "reversing_rank")
+    frame = frame.astype({"same_order": "boolean", **dict.fromkeys(counts, "Int64")})
     frame.attrs = _attributes(frame, matrix, settings)
     notes = [*matrix.omission_notes(), *unattainable_notes(measures, len(first), settings)]
     notes += interval_notes(frame, measures, settings)
@@ -647,8 +650,10 @@ def _posterior(paired: Paired, differences: Floats, settings: TestSettings) -> d
 def _settled(
     paired: Paired, difference: Floats, first: Ints, second: Ints, reread: Reread | None
 ) -> dict[str, Floats | list[bool | None]]:
-    """How low and how high the differences could come, and whether their order is conclusive."""
+    """How low and how high the differences could come, and whether their order stays the same."""
     lowest, highest = difference_bounds.difference_bounds(paired, first, second, reread)
     residuals, rises = paired.residuals, difference_bounds.never_falls(paired.measure, reread)
-    conclusive = difference_bounds.settled(difference, (residuals[first], residuals[second]), (lowest, highest), rises)
-    return {"lowest": lowest, "highest": highest, "conclusive": conclusive}
+    same_order = difference_bounds.same_order(
+        difference, (residuals[first], residuals[second]), (lowest, highest), rises
+    )
+    return {"lowest": lowest, "highest": highest, "same_order": same_order}

@@ -96,7 +96,7 @@ def topic_rows(change: Change, scores: Floats, residuals: Floats, bounds: Floats
     difference[np.abs(difference) <= TOLERANCE] = 0
     changed = np.bincount(ranked.topic[change.chosen], minlength=len(ranked.topics))[shared]
     same = (changed == 0) & (difference == 0)
-    known = difference_bounds.settled(difference, (old, new), (bounds[0], bounds[1]), rises, same)
+    known = difference_bounds.same_order(difference, (old, new), (bounds[0], bounds[1]), rises, same)
     return to_frame(
         {
             "measure": change.measure,
@@ -106,10 +106,10 @@ def topic_rows(change: Change, scores: Floats, residuals: Floats, bounds: Floats
             "difference": difference,
             "baseline_residual": old,
             "residual": new,
-            "settled": known,
+            "same_order": known,
             "changed": changed,
         }
-    ).astype({"settled": "boolean"})
+    ).astype({"same_order": "boolean"})
 
 
 def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
@@ -180,7 +180,8 @@ class Diff(InNotebook):
     """What changed from one run, the baseline, to another, by each measure and on the topics that both are scored on.
 
     topics     a frame with a row for each topic and measure, the worst change first: measure, topic, baseline_score,
-               score, difference (score − baseline_score), baseline_residual, residual, settled (whether no judgment of
+               score, difference (score − baseline_score), baseline_residual, residual, same_order (whether no judgment
+               of
                unjudged documents could reverse the order of the two scores; blank without a residual), changed (how
                many documents below tell of it)
     documents  a frame with a row for each document that entered, left, rose, fell, or stayed where it was and counts
@@ -221,7 +222,7 @@ class Diff(InNotebook):
             check_choice(kind, get_args(Only), flag.only)
             better = {measure.label: measure.reading.sign for measure in self.measures}
             change = self.topics["difference"] * [better[label] for label in self.topics["measure"]]
-            settled = self.topics["settled"]
+            settled = self.topics["same_order"]
             if kind == "reversible" and settled.isna().all() and len(settled):
                 what = "what judging could reverse is not known here"
                 hint = f"leave out {flag.judged_only:True}, or {flag.ties:best or worst}, or take a measure with bounds"
@@ -343,7 +344,7 @@ def diff(
     measured = [_of_measure(ranked, scorer, column, shared, terms, reread) for column in range(len(scorer.measures))]
     topics, documents = zip(*measured, strict=True)
     known_of = zip(scorer.measures, topics, strict=True)
-    told = [(measure.label, str(measure)) for measure, rows in known_of if rows["settled"].notna().any()]
+    told = [(measure.label, str(measure)) for measure, rows in known_of if rows["same_order"].notna().any()]
     unseen = difference_bounds.unseen_notes(told, options)
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     return Diff(
@@ -424,7 +425,7 @@ def _summary(whole: Diff, measure: Measure, digits: int) -> str:
         f"{int((gains > 0).sum())} better",
         f"{int((gains == 0).sum())} equal" + (f" ({same} with the same documents)" if same else ""),
     ]
-    reversible = int(topics["settled"].eq(False).fillna(False).sum())
+    reversible = int(topics["same_order"].eq(False).fillna(False).sum())
     open_ = f" | judging could reverse the order of {reversible}" if reversible else ""
     numbers = f"{before:.{digits}f} → {after:.{digits}f} ({after - before:+z.{digits}f})"
     return f"{measure.label}: {numbers} | {len(topics)} {plural(len(topics), 'topic')}: {', '.join(counts)}{open_}"
@@ -436,7 +437,7 @@ def _topics(shown: Diff, rows: list[Row], names: list[str], digits: int) -> Tabl
     for name in names:
         columns.append(Column(name, "score", digits, of_run=True))
         columns += [Column("residual", "score", digits, wide=True)] if residuals else []
-    reversible = any(row["settled"] is False for row in rows)
+    reversible = any(row["same_order"] is False for row in rows)
     order = [Column(difference_bounds.IF_JUDGED, wide=True)] if reversible else []
     columns += [Column("difference", "signed", digits), *order, Column("why")]
     cells = []
@@ -494,7 +495,7 @@ def _of_topic(row: Row, digits: int) -> str:
 
 def _if_fully_judged(row: Row) -> str:
     """Whether judging could reverse the order of the two scores of a topic."""
-    return "unknown" if row["settled"] is None else "same order" if row["settled"] else "could be reversed"
+    return "unknown" if row["same_order"] is None else "same order" if row["same_order"] else "could be reversed"
 
 
 def _documents(shown: Diff, topic: Row, digits: int) -> Table:

@@ -55,16 +55,16 @@ def topic_differences(
 ) -> TopicDifferences:
     """How two runs differ on each topic that both are scored on, by each measure, the largest gain first.
 
-    scores          what `gradedeval.evaluate` returns, with residuals="total" to get `settled`; or saved scores
+    scores          what `gradedeval.evaluate` returns, with residuals="total" to get `same_order`; or saved scores
     baseline        the run that the other is compared with: its name, or its saved scores; None: the first of the two
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns `TopicDifferences`, whose `.frame` has the columns measure, topic, baseline, run, baseline_score, score,
     difference (score − baseline_score), baseline_residual, residual, low, high (what judging could make of the
-    difference, a document that both runs have being judged alike for both; blank where that is not known), settled
+    difference, a document that both runs have being judged alike for both; blank where that is not known), same_order
     (whether judging could not reverse the order of the two; blank without residuals), sign (1 where higher is better or
     no direction is preferred, −1 where lower is better). `.frame.attrs["if_fully_judged"]` is what low, high and
-    settled assume. Raises InputError (usage) unless there are two runs.
+    same_order assume. Raises InputError (usage) unless there are two runs.
     """
     matrix, name = score_matrix.with_baseline(scores, baseline, allow_mismatch)
     if len(matrix.runs) != 2:
@@ -74,7 +74,7 @@ def topic_differences(
     reread = flips.Reread.of(matrix.scores)
     frames = [_by_topic(matrix.paired(measure), first, reread) for measure in matrix.comparable_measures()]
     frame = joined(frames)
-    frame.attrs = {"if_fully_judged": "; ".join(note.in_python() for note in unseen_in(frame, matrix, "settled"))}
+    frame.attrs = {"if_fully_judged": "; ".join(note.in_python() for note in unseen_in(frame, matrix, "same_order"))}
     return TopicDifferences(frame, matrix)
 
 
@@ -100,17 +100,17 @@ def _by_topic(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame
         "residual": new,
         "low": np.minimum(low, difference),  # but for the last bits they are
         "high": np.maximum(high, difference),
-        "settled": difference_bounds.settled(difference, (old, new), (lowest, highest), rises),
+        "same_order": difference_bounds.same_order(difference, (old, new), (lowest, highest), rises),
         "sign": paired.reading.sign,
     }
     order = np.argsort(-paired.reading.sign * difference, kind="stable")
-    return to_frame(columns).astype({"settled": "boolean"}).iloc[order]
+    return to_frame(columns).astype({"same_order": "boolean"}).iloc[order]
 
 
 # Two runs topic by topic: the differences, what judging could make of them, and which it could reverse.
 
 
-COLUMNS = ("measure", "topic", "baseline", "run", "difference", "low", "high", "settled", "sign")
+COLUMNS = ("measure", "topic", "baseline", "run", "difference", "low", "high", "same_order", "sign")
 MANY = 400
 """Topics: the bars of more would be thinner than a dot, and so are drawn as areas."""
 
@@ -152,17 +152,17 @@ def topic_panels(differences: pd.DataFrame, matrix: Matrix) -> list[Panel]:
 def topic_notes(frame: pd.DataFrame, matrix: Matrix | None = None) -> list[str]:
     """What is not drawn of a measure because it is not known; and what is assumed of the scores it was made from."""
     measure = frame["measure"].iloc[0]
-    unknown = int(frame["settled"].isna().sum())
+    unknown = int(frame["same_order"].isna().sum())
     what = f"{measure}: {unknown} of {len(frame)} topics have no residual"
     what += ", so whether judging could reverse them is not drawn"
-    return [*([what] if unknown else []), *(unseen_in(frame, matrix, "settled") if matrix is not None else [])]
+    return [*([what] if unknown else []), *(unseen_in(frame, matrix, "same_order") if matrix is not None else [])]
 
 
 def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
     """Draw the topics of one measure."""
     difference, low, high = (frame[name].to_numpy(dtype=float) for name in ("difference", "low", "high"))
     better = frame["sign"].to_numpy() * difference
-    open_ = frame["settled"].eq(False).fillna(False).to_numpy(dtype=bool)
+    open_ = frame["same_order"].eq(False).fillna(False).to_numpy(dtype=bool)
     place = np.arange(len(frame))
     before, after = map(pictures.shown, _told_apart(frame["baseline"].iloc[0], frame["run"].iloc[0]))
     kinds = (

@@ -113,8 +113,8 @@ def test_no_completion_of_the_judgments_leaves_the_bounds_and_some_come_as_far(s
     assert (frame["lowest"] <= ends["least"] + 1e-12).all()
     assert (frame["highest"] >= ends["largest"] - 1e-12).all()
     settled = (ends["least"] > 1e-9) | (ends["largest"] < -1e-9) | ((ends["largest"] - ends["least"]) < 1e-9)
-    assert (frame["conclusive"] <= settled).all()
-    assert (frame["conclusive"] == settled)[list(EXACT)].all()
+    assert (frame["same_order"] <= settled).all()
+    assert (frame["same_order"] == settled)[list(EXACT)].all()
 
 
 @pytest.mark.exhaustive
@@ -192,7 +192,7 @@ def test_what_lies_past_the_end_of_a_run_may_be_relevant_too() -> None:
     row = compared(runs, {topic: {"x": 2, "n": 0} for topic in TOPICS}, ["rbp(p=0.5)"]).loc["rbp(p=0.5)"]
     # W = 1/2, 1/4, 1/8 …: a has 1/2, and 1/2 past its end; b has u, and 1/4 past its end.
     assert row[["difference", "lowest", "highest"]].tolist() == [-0.5, -1.0, 0.0]
-    assert not row["conclusive"]
+    assert not row["same_order"]
 
 
 def test_every_kind_of_sum_over_ranks_is_tried() -> None:
@@ -214,7 +214,7 @@ def test_judging_may_turn_an_order_that_the_residual_of_the_lower_run_calls_know
     row = compared(runs, qrels, ["ap@3"]).loc["ap@3"]
     assert abs(row["difference"]) > 0.08
     assert row["lowest"] < 0 < row["highest"]
-    assert not row["conclusive"]
+    assert not row["same_order"]
 
 
 def test_a_topic_is_settled_where_judging_turns_neither_score_below_the_other() -> None:
@@ -225,13 +225,13 @@ def test_a_topic_is_settled_where_judging_turns_neither_score_below_the_other() 
     # u and v alone lift b to 2/3, less than a has: but then a comes down to 1/3.
     np.testing.assert_allclose(frame.loc["recall", ["low", "high"]].astype(float), [-1, 1 / 3])
     np.testing.assert_allclose(frame.loc["err@1", ["low", "high"]].astype(float), [-0.75, 0])
-    assert frame["settled"].tolist() == [False, False, False]
+    assert frame["same_order"].tolist() == [False, False, False]
     named = [{name: run} for name, run in runs.items()]
     with pytest.warns(gradedeval.EvaluationWarning, match="^recall, gm_ap: unjudged documents that neither run"):
-        assert not gradedeval.diff(*named, qrels, measures, top_grade=2).topics["settled"].any()
+        assert not gradedeval.diff(*named, qrels, measures, top_grade=2).topics["same_order"].any()
     saved = gradedeval.topic_differences(scores.frame).frame.drop_duplicates("measure").set_index("measure")
     assert saved.loc["recall", ["low", "high"]].isna().all()
-    assert saved["settled"].tolist() == [False, False, False]
+    assert saved["same_order"].tolist() == [False, False, False]
     np.testing.assert_allclose(saved.loc["err@1", ["low", "high"]].astype(float), [-0.75, 0])
 
 
@@ -244,12 +244,12 @@ def test_where_grades_order_ties_nothing_is_settled() -> None:
         warnings.simplefilter("ignore")
         scores = gradedeval.evaluate(runs, qrels, "p@1 ap", residuals="total", ties="best")
         for given in (scores, scores.frame):
-            assert gradedeval.compare(given, draws=10)["conclusive"].isna().all()
-            assert gradedeval.topic_differences(given)["settled"].isna().all()
+            assert gradedeval.compare(given, draws=10)["same_order"].isna().all()
+            assert gradedeval.topic_differences(given)["same_order"].isna().all()
         frame = gradedeval.check(scores, [Bound("max-drop", "p@1", 0.1)], "b").frame
-        assert frame["settled"].tolist() == [None]
+        assert frame["same_order"].tolist() == [None]
         named = [{name: run} for name, run in runs.items()]
-        assert gradedeval.diff(*named, qrels, "p@1", ties="best").topics["settled"].isna().all()
+        assert gradedeval.diff(*named, qrels, "p@1", ties="best").topics["same_order"].isna().all()
 
 
 def test_a_check_says_whether_judging_could_reverse_a_drop() -> None:
@@ -259,7 +259,7 @@ def test_a_check_says_whether_judging_could_reverse_a_drop() -> None:
         runs[name] = {topic: ranked(docnos) for topic in TOPICS}
     bounds = [Bound("max-drop", "p@1", 0.1), Bound("min", "p@1", 0.1)]
     frame = gradedeval.check(scored(runs, qrels, ["p@1"]), bounds, "before").frame.set_index(["run", "bound"])
-    assert frame["settled"].tolist() == [True, None, False, None, None, None]
+    assert frame["same_order"].tolist() == [True, None, False, None, None, None]
     assert frame.loc[("judged", "max-drop"), "verdict"].endswith(
         "; judging the unjudged documents could not reverse it"
     )

@@ -89,9 +89,9 @@ def seeds(last: int) -> list[Any]:
 def test_by_weights_of_ranks_no_fewer_documents_can_do(measure: str, seed: int, shared: bool) -> None:
     runs, qrels = case(seed, shared=shared)
     row, least = compared(runs, qrels, measure), fewest(runs, qrels, measure)
-    if row["difference"] == 0 or row["conclusive"]:
+    if row["difference"] == 0 or row["same_order"]:
         return
-    assert (pd.isna(row["flip"]) and np.isnan(least)) or row["flip"] == least
+    assert (pd.isna(row["reversing"]) and np.isnan(least)) or row["reversing"] == least
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -99,17 +99,17 @@ def test_by_weights_of_ranks_no_fewer_documents_can_do(measure: str, seed: int, 
 def test_elsewhere_the_number_suffices_and_no_smaller_one_than_the_least_is_told(seed: int, shared: bool) -> None:
     runs, qrels = case(seed, shared=shared)
     row, least = compared(runs, qrels, "err"), fewest(runs, qrels, "err")
-    assert pd.isna(row["flip"]) or least <= row["flip"]
-    if not pd.isna(row["flip"]):
-        assert row["flip_share"] == row["flip"] / row["unjudged"]
-        assert 1 <= row["flip_rank"] <= 3
+    assert pd.isna(row["reversing"]) or least <= row["reversing"]
+    if not pd.isna(row["reversing"]):
+        assert row["reversing_share"] == row["reversing"] / row["unjudged"]
+        assert 1 <= row["reversing_rank"] <= 3
 
 
 def test_documents_that_only_draw_level_reverse_nothing() -> None:
     qrels = {topic: {"a": 2, "b": 0} for topic in TOPICS}
     ahead, behind = ({topic: {docno: 9.0, "b": 8.0} for topic in TOPICS} for docno in ("a", "u"))
     row = compared({"behind": behind, "ahead": ahead}, qrels, "p@1")
-    assert pd.isna(row["flip"])
+    assert pd.isna(row["reversing"])
     assert abs(row["difference"]) == 1
 
 
@@ -119,13 +119,13 @@ def test_documents_that_the_run_ahead_lists_lift_it_too() -> None:
     behind = {topic: {"b": 9.0, "u": 8.0, "v": 7.0} for topic in TOPICS}
     row = compared({"behind": behind, "ahead": ahead}, qrels, "p@3")
     # Both run lists have u and v at the same ranks: whatever they are, the order stays.
-    assert row["conclusive"]
-    assert pd.isna(row["flip"])
+    assert row["same_order"]
+    assert pd.isna(row["reversing"])
     for topic in TOPICS:
         behind[topic] = {"w": 9.0, "u": 8.0, "v": 7.0}
     row = compared({"behind": behind, "ahead": ahead | {"3": {"b": 9.0, "u": 8.0}}}, qrels, "p@3")
     # Two topics behind: w of all three topics, u and v of none but v of the last, which one list has not.
-    assert row["flip"] == 3
+    assert row["reversing"] == 3
 
 
 @pytest.mark.parametrize("measure", ["rbp", "ndcg@10"])
@@ -135,7 +135,7 @@ def test_topics_that_a_run_lacks_or_without_an_ideal_ranking_do_not_disturb(meas
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
         scores = gradedeval.evaluate(runs, str(SAMPLES / "rivers.qrels"), measure, residuals="total")
-        assert list(gradedeval.compare(scores, draws=100)["conclusive"]) == [False]
+        assert list(gradedeval.compare(scores, draws=100)["same_order"]) == [False]
 
 
 @pytest.mark.parametrize("measure", ["ap", "recall"])
@@ -156,7 +156,7 @@ def test_long_rankings_are_tried_in_larger_steps() -> None:
     # Topic 1 needs 1 + 1/log2(3) more, and topic 2 another 1/log2(3): by 1/log2(i + 1) from the top.
     needed = 1 + 2 / np.log2(3)
     reached = np.cumsum(1 / np.log2(np.arange(depth) + 2))
-    assert row["flip"] == row["flip_rank"] == int(np.argmax(reached > needed + 1e-9)) + 1
+    assert row["reversing"] == row["reversing_rank"] == int(np.argmax(reached > needed + 1e-9)) + 1
     assert row["unjudged"] == depth
 
 
@@ -183,7 +183,7 @@ def test_many_pairs_are_scored_in_few_calls_and_each_as_if_alone(measure: str, m
         drawn = random.Random(1).sample(range(len(together)), 6)
         for row in (together.iloc[number] for number in drawn):
             alone = compared({name: runs[name] for name in (row["run"], row["baseline"])}, qrels, measure)
-            for name in ("flip", "unjudged", "flip_share", "flip_rank"):
+            for name in ("reversing", "unjudged", "reversing_share", "reversing_rank"):
                 assert pd.isna(alone[name]) if pd.isna(row[name]) else alone[name] == row[name]
 
 
@@ -209,7 +209,7 @@ def test_a_table_of_its_own_tells_what_it_takes(tmp_path: Path, cli: Command) ->
     assert "reversals judge documents of the run behind, with the top grade" in table
     rows = pd.read_csv(tmp_path / "out.csv") if cli(*words, "-o", "out.csv").code == 0 else None
     assert rows is not None
-    found = rows[rows["measure"] == "p@1"][["run", "flip", "unjudged", "flip_rank"]].values.tolist()
+    found = rows[rows["measure"] == "p@1"][["run", "reversing", "unjudged", "reversing_rank"]].values.tolist()
     assert found == [["behind", 3, 21, 1], ["far", 13, 31, 1]]
 
     (tmp_path / "close").write_text(SESSION["behind"].replace("20 Q0 u", "20 Q0 a").replace("21 Q0 u", "21 Q0 b"))
@@ -220,10 +220,10 @@ def test_a_table_of_its_own_tells_what_it_takes(tmp_path: Path, cli: Command) ->
 
 
 def test_one_document_is() -> None:
-    row = {"conclusive": False, "flip": 1, "unjudged": 19}
+    row = {"same_order": False, "reversing": 1, "unjudged": 19}
     assert if_fully_judged(row) == "reverses if 1 of 19 unjudged docs is relevant"
     assert if_fully_judged(row | {"unjudged": 1}) == "reverses if 1 of 1 unjudged doc is relevant"
-    assert if_fully_judged(row | {"flip": 1200, "unjudged": 3000}).startswith(
+    assert if_fully_judged(row | {"reversing": 1200, "unjudged": 3000}).startswith(
         "reverses if 1,200 of 3,000 unjudged docs are"
     )
 
@@ -255,8 +255,8 @@ def test_what_can_be_read_once_only_is_unknown(tmp_path: Path, cli: Command) -> 
         warnings.simplefilter("ignore")
         scores = gradedeval.evaluate({"one": rows("a"), "two": rows("v")}, qrels, "ap p@2", residuals="total")
         found = gradedeval.compare(scores).frame
-    assert found["conclusive"].tolist() == [False, False]
-    assert found["flip"].isna().all()
+    assert found["same_order"].tolist() == [False, False]
+    assert found["reversing"].isna().all()
     for name, content in SESSION.items():
         (tmp_path / name).write_text(content)
     table = cli("compare", "ahead", "-", "qrels", "-m", "p@1 p@2", "--judging", stdin=SESSION["behind"].encode()).text

@@ -79,7 +79,7 @@ def test_an_order_that_is_said_to_be_reversible_is(seed: int, unseen: int) -> No
             if row["difference"] > 0
             else low < -1e-9 or high > 1e-9
         )
-        if row["flip"] is None:
+        if row["reversing"] is None:
             said = prospect(row, reversible)
             assert said == "could be reversed" if can else said != "could be reversed", row
 

@@ -84,7 +84,7 @@ def _diffs(case: Case, folder: Path) -> str | None:
     for place, row in left.items():
         other = right[place]
         mirrored = [("rank", "baseline_rank"), ("contribution", "baseline_contribution"), ("score", "baseline_score")]
-        for one, two in [*mirrored, ("settled", "settled"), ("grade", "grade")]:
+        for one, two in [*mirrored, ("same_order", "same_order"), ("grade", "grade")]:
             if not near(row[one], other[two]) or not near(row[two], other[one]):
                 return f"diff mirror: {one} of {place}: {row[one]} and {other[two]}"
         for name in ("difference", "explains"):

@@ -246,7 +246,7 @@ def check_saved(case: Case, folder: Path) -> str | None:
                 continue
             return f"{verb} on saved scores: exit {again.code} instead of {direct.code}: {again.err!r} {direct.err!r}"
         if not direct.code and (
-            wrong := cells_differ(*(without_flips(one.text, "conclusive") for one in (direct, again)))
+            wrong := cells_differ(*(without_flips(one.text, "same_order") for one in (direct, again)))
         ):
             return f"{verb} on saved scores: {wrong}"
     return None

@@ -275,10 +275,10 @@ def draw_packed(dice: random.Random) -> Case:
     run, qrels = awkward(dice)
     packer = dice.choice(list(PACKERS))
     whole = PACKERS[packer](run)
-    form = dice.choice(["cut", "flip", "flip", "tail", "whole"])
+    form = dice.choice(["cut", "reversing", "reversing", "tail", "whole"])
     if form == "cut":
         packed = whole[: dice.randrange(len(whole))]
-    elif form == "flip":
+    elif form == "reversing":
         at = dice.randrange(len(whole))
         packed = whole[:at] + bytes([whole[at] ^ (1 << dice.randrange(8))]) + whole[at + 1 :]
     elif form == "tail":

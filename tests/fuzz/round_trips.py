@@ -95,7 +95,7 @@ def check_gates(case: Case, folder: Path) -> str | None:
     if (
         wrong := command.unclean(by_run)
         or command.unclean(by_scores)
-        or differ(by_run, by_scores, ("settled",), JUDGING)
+        or differ(by_run, by_scores, ("same_order",), JUDGING)
     ):
         return f"check by saved scores: {wrong}"
     words = ["r1", "r2", "r3", "qrels", *case.words, "-q", "-f", "csv"]

@@ -661,7 +661,8 @@ def test_an_upper_bound_is_for_measures_of_which_less_is_better(words: Path, cli
     assert broken.code == 1
     assert (
         broken.text.startswith(
-            "FAIL  worst.run: unjudged@2 0.5000 is above 0.2; topics with the highest scores: 1 0.5000, 10 0.5000, 2 0.5000"
+            "FAIL  worst.run: unjudged@2 0.5000 is above 0.2; "
+            "topics with the highest scores: 1 0.5000, 10 0.5000, 2 0.5000"
         )
         or "topics with the highest scores: 1 0.5000, 2 0.5000" in broken.text
     )

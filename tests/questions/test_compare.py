@@ -69,7 +69,7 @@ def test_a_pair_by_hand(files: Path, cli: Command) -> None:
     assert float(row["relative"]) == pytest.approx(-2 / 7)
     assert float(row["effect"]) == pytest.approx(-0.25 / np.std([0, -0.5, -0.5, 0], ddof=1))
     assert float(row["p"]) == 0.5  # 8 of 16 sign flips: those with the two signs alike
-    assert row["conclusive"] == "True"
+    assert row["same_order"] == "True"
 
 
 def test_all_runs_are_compared_with_the_first_another_or_each_other(files: Path, cli: Command) -> None:
@@ -130,8 +130,8 @@ def test_not_known_is_a_difference_that_the_residual_of_the_run_behind_can_turn(
     words = ("compare", "good.run", "hazy.run", "qrels.txt", "-m", "rr p@2 bpref", "-f", "csv")
     rows = {row["measure"]: row for row in rows_of(cli(*words))}
     # hazy's rr is .25 and could be .875: .5 more for topics 1 and 2, 1 for 3, .5 for 4; good's lead is .625.
-    assert (rows["rr"]["difference"], rows["rr"]["conclusive"]) == ("-0.625", "False")
-    assert rows["bpref"]["conclusive"] == ""
+    assert (rows["rr"]["difference"], rows["rr"]["same_order"]) == ("-0.625", "False")
+    assert rows["bpref"]["same_order"] == ""
     table = cli(*words[:-2], "--judging").text.splitlines()
     orders = [line.split("  ")[-1].strip() for line in table[8:11]]
     # .625 of rr would be a tie; bpref has no bounds
@@ -146,7 +146,7 @@ def test_a_larger_lead_is_conclusive_and_only_the_residual_of_the_lower_run_coun
     def conclusive(first: Any, second: Any) -> bool:
         scores = gradedeval.evaluate({"x": first, "y": second}, qrels, "rr", residuals=True)
         with pytest.warns(EvaluationWarning, match="rr: interval with no end at 95%: too few topics"):
-            return bool(gradedeval.compare(scores)["conclusive"][0])
+            return bool(gradedeval.compare(scores)["same_order"][0])
 
     worst = {"1": {"b": 2.0}, "2": {"b": 2.0}}
     assert not conclusive(sure, hazy)  # .75 could be 1
@@ -168,7 +168,7 @@ def test_topics_that_judging_could_bring_in_are_told() -> None:
         scores = gradedeval.evaluate(runs, qrels, "ap", residuals="total", topics="relevant")
     with pytest.warns(EvaluationWarning, match='topics="relevant" selects now; further judgments may add topics'):
         row = gradedeval.compare(scores, test="sign").frame.iloc[0]
-    assert row[["difference", "lowest", "highest", "conclusive"]].tolist() == [-0.5, -0.5, -0.5, True]
+    assert row[["difference", "lowest", "highest", "same_order"]].tolist() == [-0.5, -0.5, -0.5, True]
 
 
 def test_only_topics_that_every_run_keeps_are_compared(files: Path, cli: Command) -> None:
@@ -311,7 +311,7 @@ def test_every_format_tells_the_seed(files: Path, cli: Command) -> None:
     for form in ("csv", "tsv", "jsonl"):
         assert said in "\n".join(cli("compare", *RUNS, "qrels.txt", "-m", "rr", *seed, "-f", form).messages)
     found = json.loads(cli("compare", *RUNS, "qrels.txt", "-m", "rr bpref", "-f", "json").text)
-    assert [row["conclusive"] for row in found["rows"]][-1] is None
+    assert [row["same_order"] for row in found["rows"]][-1] is None
 
 
 def test_every_line_below_a_latex_table_is_a_comment(files: Path, cli: Command) -> None:
@@ -339,7 +339,7 @@ def test_a_run_with_the_mean_0_has_no_relative_difference(files: Path, cli: Comm
 def test_equal_runs_are_equal(files: Path, cli: Command) -> None:
     (files / "same.run").write_text(lines(RUNS["good.run"]))
     (row,) = compared(cli, "good.run", "same.run", "qrels.txt")
-    assert {"difference": "0.0", "ties": "4", "effect": "0.0", "p": "1.0", "conclusive": "True"}.items() <= row.items()
+    assert {"difference": "0.0", "ties": "4", "effect": "0.0", "p": "1.0", "same_order": "True"}.items() <= row.items()
 
 
 # In Python
@@ -352,7 +352,7 @@ def test_scores_files_and_frames_give_the_same_frame(files: Path, monkeypatch: p
     found = gradedeval.compare(scores).frame
     scores.frame.to_csv("frame.csv", index=False)
     pd.testing.assert_frame_equal(gradedeval.compare(to_matrix(scores)).frame, found)
-    told = [name for name in found.columns if name not in (*COLUMNS, "lowest", "highest", "conclusive")]  # read again
+    told = [name for name in found.columns if name not in (*COLUMNS, "lowest", "highest", "same_order")]  # read again
     for other in (scores.frame, "frame.csv", Path("frame.csv")):
         pd.testing.assert_frame_equal(gradedeval.compare(other)[told], found[told])
 

@@ -57,7 +57,7 @@ def test_by_hand() -> None:
     worst = found.topics[found.topics["measure"] == "rr(rel=3)"].iloc[0]
     assert (worst["topic"], worst["baseline_score"], worst["score"]) == ("t", 1, pytest.approx(1 / 3))
     assert worst["difference"] == pytest.approx(-2 / 3)
-    assert (worst["residual"], worst["settled"]) == (pytest.approx(2 / 3), False)  # x could be the relevant one
+    assert (worst["residual"], worst["same_order"]) == (pytest.approx(2 / 3), False)  # x could be the relevant one
     rows = by_docno(Diff("A", "B", found.topics, found.documents[found.documents["measure"] == "dcg"], [], ""))
     assert {docno: row["change"] for docno, row in rows.items()} == {
         "a": "fell",
@@ -115,7 +115,7 @@ def test_a_run_and_itself_differ_in_nothing() -> None:
     found = diff(BM25, BM25, QRELS, "ndcg@10 ap")
     assert found.documents.empty
     assert not found.topics["difference"].any()
-    assert found.topics["settled"].all()
+    assert found.topics["same_order"].all()
     assert found.only("worse").topics.empty
 
 
@@ -145,7 +145,7 @@ def test_an_unjudged_document_explains_a_fall_of_a_real_run() -> None:
     runs = [str(DATA / "covid-round1" / "runs" / f"{name}.gz") for name in ("BRPHJ_NLP1", "TU_Vienna_TKL_1")]
     found = diff(*runs, str(DATA / "covid-round1" / "qrels.txt"), "ndcg@10").only("worse", "1")
     (topic,) = found.topics.to_dict("records")
-    assert not topic["settled"]
+    assert not topic["same_order"]
     risen = found.documents[found.documents["above"].notna()]
     assert "i6pv90s9" in set(risen["docno"])
     assert set(risen["above"]) == {"cks6aij2"}

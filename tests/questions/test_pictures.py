@@ -94,14 +94,14 @@ def test_topics_are_differences_in_order_and_grey_where_open(scores: gradedeval.
     differences = gradedeval.topic_differences(two(scores)).frame
     own = differences[differences["measure"] == "err@20"].reset_index(drop=True)
     assert own["difference"].is_monotonic_decreasing
-    assert not own["settled"].all()
+    assert not own["same_order"].all()
     gradedeval.plot.topics(two(scores), "err@20", ax=ax)
     drawn = {label.rpartition(":")[0] or label: group for label, group in bars(ax).items()}
     heights = dict(zip(own.index, own["difference"], strict=True))
     for name, kind in (
-        ("neural better", own["settled"] & (own["difference"] > 0)),
-        ("bm25 better", own["settled"] & (own["difference"] < 0)),
-        ("could be reversed", ~own["settled"]),
+        ("neural better", own["same_order"] & (own["difference"] > 0)),
+        ("bm25 better", own["same_order"] & (own["difference"] < 0)),
+        ("could be reversed", ~own["same_order"]),
     ):
         found = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in drawn[name]}
         assert found == {place: heights[place] for place in own.index[kind.astype(bool)]}, name
@@ -129,7 +129,7 @@ def test_what_is_settled_is_worked_out_by_hand() -> None:
     of_b = [("b", "1", 0.7, 0.3), ("b", "2", 0.6, 0.0), ("b", "3", 0.2, 0.1)]
     frame = pd.DataFrame(of_a + of_b, columns=["run", "topic", "score", "residual"]).assign(measure="err@20")
     found = gradedeval.topic_differences(frame).frame.set_index("topic")
-    assert found["settled"].to_dict() == {"1": True, "2": False, "3": True}
+    assert found["same_order"].to_dict() == {"1": True, "2": False, "3": True}
     np.testing.assert_allclose(found.loc[["1", "2", "3"], ["low", "high"]], [[0.1, 0.5], [-0.1, 0.1], [-0.2, -0.1]])
 
 

@@ -397,7 +397,7 @@ def files(tmp_path: Path) -> Path:
 
 TWO = ("weights", "first.run", "second.run", "qrels.txt")
 LACKS = (
-    "second.run: 1 of 2 judged topics is missing from the run (2) and is scored as an empty ranking; "
+    "second.run: 1 of 2 judged topics is missing from the run (2) and counts as an empty ranking; "
     + "exclude it with --topics both"
 )
 

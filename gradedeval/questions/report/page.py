@@ -191,8 +191,8 @@ def unknowns(found: Findings) -> list[dict[str, Any]]:
     parts = []
     for column, measure in enumerate(found.measures):
         own = [row for row in found.compared.rows if row["measure"] == measure.label]
-        open_ = [row for row in own if row["conclusive"] is False]
-        open_.sort(key=lambda row: (row["flip"] is None, row["flip"] or 0))
+        open_ = [row for row in own if row["same_order"] is False]
+        open_.sort(key=lambda row: (row["reversing"] is None, row["reversing"] or 0))
         topics = _on_topics(found, column)
         parts.append(
             {
@@ -212,9 +212,9 @@ def _same_order(own: list[dict[str, Any]], topics: str) -> str:
     """Which pairs keep their order by a measure."""
     if not own:
         return "Not compared: there is no topic that all runs are scored on."
-    if all(row["conclusive"] is None for row in own):
+    if all(row["same_order"] is None for row in own):
         return "This measure has no residual: what unjudged documents could change is not known."
-    parts, same = [], [row for row in own if row["conclusive"] is True]
+    parts, same = [], [row for row in own if row["same_order"] is True]
     for sign, order in ((1, "higher than"), (-1, "lower than"), (0, "equal to")):
         runs = [row["run"] for row in same if (row["difference"] > 0) - (row["difference"] < 0) == sign]
         if runs:
@@ -240,11 +240,11 @@ def _reversing(row: dict[str, Any], topics: str, reversible: frozenset[Pair]) ->
     pair = f"The order of {ahead} (higher by {abs(difference):.4f}{topics}) and {behind}"
     if difference == 0:
         pair = f"The tie of {run} and {baseline}{topics}"
-    if row["flip"] is None:
+    if row["reversing"] is None:
         return f"{pair} {_PROSPECTS[prospect(row, reversible)]}"
-    count, of = row["flip"], row["unjudged"]
+    count, of = row["reversing"], row["unjudged"]
     are = f"{count:,} of {of:,} unjudged {plural(of, 'document')} {'is' if count == 1 else 'are'} relevant"
-    return f"{pair} reverses if {are} (of the top grade), the lowest of them at rank {row['flip_rank']}"
+    return f"{pair} reverses if {are} (of the top grade), the lowest of them at rank {row['reversing_rank']}"
 
 
 def sizes(found: Findings) -> Iterator[str]:

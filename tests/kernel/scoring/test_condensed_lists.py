@@ -88,7 +88,7 @@ def test_runs_are_compared_by_it() -> None:
         warnings.simplefilter("ignore")
         scores = gradedeval.evaluate(runs, qrels, "P(judged_only=True)@1", residuals=True)
         (row,) = gradedeval.compare(scores, draws=10).frame.to_dict("records")
-    assert (row["difference"], row["conclusive"]) == (-1, None)
+    assert (row["difference"], row["same_order"]) == (-1, None)
 
 
 def test_what_goes_by_the_ranks_of_the_run_refuses_it(tmp_path: Path) -> None:

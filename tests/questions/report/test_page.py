@@ -79,12 +79,12 @@ def test_marks_wins_and_sentences_are_those_of_compare() -> None:
         assert ("*" in text) == (pair["p_corrected"] <= 0.05) == ("significant" in text)
         assert text.endswith(f"{pair['wins']}/{pair['ties']}/{pair['losses']}")
     assert "won/tied/lost" not in "".join(rows[NAMES[0]])
-    flips = frame[frame["flip"].notna()]
+    flips = frame[frame["reversing"].notna()]
     assert len(flips)
     for flip in flips.to_dict("records"):
-        said = f"reverses if {flip['flip']:,} of {flip['unjudged']:,} unjudged documents are relevant"
-        assert f"{said} (of the top grade), the lowest of them at rank {flip['flip_rank']}" in whole().words
-    assert whole().words.count("The order of rivers") == int(frame["conclusive"].eq(False).sum())
+        said = f"reverses if {flip['reversing']:,} of {flip['unjudged']:,} unjudged documents are relevant"
+        assert f"{said} (of the top grade), the lowest of them at rank {flip['reversing_rank']}" in whole().words
+    assert whole().words.count("The order of rivers") == int(frame["same_order"].eq(False).sum())
 
 
 @pytest.mark.exhaustive

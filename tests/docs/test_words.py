@@ -1,0 +1,69 @@
+"""What is written for users is in the words of the glossary: one term for one concept, and none of the wordings that
+pages and messages once had in place of a term."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from support.paths import ROOT
+from support.words import sentences
+
+INSTEAD = {
+    r"\bcompletely or not at all\b": "atomically",
+    r"\b(what|how|as) (users|everybody|they) look(s|ed)? at\b": "examination",
+    r"\blooked at\b": "examined",
+    r"\bwhatever\b": "regardless of, at any, no matter how",
+    r"\bprecision over recall\b(?! curve)": "precision-recall curve",
+    r"\b(less|more) is better\b": "lower or higher is better",
+    r"\bneither more nor less\b": "no preferred direction",
+    r"\b(is|are) no (number|probability|probabilities|percentage|measure|file)\b": "is not a",
+    r"\b(?<!sign )(flips?|flipped|settled|unsettled|conclusive)\b": "reverse, same order",
+    r"\bturn(s|ed)? (it )?(a)?round\b": "reverse",
+    r"\bgo(es)? by name\b": "ordered by name",
+    r"\bthat nobody (judged|read)\b": "unjudged",
+    r"\bcounts? as empty\b(?! ranking)": "counts as an empty ranking",
+    r"\b(is|are) told\b": "is reported",
+    r"\bdirector(y|ies)\b": "folder",
+    r"\bdocument ids?\b": "docno",
+    r"\bquer(y|ies) ids?\b": "topic",
+    r"\bthe nearest first\b": "the closest first",
+    r"\bnon-relevant documents? found\b": "retrieved",
+    r"\bhow scores went\b": "scores over time",
+    r"\bp values?\b": "p-value",
+}
+"""Pattern -> what the field says."""
+
+TERMS_OF_OTHERS = re.compile(r"`[^`]*`|query_id|doc_id|working directory")
+"""Code, and the names that other tools give their fields."""
+
+
+@pytest.mark.parametrize("pattern", INSTEAD)
+def test_messages_and_help_use_the_terms_of_the_field(pattern: str) -> None:
+    found = {
+        sentence.place: sentence.text[:120]
+        for sentence in sentences()
+        if re.search(pattern, TERMS_OF_OTHERS.sub("", sentence.text), re.IGNORECASE)
+    }
+    assert not found, f"write: {INSTEAD[pattern]}"
+
+
+@pytest.mark.parametrize("pattern", INSTEAD)
+def test_pages_use_them_too(pattern: str) -> None:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    found = [
+        f"{page.relative_to(ROOT)}:{number}: {line[:120]}"
+        for page in pages
+        for number, line in enumerate(page.read_text(encoding="utf-8").split("\n"), 1)
+        if re.search(pattern, TERMS_OF_OTHERS.sub("", line), re.IGNORECASE)
+    ]
+    assert not found, f"write: {INSTEAD[pattern]}"
+
+
+def test_the_script_finds_messages_hints_help_and_headings() -> None:
+    texts = {sentence.text for sentence in sentences()}
+    assert "is not a number" in " ".join(texts)
+    assert "if fully judged" in texts  # a heading
+    assert any(text.startswith("Rank documents by score;") for text in texts)  # help of an option
+    assert any(text.startswith("Expected reciprocal rank") for text in texts)  # help of a measure

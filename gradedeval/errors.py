@@ -51,7 +51,7 @@ class Flag(str):
 
     def __new__(cls, flag: str, keyword: str = "") -> Flag:
         keyword = keyword or (flag[2:].replace("-", "_") if flag.startswith("--") else flag)
-        said = super().__new__(cls, _both(flag, keyword))
+        said = super().__new__(cls, either(flag, keyword))
         said.flag, said.keyword = flag, keyword
         return said
 
@@ -62,10 +62,11 @@ class Flag(str):
         if not value:
             return str(self)
         words = " or ".join(map(_in_python, value.split(" or ")))
-        return _both(self.flag if value == "True" else f"{self.flag} {value}", f"{self.keyword}={words}")
+        return either(self.flag if value == "True" else f"{self.flag} {value}", f"{self.keyword}={words}")
 
 
-def _both(flags: str, keywords: str) -> str:
+def either(flags: str, keywords: str) -> str:
+    """A text that is the first at the prompt, and the second in Python."""
     parts = (re.sub(f"[{_FLAG}-{_END}]", "", part) for part in (flags, keywords))
     return f"{_FLAG}{_KEYWORD.join(parts)}{_END}"
 
@@ -203,6 +204,9 @@ def _rebuild(parts: dict[str, Any]) -> InputError:
     return InputError(**parts)
 
 
+TRACE = either("--debug shows the traceback", "its traceback stands above")
+
+
 def failure(error: BaseException, place: str, problem: str, hint: str = "", *, usage: bool = False) -> InputError:
     """The message of a user's own code that failed: `my.py:7: measure 'x': failed (ZeroDivisionError: …)`, with the
     traceback for those who ask for it.
@@ -239,6 +243,11 @@ class NotImportable(InputError, PicklingError):
         what = f"other processes cannot import it from {source}"
         hint = "put it into a package that they have too, which offers it by the entry point gradedeval.measures"
         super().__init__(f"measure {name}", what, hint, usage=True)
+
+
+def as_said(text: str) -> str:
+    """A message as it is said here: with flags where a command runs, and else with keywords."""
+    return with_flags(text) if at_prompt() else with_keywords(text)
 
 
 class EvaluationWarning(UserWarning):

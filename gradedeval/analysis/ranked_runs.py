@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints, positions_of, ranks
-from gradedeval.errors import InputError, failure, flag
+from gradedeval.errors import TRACE, InputError, failure, flag
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.diversity import Intents
 from gradedeval.kernel.measures.gains import Gains, Sample
@@ -377,7 +377,7 @@ def _details(measure: Measure, gains: Gains) -> dict[str, Floats]:
     except InputError:
         raise
     except Exception as error:  # as in `scoring`
-        hint = "fix it; --debug shows the traceback"
+        hint = f"fix it; {TRACE}"
         raise failure(error, f"measure '{measure}'", "`details` failed", hint) from error
     for name, shape in shapes.items():
         if shape not in ((topics, width), (topics, width + 1)):

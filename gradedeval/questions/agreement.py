@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 from gradedeval import kernel
 from gradedeval.analysis import ranked_runs, score_matrix
 from gradedeval.arrays import Bools, Floats, Ints, np, positions_of, ranks
-from gradedeval.errors import InputError, check_choice, did_you_mean, flag, plural, shorten, tell, visible
+from gradedeval.errors import InputError, check_choice, did_you_mean, either, flag, plural, shorten, tell, visible
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -454,7 +454,8 @@ class Agreement(InNotebook):
         blocks.append(Table([Column("topic"), *numbers], some))
         left_out = len(rows) - len(some) + (topic is None)
         if left_out > 0:
-            blocks.append(f"{left_out} more {plural(left_out, 'topic')}: --top N")
+            top_n = either("--top N", f".shown(top={len(rows)})")
+            blocks.append(f"{left_out} more {plural(left_out, 'topic')}: {top_n}")
         return Document(blocks, str(found.settings))
 
 

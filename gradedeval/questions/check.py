@@ -15,7 +15,7 @@ from gradedeval.cli.arguments import OF_FILE, check_history, measure_table, run_
 from gradedeval.cli.many_runs import scores_with_baseline, tell_assumptions
 from gradedeval.cli.options import HISTORY
 from gradedeval.cli.output import say, write
-from gradedeval.errors import InputError, Note, flag, plural, tell, visible
+from gradedeval.errors import Flag, InputError, Note, either, flag, plural, tell, visible
 from gradedeval.kernel import (
     Column,
     Document,
@@ -171,7 +171,13 @@ def baseline_notes(matrix: Matrix, baseline: str | None) -> list[str]:
     if count == of:
         return []
     what = f"baseline '{baseline}' has scores of {count} of {of} {plural(of, 'topic')}: drops elsewhere go unnoticed"
-    return [Note(what, f"--min-topics {of} makes that an error", kind="baseline-topics")]
+    return [
+        Note(
+            what,
+            f"{either(f'--min-topics {of}', f'a bound min-topics of {of}')} makes that an error",
+            kind="baseline-topics",
+        )
+    ]
 
 
 def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, settings: TestSettings) -> list[Verdict]:
@@ -207,7 +213,7 @@ def direction_notes(matrix: Matrix, bounds: Iterable[Bound]) -> list[str]:
         better = matrix.reading(matrix.measure_index(bound.measure)).better
         if (bound.kind, better) in (("min", "lower"), ("max", "higher")):
             what = f"{better} is better by {bound.measure}, so this bound passes worse runs"
-            other = "--max" if bound.kind == "min" else "--min"
+            other = Flag("--max", "max") if bound.kind == "min" else Flag("--min", "min")
             notes.append(f"{bound.place or f'{bound.kind} {bound.measure}'}: {what}; use {other} to refuse it")
     return notes
 
@@ -380,7 +386,7 @@ def _of_test(both: Paired, bound: Bound, p: float, method: str) -> tuple[float, 
 
 def _of_unjudged(alone: Paired, unjudged: Floats, bound: Bound) -> tuple[float, bool, str]:
     if np.isnan(unjudged).any():
-        hint = "set a minimum share of judged documents instead: --min judged@10=0.8"
+        hint = f"set a minimum share of judged documents instead: {either('--min judged@10=0.8', 'min judged@10')}"
         raise InputError(bound.place, f"{bound.measure} has no residual", hint, usage=True)
     rise = float(alone.reading.summarize_rises(alone.score[0], unjudged))
     passed = rise <= bound.limit + TOLERANCE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 from gradedeval import kernel
 from gradedeval.analysis import difference_bounds, flips, ranked_runs, score_matrix
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
-from gradedeval.errors import InputError, check_choice, did_you_mean, flag, plural, shorten, tell, visible
+from gradedeval.errors import InputError, check_choice, did_you_mean, either, flag, plural, shorten, tell, visible
 from gradedeval.kernel import (
     Column,
     Document,
@@ -267,7 +267,8 @@ class Diff(InNotebook):
             if some:
                 blocks.append(_topics(shown, some, names, decimals))
             if len(changed) > len(some):
-                blocks.append(f"{len(changed) - len(some)} more {plural(len(changed) - len(some), 'topic')}: --top N")
+                more, top_n = len(changed) - len(some), either("--top N", f".shown(top={len(changed)})")
+                blocks.append(f"{more} more {plural(more, 'topic')}: {top_n}")
         return Document(blocks, self.signature)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from gradedeval import kernel
 from gradedeval.arrays import np
 from gradedeval.cli.arguments import check_standard_input, usage
-from gradedeval.errors import SHOWN, InputError, plural, shorten, visible
+from gradedeval.errors import SHOWN, InputError, either, flag, plural, shorten, visible
 from gradedeval.kernel import (
     DEFAULT,
     Column,
@@ -57,6 +57,7 @@ Everything = Annotated[bool, Setting("List every problem, not only the first ten
 
 
 DEPTHS = (10, 20, 100)
+ALL = either("--all", ".shown(everything=True)")
 
 
 @dataclass
@@ -278,7 +279,9 @@ def check_relevant(judged: Judgments, qrels: Qrels, measures: Sequence[Measure])
         if topics:
             names = ", ".join(scorer.measures[column].label for column in columns)
             what = f"{len(topics)} of {len(qrels)} topics without a document relevant to {names} ({shorten(topics)})"
-            judged.warn("relevant", what, "they score 0 and count in means, unless --topics relevant leaves them out")
+            judged.warn(
+                "relevant", what, f"they score 0 and count in means, unless {flag.topics:relevant} leaves them out"
+            )
 
 
 def check_tie_effects(run: Submission, facts: Facts, qrels: Qrels, measures: Sequence[Measure]) -> None:
@@ -390,7 +393,7 @@ def lint_runs(
             check_tie_effects(run, facts, valid, chosen)
         elif facts.tied:
             what = f"{facts.tied} of {facts.documents} documents tied"
-            run.warn("ties", what, "order falls back to docno; use --qrels to see the effect")
+            run.warn("ties", what, f"order falls back to docno; use {flag.qrels} to see the effect")
         run.forget()
         report.runs.append(run)
         report.facts.append(facts)
@@ -421,7 +424,7 @@ def _problems(file: Submission, show_all: bool) -> str:
         lines += [f"  {weight:<8} {_said(file, defect)}" for defect in shown]
         rest = len(defects) - len(shown)
         if rest:
-            lines.append(f"  {weight:<8} {rest} more of the kind '{kind}'; --all lists them")
+            lines.append(f"  {weight:<8} {rest} more of the kind '{kind}'; {ALL} lists them")
     return "\n".join(lines)
 
 
@@ -466,7 +469,7 @@ def _of_kind(kind: str, pairs: list[tuple[Submission, Defect]], folder: str, sho
             said = _said(file, defect, len(hints) > 1)
             lines.append(f"  {visible(file.place.removeprefix(folder))}: {said.replace(visible(folder), '')}{more}")
     if len(by_file) > SHOWN and not show_all:
-        lines.append(f"  {len(by_file) - SHOWN} more files; --all lists them")
+        lines.append(f"  {len(by_file) - SHOWN} more files; {ALL} lists them")
     return "\n".join(lines)
 
 

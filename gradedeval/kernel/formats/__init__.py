@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from gradedeval.errors import InputError, did_you_mean, flag, visible
+from gradedeval.errors import InputError, as_said, did_you_mean, flag, visible
 from gradedeval.kernel.formats.tables import PAGE as PAGE
 from gradedeval.kernel.formats.tables import PLAIN
 from gradedeval.kernel.formats.tables import Column as Column
@@ -175,7 +175,7 @@ def render(
     if form not in FORMATS:
         hint = did_you_mean(form, FORMATS) or f"choose from {', '.join(FORMATS)}"
         raise InputError(flag.format, f"unknown format '{form}'", hint, usage=True)
-    document = make(FORMATS[form].layout)
+    document = make(FORMATS[form].layout).in_words(as_said)
     if FORMATS[form].layout != "wide":
         return FORMATS[form].write(document, digits)
     from gradedeval.kernel.formats.fitting import for_people

@@ -164,6 +164,10 @@ class InNotebook:
         """The tables, for people or for programs."""
         raise NotImplementedError
 
+    def shown(self, **how: Any) -> InNotebook:
+        """The same, shown as the keywords of `document` say: as in `found.shown(top=100)`."""
+        return _Shown(self, how)
+
     def _shortened(self, layout: Layout) -> Document:
         document = self.document(layout)
         return replace(document, blocks=[_ends(one) if isinstance(one, Table) else one for one in document.blocks])
@@ -184,6 +188,19 @@ class FrameResult(InNotebook):
 
     def __repr__(self) -> str:
         return repr(self.frame)
+
+
+class _Shown(InNotebook):
+    """A result as some keywords show it."""
+
+    def __init__(self, found: InNotebook, how: dict[str, Any]) -> None:
+        self.found, self.how = found, how
+
+    def document(self, layout: Layout) -> Document:
+        return self.found.document(layout, **self.how)
+
+    def __repr__(self) -> str:
+        return render(self.document, "table")
 
 
 def _ends(table: Table) -> Table:

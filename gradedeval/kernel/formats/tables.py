@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from gradedeval.errors import visible
@@ -226,6 +226,11 @@ class Document:
     legend: Marked = ()
     runs: Sequence[str] = ()
     messages: bool = False
+
+    def in_words(self, words: Callable[[str], str]) -> Document:
+        """The document with its paragraphs in the words of who reads them: options as flags, or as keywords."""
+        blocks = [words(one) if isinstance(one, str) else one for one in self.blocks]
+        return self if blocks == list(self.blocks) else replace(self, blocks=blocks)
 
     @property
     def table(self) -> Table:

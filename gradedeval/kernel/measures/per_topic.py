@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from gradedeval.arrays import Floats, np
-from gradedeval.errors import InputError, failure, shown
+from gradedeval.errors import TRACE, InputError, failure, shown
 from gradedeval.kernel.measures.gains import Gains
 from gradedeval.kernel.trec.lines import decode
 
@@ -33,7 +33,7 @@ def of_batch(function: Callable[..., Any]) -> Callable[..., Floats]:
             except InputError:
                 raise
             except (Exception, SystemExit) as error:
-                hint = "fix its function; --debug shows the traceback"
+                hint = f"fix its function; {TRACE}"
                 raise failure(error, _place(function, g, row), "failed", hint) from error
             found[row] = _number(value, function, g, row)
         return found

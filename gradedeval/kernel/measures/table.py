@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 
 from gradedeval.arrays import Floats, np
-from gradedeval.errors import InputError, failure
+from gradedeval.errors import TRACE, InputError, failure
 from gradedeval.kernel.measures.definition import Definition, Measure
 from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, binary_table, graded_table, threshold_table
 
@@ -116,7 +116,7 @@ def run_measure(measure: Measure, gains: Gains) -> Floats:
         if is_ours:
             raise
         # A user's own measure: its errors are messages, not our tracebacks.
-        hint = "fix its function; --debug shows the traceback"
+        hint = f"fix its function; {TRACE}"
         if _is_of_topic(measure.definition, error):
             hint = "a function of one topic's grades needs @gradedeval.measure(per_topic=True)"
         raise failure(error, f"measure '{measure}'", "failed", hint) from error

@@ -262,12 +262,14 @@ def shares_work(function: Asked) -> Asked:
 
     @wraps(function)
     def shared(*given: Any, **keywords: Any) -> Any:
-        jobs, progress = keywords.get("jobs", 1), keywords.get("progress", False)
-        if at_prompt() or (jobs == 1 and not progress):
+        if at_prompt():
+            return function(*given, **keywords)
+        jobs, progress = numbers.JOBS.check(keywords.get("jobs", 1)), keywords.get("progress", False)
+        if jobs == 1 and not progress:
             return function(*given, **keywords)
         from gradedeval.kernel.parallel.workers import asked_for  # not for a help page
 
-        with asked_for(numbers.JOBS.check(jobs), bool(progress)):
+        with asked_for(jobs, bool(progress)):
             return function(*given, **keywords)
 
     return shared  # type: ignore[return-value]

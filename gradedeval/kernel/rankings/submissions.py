@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Literal
 
 from gradedeval.arrays import Floats, Ints, np
-from gradedeval.errors import InputError, plural, visible, with_flags
+from gradedeval.errors import InputError, as_said, flag, plural, visible
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.options.definition import Labels
 from gradedeval.kernel.rankings import objects
@@ -97,7 +97,7 @@ class Submission:
             else:
                 _add_lines(run, form, stream)
 
-        _read(path, run, wanted, "give qrels with --qrels; a run has lines of", add)
+        _read(path, run, wanted, f"give qrels with {flag.qrels}; a run has lines of", add)
         if not run.topics and not run.defects:
             run.error("empty", "no documents", line_reader.expected_lines(RUN))
         return run
@@ -107,10 +107,10 @@ class Submission:
         self.error(kind, problem, hint, line)
 
     def error(self, kind: str, problem: str, hint: str = "", line: int | None = None) -> None:
-        self.defects.append(Defect("error", kind, self._place(line), with_flags(problem), with_flags(hint)))
+        self.defects.append(Defect("error", kind, self._place(line), *map(as_said, (problem, hint))))
 
     def warn(self, kind: str, problem: str, hint: str = "", line: int | None = None) -> None:
-        self.defects.append(Defect("warning", kind, self._place(line), with_flags(problem), with_flags(hint)))
+        self.defects.append(Defect("warning", kind, self._place(line), *map(as_said, (problem, hint))))
 
     def _place(self, line: int | None) -> str:
         return self.place if line is None else f"{self.place}:{line}"
@@ -233,7 +233,7 @@ def _check_columns(run: Submission, columns: dict[bytes, int], bad_ranks: list[i
     if odd:
         column, line = next(iter(odd.items()))
         what = f"the second column is '{decode(column)}', not Q0"
-        run.warn("Q0", what, "write Q0, unless it is a document type for --costs", line)
+        run.warn("Q0", what, f"write Q0, unless it is a document type for {flag.costs}", line)
     if bad_ranks:
         what = f"{len(bad_ranks)} {plural(len(bad_ranks), 'rank')} not a number, the first on this line"
         run.warn("rank", what, "number ranks from 1", bad_ranks[0])

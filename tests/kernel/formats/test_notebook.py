@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +16,7 @@ import pytest
 
 import gradedeval
 from gradedeval import clicks
-from gradedeval.kernel.formats.frames import ENDS, InNotebook
+from gradedeval.kernel.formats.frames import ENDS, InNotebook, to_frame
 
 HOSTILE = [f"{name}\udce9" for name in ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<b>&amp;</b>")]
 QRELS = {HOSTILE[1]: {HOSTILE[0]: 2, "b": 1, "c": 0}, "2": {"a": 1, "b": 0}}
@@ -103,9 +104,7 @@ FRAMES: dict[str, Callable[[], Any]] = {
     "plan_topics": lambda: gradedeval.plan_topics(SCORES()),
     "anova": lambda: gradedeval.anova(SCORES()),
     "check": lambda: gradedeval.check(SCORES(), [gradedeval.Bound("min", "err", 0.1)]),
-    "clicks.measures": lambda: clicks.measures(
-        pd.DataFrame({"topic": [HOSTILE[0]], "clicks": [[1]], "shown": [["a"]]})
-    ),
+    "clicks.measures": lambda: clicks.measures(to_frame({"topic": [HOSTILE[0]], "clicks": [[1]], "shown": [["a"]]})),
 }
 
 
@@ -136,3 +135,64 @@ def test_a_report_of_lint_is_a_frame(tmp_path: Path) -> None:
     report = gradedeval.lint(tmp_path / "a.run")
     assert (report["kind"].tolist(), report.errors, len(report)) == (["duplicate"], 1, 1)
     assert "duplicate" in report._repr_html_()
+
+
+MANY = [str(topic) for topic in range(80)]
+LONG_QRELS = {topic: {"a": 2, "b": 1, "c": 0} for topic in MANY}
+LONG_RUNS = {
+    "one": {topic: {"a": 3.0, "b": 2.0, "c": 1.0} for topic in MANY},
+    "two": {topic: {"a": 1.0, "c": 3.0, "n": 3.0} for topic in MANY},
+}
+
+
+def long_scores() -> gradedeval.Scores:
+    return gradedeval.evaluate(LONG_RUNS, LONG_QRELS, "err ndcg", residuals="total")
+
+
+LONG: dict[str, Callable[[], Any]] = {
+    "diff": lambda: gradedeval.diff({"one": LONG_RUNS["one"]}, {"two": LONG_RUNS["two"]}, LONG_QRELS),
+    "agreement": lambda: gradedeval.agreement(LONG_RUNS),
+    "compare": lambda: gradedeval.compare(long_scores(), draws=50),
+    "risk": lambda: gradedeval.risk(long_scores()),
+    "check": lambda: gradedeval.check(
+        long_scores(), [gradedeval.Bound("max", "err", 0.1), gradedeval.Bound("max-drop", "err", 0.1)], baseline="one"
+    ),
+}
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+
+
+@pytest.mark.parametrize("name", [*RESULTS, *FRAMES, *LONG])
+def test_what_a_notebook_shows_names_no_flags(name: str) -> None:
+    """Options are keywords to who calls from Python: in tables, below them, and in what is told."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        result = (RESULTS | FRAMES | LONG)[name]()
+        page = result._repr_html_()
+    assert FLAG.findall(page) == []
+    assert [said for one in told for said in FLAG.findall(str(one.message))] == []
+    assert not set("\ufdd0\ufdd1\ufdd2") & set(page)
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+@pytest.mark.parametrize("name", ["diff", "agreement"])
+def test_a_notebook_says_how_more_topics_are_shown_and_shows_them(name: str) -> None:
+    result = LONG[name]()
+    said = re.search(r"(\d+) more topics: \.shown\(top=(\d+)\)", result._repr_html_())
+    assert said is not None
+    whole = result.shown(top=int(said[2]))
+    assert "more topics" not in whole._repr_html_()
+    assert "more topics" not in repr(whole)
+    assert repr(whole).count("\n") > 80
+
+
+def test_lint_shows_everything_where_it_is_asked_to(tmp_path: Path) -> None:
+    run = tmp_path / "a.run"
+    run.write_text("".join(f"1 Q0 d{rank} {rank} {rank}x t\n" for rank in range(30)))
+    report = gradedeval.lint(run)
+    page = report._repr_html_()
+    assert ".shown(everything=True)" in page
+    assert FLAG.findall(page) == []
+    assert "more of the kind" not in report.shown(everything=True)._repr_html_()
+    (tmp_path / "qrels").write_text("1 0 d1 0\n")
+    found = gradedeval.lint(run, tmp_path / "qrels")
+    assert FLAG.findall(" ".join(found["hint"])) == []

@@ -484,7 +484,7 @@ def test_every_format_has_the_same_weights(files: Path, cli: Command) -> None:
         ("w.csv", "rank,p@1\n1,"),
         ("w.tsv", "rank\tp@1\n1\t"),
         ("w", "rank,p@1\n"),
-        ("w.json", '{"signature"'),
+        ("w.json", '{"form": 1,'),
         ("w.md", "|   rank |"),
         ("w.txt", "rank "),
     ],

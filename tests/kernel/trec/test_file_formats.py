@@ -324,9 +324,9 @@ def test_lint_says_the_format(folder: Path, cli: Command) -> None:
     (folder / "q.csv").write_text("query,url,label\n51,d7,1\n51,d7,2\n")
     text = cli("lint", "ms.tsv", "--qrels", "q.csv").text
     assert "ms.tsv (format msmarco): 0 errors" in text
-    assert "ms.tsv: has no scores; its documents are ordered by rank" in text
+    assert "  warning  has no scores; its documents are ordered by rank" in text
     assert "q.csv (format csv): 1 error" in text
-    assert "q.csv:3: duplicate" in text
+    assert "  error    line 3: duplicate" in text
 
 
 # Files of other tools ---------------------------------------------------------------------------------------------
@@ -464,5 +464,5 @@ def test_qrels_of_ir_datasets_are_those_of_the_package(
     said = [cli("trec.run", f"ir_datasets:{name}").messages for name in ("rivers", "streams")]
     assert said == [
         ["ir_datasets:rivers: ir_datasets says: no internet here; try it with the package, or give a file"],
-        ["ir_datasets:streams: unknown to ir_datasets; see its website for the names"],
+        ["ir_datasets:streams: unknown to ir_datasets; see https://ir-datasets.com for the names"],
     ]

@@ -170,7 +170,7 @@ def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0) -> Non
     labels = [str(handle.get_label()) for handle in handles]
     # A letter is about as wide as half its height; beside it stand the line and two gaps.
     points = float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
-    widths = [points / 72 * (0.52 * len(label) + 3.8) for label in labels]
+    widths = [points / 72 * (0.58 * len(label) + 3.8) for label in labels]
     columns = _columns_within(widths, inches_of(ax)[0] * 1.05)
     looks = {name: STYLE[f"legend.{name}"] for name in ("frameon", "handlelength", "columnspacing", "borderpad")}
     ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, bottom), ncols=columns, borderaxespad=0.2,

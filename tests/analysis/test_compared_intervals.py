@@ -159,9 +159,8 @@ def test_the_report_says_what_its_intervals_are(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvaluationWarning)
         page = gradedeval.html_report(RUNS, QRELS, "err@20 ap", test="bootstrap", draws=999)
-    assert "95% interval, of this pair alone" in page
     assert "bootstrap, 999 draws, seed 0" in page
-    assert "95% interval: differences that the test does not reject for this pair alone" in page
+    assert page.count("95% interval: differences that the test does not reject for this pair alone") == 2
 
 
 def test_a_table_to_publish_leaves_a_pair_without_p_unmarked() -> None:

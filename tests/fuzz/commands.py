@@ -81,6 +81,7 @@ WORDS = {
     "TIME": ["2026-01-05", "2026-01-05T10:00:00Z", "60m", "1h", "90s"],
     "TEXT": ["text", "ä", "a,b", "=1+1"],
     "ID": [*TOPICS, "9"],
+    "TOPIC": [*TOPICS, "9"],
     "NAME": ["a.run", "holm", "ap", "err", "b"],
     "TEST": ["t", "randomization", "anova"],
     "COLUMN": ["kind", "user", "session", "none"],
@@ -130,10 +131,10 @@ def arguments(name: str, metavar: str, dice: random.Random) -> list[str]:
     if name in CALLED:
         return [dice.choice(CALLED[name])]
     words = []
-    for group in re.findall(r"\[[^]]*\]|\S+", metavar):
+    for group in re.findall(r"\[[^]]*\](?:\.\.\.)?|\S+", metavar):
         if group.startswith("[") and dice.random() < 0.4:
             continue
-        for word in group.strip("[]").split():
+        for word in group.replace("[", "").replace("]", "").split():
             kind = word.removesuffix("...")
             known = CALLED.get({"A": "RUN", "B": "RUN"}.get(kind, kind), WORDS.get(kind, sorted(inputs())))
             many = dice.choice([1, 2, 2, 3]) if word.endswith("...") else 1
@@ -271,7 +272,7 @@ def badly_said(case: Case, found: Outcome) -> str | None:
     """What is wrong with the exit code and the messages."""
     if found.code not in command.CODES:
         return f"exit code {found.code}: {found.err[-300:]!r}"
-    lines = found.err.decode("utf-8", "replace").splitlines()
+    lines = COLOR.sub("", found.err.decode("utf-8", "replace")).splitlines()
     if (bad := [line for line in lines if UNREADABLE.search(line)]) and "--debug" not in case.line:
         return f"no clean message: {bad[0]!r}"
     finds = case.more["command"][0] in command.FINDS and found.code == 1
@@ -282,6 +283,7 @@ def badly_said(case: Case, found: Outcome) -> str | None:
     return None
 
 
+COLOR = re.compile(r"\x1b\[[\d;]*m")
 UNREADABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]|Traceback|Errno|object at 0x")
 
 

@@ -20,7 +20,7 @@ RUNS = ("{run}.run", "b.run", "c{run}.run")
 AB = RUNS[:2]
 SAVED = ("--from-scores", "saved.csv")
 WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "eval": ((*RUNS, "qrels", *M), (*RUNS, "qrels", *M, "-q", "--residuals", "--history", "new")),
+    "eval": ((*RUNS, "qrels", *M), (*RUNS, "qrels", *M, "-q", "--residuals", "--history", "new", "--time", "file")),
     "explain": tuple((*runs, "qrels", *M, "--topic", "{topic}") for runs in (RUNS[:1], AB)),
     "measures": ((), ("err",)),
     "weights": (("-m", "rbp", "--ranks", "5"), (RUNS[0], "qrels", "-m", "ap")),
@@ -48,7 +48,7 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "risk": ((*RUNS, "qrels", *M), (*SAVED, "--baseline", "{run}.run")),
     "check": (
         (*RUNS, "qrels", "--min", "err@5=0", "--baseline", "b.run", "--max-topic-drop", "ndcg=0.01"),
-        (*RUNS, "qrels", "--min", "err@5=0.9", "--history", "new", "--label", "{topic}"),
+        (*RUNS, "qrels", "--min", "err@5=0.9", "--history", "new", "--time", "file", "--label", "{topic}"),
     ),
     "correlate": ((*RUNS, "qrels", *M), SAVED),
     "fit": ((*RUNS, "qrels", "-m", "rbp(p=0.1..0.9)", "--to", "ndcg", "--precision", "0.2", "--curve", "curve.csv"),),

@@ -44,7 +44,7 @@ for pair in 'odd even' 'even odd'; do
   echo
   echo "### Azzopardi et al., table 2: fitted on the $here topics, validated and ordered on the $there ones"
   show "gradedeval fit runs/* qrels.txt -m '$families' --to err@20 --gain $gain $certain --topics-from $here --validate-topics $there"
-  gradedeval fit runs/* qrels.txt -m "$families" --to err@20 --gain "$gain" $certain --by spearman \
+  gradedeval fit runs/* qrels.txt -m "$families" --to err@20 --gain "$gain" $certain --coefficient spearman \
     --topics-from "$here" -f csv > fit.csv 2> /dev/null
   show "gradedeval correlate runs/* qrels.txt -m 'err@20 $(fitted fit.csv)' --gain $gain --topics-from $there"
 done
@@ -56,7 +56,7 @@ show "gradedeval informative runs/* qrels.txt -m 'gap ndcg(gain=exp) ndcg ap' --
 echo
 echo '### Robertson et al., figure 3: discriminative power'
 show "gradedeval power runs/* qrels.txt -m 'gap ndcg(gain=exp) ap' --draws 10000 --curve levels.csv"
-show "gradedeval power runs/* qrels.txt -m 'gap ndcg(gain=exp) ap' --draws 10000 --best 15"
+show "gradedeval power runs/* qrels.txt -m 'gap ndcg(gain=exp) ap' --draws 10000 --best-runs 15"
 echo
 echo 'Achieved significance levels, from the highest to the lowest, at every 5% of the pairs:'
 show "awk -F, 'NR > 1 { n[\$1]++; level[\$1, n[\$1]] = \$6 }
@@ -70,10 +70,10 @@ echo '### Zhang et al., table 5: the geometric distribution nearest to the backg
 for name in ap rr; do
   show "gradedeval weights runs/* qrels.txt -m $name --ranks 1000 -o w-$name.csv"
 done
-show 'gradedeval fit --weights w-ap.csv --ranks 50 -m "rbp(p=0.05..0.999)"'
+show 'gradedeval fit --to-weights w-ap.csv --ranks 50 -m "rbp(p=0.05..0.999)"'
 show 'echo "of  ranks  p  KL  covered"
 for ranks in '"${RANKS:-50 20 100 1000}"'; do for name in rr ap; do
-  gradedeval fit --weights w-$name.csv --ranks $ranks -m "rbp(p=0.05..0.999)" -f tsv |
+  gradedeval fit --to-weights w-$name.csv --ranks $ranks -m "rbp(p=0.05..0.999)" -f tsv |
     awk -F "\t" -v of=$name "NR == 2 { printf \"%s  %5d  %.3f  %.3f  %.4f\\n\", of, \$7, \$3, \$4, \$8 }"
 done; done'
 

@@ -158,13 +158,25 @@ ELSEWHERE = {
 """What other tools call an option -> what it is here."""
 FORMS = {"md": "markdown", "tex": "latex", "text": "table", "txt": "table"}
 """What formats are called elsewhere -> what they are here."""
+RENAMED = {
+    "--append-to": "--history",
+    "--alpha": "--risk-aversion",
+    "--best": "--best-runs",
+    "--by": "--coefficient",
+    "--model": "--model-from",
+    "--ranks": "--numbered",
+    "--test": "--test-log",
+    "--weights": "--to-weights",
+    "-m": "--model",
+}
+"""What an option was called, where another command has that name for something else -> what it is called there now."""
 INSTEAD = {
     **dict.fromkeys(("--qrels", "--qrel", "--run", "--runs", "--input"), "files are arguments: RUN... QRELS"),
     **dict.fromkeys(("--list", "--list-measures"), "`gradedeval measures` lists them"),
     **dict.fromkeys(("--cutoff", "--cutoffs"), "write cutoffs in measures, as in -m ndcg@10"),
     **dict.fromkeys(("--threshold", "--binary"), "did you mean '--rel'?"),
     **dict.fromkeys(("--precision", "-p"), "did you mean '--digits'?"),
-    "--append-to": "did you mean '--history'?",
+    **{old: f"did you mean '{new}'?" for old, new in RENAMED.items()},
     "--topic": "`gradedeval explain RUN QRELS TOPIC` shows one topic, --by-topic lists all",
 }
 """Options of other tools that have no counterpart of their own -> what to do instead."""

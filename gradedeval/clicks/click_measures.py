@@ -344,17 +344,17 @@ SOURCE = "what gradedeval.clicks.correlate returns"
 CLICKS: ClickMeasure = "meanrr"
 LEAST, MOST = 4.0, 40.0
 """Areas of points, in square points: of a list with hardly a session, and of that with most."""
-Drawn = Annotated[ClickMeasure, Setting("Which is drawn.", spelled=("--click-measure",))]
+Drawn = Annotated[ClickMeasure, Setting("Which is drawn.")]
 
 
-def plot_clicks(correlations: Any, measure: Any = None, clicks: str = CLICKS, *, ax: Axes | None = None) -> Axes:
+def plot_clicks(correlations: Any, measure: Any = None, click_measure: str = CLICKS, *, ax: Axes | None = None) -> Axes:
     """A click measure of lists against a measure of them: a point for each list, its area by its sessions, and the
     correlation in the legend.
 
-    correlations  what `gradedeval.clicks.correlate` returns; where it is split, each part has its color
-    measure       which measure, where there are several
-    clicks        which click measure
-    ax            matplotlib axes to draw on; None: the current ones
+    correlations   what `gradedeval.clicks.correlate` returns; where it is split, each part has its color
+    measure        which measure, where there are several
+    click_measure  which click measure
+    ax             matplotlib axes to draw on; None: the current ones
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for anything else, and where it is not said which measure.
     """
@@ -363,10 +363,10 @@ def plot_clicks(correlations: Any, measure: Any = None, clicks: str = CLICKS, *,
         raise InputError("plot.clicks", "there are no lists to draw", f"give {SOURCE} without pairs", usage=True)
     own = of_measure(frame, measure, "clicks")
     known = list(dict.fromkeys(own["clicks"]))
-    if clicks not in known:
-        hint = did_you_mean(clicks, known) or f"choose from {shorten(known)}"
-        raise InputError("plot.clicks", f"no click measure '{clicks}'", hint, usage=True)
-    return drawn(partial(draw_clicks, frame=own[own["clicks"] == clicks], lists=correlations.lists), ax)
+    if click_measure not in known:
+        hint = did_you_mean(click_measure, known) or f"choose from {shorten(known)}"
+        raise InputError("plot.clicks", f"no click measure '{click_measure}'", hint, usage=True)
+    return drawn(partial(draw_clicks, frame=own[own["clicks"] == click_measure], lists=correlations.lists), ax)
 
 
 DRAWN = ("err",)
@@ -378,9 +378,9 @@ def drawn_measures(measures: Any) -> dict[str, Any]:
     return {"measures": DRAWN if measures == DEFAULT else measures}
 
 
-def click_panels(correlations: Any, clicks: Drawn = CLICKS) -> list[Panel]:
+def click_panels(correlations: Any, click_measure: Drawn = CLICKS) -> list[Panel]:
     """A picture for each measure."""
-    frame = correlations.frame[correlations.frame["clicks"] == clicks]
+    frame = correlations.frame[correlations.frame["clicks"] == click_measure]
     measures = dict.fromkeys(frame["measure"])
     return [
         Panel(partial(draw_clicks, frame=frame[frame["measure"] == name], lists=correlations.lists), 2.4)

@@ -26,7 +26,7 @@ from gradedeval.clicks.model_kinds import (
     predicted,
     read_models,
 )
-from gradedeval.errors import InputError, Note, check_choice, flag, plural, tell
+from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, tell
 from gradedeval.kernel import (
     Column,
     Document,
@@ -502,13 +502,14 @@ def _values(kept: Any, tie: str) -> dict[Any, Any]:
 # What is asked of a log: which models describe it, and how well they predict another.
 
 
+MODEL = Flag("--model", "models")
 DEFAULT, MIN_SEEN = "dbn", 10
 """The model, and how many sessions must have shown a document for its relevance to be written."""
 
 Named = Annotated["str | Sequence[str]", Setting(f"Click model: {', '.join(KINDS)}; with its parameter as in "
-    f"'dbn(gamma={FIT})' or 'reader(p=0.8)'. Repeat -m, or separate models by spaces.", metavar="MODEL",
-    spelled=("-m", "--model"), repeats=True)]  # fmt: skip
-Tested = Annotated[Any, Setting("Test the models on this log. Default: the log that they are fitted to.",
+    f"'dbn(gamma={FIT})' or 'reader(p=0.8)'. May be repeated, or models separated by spaces.",
+    metavar="MODEL", spelled=("--model",), repeats=True)]  # fmt: skip
+TestLog = Annotated[Any, Setting("Test the models on this log. Default: the log that they are fitted to.",
     metavar="LOG", reads="log")]  # fmt: skip
 Counted = Annotated["float | Sequence[float]", Setting("Prior counts of clicks and skips for each document or grade.",
     metavar="A[,B]", default_text="1, one of each")]  # fmt: skip
@@ -519,7 +520,7 @@ Floor = Annotated[float, Setting("Raise the probability of what a session did at
     "0 to a second click.", numbers.FLOOR, "X", default_text="0")]  # fmt: skip
 MinSeen = Annotated[int | None, Setting("Leave out of --write-relevance what fewer than N sessions showed.",
     numbers.MIN_SEEN, "N", default_text=str(MIN_SEEN))]  # fmt: skip
-WRITE_MODEL = Setting("Write the only model, for `clicks simulate --model`.", metavar="FILE.json")
+WRITE_MODEL = Setting("Write the only model, for `clicks simulate --model-from`.", metavar="FILE.json")
 WRITE_RELEVANCE = Setting("Write the relevance of each document by the only model, as lines of topic,docno,gain,seen, "
     "for --fill.", metavar="FILE.csv")  # fmt: skip
 
@@ -542,7 +543,7 @@ def check_written(
     chosen = read_models(models)
     for place, file in ((flag.write_model, write_model), (flag.write_relevance, write_relevance)):
         if file and len(chosen) != 1:
-            raise InputError(place, f"{len(chosen)} models", f"name one with {flag.measure}", usage=True)
+            raise InputError(place, f"{len(chosen)} models", f"name one with {MODEL}", usage=True)
     if write_relevance and tie == "grade":
         hint = "`gradedeval clicks gains` writes the gains of grades"
         raise InputError(flag.write_relevance, "applies to documents, not to grades", hint, usage=True)
@@ -598,8 +599,8 @@ def _said(
     click regardless of clicks above.
 
     \b
-    gradedeval clicks models train.tsv --test test.tsv -m 'dbn dbn(gamma=fit) ubm'
-    gradedeval clicks models log.tsv qrels.txt --tie grade -m dbn
+    gradedeval clicks models train.tsv --test-log test.tsv --model 'dbn dbn(gamma=fit) ubm'
+    gradedeval clicks models log.tsv qrels.txt --tie grade --model dbn
     gradedeval clicks models log.tsv --write-relevance clicks.csv
     """,
 )
@@ -607,7 +608,7 @@ def models(
     log: Any,
     models: Named = DEFAULT,
     *,
-    test: Tested = None,
+    test_log: TestLog = None,
     qrels: Any = None,
     tie: Tie = "document",
     depth: int | None = None,
@@ -620,7 +621,7 @@ def models(
 
     log         what `read_log` reads, with the lists shown
     models      "dbn(gamma=0.9) ubm": ctr, cm, dcm, sdbn, dbn, ccm, reader, pbm, ubm
-    test        another log that the models are tried on; None: the same
+    test_log    another log that the models are tried on; None: the same
     qrels       the judgments, where grades share parameters: a `Qrels`, or what makes one
     tie         "document": each document of a topic has parameters of its own; "grade": those of a grade share them
     depth       lists are cut to it
@@ -633,13 +634,13 @@ def models(
     """
     log, chosen = read_log(log, depth=depth), read_models(models if isinstance(models, str) else list(models))
     if not chosen:
-        raise InputError(flag.measures, "no click model given", f"name one, such as {flag.measures:dbn}", usage=True)
+        raise InputError(MODEL, "no click model given", f"name one, such as {MODEL:dbn}", usage=True)
     check_choice(tie, TIES, flag.tie)
     counted, floor = pair(prior), numbers.FLOOR.check(floor)
     iterations, tolerance = numbers.ITERATIONS.check(iterations), numbers.TOLERANCE.check(tolerance)
     qrels = qrels if qrels is None or isinstance(qrels, kernel.Qrels) else kernel.Qrels(qrels)
     log, notes = listed(log)
-    tried, more = (log, []) if test is None else listed(read_log(test, depth=depth))
+    tried, more = (log, []) if test_log is None else listed(read_log(test_log, depth=depth))
     items = items_of(log, tie, qrels)
     cells = items.cells(log)
     fitted = {str(one): fitted_model(one, items, cells, counted, iterations, tolerance) for one in chosen}
@@ -648,5 +649,5 @@ def models(
         what = f"{qrels.place} is not used: documents have parameters of their own"
         notes.append(Note(f"{what}; {flag.tie:grade} takes grades"))
     notes += [*more, *_notes(log, tried, fitted, predictions, floor)]
-    settings = _said(log, None if test is None else tried, tie, counted, iterations, tolerance, floor)
-    return ClickModels(fitted, predictions, "" if test is None else tried.place, settings, tell(notes))
+    settings = _said(log, None if test_log is None else tried, tie, counted, iterations, tolerance, floor)
+    return ClickModels(fitted, predictions, "" if test_log is None else tried.place, settings, tell(notes))

@@ -176,19 +176,21 @@ Each = Annotated[bool, Setting("Write a line for each session, in the order draw
     "their count.")]  # fmt: skip
 
 
-def asked_users(users: As, model: ModelFile = None) -> dict[str, Any]:
+def asked_users(users: As, model_from: ModelFile = None) -> dict[str, Any]:
     """The users of a file, where there is one."""
-    return {"users": read_model(model)} if model else {}
+    return {"users": read_model(model_from)} if model_from else {}
 
 
 def check_users(
-    users: str | None, model: str | None, lists: str | None, measures_from: Any, files: Sequence[str]
+    users: str | None, model_from: str | None, lists: str | None, measures_from: Any, files: Sequence[str]
 ) -> None:
     """Raise InputError (usage) where it is not said who the users are, or what is said does not go together."""
-    if (users is None) == (model is None):
-        what = "users of a measure or of a click model" if users is None else f"cannot be combined with {flag.model}"
-        raise InputError("--as" if users else "", what, "give either --as MEASURE or --model FILE", usage=True)
-    if model is not None and measures_from:
+    if (users is None) == (model_from is None):
+        what = (
+            "users of a measure or of a click model" if users is None else f"cannot be combined with {flag.model_from}"
+        )
+        raise InputError("--as" if users else "", what, "give either --as MEASURE or --model-from FILE", usage=True)
+    if model_from is not None and measures_from:
         raise InputError(flag.measures_from, f"does not apply to {OF_MODEL}", "leave it out", usage=True)
     if lists is not None and len(files) > 1:
         raise InputError(flag.lists, "cannot be combined with runs", "give QRELS alone", usage=True)
@@ -220,7 +222,7 @@ def read_of(users: Any, lists: str | None) -> Needs:
     \b
     gradedeval clicks simulate runs/*.run qrels.txt --as err -o log.tsv
     gradedeval clicks simulate runs/*.run qrels.txt --as 'rbp(p=0.8)' --seed 7
-    gradedeval clicks simulate runs/*.run --model dbn.json
+    gradedeval clicks simulate runs/*.run --model-from dbn.json
     """,
 )
 @lists_options

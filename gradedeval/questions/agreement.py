@@ -362,7 +362,7 @@ SHOWN = ("rbo", "residual", "overlap", "tau", "common")
 
 Persistence = Annotated[float, Setting("Of rank-biased overlap: the probability of going on from rank to rank.",
     numbers.PERSISTENCE, metavar="P")]  # fmt: skip
-At = Annotated[int, Setting("Depth of the overlap column.", numbers.AT, metavar="N")]
+At = Annotated[int, Setting("Depth of the column overlap.", numbers.AT, metavar="N")]
 RboTies = Annotated[Ties, Setting("Ties in rank-biased overlap: the mean over their orders (a), the same corrected "
     "for ties (b), or a shared rank (w).", default_text="a, with --reproduce b")]  # fmt: skip
 Topic = Annotated[str | None, Setting("Show this topic, with qrels document by document.", metavar="ID")]
@@ -380,18 +380,19 @@ Originals = Annotated[Any, Setting("How well A and B reproduce these two origina
 class AgreementSettings:
     """How agreement is measured: see `agreement`. Raises InputError (usage) where a value is not allowed."""
 
-    p: float = PERSISTENCE
+    persistence: float = PERSISTENCE
     at: int = AT
     ties: Ties = "a"
 
     def __post_init__(self) -> None:
         check_choice(self.ties, TIES, flag.rbo_ties)
-        numbers.PERSISTENCE.check_field(self, "p")
+        numbers.PERSISTENCE.check_field(self, "persistence")
         numbers.AT.check_field(self, "at")
 
     def __str__(self) -> str:
         how = {"a": "mean over the orders of ties", "b": "corrected for ties", "w": "tied documents share a rank"}
-        return f"rbo: extrapolated, p {self.p:g}, {how[self.ties]} | overlap at {self.at} | tau: of what both retrieved"
+        rbo = f"rbo: extrapolated, p {self.persistence:g}, {how[self.ties]}"
+        return f"{rbo} | overlap at {self.at} | tau: of what both retrieved"
 
 
 @dataclass(frozen=True, eq=False)
@@ -471,7 +472,7 @@ def _matrix(found: Agreement) -> Table:
 def agreement(
     runs: Any,
     *,
-    p: Persistence = PERSISTENCE,
+    persistence: Persistence = PERSISTENCE,
     at: At = AT,
     rbo_ties: RboTies = "a",
     like: str | None = None,
@@ -481,12 +482,12 @@ def agreement(
 ) -> Agreement:
     """How far the rankings of runs agree, without judgments.
 
-    runs      two or more, as `evaluate` takes them
-    p         persistence of rank-biased overlap: at depth d it weighs (1 − p) p^(d − 1)
-    at        the depth of `overlap`
-    rbo_ties  how rank-biased overlap takes tied documents: `a`, as the mean over all their orders, its bounds too; `b`,
-              as the mean share at each depth, over what a ranking with these ties agrees with itself; `w`, as documents
-              that share the rank of the first
+    runs         two or more, as `evaluate` takes them
+    persistence  persistence of rank-biased overlap: at depth d it weighs (1 − p) p^(d − 1)
+    at           the depth of `overlap`
+    rbo_ties     how rank-biased overlap takes tied documents: `a`, as the mean over all their orders, its bounds too;
+                 `b`, as the mean share at each depth, over what a ranking with these ties agrees with itself; `w`, as
+                 documents that share the rank of the first
 
     The other arguments are those of `evaluate` that say how runs are read and ranked; how ties are broken matters to
     overlap alone.
@@ -498,7 +499,8 @@ def agreement(
     """
     options = resolve_options(like, **keywords)
     options.check_unscored("agreement")
-    named, settings, workers = kernel.named_runs(runs), AgreementSettings(p, at, rbo_ties), kernel.Workers.here()
+    named, workers = kernel.named_runs(runs), kernel.Workers.here()
+    settings = AgreementSettings(persistence, at, rbo_ties)
     if len(named) < 2:
         what = f"{len(named)} {plural(len(named), 'run')} given"
         raise InputError("", what, "agreement is between two or more", usage=True)
@@ -537,7 +539,7 @@ def _of_pair(ranked: RankedRuns, settings: AgreementSettings, pair: tuple[int, i
         own = [[ranked.topics[row] for row in np.flatnonzero(run.counts)] for run in (one, other)]
         raise kernel.no_common_topics(one.place, own[0], other.place, own[1])
     rbo, low, high = rank_biased_overlap(
-        lists_of(one, shared), lists_of(other, shared), len(ranked), settings.p, settings.ties
+        lists_of(one, shared), lists_of(other, shared), len(ranked), settings.persistence, settings.ties
     )
     # Where the other run has each document of the one.
     place = np.full(len(ranked), -1)
@@ -605,7 +607,7 @@ class Reproduction(InNotebook):
 def _words(found: Reproduction) -> str:
     at_best = "as the original: KTU, RBO and effect ratio 1, RMSE and ΔRI 0"
     blank = any(math.isnan(value) for value in found.frame["value"])
-    ktu, rbo = "ktu: union by docno", f"rbo: extrapolated, p {found.settings.p:g}, ties {found.settings.ties}"
+    ktu, rbo = "ktu: union by docno", f"rbo: extrapolated, p {found.settings.persistence:g}, ties {found.settings.ties}"
     return " | ".join([at_best, ktu, rbo, *(["blank: not defined"] if blank else [])])
 
 
@@ -615,23 +617,23 @@ def reproduction(
     qrels: Any = None,
     measures: Measures = DEFAULT,
     *,
-    p: Persistence = PERSISTENCE,
+    persistence: Persistence = PERSISTENCE,
     rbo_ties: RboTies = TIES_OF_ORIGINALS,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Reproduction:
     """How well a baseline and an advanced run reproduce two original ones.
 
-    runs       the baseline and the advanced run
-    originals  the two that they reproduce, in the same order
-    qrels      as `evaluate` takes them; without, rankings alone are compared
-    p          and `rbo_ties`: as in `agreement`; with ties corrected for, a ranking agrees fully with itself
+    runs         the baseline and the advanced run
+    originals    the two that they reproduce, in the same order
+    qrels        as `evaluate` takes them; without, rankings alone are compared
+    persistence  and `rbo_ties`: as in `agreement`; with ties corrected for, a ranking agrees fully with itself
 
     The other arguments are those of `evaluate`. KTU, RBO, RMSE, ER and ΔRI as Breuer et al., SIGIR 2020. Returns
     `Reproduction`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does.
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
-    settings = AgreementSettings(p, AT, rbo_ties)
+    settings = AgreementSettings(persistence, AT, rbo_ties)
     mine, theirs = kernel.named_runs(runs), kernel.named_runs(originals)
     if len(mine) != 2 or len(theirs) != 2:
         what = f"{len(mine)} runs and {len(theirs)} originals given"
@@ -663,7 +665,7 @@ def _rankings(
         own = [[ranked.topics[row] for row in np.flatnonzero(one.counts)] for one in (run, original)]
         raise kernel.no_common_topics(run.place, own[0], original.place, own[1])
     lists = lists_of(original, shared), lists_of(run, shared)
-    rbo = rank_biased_overlap(*lists, len(ranked), settings.p, settings.ties)[0]
+    rbo = rank_biased_overlap(*lists, len(ranked), settings.persistence, settings.ties)[0]
     taus = kendall_tau_union(ranked, original, run)[shared]
     return float(np.nanmean(taus)) if np.isfinite(taus).any() else np.nan, float(rbo.mean())
 

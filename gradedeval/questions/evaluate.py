@@ -78,7 +78,7 @@ PUBLISHED_OPTIONS = [
     option("--percent", section=PUBLISHED, is_flag=True, help="Print measures between 0 and 1 times 100."),
     option("--caption", section=PUBLISHED, metavar="TEXT", help="Caption of the table, which makes it a float in "
         "LaTeX. TEXT is escaped."),
-    option("--latex-label", "label", section=PUBLISHED, metavar="TEXT", help="\\label of a LaTeX table with "
+    option("--latex-label", section=PUBLISHED, metavar="TEXT", help="\\label of a LaTeX table with "
            "--caption."),
 ]  # fmt: skip
 
@@ -135,7 +135,7 @@ EVAL_OPTIONS = [
            "eu, etu, ec, etc, ed."),
     option("--sort", section="Output", metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first, or "
         "descending if it has no preferred direction. Ties (within 1e-12) are ordered by name."),
-    option("--ranks", section="Output", is_flag=True, help="Number the runs of --sort; equal runs share a rank."),
+    option("--numbered", section="Output", is_flag=True, help="Number the runs of --sort; equal runs share a rank."),
     option("--run-name", section="Output", type=click.Choice(["file", "tag"]), default="file", help="Name runs after "
            "their file or their tag. Default: file."),
     option("--runs-from", section=MANY_RUNS, metavar="FILE", file=READS, help="Also evaluate the runs listed in FILE, "
@@ -143,7 +143,7 @@ EVAL_OPTIONS = [
     JOBS,
     CLUSTER,
     option("--history", metavar="FILE", file=GROWS, help=HISTORY),
-    option("--label", "line", metavar="TEXT", help=LABEL),
+    option("--label", metavar="TEXT", help=LABEL),
     option("--time", metavar="TIME", help=f"{TIME} Default: now."),
     option("--keep-going", section=MANY_RUNS, is_flag=True, help="Write -o even if some runs fail, without them."),
 ]  # fmt: skip
@@ -158,7 +158,7 @@ def command(
     form: str | None,
     output: str | None,
     sort: str | None,
-    ranks: bool,
+    numbered: bool,
     run_name: str,
     runs_from: str | None,
     jobs: int | None,
@@ -176,10 +176,10 @@ def command(
     shown = {name: keywords.pop(name) for name in ("by_topic", "cwl", "digits")}
     chosen = parse_measures(measures or (CWL_DEFAULT if shown["cwl"] else DEFAULT), table)
     chosen = _quantities(chosen, keywords, standardized is not None) if shown["cwl"] else chosen
-    kept = {"label": keywords.pop("line"), **{name: keywords.pop(name) for name in ("history", "time")}}
+    kept = {name: keywords.pop(name) for name in ("label", "history", "time")}
     order = None if sort is None else one_measure("--sort", sort, table)
-    if ranks and order is None:
-        raise InputError(flag.ranks, "there is no order to number", f"add {flag.sort:MEASURE}", usage=True)
+    if numbered and order is None:
+        raise InputError(flag.numbered, "there is no order to number", f"add {flag.sort:MEASURE}", usage=True)
     form = form or form_of(output, SCORE_FORMATS)
     runs, qrels = run_and_qrels(files, keywords, runs_from)
     tags, history = run_name == "tag", kept["history"] is not None
@@ -190,7 +190,7 @@ def command(
     scores = kernel.evaluate_runs(kernel.named_runs(runs), qrels, chosen, options, **how, workers=sharing(jobs))
     scores = standardized(scores) if standardized else scores
     tell(scores.notes)
-    scores = scores.sorted_by(order, ranked=ranks) if order else scores
+    scores = scores.sorted_by(order, numbered=numbered) if order else scores
     if history and scores.runs:
         _keep(scores, {} if tags else kernel.named_runs(runs), **kept)
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)

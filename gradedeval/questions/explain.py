@@ -170,21 +170,21 @@ class Explanations(InNotebook):
         """What their scores depend on."""
         return "\n".join(dict.fromkeys(explanation.signature for own in self.of_runs for explanation in own))
 
-    def document(self, layout: Layout, *, shown: Shown = None, digits: int | None = None) -> Document:
+    def document(self, layout: Layout, *, show: Shown = None, digits: int | None = None) -> Document:
         """A table for each topic and measure; of two runs beside each other."""
         digits, (one, *others) = self.digits if digits is None else digits, self.of_runs
         if others:
-            return beside_document(one, others[0], layout, digits=digits, shown=shown)
-        return explanation_document(one, layout, digits=digits, shown=shown)
+            return beside_document(one, others[0], layout, digits=digits, shown=show)
+        return explanation_document(one, layout, digits=digits, shown=show)
 
-    def panels(self, *, shown: Drawn = None) -> list[Panel]:
+    def panels(self, *, show: Drawn = None) -> list[Panel]:
         """A picture for each run, topic and measure."""
         panels = []
         for explanation in (explanation for own in self.of_runs for explanation in own):
             frame, grades = explanation.frame, explanation.grades
             for one in explanation.measures:
                 own = frame[frame["measure"] == one.measure.label]
-                ranks = shown or one.measure.cutoff or RANKS
+                ranks = show or one.measure.cutoff or RANKS
                 panels.append(Panel(partial(draw_ranks, frame=own, ranks=ranks, grades=grades), 2.0))
         return panels
 
@@ -665,9 +665,9 @@ def _named(drawn: Floats, colors: Mapping[float, Any], most: int = 8) -> list[tu
 # `gradedeval explain RUN [RUN] QRELS [TOPIC]...`: how a score is made up, rank by rank.
 
 
-def _check_shown(form: str, layout: Layout, shown: int | None) -> dict[str, Any]:
+def _check_shown(form: str, layout: Layout, show: int | None) -> dict[str, Any]:
     """Raise InputError (usage) for a number of ranks in a format that lists all."""
-    if shown is not None and layout != "wide":
+    if show is not None and layout != "wide":
         raise InputError(flag.show, f"the format {form} lists all ranks", f"leave out {flag.show}", usage=True)
     return {}
 

@@ -321,13 +321,14 @@ Ranges = Annotated["str | Sequence[str] | Sequence[MeasureRange]", Setting("Meas
 Precision = Annotated[float, Setting("Precision of the fitted value.", numbers.PRECISION, "X")]
 
 
-# `fit --weights`: the parameter with which the rank weights of a measure are nearest to a given distribution.
+# `fit --to-weights`: the parameter with which the rank weights of a measure are nearest to a given distribution.
 
 
 Vector = Annotated["Floats | Sequence[float] | str | Path", Setting("Instead of runs: fit to weights of ranks, given "
-    "as lines of rank,weight, by Kullback-Leibler divergence.", metavar="FILE.csv", reads=True)]  # fmt: skip
+    "as lines of rank,weight, by Kullback-Leibler divergence.", metavar="FILE.csv", spelled=("--to-weights",),
+    reads=True)]  # fmt: skip
 Ranks = Annotated[
-    int | None, Setting("Use only the first N ranks of --weights.", numbers.WEIGHED_RANKS, "N", default_text="all")
+    int | None, Setting("Use only the first N ranks of --to-weights.", numbers.WEIGHED_RANKS, "N", default_text="all")
 ]
 Renormalize = Annotated[bool, Setting("Also scale the measure's weights over those ranks to sum to 1.")]
 
@@ -429,7 +430,7 @@ def check_total(measure: Measure, total: float, hint: str) -> None:
         raise InputError("", what, hint, usage=True, kind="weights-total")
 
 
-CURVE = Setting("Write every value tried, with its correlation.", metavar="FILE.csv"), "curve"
+CURVE = Setting("Write the curve: every value tried, with its correlation.", metavar="FILE.csv"), "curve"
 OF_WEIGHTS = Question(
     "fit",
     fit_weights,
@@ -526,8 +527,8 @@ class Target:
 
 To = Annotated["AnyMeasure", Setting("Measure to agree with. --max-residual leaves out the (run, topic) pairs where "
     "its residual is larger.", metavar="MEASURE", measure="one")]  # fmt: skip
-By = Annotated[Kind | Sequence[Kind], Setting("Correlation to maximize; if repeated, each is fitted separately.",
-    repeats=True, default_text="pearson and spearman")]  # fmt: skip
+Coefficient = Annotated[Kind | Sequence[Kind], Setting("Correlation to maximize; if repeated, each is fitted "
+    "separately.", repeats=True, default_text="pearson and spearman")]  # fmt: skip
 OtherRuns = Annotated[Any, Setting("Evaluate the fitted values on this run. May be repeated.", metavar="RUN",
     spelled=("--validate",), reads=True, repeats=True)]  # fmt: skip
 OtherQrels = Annotated[
@@ -558,11 +559,11 @@ def fit(
     measures: Ranges,
     to: To,
     *,
-    by: By = ("pearson", "spearman"),
+    coefficient: Coefficient = ("pearson", "spearman"),
     precision: Precision = 0.001,
-    other_runs: OtherRuns = None,
-    other_qrels: OtherQrels = None,
-    other_topics: OtherTopics = None,
+    validate: OtherRuns = None,
+    validate_qrels: OtherQrels = None,
+    validate_topics: OtherTopics = None,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -574,10 +575,10 @@ def fit(
     qrels         as for `gradedeval.evaluate`
     measures      with a range, as in "nerr10(phi=0.05..0.95)", "nerr9@1..40" or "rbp(p=0.1..0.9..0.1)" with its step
     to            the measure to agree with; with `max_residual`, (run, topic) pairs with a larger residual are left out
-    by            kinds of agreement; see `gradedeval.correlate`
+    coefficient   kinds of agreement; see `gradedeval.correlate`
     precision     of the value, tried over the whole range; a range of more than a thousand such values has larger
                   steps (the column `step`), and finer ones around the best
-    other_runs, other_qrels, other_topics
+    validate, validate_qrels, validate_topics
                   where the values are validated: another collection, or other topics of the same (ids or a file)
     options       as for `gradedeval.evaluate`
 
@@ -586,15 +587,15 @@ def fit(
     """
     options = resolve_options(like, **keywords)
     collection = Collection.read(runs, qrels, options)
-    topics = None if other_topics is None else resolve_options(topics_from=other_topics).topics_from
-    there = other(collection, other_runs, other_qrels, topics)
+    topics = None if validate_topics is None else resolve_options(topics_from=validate_topics).topics_from
+    there = other(collection, validate, validate_qrels, topics)
     (target,) = parse_measures(to)
-    kinds = [by] if isinstance(by, str) else list(by)
+    kinds = [coefficient] if isinstance(coefficient, str) else list(coefficient)
     return fit_ranges(collection, read_ranges(measures), target, kinds, precision, there)
 
 
-VALIDATE, VALIDATE_QRELS = Flag("--validate", "other_runs"), Flag("--validate-qrels", "other_qrels")
-VALIDATE_TOPICS = Flag("--validate-topics", "other_topics")
+VALIDATE, VALIDATE_QRELS = Flag("--validate", "validate"), Flag("--validate-qrels", "validate_qrels")
+VALIDATE_TOPICS = Flag("--validate-topics", "validate_topics")
 
 
 def other(collection: Collection, runs: Any, qrels: Any, topics: frozenset[bytes] | None) -> Collection | None:
@@ -620,11 +621,11 @@ def fit_ranges(
 ) -> FitResult:
     """As `fit`, from parsed arguments and collections that are read."""
     for kind in kinds:
-        check_choice(kind, KINDS, flag.by)
+        check_choice(kind, KINDS, flag.coefficient)
     here = Target.of(collection, target)
     if len(collection.runs) < 2 and not set(kinds) <= set(BY_TOPIC):
-        hint = f"add a run, or use {flag.by:spearman}"
-        raise InputError(flag.by, "rank correlation needs at least two runs", hint, usage=True)
+        hint = f"add a run, or use {flag.coefficient:spearman}"
+        raise InputError(flag.coefficient, "rank correlation needs at least two runs", hint, usage=True)
     second = None if there is None else Target.of(there, target)
     values_of = here.search(ranges, kinds, precision)
     elsewhere = second and second.search(ranges, kinds, precision)

@@ -340,7 +340,7 @@ class Informativeness(InNotebook):
         return Document(blocks, self.signature)
 
 
-CURVE = Setting("Write the actual and the inferred precision at 20 levels of recall, means over lists.",
+CURVE = Setting("Write the curves: the actual and the inferred precision at 20 levels of recall, means over lists.",
     metavar="FILE.csv")  # fmt: skip
 
 

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 Alpha = Annotated[float, Setting("Significance level.", numbers.ALPHA, metavar="P")]
 Draws = Annotated[int, Setting("Number of bootstrap samples.", numbers.DRAWS, metavar="N")]
 Seed = Annotated[int, Setting("Random seed.", numbers.SEED, metavar="N")]
-Best = Annotated[int | None, Setting("Use only the N best runs by the mean of each measure.", numbers.BEST, "N")]
+BestRuns = Annotated[
+    int | None, Setting("Use only the N best runs by the mean of each measure.", numbers.BEST_RUNS, "N")
+]
 Difference = Annotated[float, Setting("Difference of means to detect, in an analysis of variance between the best and "
     "the worst system, and the width that the interval may have.", numbers.DIFFERENCE, "D", "Planning")]  # fmt: skip
 Beta = Annotated[float, Setting("Probability of missing it.", numbers.BETA, "P", "Planning")]
@@ -260,7 +262,7 @@ def _needed(row: Row) -> Any:
     return ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
 
 
-CURVE = Setting("Write the achieved significance level of every pair, from the highest to the lowest.",
+CURVE = Setting("Write the curve: the achieved significance level of every pair, from the highest to the lowest.",
     metavar="FILE.csv")  # fmt: skip
 
 
@@ -293,7 +295,7 @@ def power(
     draws: Draws = 1000,
     alpha: Alpha = 0.05,
     seed: Seed = 0,
-    best: Best = None,
+    best_runs: BestRuns = None,
     allow_mismatch: bool = False,
     like: str | None = None,
     jobs: int = 1,
@@ -307,7 +309,7 @@ def power(
     draws           bootstrap samples of the topics, the same for all pairs and measures
     alpha           significance level
     seed            of the random draws
-    best            only the runs that are the best by each measure's own mean, total or geometric mean
+    best_runs       only the runs that are the best by each measure's own mean, total or geometric mean
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Each measure uses the topics that all runs have. Raises InputError (usage) for fewer than two runs, or too few draws
@@ -324,16 +326,16 @@ def power(
         raise InputError(flag.draws, what, hint, usage=True)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix = score_matrix.comparable(given, allow_mismatch)
-    best = numbers.BEST.check_or_none(best)
+    best_runs = numbers.BEST_RUNS.check_or_none(best_runs)
     if len(matrix.runs) < 2:
         raise InputError("", "power needs at least two runs", "add a run", usage=True)
-    of = [_of_best(matrix, measure, best) for measure in matrix.comparable_measures()]
+    of = [_of_best(matrix, measure, best_runs) for measure in matrix.comparable_measures()]
     curves = [to_frame(_levels(paired, draws, alpha, seed)) for paired in of]
     rows = [_row(paired, curve, alpha) for paired, curve in zip(of, curves, strict=True)]
     settings = (
         f"paired bootstrap, studentized, {draws} draws, alpha {alpha:g}, seed {seed} | difference needed: {NEEDED}"
     )
-    settings += "" if best is None else f" | the best {min(best, len(matrix.runs))} runs by each measure"
+    settings += "" if best_runs is None else f" | the best {min(best_runs, len(matrix.runs))} runs by each measure"
     return Power(to_frame(rows), joined(curves), settings, matrix.signature, alpha)
 
 

@@ -56,7 +56,7 @@ Points = int | Literal["all"]
 """How many levels of recall from 0 to 1, or every one that a topic reaches."""
 Levels = Annotated["Points", Setting("Levels of recall from 0 to 1, or every one that a topic reaches.",
     numbers.POINTS, metavar="N|all")]  # fmt: skip
-Binary = Annotated[bool, Setting("Leave out the binary curves, one for each threshold.", off="--graded-only")]
+GradedOnly = Annotated[bool, Setting("Leave out the binary curves, one for each threshold.")]
 MOST_CURVES = 100
 
 
@@ -116,7 +116,7 @@ def precision_recall(
     measure: Of = "gap",
     *,
     points: Levels = 11,
-    binary: Binary = True,
+    graded_only: GradedOnly = False,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -124,13 +124,13 @@ def precision_recall(
 ) -> PrecisionRecall:
     """Graded precision over graded recall, and beside it the binary curve of each threshold.
 
-    runs      what `evaluate` takes: one run, a list of runs, or a dict of them by name
-    qrels     what `evaluate` takes
-    measure   whose thresholds the graded curve has: gap, as in "gap(g=1:1:2)", with a cutoff if ranks below do not
-              count. The area below the curve, not interpolated, is the measure
-    points    levels of recall from 0 to 1; "all": every level that a topic reaches
-    binary    whether there are binary curves
-    keywords  options, as in `evaluate`
+    runs         what `evaluate` takes: one run, a list of runs, or a dict of them by name
+    qrels        what `evaluate` takes
+    measure      whose thresholds the graded curve has: gap, as in "gap(g=1:1:2)", with a cutoff if ranks below do not
+                 count. The area below the curve, not interpolated, is the measure
+    points       levels of recall from 0 to 1; "all": every level that a topic reaches
+    graded_only  leave out the binary curves
+    keywords     options, as in `evaluate`
 
     Precision at a relevant document is 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j / Σ_{j≤i_n} g_j, recall down to it
     Σ_{m≤n} Σ_{j≤i_m} g_j / Σ_i R_i Σ_{j≤i} g_j; with one threshold they are precision and recall. Interpolated
@@ -147,7 +147,9 @@ def precision_recall(
     points = numbers.POINTS.check(points)
     judged = kernel.qrels_for(named, qrels, options)
     graded = kernel.Scorer(judged, [chosen], options)
-    scorer = kernel.Scorer(judged, [*graded.measures, *(_binary(graded) if binary else [])], options, workers().limits)
+    scorer = kernel.Scorer(
+        judged, [*graded.measures, *([] if graded_only else _binary(graded))], options, workers().limits
+    )
     frames, counts, formats, notes = _curves(named, graded, scorer, points)
     under = kernel.signature(judged, options, scorer.measures, counts, formats)
     return PrecisionRecall(joined(frames), points, f"{under} | interpolated at {points} levels of recall", tell(notes))

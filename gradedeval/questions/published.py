@@ -65,7 +65,7 @@ class Published:
     draws: int | None
     seed: int | None
     caption: str | None
-    label: str | None
+    latex_label: str | None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "baselines", tuple(dict.fromkeys(self.baselines)))  # each counts once
@@ -90,7 +90,7 @@ class Published:
         if len(self.baselines) > len(LETTERS):
             what = f"{len(self.baselines)} baselines, and {len(LETTERS)} letters to mark them"
             raise InputError(flag.baseline, what, "give fewer", usage=True)
-        if self.label is not None and self.caption is None:
+        if self.latex_label is not None and self.caption is None:
             what = "LaTeX refers to a table by its caption, and there is none"
             raise InputError(flag.latex_label, what, f"add {flag.caption:TEXT}", usage=True)
 
@@ -119,14 +119,14 @@ class Published:
                 other = flag.cwl if cwl else f"{flag.by_topic}: marks are of summaries"
                 what = f"cannot be combined with {other}"
                 raise InputError(Flag(f"--{name}"), what, "leave out one of them", usage=True)
-        if self.label is not None:
+        if self.latex_label is not None:
             self._check_label(form)
 
     def _check_label(self, form: str) -> None:
         if form != "latex":
             raise InputError(flag.latex_label, f"tables in {form} have no label", "choose -f latex", usage=True)
-        if not re.fullmatch(r"[\w:./+-]+", str(self.label)):
-            what = f"LaTeX cannot refer to '{self.label}'"
+        if not re.fullmatch(r"[\w:./+-]+", str(self.latex_label)):
+            what = f"LaTeX cannot refer to '{self.latex_label}'"
             raise InputError(flag.latex_label, what, "use letters, digits and : . - _ /", usage=True)
 
     def check_runs(self, runs: Collection[str]) -> None:
@@ -141,7 +141,7 @@ class Published:
 
     def style(self, scores: Scores) -> Style:
         """How the table of these scores looks."""
-        style = Style(self.best, self.percent, caption=self.caption or "", label=self.label or "")
+        style = Style(self.best, self.percent, caption=self.caption or "", label=self.latex_label or "")
         baselines = list(self.baselines)
         if not baselines or len(scores.runs) < 2:
             return style
@@ -195,35 +195,35 @@ def table(
     percent: bool = False,
     digits: int | None = None,
     caption: str | None = None,
-    label: str | None = None,
+    latex_label: str | None = None,
     by_topic: bool = False,
     signature: Literal["short", "full"] | None = "short",
 ) -> str:
     """Scores as a table to publish, as `gradedeval eval -f latex --best --baseline RUN` prints it.
 
-    scores      what `gradedeval.evaluate` returns
-    form        latex, markdown, html or table; without marks and a caption also trec, csv, tsv, json and jsonl
-    best        the best of each column in bold, the second best underlined, where lower is better the lowest; equal as
-                printed is equal. Nothing is marked where no preferred direction
-    baseline    mark what differs significantly from this run: † and ‡ for two levels. Several: a letter for each
-    test        as of `gradedeval.compare`, `bayes` aside; None: randomization
-    correction  over the pairs of a measure with all baselines: holm (None), bonferroni, bh or none
-    alpha       one level or two; none given: 0.05 and 0.01, and 0.05 with several baselines
-    draws       permutations or bootstrap samples, and `seed` of them; None: as of `gradedeval.compare`
-    percent     measures between 0 and 1 times 100, with two digits less
-    digits      after the decimal point; None: 4, or those of the preset
-    caption     makes a LaTeX table a float; text, in which nothing is a command
-    label       by which LaTeX refers to it
-    by_topic    a row for each topic as well
-    signature   what stands below, in LaTeX as a comment: the version, the qrels and what differs from the defaults
-                (short), all that the numbers depend on (full) or nothing (None)
+    scores       what `gradedeval.evaluate` returns
+    form         latex, markdown, html or table; without marks and a caption also trec, csv, tsv, json and jsonl
+    best         the best of each column in bold, the second best underlined, where lower is better the lowest; equal as
+                 printed is equal. Nothing is marked where no preferred direction
+    baseline     mark what differs significantly from this run: † and ‡ for two levels. Several: a letter for each
+    test         as of `gradedeval.compare`, `bayes` aside; None: randomization
+    correction   over the pairs of a measure with all baselines: holm (None), bonferroni, bh or none
+    alpha        one level or two; none given: 0.05 and 0.01, and 0.05 with several baselines
+    draws        permutations or bootstrap samples, and `seed` of them; None: as of `gradedeval.compare`
+    percent      measures between 0 and 1 times 100, with two digits less
+    digits       after the decimal point; None: 4, or those of the preset
+    caption      makes a LaTeX table a float; text, in which nothing is a command
+    latex_label  by which LaTeX refers to it
+    by_topic     a row for each topic as well
+    signature    what stands below, in LaTeX as a comment: the version, the qrels and what differs from the defaults
+                 (short), all that the numbers depend on (full) or nothing (None)
 
     The table needs booktabs; its legend names marks, test, correction and level. What is left out or cannot be
     significant is a warning. Raises InputError where something goes with nothing, and as `gradedeval.compare` does.
     """
     baselines, levels = ([baseline] if isinstance(baseline, str) else baseline), np.atleast_1d(alpha).tolist()
     published = Published(best=best, percent=percent, baselines=baselines, test=test, correction=correction,
-                          levels=levels, draws=draws, seed=seed, caption=caption, label=label)  # fmt: skip
+                          levels=levels, draws=draws, seed=seed, caption=caption, latex_label=latex_label)  # fmt: skip
     check_choice(form, SCORE_FORMATS, flag.format)
     published.check(form, by_topic=by_topic)
     published.check_runs([run.run for run in scores.runs])

@@ -37,7 +37,8 @@ MEAN, MEAN_OF_RUNS = "mean", "(mean of runs)"
 """What --baseline calls the mean of all runs on each topic, unless a run is called so, and what tables call it."""
 
 Baseline = Annotated["AnyScores | None", against("the first run", MEAN)]
-Alpha = Annotated[float, Setting("A loss weighs 1 + A times as much as a gain.", numbers.LOSS_ALPHA, metavar="A")]
+RiskAversion = Annotated[float, Setting("A loss weighs 1 + A times as much as a gain: the α of URisk.",
+    numbers.RISK_AVERSION, metavar="A")]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,13 +46,13 @@ class Risk(OfScores):
     """The risk of runs: the frame of `risk`, the scores that it is of, and how much more a loss weighs."""
 
     scores: Matrix
-    alpha: float
+    aversion: float
 
     @property
     def aside(self) -> str:
         """What runs are compared with, and how much a loss counts."""
         baseline, runs = self.frame["baseline"].iloc[0], len(distinct(self.frame, "run"))
-        weight = f"α {self.alpha:g}: a loss counts {1 + self.alpha:g} times"
+        weight = f"α {self.aversion:g}: a loss counts {1 + self.aversion:g} times"
         measures = list(dict.fromkeys(self.frame["measure"]))
         told = readings(self.scores, measures, tested=False)
         units = scales(self.scores, measures, "URisk")
@@ -93,20 +94,20 @@ def risk(
     measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
     *,
     baseline: Baseline = None,
-    alpha: Alpha = 5,
+    risk_aversion: RiskAversion = 5,
     allow_mismatch: bool = False,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> Risk:
-    """How risky runs are, by every measure, on the topics that all runs are scored on: a loss counts 1 + alpha times.
+    """How risky runs are, by every measure, on the topics that all runs are scored on: losses weigh more than wins.
 
     runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
     qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
     baseline        what others are compared with: one of the runs (None: the first), saved scores of a run, as a file,
                     a DataFrame or `Scores`, or "mean", the mean of all runs on each topic
-    alpha           how much more a loss weighs than a win of the same size, 0 or more; 5 as in the TREC 2014 Web track
+    risk_aversion   the α of URisk, 0 or more: a loss weighs 1 + α times; 5 as in the TREC 2014 Web track
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns `Risk`, whose `.frame` has the columns measure, run, baseline, topics, mean, baseline_mean, wins, ties,
@@ -115,10 +116,10 @@ def risk(
     GeoRisk against what is expected from all runs: Dinçer et al., SIGIR 2016). The baseline is among the runs. z_risk
     and geo_risk are blank for scores below 0 and where lower is better, and measures by which neither run is better are
     left out; both are reported in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError (usage) for
-    fewer than two runs, an invalid alpha, and where no measure is left, and InputError for a measure with a single
-    topic.
+    fewer than two runs, an invalid `risk_aversion`, and where no measure is left, and InputError for a measure with a
+    single topic.
     """
-    alpha = numbers.LOSS_ALPHA.check(alpha)
+    aversion = numbers.RISK_AVERSION.check(risk_aversion)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     of_all = isinstance(baseline, str) and baseline == MEAN and MEAN not in score_matrix.to_matrix(given).runs
     matrix, name = score_matrix.with_baseline(given, None if of_all else baseline, allow_mismatch)
@@ -130,23 +131,23 @@ def risk(
     if not usable:
         what = f"by {shorten([paired.measure for paired in compared])} neither run is better"
         raise InputError("", what, f"name a measure such as {flag.measures:ap}", usage=True)
-    frame = joined([to_frame(_columns(paired, of, alpha)) for paired in usable])
+    frame = joined([to_frame(_columns(paired, of, aversion)) for paired in usable])
     left_out = [paired.measure for paired in compared if paired.reading.better == "neither"]
     blank = list(dict.fromkeys(frame["measure"][frame["geo_risk"].isna()]))
     notes = [f"{', '.join(left_out)}: left out: no preferred direction"] if left_out else []
     what = "no ZRisk or GeoRisk; both need means of scores that are never below 0, and the higher the better"
     tell([*notes, *([f"{', '.join(blank)}: {what}"] if blank else [])])
-    return Risk(frame, matrix, alpha)
+    return Risk(frame, matrix, aversion)
 
 
-def _columns(paired: Paired, baseline: int | None, alpha: float) -> dict[str, Any]:
+def _columns(paired: Paired, baseline: int | None, aversion: float) -> dict[str, Any]:
     topics, reading, summaries = len(paired.topics), paired.reading, paired.summaries
     base = paired.values.mean(0) if baseline is None else paired.values[baseline]
     differences = reading.sign * (paired.values - base)
     differences[np.abs(differences) <= TOLERANCE] = 0
-    weighted = weigh_losses(differences, alpha)
+    weighted = weigh_losses(differences, aversion)
     expectable = reading.better == "higher" and reading.summary != "geometric" and (paired.score >= 0).all()
-    z_risk, geo_risk = geometric_risk(paired.score, alpha) if expectable else (np.nan, np.nan)
+    z_risk, geo_risk = geometric_risk(paired.score, aversion) if expectable else (np.nan, np.nan)
     return {
         "measure": paired.measure,
         "run": np.array(paired.runs, dtype=object),
@@ -164,12 +165,12 @@ def _columns(paired: Paired, baseline: int | None, alpha: float) -> dict[str, An
     }
 
 
-def weigh_losses(differences: Floats, alpha: float) -> Floats:
-    """The differences, those below 0 times 1 + alpha."""
-    return np.where(differences < 0, (1 + alpha) * differences, differences)
+def weigh_losses(differences: Floats, aversion: float) -> Floats:
+    """The differences, those below 0 times 1 + the aversion."""
+    return np.where(differences < 0, (1 + aversion) * differences, differences)
 
 
-def geometric_risk(score: Floats, alpha: float) -> tuple[Floats, Floats]:
+def geometric_risk(score: Floats, aversion: float) -> tuple[Floats, Floats]:
     """ZRisk and GeoRisk of each run.
 
     score  runs × topics, none below 0
@@ -181,6 +182,6 @@ def geometric_risk(score: Floats, alpha: float) -> tuple[Floats, Floats]:
     total = score.sum()
     expected = np.outer(score.sum(1), score.sum(0)) / (total or 1)
     z = (score - expected) / np.sqrt(np.where(expected > 0, expected, 1))
-    z_risk = weigh_losses(z, alpha).sum(1)
+    z_risk = weigh_losses(z, aversion).sum(1)
     normal = np.array([0.5 * math.erfc(-mean / math.sqrt(2)) for mean in (z_risk / score.shape[1]).tolist()])
     return z_risk, np.sqrt(score.mean(1) * normal)

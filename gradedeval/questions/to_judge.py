@@ -348,7 +348,7 @@ Weighing = Annotated[Strategy, Setting("How --to-judge weights documents: by bes
     "methods A, B and C of Moffat, Webber & Zobel, by residual, or by the pairs of runs whose order they could "
     "reverse (pairs).")]  # fmt: skip
 Budget = Annotated[int, Setting("Maximum number of documents that --to-judge lists.", numbers.BUDGET, "N")]
-P = Annotated[float, Setting("Of the RBP strategies: the probability of going on from rank to rank.",
+Persistence = Annotated[float, Setting("Of the RBP strategies: the probability of going on from rank to rank.",
     numbers.PERSISTENCE, "P")]  # fmt: skip
 By = Annotated["str | Measure", Setting("Measure of --to-judge.", spelled=("-m", "--measure"), measure="one",
     section="Measures and gains")]  # fmt: skip
@@ -362,13 +362,13 @@ class JudgingSettings:
 
     strategy: Strategy = DEFAULT
     budget: int = 100
-    p: float = 0.8
+    persistence: float = 0.8
     pool_depth: int | None = None
 
     def __post_init__(self) -> None:
         check_choice(self.strategy, STRATEGIES, flag.strategy)
         numbers.BUDGET.check_field(self, "budget")
-        numbers.PERSISTENCE.check_field(self, "p")
+        numbers.PERSISTENCE.check_field(self, "persistence")
         numbers.POOL_DEPTH.check_field(self, "pool_depth")
 
     def words(self, measure: Measure) -> str:
@@ -376,9 +376,9 @@ class JudgingSettings:
         given = "if it and those above it have the top gain; greedy"
         return {
             "depth": "depth: by the best rank in any run, then by how many runs have it there",
-            "rbp-a": f"rbp-a: summed RBP weight in all runs, p {self.p:g}",
-            "rbp-b": f"rbp-b: as rbp-a, each run weighed by its residual; greedy, p {self.p:g}",
-            "rbp-c": f"rbp-c: as rbp-b, and by its projected score cubed; greedy, p {self.p:g}",
+            "rbp-a": f"rbp-a: summed RBP weight in all runs, p {self.persistence:g}",
+            "rbp-b": f"rbp-b: as rbp-a, each run weighed by its residual; greedy, p {self.persistence:g}",
+            "rbp-c": f"rbp-c: as rbp-b, and by its projected score cubed; greedy, p {self.persistence:g}",
             "residual": f"residual: summed rise of {measure.label} in all runs, {given}",
             "pairs": f"pairs: summed change of the difference in {measure.label} of runs that judging could reverse, "
             f"{given}",
@@ -437,7 +437,7 @@ def to_judge(
     *,
     budget: Budget = 100,
     measure: By = "ndcg@10",
-    p: P = 0.8,
+    persistence: Persistence = 0.8,
     pool_depth: PoolDepth = None,
     like: str | None = None,
     jobs: int = 1,
@@ -446,16 +446,16 @@ def to_judge(
 ) -> ToJudge:
     """The unjudged documents of runs that are to be judged next.
 
-    strategy    `depth`: by the best rank in any run. `rbp-a`, `rbp-b`, `rbp-c`: the methods A to C of Moffat, Webber &
-                Zobel, SIGIR 2007: the weight of the document in rank-biased precision, summed over runs; each run
-                weighed by its residual on the topic; and by the cube of its projected score, base + residual/2, too.
-                `residual`: how far it would lift the means of runs by `measure` if it had the top gain, as have those
-                chosen before it, summed over runs. `pairs`: how far it would change the differences of runs whose order
-                judging could reverse
-    budget      how many documents at most
-    measure     of `residual` and `pairs`
-    p           persistence of the RBP methods
-    pool_depth  documents below this rank are not asked for; None: all may be
+    strategy     `depth`: by the best rank in any run. `rbp-a`, `rbp-b`, `rbp-c`: the methods A to C of Moffat, Webber &
+                 Zobel, SIGIR 2007: the weight of the document in rank-biased precision, summed over runs; each run
+                 weighed by its residual on the topic; and by the cube of its projected score, base + residual/2, too.
+                 `residual`: how far it would lift the means of runs by `measure` if it had the top gain, as have those
+                 chosen before it, summed over runs. `pairs`: how far it would change the differences of runs whose
+                 order judging could reverse
+    budget       how many documents at most
+    measure      of `residual` and `pairs`
+    persistence  persistence of the RBP methods
+    pool_depth   documents below this rank are not asked for; None: all may be
 
     `rbp-b` and `rbp-c` choose one after the other: a run's residual shrinks with each document chosen. So do `residual`
     and `pairs`, each document given those before it; where none adds anything more they begin anew, as if those chosen
@@ -465,7 +465,7 @@ def to_judge(
     `pairs` go by a measure without residual.
     """
     options, named, by = resolve_options(like, **keywords), kernel.named_runs(runs), parse_measures(measure)[0]
-    settings = JudgingSettings(strategy, budget, p, pool_depth)
+    settings = JudgingSettings(strategy, budget, persistence, pool_depth)
     scorer = _scorer(named, qrels, by, options, strategy)
     ranked = ranked_runs.rank_runs(named, scorer.grader)
     best = ranked.best_rank
@@ -510,9 +510,11 @@ def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: Judgi
         chosen, weights = choose_by_measure(ranked, scorer, candidates, settings.budget, pairs=pairs)
     elif settings.strategy in ("rbp-b", "rbp-c"):
         cubed = settings.strategy == "rbp-c"
-        chosen, weights = choose_by_residual(ranked, scorer, candidates, settings.budget, settings.p, cubed=cubed)
+        chosen, weights = choose_by_residual(
+            ranked, scorer, candidates, settings.budget, settings.persistence, cubed=cubed
+        )
     else:
-        each = depth_weights(ranked) if settings.strategy == "depth" else rbp_weights(ranked, settings.p)
+        each = depth_weights(ranked) if settings.strategy == "depth" else rbp_weights(ranked, settings.persistence)
         weights = each[candidates]
         chosen = np.argsort(-weights, kind="stable")[: settings.budget]
         weights = weights[chosen]

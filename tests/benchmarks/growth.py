@@ -208,7 +208,7 @@ LINES: dict[str, list[tuple[str, list[Shape]]]] = {
         ("a.run qrels --judged-only --ties best", PAIR),
         ("a.run qrels --subtopics -m erria -m alpha_ndcg -m nrbp -m strec -m ia(ap)", [intents]),
         ("a.run qrels --strata -m xinfap -m statap -m infndcg", [strata]),
-        ("runs qrels --ranks --sort ap -m ap", MANY),
+        ("runs qrels --numbered --sort ap -m ap", MANY),
     ],
     "explain": [("a.run b.run qrels --topic 1 -f csv -m err -m ap -m ndcg -m gap -m q", PAIR)],
     "measures": [("-f csv", [ties])],
@@ -257,7 +257,7 @@ LINES: dict[str, list[tuple[str, list[Shape]]]] = {
     "clicks measures": [("log.tsv qrels", LOGS)],
     "clicks correlate": [("log.tsv qrels", LOGS), ("log.tsv qrels --pairs 100", LOGS)],
     "clicks gains": [("log.tsv qrels", LOGS), ("log.tsv qrels --from correlation", LOGS)],
-    "clicks models": [(f"log.tsv -m {model}", LOGS) for model in ("dbn", "ubm", "pbm", "ccm", "dcm")],
+    "clicks models": [(f"log.tsv --model {model}", LOGS) for model in ("dbn", "ubm", "pbm", "ccm", "dcm")],
     "clicks simulate": [("a.run b.run qrels --as err --depth {n} --sessions 100", PAIR)],
 }
 """Command -> its words behind it, and the shapes of what it reads. `{n}` is the size."""

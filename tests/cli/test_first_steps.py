@@ -203,15 +203,15 @@ def test_runs_that_differ_in_the_last_bits_alone_go_by_name_and_share_a_rank(fil
     values = {"z": [0.1, 0.2, 0.3], "y": [0.3, 0.2, 0.1], "x": [0.1, 0.1, 0.1], "best": [1.0, 0.2, 0.3]}
     assert sum(values["z"]) != sum(values["y"])
     own = [replace(run, score=np.array(values[run.run])[:, None]) for run in scores.runs]
-    ordered = replace(scores, runs=own).sorted_by(scores.measures[0], ranked=True)
+    ordered = replace(scores, runs=own).sorted_by(scores.measures[0], numbered=True)
     assert [run.run for run in ordered.runs] == ["best", "y", "z", "x"]
     assert ordered.ranks == (1, 2, 2, 4)
 
     words = ("b", "a", "qrels", "-m", "ap", "--sort", "ap")
-    assert [line.split()[:2] for line in cli(*words, "--ranks").text.splitlines()[2:4]] == [["1", "a"], ["2", "b"]]
+    assert [line.split()[:2] for line in cli(*words, "--numbered").text.splitlines()[2:4]] == [["1", "a"], ["2", "b"]]
     assert "rank" not in cli(*words).text
-    assert [row["rank"] for row in json.loads(cli(*words, "--ranks", "-f", "json").text)["rows"]] == [1, 2]
-    assert cli(*words[:-2], "--ranks").messages == ["--ranks: there is no order to number; add --sort MEASURE"]
+    assert [row["rank"] for row in json.loads(cli(*words, "--numbered", "-f", "json").text)["rows"]] == [1, 2]
+    assert cli(*words[:-2], "--numbered").messages == ["--numbered: there is no order to number; add --sort MEASURE"]
 
 
 @pytest.mark.usefixtures("files")

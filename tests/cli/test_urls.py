@@ -61,7 +61,7 @@ pool {runs/*.run} {qrels} --groups {groups}
 pool {runs/*.run} {qrels} --agreement {other.qrels}
 fit {runs/} {c.run} {qrels} -m 'rbp(p=0.5..0.9)' --to ap --validate {c.run} --validate-qrels {other.qrels}
 fit {runs/a.run} {runs/b.run} {c.run} {qrels} -m 'rbp(p=0.5..0.9)' --to ap --precision 0.1 --validate-topics {topics}
-fit -m 'rbp(p=0.5..0.9)' --precision 0.1 --weights {weights.csv} --curve {curve.csv}
+fit -m 'rbp(p=0.5..0.9)' --precision 0.1 --to-weights {weights.csv} --curve {curve.csv}
 power {runs/*.run} {c.run} {qrels} -m err@5 --draws 20 --curve {power.csv}
 lint {runs/a.run} --qrels {qrels} -o {lint.json}
 weights {runs/a.run} {qrels} -m ap
@@ -69,8 +69,8 @@ pr {runs/a.run} {qrels}
 trec_eval -Z {norms} -m map {qrels} {runs/a.run}
 clicks observe {log}
 clicks fit {log} --weights {weights.csv}
-clicks models {log} -m sdbn --test {log} --write-model {model.json} --write-relevance {relevance.csv} --min-seen 0
-clicks simulate {runs/a.run} --model {model.json} --sessions 5
+clicks models {log} --test-log {log} --write-model {model.json} --write-relevance {relevance.csv} --min-seen 0
+clicks simulate {runs/a.run} --model-from {model.json} --sessions 5
 clicks simulate {qrels} --as rr --lists {log} --sessions 5
 """
 

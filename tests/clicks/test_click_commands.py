@@ -45,19 +45,19 @@ def test_from_clicks_to_gains_to_a_score(cli: Command, log: str, tmp_path: Path)
 def test_from_clicks_to_a_model_to_clicks(cli: Command, log: str, tmp_path: Path) -> None:
     model, relevance = str(tmp_path / "cm.json"), tmp_path / "relevance.csv"
     written = ("--write-model", model, "--write-relevance", str(relevance), "--min-seen", "100")
-    fitted = cli("clicks", "models", log, "-m", "cm", *written, "-f", "csv")
+    fitted = cli("clicks", "models", log, "--model", "cm", *written, "-f", "csv")
     assert fitted.code == 0
     assert fitted.text.startswith("model,measure,rank,value\ncm,ll_session,0,")
     assert relevance.read_text().splitlines()[0] == "topic,docno,gain,seen"
     assert all(int(line.split(",")[3]) >= 100 for line in relevance.read_text().splitlines()[1:])
     assert "of 920 documents were shown in fewer than 100 sessions, and are left out" in fitted.messages[0]
     for shown in (RUNS, ("--lists", log)):
-        drawn = cli("clicks", "simulate", *shown, "--model", model, "--sessions", "20", "--each")
+        drawn = cli("clicks", "simulate", *shown, "--model-from", model, "--sessions", "20", "--each")
         assert (drawn.code, drawn.out.count(b"\n")) == (0, 21)
 
 
 def test_models_that_grades_share_are_a_table(cli: Command, log: str) -> None:
-    done = cli("clicks", "models", log, RIVERS, "--tie", "grade", "-m", "cm dbn(gamma=fit)", "--test", log)
+    done = cli("clicks", "models", log, RIVERS, "--tie", "grade", "--model", "cm dbn(gamma=fit)", "--test-log", log)
     assert done.code == 0
     assert "attractiveness" in done.text
     assert "gamma" in done.text
@@ -72,7 +72,7 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
     options = ("--qrels-format", "topic,docno,grade", "--labels", labels, "--quiet", "-f", "csv")
     for verb, more in {
         "gains": ("--model", "cm"),
-        "models": ("--tie", "grade", "-m", "cm"),
+        "models": ("--tie", "grade", "--model", "cm"),
         "measures": (),
         "correlate": ("-m", "err", "--unjudged", "keep"),
     }.items():
@@ -86,11 +86,17 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
     ("words", "message"),
     [
         (("models", "{log}", "--tie", "grade"), "--tie grade: needs the grades of documents; add QRELS"),
-        (("models", "{log}", "-m", "cm ubm", "--write-model", "x.json"), "--write-model: 2 models; name one with -m"),
+        (
+            ("models", "{log}", "--model", "cm ubm", "--write-model", "x.json"),
+            "--write-model: 2 models; name one with --model",
+        ),
         (("models", "{log}", RIVERS, "--tie", "grade", "--write-relevance", "x"), "to documents, not to grades"),
         (("models", "{log}", "--write-relevance", "x", "--min-seen", "9999999"), "sessions; give a lower --min-seen"),
         (("simulate", "--lists", "{log}", RIVERS, "--as", "err", "-o", "{log}"), "is also the file of --lists; choose"),
-        (("models", "{log}", "--test", RUNS[0], "--write-model", RUNS[0]), "is also the file of --test; choose"),
+        (
+            ("models", "{log}", "--test-log", RUNS[0], "--write-model", RUNS[0]),
+            "is also the file of --test-log; choose",
+        ),
         (("models", "{log}", "--write-model", "new", "--write-relevance", "new"), "is also the file of --write-"),
         (
             ("models", "{log}", "--write-model", "new.csv", "-o", "new.csv"),
@@ -105,7 +111,7 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
         (("gains", "{log}"), "expected a click log and qrels; usage: gradedeval clicks gains LOG QRELS"),
         (
             ("simulate", *RUNS, RIVERS),
-            "users of a measure or of a click model; give either --as MEASURE or --model FILE",
+            "users of a measure or of a click model; give either --as MEASURE or --model-from FILE",
         ),
         (("simulate", *RUNS, RIVERS, "--as", "ndcg"), "'ndcg': has no user who looks and clicks; name a C/W/L measure"),
         (("simulate", *RUNS, RIVERS, "--lists", "{log}", "--as", "rr"), "--lists: cannot be combined with runs"),
@@ -129,7 +135,7 @@ def test_names_that_are_not_utf_8_go_through(cli: Command, tmp_path: Path) -> No
         ("observe", "log", "--per", "query"),
         ("measures", "log", "qrels"),
         ("correlate", "log", "qrels", "-m", "err", "--by", "kind"),
-        ("models", "log", "-m", "ctr", "--write-relevance", "seen.csv", "--min-seen", "0"),
+        ("models", "log", "--model", "ctr", "--write-relevance", "seen.csv", "--min-seen", "0"),
         ("gains", "log", "qrels", "--model", "ctr"),
     ):
         done = cli("clicks", *words, "-f", "csv", "--quiet")
@@ -138,7 +144,7 @@ def test_names_that_are_not_utf_8_go_through(cli: Command, tmp_path: Path) -> No
             assert b"\nq\xe4,d\xf6 e,9," in done.out
     assert b"q\xe4,d\xf6," in (tmp_path / "seen.csv").read_bytes()
     assert "q\udce4" in clicks.read_log(tmp_path / "log").frame()["topic"].tolist()
-    done = cli("clicks", "models", "log", "-m", "pbm", "--write-model", "pbm.json", "-f", "json")
+    done = cli("clicks", "models", "log", "--model", "pbm", "--write-model", "pbm.json", "-f", "json")
     assert done.code == 0
     assert json.loads((tmp_path / "pbm.json").read_text("utf-8"))["attractiveness"].keys() == {"q\udce4"}
     assert ("q\udce4", "d\udcf6") in clicks.read_model(tmp_path / "pbm.json").items.names

@@ -200,7 +200,7 @@ def test_perplexity_and_likelihood_by_hand() -> None:
     log = log_of({("q", "a b", (1,)): 3, ("q", "a", ()): 1})
     test = log_of({("q", "a z", (2,)): 1, ("q", "a", (1,)): 1})
     with pytest.warns(EvaluationWarning, match="1 of 3 documents shown are not in <log>; they have the parameters of"):
-        found = clicks.models(log, "ctr", prior=0, test=test)
+        found = clicks.models(log, "ctr", prior=0, test_log=test)
     one = found.predictions["ctr"]
     assert one.ll_session == pytest.approx((np.log(1 / 4) + np.log(1 / 2) + np.log(3 / 4)) / 2)
     assert one.ll_rank == pytest.approx(((np.log(1 / 4) + np.log(1 / 2)) / 2 + np.log(3 / 4)) / 2)
@@ -284,7 +284,7 @@ def test_what_is_wrong_with_the_file_of_a_model(text: str, message: str, tmp_pat
         ("ubm(p=0.5)", "'ubm(p=0.5)': no parameter 'p'; it has no parameters"),
         ("dbn(gamma=2)", "invalid value of gamma; give a number above 0, at most 1, or fit to estimate it"),
         ("dbn(", "is not a click model; choose from ctr, cm"),
-        ("", "measures: no click model given"),
+        ("", "models: no click model given"),
     ],
 )
 def test_what_is_wrong_with_the_name_of_a_model(name: str, message: str) -> None:
@@ -338,7 +338,7 @@ def clickmodel_wc(part: str) -> ClickLog:
 @shared
 def test_clickmodel_wc_and_the_published_dbn() -> None:
     with pytest.warns(EvaluationWarning, match="798 of 17910 documents shown are not in train_data"):
-        fitted = clicks.models(clickmodel_wc("train_data"), " ".join(FIGURES), test=clickmodel_wc("test_data"))
+        fitted = clicks.models(clickmodel_wc("train_data"), " ".join(FIGURES), test_log=clickmodel_wc("test_data"))
     for name, (likelihood, perplexity) in FIGURES.items():
         one = fitted.predictions[name]
         assert one.ll_session == pytest.approx(likelihood, abs=0.00005), name
@@ -367,6 +367,6 @@ def test_clickmodel_wc_and_the_published_dbn() -> None:
 def test_dbn_to_convergence() -> None:
     with pytest.warns(EvaluationWarning):
         fitted = clicks.models(
-            clickmodel_wc("train_data"), "dbn", test=clickmodel_wc("test_data"), iterations=300, tolerance=1e-7
+            clickmodel_wc("train_data"), "dbn", test_log=clickmodel_wc("test_data"), iterations=300, tolerance=1e-7
         )
     assert fitted.predictions["dbn(gamma=0.9)"].mean("by_rank") == pytest.approx(1.332345, abs=5e-6)

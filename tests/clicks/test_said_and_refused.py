@@ -93,7 +93,7 @@ def test_documents_without_parameters_are_told() -> None:
         "ranks below 2 have no parameters in ubm, and 0.5 in their place",
     ]
     with pytest.warns(EvaluationWarning) as told:
-        clicks.models(LOG, "ubm dbn", test=other)
+        clicks.models(LOG, "ubm dbn", test_log=other)
     assert "ubm: no list of log goes below rank 2; parameters there are 0.5" in [str(one.message) for one in told]
 
 

@@ -133,7 +133,7 @@ def draw(dice: random.Random) -> Case:
         words = {
             "saved.json": ["compare", "--from-scores", "saved.json", "--draws", "20"],
             "history.jsonl": ["history", "history.jsonl", "-f", dice.choice(["table", "json"])],
-            "model.json": ["clicks", "simulate", "a.run", "qrels", "--model", "model.json", "--sessions", "5"],
+            "model.json": ["clicks", "simulate", "a.run", "qrels", "--model-from", "model.json", "--sessions", "5"],
             "log.tsv": ["clicks", dice.choice(["observe", "measures", "models"]), "log.tsv"],
         }.get(name, ["a.run", "qrels", "-m", "ap err", *dice.choice([[], ["--lenient"]])])
     return Case(files, (), {}, {"words": [word.replace("\0", "") for word in words]})

@@ -28,8 +28,8 @@ MADE = {
     "history.jsonl": "a.run b.run qrels -m 'ap err@3' --history out --time 2026-01-05",
     "reference.csv": "a.run b.run c.run qrels -m 'ap err@3' --standardize --save-reference out",
     "attention.csv": "clicks observe log.tsv --ranks 4 -f csv -o out",
-    "model.json": "clicks models log.tsv -m dbn --iterations 2 --write-model out",
-    "relevance.csv": "clicks models log.tsv -m sdbn --min-seen 1 --write-relevance out",
+    "model.json": "clicks models log.tsv --model dbn --iterations 2 --write-model out",
+    "relevance.csv": "clicks models log.tsv --model sdbn --min-seen 1 --write-relevance out",
 }
 
 
@@ -155,7 +155,8 @@ CALLED = {
     "--reference": ["reference.csv"],
     "--Zscore": ["zscores"],
     "--weights": ["weights.csv", "attention.csv"],
-    "--model": ["model.json"],
+    "--to-weights": ["weights.csv", "attention.csv"],
+    "--model-from": ["model.json"],
     "--fill": ["fill.csv", "relevance.csv"],
     "--costs": ["costs"],
     "--groups": ["groups"],

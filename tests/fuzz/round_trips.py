@@ -133,7 +133,7 @@ def fitted_again(dice: random.Random, folder: Path) -> str | None:
     ranks = "40" if "@40" in measure else "200"  # next to nothing of rbp is left beyond
     made = command.run(["weights", "-m", measure, "--ranks", ranks, "-f", "csv", "-o", "weights.csv"], folder)
     span = form.format(f"{low}..{high}") + ("@40" if "rbp" not in form else "")
-    found = command.run(["fit", "-m", span, "--weights", "weights.csv", "-f", "csv"], folder)
+    found = command.run(["fit", "-m", span, "--to-weights", "weights.csv", "-f", "csv"], folder)
     if wrong := command.unclean(made) or command.unclean(found):
         return f"fit to saved weights: {wrong}"
     if made.code or found.code:

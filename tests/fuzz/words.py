@@ -133,7 +133,7 @@ TABLES: dict[str, tuple[bytes, list[str]]] = {
         ["compare", "run", "qrels", "-m", "ap", "--baseline", "table.csv", "--draws", "20"],
     ),
     "toml": (TOML, ["check", "run", "qrels", "--config", "table.toml"]),
-    "fit": (b"rank,weight\n1,0.5\n2,0.3\n3,0.1\n", ["fit", "rbp(p=0.1..0.9)", "--weights", "table"]),
+    "fit": (b"rank,weight\n1,0.5\n2,0.3\n3,0.1\n", ["fit", "rbp(p=0.1..0.9)", "--to-weights", "table"]),
 }
 
 

@@ -65,7 +65,8 @@ COMMANDS = {
         ("reference.csv", "out.csv"),
     ),
     "models": Killed(
-        "clicks models log.tsv -m sdbn --min-seen 1 --write-model model.json --write-relevance clicks.csv -o out.csv",
+        "clicks models log.tsv --model sdbn --min-seen 1 --write-model model.json --write-relevance clicks.csv "
+        "-o out.csv",
         ("model.json", "clicks.csv", "out.csv"),
     ),
     "a report": Killed("report bm25.run rm3.run qrels -m 'ndcg@10 ap' -o out.html", ("out.html",)),

@@ -158,19 +158,19 @@ FITS = [
     bad("fit without files", ("fit", "-m", "rbp(p=0.1..0.9)", "--to", "ap"), "expected a run and a qrels file; …"),
     bad("fit with no precision", (*FIT, "-m", "rbp(p=0.1..0.9)", "--precision", "0"),
         "--precision: 0 is too small; it must be at least 1e-10"),
-    bad("fit of one run's ordering", ("fit", "run.txt", "qrels.txt", "--to", "ap", "-m", "nerr9@1..3", "--by", "tau"),
-        "--by: rank correlation needs at least two runs; …"),
+    bad("fit of one run's ordering", (FIT[0], *FIT[2:], "-m", "nerr9@1..3", "--coefficient", "tau"),
+        "--coefficient: rank correlation needs at least two runs; …"),
     bad("validation without qrels", (*FIT, "-m", "nerr9@1..3", "--validate", "b.run"),
         "--validate and --validate-qrels go together; …"),
     bad("validation on no topics", (*FIT, "-m", "nerr9@1..3", "--validate-topics", "none"), "none: no such file; …",
         code=1),
     bad("a curve for people", (*FIT, "-m", "nerr9@1..3", "--curve", "c.md"),
         "--curve: cannot be written as markdown to 'c.md'; …"),
-    bad("weights and runs", ("fit", "run.txt", "qrels.txt", "-m", "rbp(p=0.1..0.9)", "--weights", "w.csv"),
-        "--weights: cannot be combined with runs; leave them out", w_csv=b"1,1\n"),
-    bad("weights beside runs", (*FIT, "-m", "rbp(p=0.1..0.9)", "--weights", "w.csv"),
-        "--to: does not apply to --weights; leave it out", w_csv=b"1,1\n"),
-    *(bad(f"weights: {name}", ("fit", "--weights", "w.csv", "-m", "rbp(p=0.1..0.9)"), says, code=1, w_csv=content)
+    bad("weights and runs", ("fit", "run.txt", "qrels.txt", "-m", "rbp(p=0.1..0.9)", "--to-weights", "w.csv"),
+        "--to-weights: cannot be combined with runs; leave them out", w_csv=b"1,1\n"),
+    bad("weights beside runs", (*FIT, "-m", "rbp(p=0.1..0.9)", "--to-weights", "w.csv"),
+        "--to: does not apply to --to-weights; leave it out", w_csv=b"1,1\n"),
+    *(bad(f"weights: {name}", ("fit", "--to-weights", "w.csv", "-m", "rbp(p=0.1..0.9)"), says, code=1, w_csv=content)
       for name, content, says in (
           ("nothing", b"", "w.csv: is empty; expected lines of rank,weight"),
           ("zeros", b"1,0\n2,0\n", "w.csv: no weight above 0; …"),
@@ -180,9 +180,9 @@ FITS = [
           ("twice", b"1,0.5\n1,0.5\n", "w.csv:2: duplicate rank 1 (first on line 1); …"),
           ("rank 0", b"0,0.5\n", "w.csv:1: rank 0 is out of range; …"),
       )),
-    bad("more ranks than weights", ("fit", "--weights", "w.csv", "-m", "rbp(p=0.1..0.9)", "--ranks", "5"),
+    bad("more ranks than weights", ("fit", "--to-weights", "w.csv", "-m", "rbp(p=0.1..0.9)", "--ranks", "5"),
         "--ranks: 5 is out of range for 2 weights; give 1 to 2", w_csv=b"1,0.5\n2,0.5\n"),
-    bad("weights of a measure without", ("fit", "--weights", "w.csv", "-m", "nerr10(phi=0.1..0.9)"),
+    bad("weights of a measure without", ("fit", "--to-weights", "w.csv", "-m", "nerr10(phi=0.1..0.9)"),
         "'nerr10(phi=0.1)': has no fixed rank weights; …", w_csv=b"1,0.5\n2,0.5\n"),
 ]  # fmt: skip
 

@@ -155,13 +155,13 @@ def test_a_measure_agrees_best_with_itself() -> None:
 @pytest.mark.exhaustive
 def test_two_ways_to_write_a_measure_come_to_the_same() -> None:
     families = ["rbp(p=0.5..0.6)", "rbp(p=0.5..0.6,gain=exp)"]
-    found = gradedeval.fit(RUNS, QRELS, families, "err@20", by="pearson", gain="exp").frame
+    found = gradedeval.fit(RUNS, QRELS, families, "err@20", coefficient="pearson", gain="exp").frame
     assert found["value"].nunique() == found["agreement"].nunique() == 1
     assert found["measure"].tolist() == families
 
 
 def test_the_curve_is_the_agreement_of_every_value() -> None:
-    found = gradedeval.fit(RUNS, QRELS, "nerr9@1..6", "err@20", by=["spearman", "tau"])
+    found = gradedeval.fit(RUNS, QRELS, "nerr9@1..6", "err@20", coefficient=["spearman", "tau"])
     scores = to_matrix(gradedeval.evaluate(RUNS, QRELS, ["err@20", *(f"nerr9@{k}" for k in range(1, 7))])).score
     for row in found.curve.itertuples():
         own = scores[:, :, int(row.value)]  # type: ignore[arg-type]
@@ -176,17 +176,17 @@ def test_the_curve_is_the_agreement_of_every_value() -> None:
 
 
 def test_an_end_of_the_range_is_told() -> None:
-    found = gradedeval.fit(RUNS, QRELS, "nerr9@1..2", "err@20", by="spearman")
+    found = gradedeval.fit(RUNS, QRELS, "nerr9@1..2", "err@20", coefficient="spearman")
     assert found.notes[1:] == ["nerr9@1..2 by spearman: the best value 2 is at the end of the range; widen the range"]
 
 
 def test_pairs_that_the_target_is_too_uncertain_of_are_left_out() -> None:
-    some = gradedeval.fit(RUNS, QRELS, "nerr9@1..5", "err@20", by="pearson", max_residual=0.01)
+    some = gradedeval.fit(RUNS, QRELS, "nerr9@1..5", "err@20", coefficient="pearson", max_residual=0.01)
     kept = gradedeval.evaluate(RUNS, QRELS, "err@20", max_residual=0.01)
     count = sum(int(run.included.sum()) for run in kept.runs)
     assert some.frame["pairs"][0] == count < 200
     with pytest.raises(InputError, match=r"max_residual: no \(run, topic\) pair is left"):
-        gradedeval.fit(RUNS[0], QRELS, "nerr9@1..5", "rbp(p=0.99)", by="pearson", max_residual=0)
+        gradedeval.fit(RUNS[0], QRELS, "nerr9@1..5", "rbp(p=0.99)", coefficient="pearson", max_residual=0)
 
 
 def odd(path: Path) -> Path:
@@ -204,9 +204,9 @@ def test_other_topics_validate_what_was_found(tmp_path: Path) -> None:
         "err@20",
         by="spearman",
         topics_from=odd(tmp_path / "odd"),
-        other_topics=even,
+        validate_topics=even,
     )
-    alone = gradedeval.fit(RUNS, QRELS, "rbp(p=0.1..0.9..0.1)", "err@20", by="spearman", topics_from=even)
+    alone = gradedeval.fit(RUNS, QRELS, "rbp(p=0.1..0.9..0.1)", "err@20", coefficient="spearman", topics_from=even)
     row = found.frame.iloc[0]
     assert (row["value_there"], row["best_there"]) == (alone.frame["value"][0], alone.frame["agreement"][0])
     measures = f"err@20 rbp(p={row['value']})"
@@ -227,7 +227,7 @@ def test_validation_topics_that_were_fitted_are_counted(cli: Command, tmp_path: 
         "rbp(p=0.1..0.9..0.1)",
         "--to",
         "err@20",
-        "--by",
+        "--coefficient",
         "spearman",
         "--validate-topics",
         "few",
@@ -243,7 +243,7 @@ def test_validation_topics_that_were_fitted_are_counted(cli: Command, tmp_path: 
 def test_no_agreement_has_no_best_value(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "one.run").write_text("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n")
     (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
-    words = ("fit", "one.run", "qrels", "-m", "err@1..3", "--to", "rr", "--by", "pearson")
+    words = ("fit", "one.run", "qrels", "-m", "err@1..3", "--to", "rr", "--coefficient", "pearson")
     table = cli(*words)
     assert "err@1..3 by pearson: no agreement is defined: the scores are all the same" in table.messages
     assert table.text.splitlines()[2].split() == ["err@1..3", "pearson", "k", "1", "2"]
@@ -253,7 +253,7 @@ def test_no_agreement_has_no_best_value(cli: Command, tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive
 def test_another_collection_validates_what_was_found(cli: Command, tmp_path: Path) -> None:
-    words = (*RUNS[:2], QRELS, "-m", "rbp(p=0.1..0.9..0.1)", "--to", "err@20", "--by", "pearson")
+    words = (*RUNS[:2], QRELS, "-m", "rbp(p=0.1..0.9..0.1)", "--to", "err@20", "--coefficient", "pearson")
     there = ("--validate", RUNS[2], "--validate", RUNS[3], "--validate-qrels", QRELS)
     (row,) = csv.DictReader(io.StringIO(cli("fit", *words, *there, "-f", "csv", "--curve", "curve.csv").text))
     alone = cli("fit", *RUNS[2:], QRELS, *words[3:], "-f", "csv")
@@ -303,7 +303,7 @@ def test_weights_that_are_no_distribution_need_to_be_scaled() -> None:
 
 def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "w.csv").write_text("rank,weight\n# a comment\n2,0.25\n1,0.5\n3,0.125\n")
-    found = cli("fit", "--weights", "w.csv", "-m", "rbp(p=0.47..0.53)", "--renormalize")
+    found = cli("fit", "--to-weights", "w.csv", "-m", "rbp(p=0.47..0.53)", "--renormalize")
     assert found.code == 0
     assert found.text.splitlines()[2].split()[:4] == ["rbp(p=0.47..0.53)", "p", "0.5", "0.0000"]
     assert found.text.splitlines()[-1] == (
@@ -315,9 +315,9 @@ def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Pat
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((*RUNS, QRELS, "--weights", "w.csv"), "--weights: cannot be combined with runs; leave them out"),
-        (("--weights", "w.csv", "--to", "err"), "--to: does not apply to --weights; leave it out"),
-        ((*RUNS, QRELS, "--to", "err", "--ranks", "3"), "--ranks: needs --weights; add --weights"),
+        ((*RUNS, QRELS, "--to-weights", "w.csv"), "--to-weights: cannot be combined with runs; leave them out"),
+        (("--to-weights", "w.csv", "--to", "err"), "--to: does not apply to --to-weights; leave it out"),
+        ((*RUNS, QRELS, "--to", "err", "--ranks", "3"), "--ranks: needs --to-weights; add --to-weights"),
     ],
 )
 def test_what_does_not_go_with_weights_is_refused(words: tuple[str, ...], says: str, cli: Command) -> None:

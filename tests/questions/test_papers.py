@@ -101,7 +101,7 @@ def typed(command: str, cli: Command, folder: Path) -> str:
 
 @shared
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("best", ["--curve levels.csv", "--best 15"])
+@pytest.mark.parametrize("best", ["--curve levels.csv", "--best-runs 15"])
 def test_figure_3_s_discriminative_power_is_as_printed(best: str, folder: Path, cli: Command) -> None:
     command, printed = block(f"gradedeval power runs/* qrels.txt -m 'gap ndcg(gain=exp) ap' --draws 10000 {best}")
     assert typed(command, cli, folder).split() == printed.split()  # in lines of other widths
@@ -111,7 +111,7 @@ def test_figure_3_s_discriminative_power_is_as_printed(best: str, folder: Path, 
 @pytest.mark.exhaustive
 def test_the_geometric_distribution_nearest_to_ap_is_as_printed(folder: Path, cli: Command) -> None:
     typed(block("gradedeval weights runs/* qrels.txt -m ap")[0], cli, folder)
-    command, printed = block("gradedeval fit --weights w-ap.csv --ranks 50")
+    command, printed = block("gradedeval fit --to-weights w-ap.csv --ranks 50")
     assert typed(command, cli, folder).split() == printed.split()  # in lines of other widths
     # The mean rank of a geometric distribution is 1/(1 − p): that of the vector, where the two are nearest.
     vector = np.loadtxt(folder / "w-ap.csv", delimiter=",", skiprows=1)[:50]

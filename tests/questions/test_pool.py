@@ -190,7 +190,9 @@ def test_rbp_weights_are_those_of_the_paper() -> None:
     runs = {"A": {"t": {"a": 2.0, "b": 1.0}}, "B": {"t": {"b": 2.0, "c": 1.0}}}
     qrels = {"t": {"b": 1, "x": 0}}
     weights = {
-        strategy: gradedeval.to_judge(runs, qrels, strategy, p=0.5).frame.set_index("docno")["weight"].to_dict()
+        strategy: gradedeval.to_judge(runs, qrels, strategy, persistence=0.5)
+        .frame.set_index("docno")["weight"]
+        .to_dict()
         for strategy in ("rbp-a", "rbp-b", "rbp-c")
     }
     assert weights["rbp-a"] == {"a": 0.5, "c": 0.25}

@@ -55,14 +55,14 @@ def test_a_smaller_level_finds_no_more_pairs_and_needs_a_larger_difference(matri
 
 
 def test_the_best_runs_are_those_of_each_measure(matrix: Matrix) -> None:
-    found = gradedeval.power(matrix, draws=50, best=2)
+    found = gradedeval.power(matrix, draws=50, best_runs=2)
     assert found.frame["pairs"].tolist() == [1, 1]
     for measure in matrix.measures:
         means = matrix.paired(measure).summaries
         best = {matrix.runs[at] for at in np.argsort(-means)[:2].tolist()}
         row = found.curve[found.curve["measure"] == measure].iloc[0]
         assert {row["run"], row["other"]} == best
-    assert gradedeval.power(matrix, draws=50, best=9).frame["runs"].tolist() == [4, 4]
+    assert gradedeval.power(matrix, draws=50, best_runs=9).frame["runs"].tolist() == [4, 4]
 
 
 def test_a_run_against_itself_is_never_told_apart() -> None:
@@ -73,7 +73,7 @@ def test_a_run_against_itself_is_never_told_apart() -> None:
 
 def test_settings_and_curve_at_the_prompt(cli: Command, tmp_path: Path) -> None:
     words = ("power", *RUNS, QRELS, "-m", "ap ndcg@10", "--draws", "99", "--alpha", "0.1", "--seed", "7")
-    table = cli(*words, "--best", "3", "--curve", "curve.csv")
+    table = cli(*words, "--best-runs", "3", "--curve", "curve.csv")
     said = f"paired bootstrap, studentized, 99 draws, alpha 0.1, seed 7 | {NEEDED} | the best 3 runs by each measure"
     assert said in table.words
     rows = list(csv.DictReader((tmp_path / "curve.csv").open()))
@@ -86,7 +86,7 @@ def test_settings_and_curve_at_the_prompt(cli: Command, tmp_path: Path) -> None:
 
 def test_faults_of_usage(matrix: Matrix) -> None:
     with pytest.raises(InputError, match="best: 1 is too small; it must be at least 2"):
-        gradedeval.power(matrix, best=1)
+        gradedeval.power(matrix, best_runs=1)
     with pytest.raises(InputError, match="power needs at least two runs"):
         gradedeval.power(matrix.select(runs=matrix.runs[:1]))
     with pytest.raises(InputError, match="draws: with 99 draws only a level of 0"):
@@ -107,5 +107,5 @@ def test_one_topic_has_no_power(cli: Command, tmp_path: Path) -> None:
 
 
 def test_more_best_runs_than_there_are_are_all(cli: Command) -> None:
-    text = cli("power", *RUNS, QRELS, "-m", "ap", "--draws", "50", "--best", "100").text
+    text = cli("power", *RUNS, QRELS, "-m", "ap", "--draws", "50", "--best-runs", "100").text
     assert "the best 4 runs by each measure" in text

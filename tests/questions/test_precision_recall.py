@@ -40,7 +40,7 @@ def test_a_small_example_by_hand() -> None:
         ("gap(rel=2)", [(0, 1 / 2), (1 / 2, 1 / 2)]),
     ):
         np.testing.assert_allclose(curve(found, measure), points, atol=1e-12)
-    eleven = gradedeval.precision_recall({"run": RUN}, JUDGED, binary=False)
+    eleven = gradedeval.precision_recall({"run": RUN}, JUDGED, graded_only=True)
     assert set(eleven.frame["measure"]) == {"gap"}
     assert eleven.frame["precision"].tolist() == [1, 1, *[3 / 4] * 5, 0, 0, 0, 0]
     assert "interpolated at 11 levels of recall" in eleven.signature
@@ -106,7 +106,7 @@ def _curve(scores: dict[str, float], grades: dict[str, float], shares: Iterable[
 def test_the_command_prints_the_frame_and_a_table_for_people(cli: Command) -> None:
     words = ("pr", *RUNS, QRELS, "--points", "3", "--graded-only", "--quiet")
     rows = list(csv.DictReader(io.StringIO(cli(*words, "-f", "csv").text)))
-    frame = gradedeval.precision_recall(RUNS, QRELS, points=3, binary=False).frame
+    frame = gradedeval.precision_recall(RUNS, QRELS, points=3, graded_only=True).frame
     assert [float(row["precision"]) for row in rows] == frame["precision"].tolist()
     table = cli(*words).text.splitlines()
     assert table[0].split() == ["gap", "bm25", "neural"]

@@ -149,7 +149,7 @@ def test_the_command_prints_what_the_function_returns(files: Path, cli: Command)
              "--test", "t", "--correction", "holm", "--caption", "A & B", "--latex-label", "tab:x"]  # fmt: skip
     scores = gradedeval.evaluate(["good", "fair", "poor"], "qrels", "ndcg rr")
     wanted = gradedeval.table(
-        scores, best=True, baseline="good", test="t", correction="holm", caption="A & B", label="tab:x"
+        scores, best=True, baseline="good", test="t", correction="holm", caption="A & B", latex_label="tab:x"
     )
     done = cli(*words)
     assert (done.code, done.text) == (0, wanted)
@@ -232,7 +232,7 @@ def test_what_goes_with_nothing_is_one_line(words: str, message: str, files: Pat
 
 def test_the_function_says_so_too(scores: gradedeval.Scores) -> None:
     with pytest.raises(InputError, match="label: LaTeX refers to a table by its caption, and there is none"):
-        gradedeval.table(scores, label="x")
+        gradedeval.table(scores, latex_label="x")
     with pytest.raises(InputError, match="format: invalid value 'latx'; did you mean 'latex'"):
         gradedeval.table(scores, "latx")
 

@@ -30,7 +30,7 @@ def saved(score: list[list[float]]) -> pd.DataFrame:
 
 def test_by_hand() -> None:
     """The example of docs/background/statistics.md."""
-    frame = gradedeval.risk(saved([[0.5, 0.5, 0.5, 0.5], [0.8, 0.6, 0.5, 0.2]]), baseline="r0", alpha=1).frame
+    frame = gradedeval.risk(saved([[0.5, 0.5, 0.5, 0.5], [0.8, 0.6, 0.5, 0.2]]), baseline="r0", risk_aversion=1).frame
     base, run = frame.iloc[0], frame.iloc[1]
     assert (run["wins"], run["ties"], run["losses"]) == (2, 1, 1)
     assert run["u_risk"] == pytest.approx(-0.05)  # (.3 + .1 + 0 − 2·.3) / 4
@@ -69,7 +69,7 @@ def by_loops(score: np.ndarray, base: np.ndarray, run: int, alpha: float) -> tup
 @pytest.mark.parametrize("baseline", ["mean", None, "r2"])
 def test_against_loops(baseline: str | None, alpha: float) -> None:
     score = np.random.default_rng(6).beta(1, 3, (4, 25))
-    frame = gradedeval.risk(saved(score.tolist()), baseline=baseline, alpha=alpha).frame
+    frame = gradedeval.risk(saved(score.tolist()), baseline=baseline, risk_aversion=alpha).frame
     base = {"mean": score.mean(0), "r2": score[2]}.get(baseline or "", score[0])
     for run in (0, 1, 3) if baseline else (1, 2, 3):
         found = frame.loc[run, ["u_risk", "t_risk", "z_risk", "geo_risk"]].astype(float)
@@ -79,7 +79,7 @@ def test_against_loops(baseline: str | None, alpha: float) -> None:
 
 def test_without_weight_urisk_is_the_difference_and_trisk_student_s_t() -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, "ap")
-    frame = gradedeval.risk(scores, baseline="rivers-bm25.run", alpha=0).frame.set_index("run")
+    frame = gradedeval.risk(scores, baseline="rivers-bm25.run", risk_aversion=0).frame.set_index("run")
     pairs = gradedeval.compare(scores, baseline="rivers-bm25.run", test="t").frame.set_index("run")
     for run, pair in pairs.iterrows():
         assert frame.loc[run, "u_risk"] == pytest.approx(pair["difference"])
@@ -97,7 +97,7 @@ def test_topics_and_runs_without_any_score() -> None:
 
 def test_scores_below_0_have_no_georisk() -> None:
     with pytest.warns(EvaluationWarning, match="ap: no ZRisk or GeoRisk; both need means"):
-        frame = gradedeval.risk(saved([[0.1, -0.5], [0.2, 0.3]]), baseline="r0", alpha=2).frame
+        frame = gradedeval.risk(saved([[0.1, -0.5], [0.2, 0.3]]), baseline="r0", risk_aversion=2).frame
     assert frame["geo_risk"].isna().all()
     assert frame["u_risk"].tolist() == [0, pytest.approx(0.45)]
 
@@ -119,7 +119,7 @@ def test_a_rise_is_a_loss_where_lower_is_better_and_there_is_no_risk_where_neith
 
 
 def test_at_the_prompt(cli: Command) -> None:
-    words = ("risk", *RUNS[1:], QRELS, "-m", "ap", "--baseline", RUNS[0], "--alpha", "1")
+    words = ("risk", *RUNS[1:], QRELS, "-m", "ap", "--baseline", RUNS[0], "--risk-aversion", "1")
     text = cli(*words).text
     assert "baseline rivers-bm25.run | α 1: a loss counts 2 times | GeoRisk among 3 runs" in text
     rows = list(csv.DictReader(io.StringIO(cli(*words, "-f", "csv").text)))
@@ -137,7 +137,7 @@ def test_faults_of_usage(cli: Command) -> None:
         "inf": "is not a finite number",
     }
     for alpha, what in said.items():
-        found = cli("risk", *RUNS, QRELS, "-m", "ap", "--alpha", alpha)
+        found = cli("risk", *RUNS, QRELS, "-m", "ap", "--risk-aversion", alpha)
         assert found.code == 2
         assert found.messages[-1] == f"--alpha: {alpha} {what}"
     with pytest.raises(InputError, match="risk needs at least two runs; add a run or baseline"):

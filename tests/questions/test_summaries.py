@@ -207,7 +207,7 @@ def test_saved_scores_are_read_like_those_of_runs_and_an_unknown_measure_is_told
 
 
 def test_power_orders_by_the_summary_and_needs_a_ratio(files: Path) -> None:
-    found = gradedeval.power(scored("gm_ap num_rel_ret"), draws=200, best=2)
+    found = gradedeval.power(scored("gm_ap num_rel_ret"), draws=200, best_runs=2)
     assert set(found.curve["run"]) | set(found.curve["other"]) >= {"steady.run", "weak.run"}
     rows = found.curve.set_index("measure")
     expected = np.exp(np.mean(np.log([3 / 5, 3 / 6, 3 / 4])))

@@ -72,7 +72,7 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "clicks measures": (("log", "qrels"),),
     "clicks correlate": (("log", "qrels", "-m", "err@5", "--by", "user", "--unjudged", "keep"),),
     "clicks gains": (("log", "qrels", "--model", "ctr"),),
-    "clicks models": (("log", "-m", "ctr", "--write-relevance", "gains.csv", "--write-model", "model.json"),),
+    "clicks models": (("log", "--model", "ctr", "--write-relevance", "gains.csv", "--write-model", "model.json"),),
     "clicks simulate": ((*RUNS, "qrels", "--as", "err@5", "--sessions", "20"),),
     "lint": ((*RUNS, "--qrels", "qrels"), (*RUNS, "--tag-is-filename")),
     "trec_eval": (("-q", "-m", "all_trec", "qrels", RUNS[0]),),

@@ -48,7 +48,7 @@ WORDS = {
     "clicks measures": "log.tsv qrels",
     "clicks correlate": "log.tsv qrels -m 'err ap'",
     "clicks gains": "log.tsv qrels",
-    "clicks models": "log.tsv -m sdbn",
+    "clicks models": "log.tsv --model sdbn",
     "clicks simulate": "a.run qrels --as rbp --sessions 20",
     "plot pr": "a.run qrels -o picture.svg",
     "plot informative": "a.run b.run qrels -m ap --min-ranks 3 --min-found 1 -o picture.svg",

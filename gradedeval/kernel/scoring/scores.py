@@ -212,11 +212,11 @@ class Scores(InNotebook):
         cells = [(run.score, run.included) for run in self.runs]
         return summary_intervals(cells, self.measures, 1 - level)
 
-    def sorted_by(self, measure: Measure, *, ranked: bool = False) -> Scores:
+    def sorted_by(self, measure: Measure, *, numbered: bool = False) -> Scores:
         """The same with the runs from the best to the worst by a measure; those equal to 1e-12 by name.
         Where no preferred direction the highest is the first.
 
-        ranked  whether tables number the runs: equal ones share a rank
+        numbered  whether tables number the runs: equal ones share a rank
 
         Raises InputError (usage) where it is not among the measures.
         """
@@ -230,7 +230,7 @@ class Scores(InNotebook):
             level = merge_close(np.where(np.isnan(means), np.inf, -means))
         order = sorted(zip(level.tolist(), self.runs, strict=True), key=lambda pair: (pair[0], pair[1].run))
         levels = [one for one, _ in order]
-        ranks = tuple(levels.index(one) + 1 for one in levels) if ranked else ()
+        ranks = tuple(levels.index(one) + 1 for one in levels) if numbered else ()
         return replace(self, runs=[run for _, run in order], ranks=ranks)
 
     @property

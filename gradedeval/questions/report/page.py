@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 
 Baseline = Annotated[str | None, Setting("Compare every run with this one: one of RUN, or another file.", metavar="RUN",
     default_text="the first", reads=True)]  # fmt: skip
-At = Annotated[int, Setting("Count unjudged documents down to rank N.", numbers.AT, "N")]
-Show = Annotated[int, Setting("Show N ranks of each ranking.", numbers.SHOW, "N")]
+At = Annotated[int, Setting("Depth of the count of unjudged documents.", numbers.AT, "N")]
+Show = Annotated[int, Setting("Number of ranks of each ranking.", numbers.SHOW, "N")]
 
 # The first page of a report: runs × measures, and in words what is not known.
 

@@ -198,7 +198,7 @@ def test_commands_of_pools_and_lists_take_a_fill(tmp_path: Path, cli: Command) -
     with pytest.raises(InputError, match=r"^fill: does not apply to users of a click model; leave it out$"):
         clicks.simulate(clicks.models(LOG, "ctr")["ctr"], RUN, fill=frame)
     message = "--fill: does not apply to users of a click model; leave it out"
-    assert cli("clicks", "simulate", "run", "--model", "ctr.json", *fill[:2]).messages == [message]
+    assert cli("clicks", "simulate", "run", "--model-from", "ctr.json", *fill[:2]).messages == [message]
     assert cli("pool", "run", "qrels", *fill).messages == ["--fill: does not apply to pool; leave it out"]
 
 

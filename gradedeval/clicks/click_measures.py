@@ -344,7 +344,7 @@ SOURCE = "what gradedeval.clicks.correlate returns"
 CLICKS: ClickMeasure = "meanrr"
 LEAST, MOST = 4.0, 40.0
 """Areas of points, in square points: of a list with hardly a session, and of that with most."""
-Drawn = Annotated[ClickMeasure, Setting("Which is drawn.")]
+Drawn = Annotated[ClickMeasure, Setting("Click measure to draw.")]
 
 
 def plot_clicks(correlations: Any, measure: Any = None, click_measure: str = CLICKS, *, ax: Axes | None = None) -> Axes:
@@ -423,7 +423,7 @@ By = Annotated[str | None, Setting("Correlate each part of the log separately: b
 Unjudged = Annotated[Literal["drop", "keep"], Setting("Lists with unjudged documents: drop or keep.")]  # fmt: skip
 Pairs = Annotated[int | None, Setting("Correlate the differences of N pairs of simulated engines instead, each of "
     "which shows a list of each topic that has several. Chapelle et al. draw 1000.", numbers.PAIRS, "N")]  # fmt: skip
-Seed = Annotated[int, Setting("Seed of these pairs.", numbers.SEED, "N")]
+Seed = Annotated[int, Setting("Random seed of these pairs.", numbers.SEED, "N")]
 
 
 @dataclass(frozen=True, eq=False)

@@ -672,8 +672,8 @@ ByDocument = Annotated[bool, Setting("Of --from model: a relevance of each docum
 Counted = Annotated[float, Setting("Of --from model: prior counts of clicks and skips.", numbers.PRIOR,
     "X", default_text="1")]  # fmt: skip
 Iterations = Annotated[int, Setting("Of --from model: iterations of EM.", numbers.ITERATIONS, "N")]
-Against = Annotated[ClickMeasure, Setting("Of --from correlation.")]
-Success = Annotated[float, Setting("Lowest grade of a click that is a success, of ss.", numbers.SS_REL, "GRADE")]
+Against = Annotated[ClickMeasure, Setting("Click measure of --from correlation.")]
+Success = Annotated[float, Setting("Lowest grade that search success counts.", numbers.SS_REL, "GRADE")]
 Of = Annotated["AnyMeasure", Setting("Measure that the gains are for: err, cascade, or a sum of gains such as "
     "rbp(p=0.8). With --for utility its gains say R.", metavar="MEASURE", spelled=("-m", "--measure"),
     measure="one")]  # fmt: skip

@@ -154,7 +154,7 @@ class Observation(FromLog):
     digits="6",
     help="""Estimate examination probabilities of ranks from gaps between clicks, last clicks and ends of pages.
 
-    The CSV of ranks and weights is what `wp(file=...)` and `fit --weights` read. Zhang et al., Information Retrieval
+    The CSV of ranks and weights is what `wp(file=...)` and `fit --to-weights` read. Zhang et al., Information Retrieval
     2010. It describes attention and estimates no parameter of a measure: `gradedeval clicks models` does.
 
     \b

@@ -169,7 +169,7 @@ As = Annotated["ClickModel | AnyMeasure | os.PathLike[str]", Setting("Users are 
 ModelFile = Annotated[str | None, Setting("Users are those of a click model that `clicks models --write-model` wrote.",
     metavar="FILE.json", reads=True)]  # fmt: skip
 Sessions = Annotated[int, Setting("", numbers.SESSIONS, "N")]
-Seed = Annotated[int, Setting("The same seed draws the same sessions.", numbers.SEED, "N")]
+Seed = Annotated[int, Setting("Random seed; the same draws the same sessions.", numbers.SEED, "N")]
 Lists = Annotated[Any, Setting("Show the lists of this log, as often as there, and not those of runs.", metavar="LOG",
     reads=True)]  # fmt: skip
 Each = Annotated[bool, Setting("Write a line for each session, in the order drawn, not one for identical ones with "

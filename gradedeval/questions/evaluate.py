@@ -70,8 +70,8 @@ PUBLISHED_OPTIONS = [
            "aside. Default: randomization."),
     option("--correction", section=PUBLISHED, metavar="NAME", help="Correction for multiple comparisons, over the "
            "pairs of each measure, as of `gradedeval compare`. Default: holm."),
-    option(numbers.ALPHA, "levels", section=PUBLISHED, multiple=True, metavar="P", help="Level of "
-           "significance; give it twice for two signs. Default: 0.05 and 0.01; with several baselines 0.05."),
+    option(numbers.ALPHA, "levels", section=PUBLISHED, multiple=True, metavar="P", help="Significance level; "
+           "give it twice for two signs. Default: 0.05 and 0.01; with several baselines 0.05."),
     option(numbers.DRAWS, section=PUBLISHED, metavar="N", help="Number of permutations, or of bootstrap samples. "
            "Default: 10000."),
     option(numbers.SEED, section=PUBLISHED, metavar="N", help="Random seed. Default: 0."),

@@ -576,20 +576,20 @@ def _left_out(documents: list[dict[str, Any]]) -> dict[str, Any]:
 COLUMNS = ("run", "topic", "measure", "rank", "grade", "contribution", "running")
 
 
-def plot_explain(explanation: Any, measure: Any = None, *, ranks: int | None = None, ax: Axes | None = None) -> Axes:
+def plot_explain(explanation: Any, measure: Any = None, *, show: int | None = None, ax: Axes | None = None) -> Axes:
     """How the score of a topic comes about: what the document at each rank contributes, in the color of its grade, and
     the score so far. A hatched bar is what an unjudged document could add. A grade has one color for all runs, topics
     and measures of the same qrels.
 
     explanation  what `gradedeval.explain` returns; or its frame, whose colors are those of the grades in it
     measure      which, where there are several
-    ranks        how many; None: down to the cutoff of the measure, or 20
+    show         how many ranks; None: down to the cutoff of the measure, or 20
     ax           matplotlib axes to draw on; None: the current ones
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, one of several runs or topics, where it
-    is not said which measure, and for ranks that are not a number from 1.
+    is not said which measure, and for a number of ranks below 1.
     """
-    ranks = numbers.RANKS.check_or_none(ranks)
+    show = numbers.SHOW.check_or_none(show)
     frame = frame_of(explanation, COLUMNS, "explain", "what gradedeval.explain returns")
     own = of_measure(frame, measure, "explain")
     if len(distinct(own, "run", "topic")) > 1:
@@ -598,7 +598,7 @@ def plot_explain(explanation: Any, measure: Any = None, *, ranks: int | None = N
     if isinstance(explanation, Explanation):
         cutoff = {one.measure.label: one.measure.cutoff for one in explanation.measures}[own["measure"].iloc[0]]
     grades = explanation.grades if isinstance(explanation, Explanation) else frame["grade"].dropna().unique().tolist()
-    return drawn(partial(draw_ranks, frame=own, ranks=ranks or cutoff or RANKS, grades=grades), ax)
+    return drawn(partial(draw_ranks, frame=own, ranks=show or cutoff or RANKS, grades=grades), ax)
 
 
 def draw_ranks(ax: Axes, frame: pd.DataFrame, ranks: int, grades: Sequence[float]) -> None:

@@ -257,7 +257,7 @@ def test_an_explanation_has_contributions_grades_and_the_score_so_far(ax: Axes) 
     assert colors.nunique() == 4
     legend = ["grade 0", "grade 1", "grade 2", "unjudged, could add", "score so far"]
     assert names(ax.get_legend().get_texts()) == legend  # type: ignore[union-attr]
-    gradedeval.plot.explain(frame, "ap", ranks=5, ax=Figure().subplots())
+    gradedeval.plot.explain(frame, "ap", show=5, ax=Figure().subplots())
 
 
 def test_an_observation_is_bars_and_the_weights_near_it_are_lines(ax: Axes) -> None:
@@ -505,7 +505,7 @@ def test_what_is_no_frame_of_a_picture_is_one_line(
             ranks.assign(p=["a", "b"]), ax=ax
         ),
         "ranks: 0 is too small; it must be at least 1": lambda: plot.weights(ranks, ranks=0, ax=ax),
-        "ranks: -3 is too small; it must be at least 1": lambda: plot.explain(explained, ranks=-3, ax=ax),
+        "show: -3 is too small; it must be at least 1": lambda: plot.explain(explained, show=-3, ax=ax),
         "plot.save: expected axes or a figure, not a Scores; give what": lambda: plot.save(scores, "x.png"),  # type: ignore[arg-type]
         "no/x.svg: cannot be written (No such file or directory); nothing": lambda: plot.save(ax, "no/x.svg"),
     }.items():

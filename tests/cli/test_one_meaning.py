@@ -1,0 +1,172 @@
+"""A name of an option has one meaning: it takes values of one kind in all commands, and does the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import click
+import pytest
+
+from gradedeval.cli.options import RENAMED, option_hint
+from support.commands import Command
+from support.generated_docs import LEAVES
+
+DROP_IN = "trec_eval"
+"""The command whose options are another tool's; of its names those that are ours too mean the same."""
+
+# Two ways to write a value of the same kind.
+SAME_KIND = {
+    "--baseline": {"RUN", "RUN|SCORES.csv"},  # saved scores where the command reads them
+    "--correction": {"NAME", "one of a list"},  # `eval` reads the list only when it is asked for
+    "--test": {"TEST", "one of a list"},
+    "--measure": {"MEASURE", "MEASURE[.PARAMETERS]"},  # the drop-in takes trec_eval's notation as well
+    "--output": {"FILE", "FILE.html"},
+    "--prior": {"X", "A[,B]"},  # one number for clicks and skips, or one for each
+}
+
+# What the help texts of an option have in common, where they are not the same in all commands.
+MEANINGS = {
+    "--alpha": "Significance level",
+    "--at": "Depth of",
+    "--baseline": "Compare every run with this one|Mark what differs significantly from|Measure drops against",
+    "--by-topic": "row per (run and )?topic|the scores of all runs on each topic",
+    "--click-measure": "Click measure",
+    "--correction": "Correction for multiple comparisons, over the pairs of each measure",
+    "--curve": "Write the curves?:",
+    "--depth": "the N highest-ranked documents|shown lists to N documents",
+    "--draws": "Number of .*bootstrap samples",
+    "--format": "Output format|Print one of gradedeval's formats",
+    "--iterations": "iterations",
+    "--lenient": "Skip malformed lines( of the log)?, and report how many",
+    "--measure": r"^(The |A |Only this )?measure\b",
+    "--model": "Click model",
+    "--output": r"Write (the \w+ )?to FILE",
+    "--persistence": "the probability of going on from rank to rank",
+    "--precision": "Precision of the fitted values?",
+    "--prior": "prior counts of clicks and skips",
+    "--ranks": "ranks 1 to N|the first N ranks",
+    "--seed": "Random seed",
+    "--show": "Number of ranks",
+    "--test": "Significance test",
+    "--topic": "Topic to explain|Show this topic",
+}
+
+Commands = Mapping[str, click.Command]
+
+
+def options(commands: Commands) -> Iterable[tuple[str, str, click.Option]]:
+    """The long name of each option of each command, the command and the option."""
+    for command, described in commands.items():
+        for param in described.params:
+            if isinstance(param, click.Option):
+                yield max(param.opts, key=len), command, param
+
+
+def kind(option: click.Option) -> str:
+    """What stands for its value on a help page."""
+    if option.is_flag:
+        return "no value"
+    return "one of a list" if isinstance(option.type, click.Choice) else str(option.metavar)
+
+
+def meaning(option: click.Option) -> str:
+    """Its help text, without the default and the limits of numbers."""
+    text = re.sub(r" ?\[[^\]]*\bx\b[^\]]*\]", "", option.help or "")
+    return text.partition("Default: ")[0].strip()
+
+
+def kinds_that_differ(commands: Commands) -> dict[str, set[str]]:
+    """Names of options whose values are of several kinds."""
+    found: dict[str, set[str]] = {}
+    for name, _, option in options(commands):
+        found.setdefault(name, set()).add(kind(option))
+    return {name: kinds for name, kinds in found.items() if len(kinds) > 1 and kinds != SAME_KIND.get(name)}
+
+
+def meanings_that_differ(commands: Commands) -> list[str]:
+    """Options whose help texts say different things: those with several, unless all say what `MEANINGS` has."""
+    found: dict[str, dict[str, str]] = {}
+    for name, command, option in options(commands):
+        found.setdefault(name, {})[command] = meaning(option)
+    several = {name: texts for name, texts in found.items() if len(set(texts.values())) > 1}
+    return [
+        f"{command} {name}: {text}"
+        for name, texts in several.items()
+        for command, text in texts.items()
+        if not re.search(MEANINGS.get(name, r"\A(?!)"), text, re.IGNORECASE)
+    ]
+
+
+def test_an_option_takes_values_of_one_kind_in_all_commands() -> None:
+    assert kinds_that_differ(LEAVES) == {}
+
+
+def test_an_option_means_the_same_in_all_commands() -> None:
+    assert meanings_that_differ(LEAVES) == []
+
+
+def test_a_short_name_is_that_of_one_option() -> None:
+    long: dict[str, set[str]] = {}
+    for name, command, option in options(LEAVES):
+        for short in (one for one in option.opts if not one.startswith("--") and command != DROP_IN):
+            long.setdefault(short, set()).add(name)
+    assert long == {"-f": {"--format"}, "-m": {"--measure"}, "-o": {"--output"}, "-q": {"--by-topic"}}
+
+
+def test_the_tables_have_no_more_than_they_need() -> None:
+    texts: dict[str, set[str]] = {}
+    kinds: dict[str, set[str]] = {}
+    for name, _, option in options(LEAVES):
+        texts.setdefault(name, set()).add(meaning(option))
+        kinds.setdefault(name, set()).add(kind(option))
+    assert MEANINGS.keys() == {name for name, said in texts.items() if len(said) > 1}
+    assert {name: said for name, said in kinds.items() if len(said) > 1} == SAME_KIND
+
+
+@pytest.mark.parametrize(
+    ("new", "found"),
+    [
+        (click.Option(["--alpha"], metavar="A", help="A loss weighs 1 + A times as much as a gain."), "kinds"),
+        (click.Option(["--alpha"], metavar="P", help="A loss weighs 1 + P times as much as a gain."), "meanings"),
+        (click.Option(["--ranks"], is_flag=True, help="Number the runs of --sort."), "kinds"),
+        (click.Option(["--ranks"], metavar="N", help="Deepest of them."), "meanings"),
+        (click.Option(["--sort"], metavar="MEASURE", help="Order the topics by a measure."), "meanings"),
+    ],
+)
+def test_a_new_meaning_of_an_old_name_is_found(new: click.Option, found: str) -> None:
+    (name,), commands = new.opts, {**LEAVES, "new": click.Command("new", params=[new])}
+    assert (name in kinds_that_differ(commands)) == (found == "kinds")
+    assert any(one.startswith(f"new {name}: ") for one in meanings_that_differ(commands))
+
+
+OLD = [
+    ("eval", "--append-to", "--history"),
+    ("eval", "--ranks", "--numbered"),
+    ("risk", "--alpha", "--risk-aversion"),
+    ("power", "--best", "--best-runs"),
+    ("plot power", "--best", "--best-runs"),
+    ("fit", "--by", "--coefficient"),
+    ("plot fit", "--by", "--coefficient"),
+    ("fit", "--weights", "--to-weights"),
+    ("plot fit", "--weights", "--to-weights"),
+    ("clicks models", "--test", "--test-log"),
+    ("clicks models", "-m", "--model"),
+    ("clicks simulate", "--model", "--model-from"),
+]
+
+
+@pytest.mark.parametrize(("command", "old", "new"), OLD)
+def test_an_old_name_is_an_error_that_names_the_new_one(command: str, old: str, new: str, cli: Command) -> None:
+    done = cli(*command.split(), "a", "b", old, "x")
+    assert (done.code, done.out) == (2, b"")
+    assert done.messages == [f"unknown option '{old}'; did you mean '{new}'?"]
+
+
+def test_every_name_that_was_given_up_is_tried() -> None:
+    assert {old: new for _, old, new in OLD} == RENAMED
+    known = {command: [flag for param in LEAVES[command].params for flag in param.opts] for command in LEAVES}
+    for command, flags in known.items():
+        for old, new in RENAMED.items():
+            if old not in flags and new not in flags:  # where the new name would be wrong, it is not suggested
+                assert new not in option_hint(old, flags), command

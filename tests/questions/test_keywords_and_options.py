@@ -1,0 +1,217 @@
+"""The options of a command are the keywords of its function in Python, with the same defaults."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from operator import attrgetter
+from typing import Any
+
+import click
+import pytest
+
+import gradedeval
+from gradedeval.kernel.options import OPTIONS, OptionKwargs
+from support.generated_docs import LEAVES
+
+LOG = "clicks.read_log"
+FUNCTIONS = {
+    "eval": "evaluate table append_history Scores.sorted_by",
+    "explain": "explain",
+    "compare": "compare topic_table",
+    "diff": "diff agreement reproduction",
+    "check": "check append_history",
+    "lint": "lint",
+    "report": "html_report",
+    "history": "read_history",
+    "risk": "risk",
+    "power": "power plan_topics",
+    "pool": "pool to_judge leave_one_out assessor_agreement",
+    "pr": "precision_recall",
+    "weights": "weights",
+    "correlate": "correlate",
+    "fit": "fit fit_weights",
+    "informative": "informativeness",
+    "plot pr": "precision_recall plot.pr",
+    "plot informative": "informativeness plot.informative",
+    "plot topics": "topic_differences plot.topics",
+    "plot runs": "run_summaries plot.runs",
+    "plot weights": "weights plot.weights",
+    "plot fit": "fit fit_weights plot.fit",
+    "plot power": "power plot.power",
+    "plot correlate": "correlate plot.correlate plot.scatter",
+    "plot explain": "explain plot.explain",
+    "plot observation": f"clicks.observe clicks.fit {LOG} plot.observation",
+    "plot clicks": f"clicks.correlate {LOG} plot.clicks",
+    "plot history": "read_history plot.history",
+    "clicks observe": f"clicks.observe {LOG}",
+    "clicks fit": f"clicks.observe clicks.fit {LOG}",
+    "clicks measures": f"clicks.measures {LOG}",
+    "clicks correlate": f"clicks.correlate {LOG}",
+    "clicks gains": f"clicks.gains {LOG}",
+    "clicks models": f"clicks.models {LOG}",
+    "clicks simulate": "clicks.simulate",
+}
+"""Command -> the public functions that do in Python what it does."""
+
+WITHOUT = {"measures": "prints lists and help", "trec_eval": "has the options of another tool"}
+"""Commands without a function, and why."""
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+ONLY_OPTIONS = {
+    **dict.fromkeys(("color", "quiet", "debug", "title"), "how messages and pages look"),
+    **dict.fromkeys(("format", "output", "signature", "digits", "wide"), "a result is shown by its methods"),
+    **dict.fromkeys(("width", "height", "dpi", "legend"), "matplotlib has its own"),
+    **dict.fromkeys(("from_scores", "measures_from", "runs_from", "config"), "Python passes the values"),
+    **dict.fromkeys(("standardize", "reference", "save_reference"), "`standardize` makes scores of scores"),
+    "cluster": "the package `gradedeval.cluster`",
+    "allow_mismatch": "of `standardize`",
+    "history": "`append_history`",
+    **dict.fromkeys(("sort", "keep_going", "run_name"), "of the whole of `eval`: Scores have methods"),
+    "cwl": "measures are named, as in `rbp(of=etu)`",
+}
+"""Options that no function has, and why."""
+
+ONLY_OPTIONS_OF = {
+    "compare": {"by_topic": "`topic_table`"},
+    "informative": {"by_topic": "keyword of `.shown`", "curve": "attribute of the result"},
+    "explain": {"show": "keyword of `.shown`"},
+    "diff": dict.fromkeys(("topic", "top", "only"), "keywords of `.shown`"),
+    "lint": {"all": "keyword of `.shown`, where it is `everything`", "strict": "only sets the exit code"},
+    "check": dict.fromkeys(
+        ("min", "max", "max_drop", "max_topic_drop", "max_unjudged", "min_topics", "significant", "measure"),
+        "a `Bound` says it",
+    ),
+    "power": {"plan": "`plan_topics`", "curve": "attribute of the result"},
+    "fit": {"curve": "attribute of the result"},
+    "pool": {**dict.fromkeys(("to_judge", "leave_one_out"), "functions"), "as_qrels": "attribute of the result"},
+    "plot correlate": {"scatter": "`plot.scatter`"},
+    "clicks models": dict.fromkeys(("write_model", "write_relevance", "min_seen"), "methods of the result"),
+    "clicks simulate": {"model_from": "`users` may name the file"},
+}
+"""The same of one command."""
+
+ONLY_KEYWORDS = {
+    **dict.fromkeys(("runs", "run", "qrels", "log", "source", "path"), "the files of a command"),
+    "baseline": "the first file of `diff`",
+    **dict.fromkeys(("curves", "result", "explanation", "observed", "correlations", "history"), "what is drawn"),
+    "like": "registry, see `OPTIONS`",
+    "ax": "of matplotlib",
+    "progress": "a command always shows it",
+    "jobs": "a command with no --jobs takes all cores or --cluster",
+    "executor": "the command has --cluster",
+    "form": "is --format",
+    "metrics": "another name of `measures`, as --metrics is of --measure",
+    "columns": "columns of a log that a command names by --by",
+}
+"""Keywords that no command has, and why."""
+
+ONLY_KEYWORDS_OF = {
+    "plot observation": {"per": "a picture is of one observation"},
+    "clicks fit": {"per": "one observation is fitted to"},
+    "plot clicks": dict.fromkeys(("pairs", "seed"), "pairs of engines have no picture"),
+    "plot informative": {"curve": "what is drawn"},
+    "plot weights": {"weights": "what is drawn"},
+    "plot correlate": {"agreement": "what is drawn", **dict.fromkeys("xy", "measures of --measure")},
+}
+"""The same of one command."""
+
+SPELLED = {
+    "measures": ("measure", "an option is repeated, a keyword has a list"),
+    "models": ("model", "an option is repeated, a keyword has a list"),
+    "learn_from": ("from", "a word of Python"),
+    "target": ("for", "a word of Python"),
+    "users": ("as", "a word of Python"),
+    "originals": ("reproduce", "an argument of `reproduction`"),
+    "other": ("agreement", "an argument of `assessor_agreement`"),
+    "weights": ("to_weights", "an argument of `fit_weights`"),
+    "explained": ("topic", "several at the prompt; `explain` has `topic`"),
+    "minimum": ("min", "a function of Python; a `Bound` has the word"),
+    "maximum": ("max", "a function of Python; a `Bound` has the word"),
+    "everything": ("all", "a function of Python"),
+}
+"""Keyword -> the option that it is, where their names differ, and why."""
+
+
+def own_options(command: str) -> dict[str, click.Option]:
+    """The options of a command as keywords, but for those of the registry, which tests/test_options.py is about."""
+    params = [param for param in LEAVES[command].params if isinstance(param, click.Option)]
+    named = {max(param.opts, key=len)[2:].replace("-", "_"): param for param in params}
+    return {name: param for name, param in named.items() if name not in OPTIONS}
+
+
+def keywords(command: str) -> dict[str, inspect.Parameter]:
+    """The keywords of its functions."""
+    found: dict[str, inspect.Parameter] = {}
+    for function in FUNCTIONS[command].split():
+        parameters = inspect.signature(attrgetter(function)(gradedeval)).parameters.values()
+        found |= {one.name: one for one in parameters if one.kind is not one.VAR_KEYWORD and one.name != "self"}
+    return {name: one for name, one in found.items() if name not in OptionKwargs.__annotations__}
+
+
+def test_every_command_has_a_function_or_a_reason() -> None:
+    assert sorted([*FUNCTIONS, *WITHOUT]) == sorted(LEAVES)
+
+
+@pytest.mark.parametrize("command", FUNCTIONS)
+def test_an_option_is_a_keyword_of_the_same_name(command: str) -> None:
+    known = keywords(command)
+    spelled = {SPELLED[name][0] if name in SPELLED else name for name in known}
+    left = own_options(command).keys() - spelled - known.keys()
+    assert left - ONLY_OPTIONS.keys() == ONLY_OPTIONS_OF.get(command, {}).keys()
+
+
+@pytest.mark.parametrize("command", FUNCTIONS)
+def test_a_keyword_is_an_option_of_the_same_name(command: str) -> None:
+    own = own_options(command)
+    left = {name for name in keywords(command) if name not in own and SPELLED.get(name, ("",))[0] not in own}
+    assert left - ONLY_KEYWORDS.keys() == ONLY_KEYWORDS_OF.get(command, {}).keys()
+
+
+def test_no_reason_is_given_for_nothing() -> None:
+    options = {name for command in FUNCTIONS for name in own_options(command)}
+    names = {name for command in FUNCTIONS for name in keywords(command)}
+    assert ONLY_OPTIONS.keys() <= options
+    assert ONLY_KEYWORDS.keys() <= names
+    assert {option for option, _ in SPELLED.values()} <= options
+
+
+# --- defaults --------------------------------------------------------------------------------------------------------
+
+
+OTHERWISE = {
+    "jobs": "1 in Python, where processes are started for those who ask; a command takes all cores",
+    "judging": "a frame has these columns; tables show them where they are asked for",
+    "rbo_ties": "help gives those of both functions of `diff`",
+    "label": "none is empty text",
+}
+"""Keywords with another default than their option, and why; `pool` names the measure of --to-judge in its help."""
+
+
+def said(option: click.Option) -> str | None:
+    """The default that the help page gives; None where it gives none."""
+    found = re.search(r"Default: (.+?)(?:\.(?: \[|$)|[;,] )", option.help or "")
+    return found[1].replace(" and ", " ") if found else None
+
+
+def written(default: Any) -> str:
+    """A default of Python as a help page writes it."""
+    if isinstance(default, tuple):
+        return " ".join(map(str, default))
+    return f"{default:g}" if isinstance(default, float) else str(default)
+
+
+@pytest.mark.parametrize("command", FUNCTIONS)
+def test_a_keyword_has_the_default_of_its_option(command: str) -> None:
+    own = own_options(command)
+    for name, parameter in keywords(command).items():
+        option = own.get(name) or own.get(SPELLED.get(name, ("",))[0])
+        if option is None or name in OTHERWISE or parameter.default in (parameter.empty, None, ()):
+            continue  # None is what the help says of those who give nothing
+        if option.is_flag:
+            assert parameter.default is False, name
+        elif (command, name) == ("pool", "measure"):
+            assert f"of --to-judge ({parameter.default})" in str(option.help)
+        else:
+            assert written(parameter.default) == said(option), name

@@ -645,6 +645,7 @@ def scores_of(
         scores = evaluate_runs(named_runs(runs, qrels), qrels, chosen, options, workers=workers())
         tell(scores.notes)
         return scores
+    resolve_options(**dict.fromkeys(keywords))  # which refuses what is no option
     for name, value in {"like": like, **keywords}.items():
         if value is not None and value is not False:
             what = "says how runs are scored, and no qrels are given"

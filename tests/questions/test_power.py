@@ -85,7 +85,7 @@ def test_settings_and_curve_at_the_prompt(cli: Command, tmp_path: Path) -> None:
 
 
 def test_faults_of_usage(matrix: Matrix) -> None:
-    with pytest.raises(InputError, match="best: 1 is too small; it must be at least 2"):
+    with pytest.raises(InputError, match="best_runs: 1 is too small; it must be at least 2"):
         gradedeval.power(matrix, best_runs=1)
     with pytest.raises(InputError, match="power needs at least two runs"):
         gradedeval.power(matrix.select(runs=matrix.runs[:1]))

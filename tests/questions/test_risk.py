@@ -124,7 +124,7 @@ def test_at_the_prompt(cli: Command) -> None:
     assert "baseline rivers-bm25.run | α 1: a loss counts 2 times | GeoRisk among 3 runs" in text
     rows = list(csv.DictReader(io.StringIO(cli(*words, "-f", "csv").text)))
     expected = gradedeval.risk(
-        gradedeval.evaluate([*RUNS[1:], RUNS[0]], QRELS, "ap"), baseline="rivers-bm25.run", alpha=1
+        gradedeval.evaluate([*RUNS[1:], RUNS[0]], QRELS, "ap"), baseline="rivers-bm25.run", risk_aversion=1
     ).frame
     assert list(rows[0]) == [*expected, "signature"]
     assert [float(row["geo_risk"]) for row in rows] == pytest.approx(expected["geo_risk"].tolist())
@@ -139,6 +139,6 @@ def test_faults_of_usage(cli: Command) -> None:
     for alpha, what in said.items():
         found = cli("risk", *RUNS, QRELS, "-m", "ap", "--risk-aversion", alpha)
         assert found.code == 2
-        assert found.messages[-1] == f"--alpha: {alpha} {what}"
+        assert found.messages[-1] == f"--risk-aversion: {alpha} {what}"
     with pytest.raises(InputError, match="risk needs at least two runs; add a run or baseline"):
         gradedeval.risk(saved([[0.1, 0.2]]))

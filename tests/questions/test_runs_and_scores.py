@@ -46,6 +46,8 @@ def test_options_beside_scores_are_refused(name: str) -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, "err ap")
     with pytest.raises(InputError, match="depth: says how runs are scored, and no qrels are given"):
         FUNCTIONS[name](scores, depth=10)
+    with pytest.raises(InputError, match="unknown option 'dept'; did you mean 'depth'"):
+        FUNCTIONS[name](scores, dept=10)
     with pytest.raises(InputError, match="qrels: is given beside scores; leave out qrels"):
         FUNCTIONS[name](scores, QRELS)
     with pytest.raises(InputError, match="or runs and qrels"):

@@ -6,14 +6,13 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import click
 
 from gradedeval import __version__
-from gradedeval.cli.output import Described, report, say, stop_quietly
+from gradedeval.cli.output import Described, know_color, report, say, stop_quietly
 from gradedeval.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -200,7 +199,7 @@ class InnerGroup(CommandGroup):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:
-            say(ctx.get_help())
+            say(ctx.get_help(), "page")
             ctx.exit(2)
         if not args[0].startswith("-") and args[0] not in self.table:
             hint = did_you_mean(args[0], self.table) or f"choose from {', '.join(self.table)}"
@@ -223,7 +222,7 @@ class Commands(CommandGroup):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:
-            say(ctx.get_help())
+            say(ctx.get_help(), "page")
             ctx.exit(2)
         word = args[0]
         if word not in COMMANDS | ABOUT and word not in ("-h", "--help", "--version"):
@@ -318,14 +317,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         say("interrupted")
         code = 130
     except click.UsageError as error:
-        with nullcontext() if error.ctx is None else error.ctx.scope(cleanup=False):  # which knows of --color
-            say(_in_a_line(error), "error")
+        _report_of(arguments, error)
         code = exits.usage
     except click.ClickException as error:
         say(error.format_message())
         code = error.exit_code
     except InputError as error:
-        report(error)
+        _report_of(arguments, error)
         code = exits.of(error)
     except BrokenPipeError:
         stop_quietly()
@@ -351,7 +349,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(arguments: list[str], exits: ExitCodes) -> int:
     """The exit code of a command that runs to its end, or is told what is wrong."""
     # Not click's own `main`, which ends with exit code 1 when a pipe is closed.
-    with gradedeval.make_context("gradedeval", arguments, obj=tuple(arguments)) as context:
+    with gradedeval.make_context("gradedeval", list(arguments), obj=tuple(arguments)) as context:
+        know_color(context, arguments)
         try:
             gradedeval.invoke(context)
         except InputError as error:
@@ -360,6 +359,16 @@ def _run(arguments: list[str], exits: ExitCodes) -> int:
     if sys.stdout is not None:
         sys.stdout.flush()
     return 0
+
+
+def _report_of(arguments: Sequence[str], error: click.UsageError | InputError) -> None:
+    """Report what ended the reading of arguments, in color as they ask for it."""
+    with click.Context(gradedeval) as context:
+        know_color(context, arguments)
+        if isinstance(error, InputError):
+            report(error)
+        else:
+            say(_in_a_line(error), "error")
 
 
 def _in_a_line(error: click.UsageError) -> str:

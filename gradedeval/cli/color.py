@@ -55,3 +55,9 @@ def note(line: str) -> str:
 
 
 MESSAGES: dict[str, Callable[[str], str]] = {"error": error, "note": note, "verdict": verdict}
+
+
+def message(text: str, kind: str) -> str:
+    """A message, in the lines that it has on a terminal, with the color of its kind in the first."""
+    first, end, rest = text.partition("\n")
+    return f"{MESSAGES[kind](first)}{end}{rest}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import click
@@ -122,8 +121,6 @@ class Command(Described):
             return super().parse_args(ctx, merged[:-1])
         except click.UsageError as error:
             error.ctx = ctx  # which the parser leaves out at times
-            if "--color=never" in args or ("--color", "never") in pairwise(args):  # not parsed where it stands later
-                ask_for(ctx, next(param for param in self.params if param.name == "color"), "never")
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -153,7 +150,6 @@ ELSEWHERE = {
     **dict.fromkeys(("--min-rel", "--level"), ("--rel",)),
     "--out": ("--output",),
     "--decimals": ("--digits",),
-    "--cutoff": ("-k",),
     "--max-p": ("--alpha",),
 }
 """What other tools call an option -> what it is here."""
@@ -287,7 +283,7 @@ def files_named(keywords: Mapping[str, Any]) -> list[str]:
     return [file for file in named if file is not None]
 
 
-def _remembered(name: str | Number, section: str, help: str, **settings: Any) -> Decorator:
+def _remembered(name: str, section: str, help: str, **settings: Any) -> Decorator:
     """An option that no command reads itself: see `asked_for`."""
     return option(name, section=section, expose_value=False, callback=ask_for, help=help, **settings)
 
@@ -300,7 +296,7 @@ QUIET = _remembered("--quiet", OUTPUT, "Print results and errors only: no notes,
                     is_flag=True)  # fmt: skip
 WIDE = _remembered("--wide", OUTPUT, "Show all columns of tables, also those that few need.", is_flag=True)
 COLOR = _remembered("--color", OUTPUT, "Color on a terminal: auto unless the variable NO_COLOR is set. Default: auto.",
-                    type=click.Choice(["auto", "always", "never"]), is_eager=True)  # fmt: skip
+                    type=click.Choice(["auto", "always", "never"]))  # fmt: skip
 SIGNATURE = _remembered("--signature", OUTPUT, "Sign tables with the version, the qrels and what differs from the "
                         "defaults (short), or with all that numbers depend on, as files for programs are. Default: "
                         "short; below pictures none.", type=click.Choice(["short", "full"]))  # fmt: skip
@@ -324,17 +320,8 @@ def mismatch_option(section: str = THIS_COMMAND) -> Decorator:
     return option("--allow-mismatch", section=section, is_flag=True, help=MISMATCH)
 
 
-CUTOFF = _remembered(numbers.CUTOFF, GAINS, "Cut the measures that have no cutoff at rank N, as in -m 'ap ndcg' -k 10.",
-                     metavar="N")  # fmt: skip
-_MEASURES = option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=f"{REPORTED} "
-                   f"Default: {' '.join(DEFAULT)}.")  # fmt: skip
-
-
-def MEASURES(function: Any) -> Any:
-    """-m, and -k for the measures that it names."""
-    return _MEASURES(CUTOFF(function))
-
-
+MEASURES = option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=f"{REPORTED} "
+                  f"Default: {' '.join(DEFAULT)}.")  # fmt: skip
 HISTORY = "Append the summaries to a history: a line for each run. See `gradedeval history`."
 LABEL = "Name of the line in the history, such as a commit."
 TIME = "Time of the line in the history, as in 2026-11-22T13:00:00Z; file: that of the run file."

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, Literal, TextIO
 
 import click
@@ -68,13 +69,18 @@ def in_color(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty() and not refused
 
 
-def say(text: str, kind: Literal["", "error", "note", "verdict"] = "") -> None:
-    """A message for the user on stderr; a closed stderr is not an error."""
+def say(text: str, kind: Literal["", "error", "note", "verdict", "page"] = "") -> None:
+    """A message for the user on stderr, in lines that fit a terminal; a closed stderr is not an error.
+
+    kind   what colors it; a page, such as a traceback, keeps its lines
+    """
     lines = [*map(visible, text.split("\n"))]
-    if kind and in_color(sys.stderr):
+    if kind != "page":
+        lines = [in_lines(line, sys.stderr, hang=2) for line in lines]
+    if kind in ("error", "note", "verdict") and in_color(sys.stderr):
         from gradedeval.cli import color
 
-        lines = [color.MESSAGES[kind](line) for line in lines]
+        lines = [color.message(line, kind) for line in lines]
     shown = "\n".join(lines)
     try:
         sys.stderr.buffer.write(as_bytes(shown) + b"\n")
@@ -106,17 +112,25 @@ def report(error: InputError) -> None:
     """Report what is wrong; with --debug also the traceback of code that is not ours."""
     say(error.at_prompt, "error")
     if error.trace and asked_for("debug"):
-        say(error.trace.rstrip())
+        say(error.trace.rstrip(), "page")
 
 
-def ask_for(context: click.Context, parameter: click.Parameter, value: bool | str | int | None) -> None:
-    """Remember -k, --quiet, --debug, --wide, --signature or --color of the command that runs; a callback of these
+def ask_for(context: click.Context, parameter: click.Parameter, value: bool | str | None) -> None:
+    """Remember --quiet, --debug, --wide, --signature or --color of the command that runs; a callback of these
     options."""
     context.meta[f"{__name__}.{parameter.name}"] = value
 
 
+def know_color(context: click.Context, arguments: Sequence[str]) -> None:
+    """Remember --color, wherever it stands among the arguments: an error may end their reading before it."""
+    words = [*arguments, ""]
+    given = [after for word, after in pairwise(words) if word == "--color"]
+    given += [word.partition("=")[2] for word in words if word.startswith("--color=")]
+    context.meta[f"{__name__}.color"] = given[-1] if given else None
+
+
 def asked_for(name: str) -> Any:
-    """What -k, --quiet, --debug, --wide, --signature or --color of the command that runs was given; None or False:
+    """What --quiet, --debug, --wide, --signature or --color of the command that runs was given; None or False:
     nothing."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(f"{__name__}.{name}")
@@ -128,22 +142,37 @@ UNKNOWN_WIDTH = 80
 
 def view_of(target: str | None) -> View:
     """How people see tables there: as wide as the terminal, if it is one, and with the columns of --wide."""
-    wide = asked_for("wide")
-    if target not in STDOUT or sys.stdout is None or not sys.stdout.isatty():
-        return PAGE._replace(wide=wide)
+    wide, standard = asked_for("wide"), target in STDOUT
+    width = columns_of(sys.stdout) if standard else None
+    view = PAGE if width is None else View(width, terminal=True)
+    return view._replace(wide=wide, line=line_width(sys.stdout) if standard else None)
+
+
+def columns_of(stream: TextIO | None) -> int | None:
+    """How wide the terminal is that a stream writes to; None where it is no terminal."""
+    if stream is None or not stream.isatty():
+        return None
     try:
-        width = os.get_terminal_size(sys.stdout.fileno()).columns
+        width = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):  # a stand-in for a terminal
         width = 0
-    return View(width or UNKNOWN_WIDTH, terminal=True, wide=wide)
+    return width or UNKNOWN_WIDTH
 
 
-def in_lines(text: str) -> str:
-    """Text for standard output in lines that fit, if it is a terminal; else programs may read it line by line."""
+def line_width(stream: TextIO | None) -> int | None:
+    """How wide a line of words may be; None where there is no terminal: programs may read it, so it stays one."""
+    return columns_of(stream)
+
+
+def in_lines(text: str, stream: TextIO | None, hang: int = 0) -> str:
+    """Text in lines that fit the terminal that a stream writes to, if it is one; those that go on are indented by
+    `hang`, or stand under the text behind a first column."""
+    width = line_width(stream)
+    if width is None or len(text) <= width:
+        return text
     from gradedeval.kernel.formats.fitting import wrapped  # not for a help page
 
-    view = view_of(None)
-    return wrapped(text, view.width) if view.terminal else text
+    return wrapped(text, width, hang)
 
 
 def stop_quietly() -> None:

@@ -15,7 +15,7 @@ from gradedeval import __version__, kernel
 from gradedeval.arrays import Bools, Floats, np
 from gradedeval.cli.arguments import check_standard_input, usage
 from gradedeval.cli.options import HELP, READS, command_line, option
-from gradedeval.cli.output import write
+from gradedeval.cli.output import view_of, write
 from gradedeval.errors import InputError, Note, did_you_mean, flag, shorten, tell
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS, VERSIONS, Entry, Line, Setting, select_lines
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS as QRELS_FORMATS
@@ -623,7 +623,7 @@ def _evaluate(
     if form is None:
         return _text([scored for scored, _ in results], lines, printing), notes
     scores = kernel.Scores([scores for _, scores in results], scorer.measures, judged, options)
-    return kernel.render_scores(scores, form, by_topic=printing.by_topic), notes
+    return kernel.render_scores(scores, form, by_topic=printing.by_topic, view=view_of(None)), notes
 
 
 def _as_numbers(lines: list[Line], form: str) -> tuple[list[Line], list[str]]:

@@ -302,8 +302,8 @@ class FitResult(InNotebook):
             "step": {Column("step", "number"): itemgetter("step")},
             "covered": same(Column("covered", "score")),
             "pairs": same(Column("pairs", "count")),
-            "agreement_there": {Column("there", "score"): itemgetter("agreement_there")},
-            "best_there": {Column("best there", "figures"): _best_there},
+            "agreement_there": {Column("validation agreement", "score"): itemgetter("agreement_there")},
+            "best_there": {Column("best validation agreement", "figures"): _best_there},
         }
         columns = {
             column: value for name, part in parts.items() if name in self.frame for column, value in part.items()

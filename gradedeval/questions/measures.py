@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ def command(files: tuple[str, ...], measures_from: tuple[str, ...], form: str) -
     if others:
         raise InputError("", f"unexpected argument '{others[0]}'", usage(), usage=True)
     if name is not None:
-        write(in_lines(_page(kernel.Description.of(name, table))))
+        write(in_lines(_page(kernel.Description.of(name, table)), sys.stdout))
         return
     described = [kernel.Description(measure) for measure in table.values()]
     write(render(lambda _: _listed(described, form), form, view=view_of(None)))

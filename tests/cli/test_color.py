@@ -36,9 +36,18 @@ def test_a_table_on_a_terminal_is_the_table_in_color(files: Path, cli: Command) 
     ("words", "more"), [((), {"NO_COLOR": "1"}), (("--color", "never"), {}), ((), {"TERM": "dumb"})]
 )
 def test_color_is_off_where_it_is_not_wanted(words: tuple[str, ...], more: dict[str, str], files: Path) -> None:
-    for command in (TABLE, ("a.run", "none", "-m", "ap"), ("a.run", "qrels", "--depht", "3")):
+    wrong = (("none", "-m", "ap"), ("qrels", "--depht", "3"), ("qrels", "--depth", "x"), ("qrels", "--digits", "x"))
+    for command in (TABLE, *(("a.run", *one) for one in wrong), ("plot", "nothing"), ("comapre", "a.run", "qrels")):
         seen = at_terminal(*command, *words, folder=files, **more)
         assert ESCAPE not in seen.out + seen.err, command
+
+
+def test_a_message_in_several_lines_has_its_color_in_the_first(files: Path) -> None:
+    seen = at_terminal("a.run", "qrels", "-m", "ap", "--max-residual", "0.5", "--depth", "x", folder=files, columns=30)
+    first, *others = seen.err.splitlines()
+    assert first.startswith(f"{color.BOLD}{color.RED}--depth{color.END}: ")
+    assert others
+    assert all(line.startswith("  ") and ESCAPE not in line for line in others)
 
 
 def test_each_stream_has_a_terminal_of_its_own(files: Path, cli: Command) -> None:

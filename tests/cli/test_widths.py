@@ -1,4 +1,4 @@
-"""No table for people is wider than the terminal, or 100 columns where there is none."""
+"""No table or message for people is wider than the terminal, or 100 columns where there is none."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from pathlib import Path
 import pytest
 
 from gradedeval.kernel.formats import Column, Document, Table, View, render
-from gradedeval.kernel.formats.fitting import short_names
+from gradedeval.kernel.formats.fitting import short_names, wrapped
 from support.commands import Command, environment
 from support.every_command import POSITIONS, WORDS, collection, forms_of
 from support.generated_docs import LEAVES
+from support.terminal import at_terminal, without_escapes
 
 TABLES = [
     (name, words)
     for name, every in WORDS.items()
-    if "table" in forms_of(name, LEAVES[name]) and name != "trec_eval"  # whose own format is trec_eval's
+    if "table" in forms_of(name, LEAVES[name])
     for words in every
     if "--append-to" not in words and "--history" not in words
 ]
@@ -56,7 +57,7 @@ def test_no_table_is_wider_than_100_columns_off_a_terminal(
         text = cli(*name.split(), *filled(words), "-f", "table", *more).text
         if name == "lint":  # what programs read, too, stays a line each
             text = text[text.index("\nrun ") :] if "\nrun " in text else ""
-        assert widest(text) <= 100 or name == "eval", text
+        assert widest(text) <= 100 or name in ("eval", "trec_eval"), text
 
 
 def on_terminal(words: list[str], columns: int, folder: Path) -> str:
@@ -83,7 +84,40 @@ def on_terminal(words: list[str], columns: int, folder: Path) -> str:
 @pytest.mark.parametrize("columns", [80, 120])
 @pytest.mark.parametrize(("name", "words"), TABLES)
 def test_no_table_is_wider_than_a_terminal(name: str, words: tuple[str, ...], columns: int, files: Path) -> None:
-    assert 0 < widest(on_terminal([*name.split(), *filled(words)], columns, files)) <= columns
+    table = ["-f", "table"] if name == "trec_eval" else []  # whose own format is trec_eval's
+    assert 0 < widest(on_terminal([*name.split(), *filled(words), *table], columns, files)) <= columns
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_messages_fit_a_terminal_and_are_a_line_each_elsewhere(columns: int, files: Path, cli: Command) -> None:
+    runs = filled(("{run}.run", "b.run", "c{run}.run"))
+    for words in (
+        [*runs, "qrels", "-m", "ap bpref", "--bounds", "--ties", "file"],
+        ["check", *runs, "qrels", "--min", "err@5=0.9", "--max-drop", "ndcg=0.001", "-f", "json"],
+        [*runs, "qrels", "--residual-depth", "none", "-m", "ap"],
+        [
+            *runs,
+            "qrels",
+            "--topics-from",
+            "a-file-that-is-nowhere-to-be-found",
+            "-m",
+            "ap",
+            "--depth",
+            "3",
+            "--metricks",
+        ],
+    ):
+        plain, seen = cli(*words), at_terminal(*words, folder=files, columns=columns)
+        assert plain.messages, words
+        assert 0 < widest(without_escapes(seen.err)) <= columns
+        told = " ".join(without_escapes(seen.err).split())
+        assert all(" ".join(line.split()) in told for line in plain.messages)
+
+
+def test_a_line_that_goes_on_is_indented_by_two_or_stands_under_the_text_of_its_first() -> None:
+    assert wrapped("a.run: 2 of 50 topics have none", 20, 2) == "a.run: 2 of 50\n  topics have none"
+    assert wrapped("FAIL  a.run: it fell by 0.1", 20, 2) == "FAIL  a.run: it fell\n      by 0.1"
+    assert wrapped("a.run: fits", 20, 2) == "a.run: fits"
 
 
 def test_scores_by_many_measures_keep_a_row_a_line_off_a_terminal_and_are_cut_on_one(files: Path, cli: Command) -> None:

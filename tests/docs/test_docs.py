@@ -10,7 +10,7 @@ import pytest
 from gradedeval.kernel.measures.table import MEASURES
 from support.generated_docs import commands, generated, options
 from support.paths import ROOT
-from support.sessions import reader_folder, rewritten
+from support.sessions import WIDTH, reader_folder, rewritten
 
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
@@ -46,6 +46,15 @@ def test_a_page_is_as_its_blocks_and_the_code_write_it(
         assert now == text
 
 
+SAMPLE = re.compile(r"^```(?:console|python|sh|text|toml)\n(.*?)^```", re.M | re.S)
+
+
+@pytest.mark.parametrize("page", [*PAGES, *sorted((ROOT / "examples").glob("*.md"))], ids=name_of)
+def test_samples_are_no_wider_than_a_terminal(page: Path) -> None:
+    samples = SAMPLE.findall(page.read_text(encoding="utf-8"))
+    assert [line for sample in samples for line in sample.splitlines() if len(line) > WIDTH] == []
+
+
 def test_every_command_option_and_measure_occurs_in_the_docs() -> None:
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     missing = [f"gradedeval {name}" for name, _ in commands() if f"gradedeval {name}" not in text]
@@ -68,7 +77,7 @@ def test_the_readme_is_short() -> None:
 def test_the_two_set_up_commands_are_what_ci_runs() -> None:
     """`.ci/run` takes them out of the README; here only that they are there, one a block."""
     blocks = re.findall(r"```sh\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    assert [len(block.splitlines()) for block in blocks] == [1, 1]
+    assert [len(re.findall(r"(?<!\\)\n", block)) for block in blocks] == [1, 1]
     assert "pip install . &&" in blocks[0]
     assert blocks[1].endswith("pip install '.[test]' && .venv/bin/python -m pytest\n")
     assert "README.md" in (ROOT / ".ci" / "run").read_text()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gradedeval.cli import main
+from gradedeval.cli import output as to_screen
 from support.paths import ROOT
 
 BLOCK = re.compile(
@@ -25,12 +26,30 @@ QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 PLAIN = re.compile(r"gradedeval (?P<words>[^|;&<>`$]*?)(?P<hushed> 2> /dev/null)?")
 
 
+WIDTH = 100
+"""Columns of the terminal of a reader of the pages."""
+
+# The program, whose messages fit a reader's terminal where it is what they are written to, and no pipe or file.
+FOR_READERS = f"""\
+import os
+from gradedeval.__main__ import run
+from gradedeval.cli import output
+
+def line_width(stream):
+    found = os.fstat(stream.fileno())
+    return {WIDTH} if f"{{found.st_dev}}:{{found.st_ino}}" == os.environ.get("READER") else None
+
+output.line_width = line_width
+run()
+"""
+
+
 def reader_folder(folder: Path) -> Path:
     """A folder as a reader has it, with `gradedeval` and `python` of this environment for the shell."""
     for name in ("qrels_samples", "examples"):
         (folder / name).symlink_to(ROOT / name)
     (folder / "bin").mkdir()
-    for name, words in (("gradedeval", "-m gradedeval"), ("python", "")):
+    for name, words in (("gradedeval", f"-c {shlex.quote(FOR_READERS)}"), ("python", "")):
         command = folder / "bin" / name
         command.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
         command.chmod(0o755)
@@ -38,25 +57,27 @@ def reader_folder(folder: Path) -> Path:
 
 
 def shell(command: str, folder: Path) -> str:
-    """What a reader sees: standard output and error together."""
+    """What a reader sees: standard output and error together, messages in lines of `WIDTH` columns."""
     environment = {
         **{name: value for name, value in os.environ.items() if name != "COLUMNS"},
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "LC_ALL": "C.UTF-8",
     }
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return done.stdout
+    with tempfile.TemporaryFile() as target:
+        seen = os.fstat(target.fileno())
+        subprocess.run(
+            ["bash", "-c", command],
+            cwd=folder,
+            env=environment | {"READER": f"{seen.st_dev}:{seen.st_ino}"},
+            stdin=subprocess.DEVNULL,
+            stdout=target,
+            stderr=target,
+            timeout=120,
+            check=False,
+        )
+        target.seek(0)
+        return target.read().decode()
 
 
 def gradedeval(words: list[str], folder: Path, *, hushed: bool = False, columns: int = 80) -> str:
@@ -72,7 +93,8 @@ def gradedeval(words: list[str], folder: Path, *, hushed: bool = False, columns:
 
 @contextlib.contextmanager
 def captured(folder: Path, *, hushed: bool = False, columns: int = 80) -> Iterator[list[str]]:
-    """A list that holds, afterwards, what was written to standard output and error in the meantime, in `folder`."""
+    """A list that holds, afterwards, what was written to standard output and error in the meantime, in `folder`;
+    messages in lines of `WIDTH` columns."""
     streams, here, width = (sys.stdin, sys.stdout, sys.stderr), os.getcwd(), os.environ.get("COLUMNS")
     saved = os.dup(1), os.dup(2)
     output: list[str] = []
@@ -87,9 +109,11 @@ def captured(folder: Path, *, hushed: bool = False, columns: int = 80) -> Iterat
         )
         os.environ["COLUMNS"] = str(columns)
         os.chdir(folder)
+        known, to_screen.line_width = to_screen.line_width, lambda _: WIDTH
         try:
             yield output
         finally:
+            to_screen.line_width = known
             sys.stdout.flush()
             sys.stderr.flush()
             sys.stdin, sys.stdout, sys.stderr = streams

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
 import select
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,9 +32,12 @@ def without_escapes(text: str) -> str:
 RUN = "from gradedeval.__main__ import run; run()"
 
 
-def at_terminal(*words: str, folder: Path, program: str = RUN, **more: str) -> Seen:
-    """What a command leaves at its two terminals. `more` are variables of its environment."""
+def at_terminal(*words: str, folder: Path, program: str = RUN, columns: int = 0, **more: str) -> Seen:
+    """What a command leaves at its two terminals. `columns` is how wide they say that they are, `more` are variables
+    of its environment."""
     masters, slaves = zip(*(pty.openpty() for _ in range(2)), strict=True)
+    for slave in slaves:
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 200 if columns else 0, columns, 0, 0))
     process = subprocess.Popen(
         [sys.executable, "-c", program, *words],
         cwd=folder,

@@ -42,7 +42,8 @@ def as_text(document: Document, digits: int | None, view: View = PAGE) -> str:
     def lines(block: Table | str) -> str:
         if isinstance(block, Table):
             return fitted(block, digits, view)
-        return block if document.messages and not view.terminal else wrapped(block, view.width)
+        width = view.line if document.messages else view.width
+        return block if width is None else wrapped(block, width)
 
     around = (document.title, visible(document.caption), PLAIN.paragraph(document.legend), document.signature)
     title, caption, legend, signature = (wrapped(text, view.width) for text in around)

@@ -96,17 +96,18 @@ def _of_columns(table: Table, at: Sequence[int]) -> Table:
 # Lines of text.
 
 
-def wrapped(text: str, width: int) -> str:
+def wrapped(text: str, width: int, hang: int = 0) -> str:
     """Text in lines that fit, but for words that do not. A line that goes on stands under what its first words, or the
-    space in their place, have behind them, as in `FAIL  run: why`."""
+    space in their place, have behind them, as in `FAIL  run: why`; else it is indented by `hang`, or in a text of
+    several lines by two."""
     if all(len(line) <= width for line in text.split("\n")):
         return text
     several = "\n" in text.rstrip("\n")
     lines: list[str] = []
     for line in text.split("\n"):
         column = re.match(r"\s*(\S.{0,16}?\s{2,})?", line)
-        hang = len(column[0]) if column and column[0] else 2 if several or " | " in line else 0
-        lines += _lines(line, width, hang if hang < width // 2 else 2)
+        under = len(column[0]) if column and column[0] else hang or (2 if several or " | " in line else 0)
+        lines += _lines(line, width, under if under < width // 2 else 2)
     return "\n".join(lines)
 
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from itertools import pairwise
+from textwrap import fill
 
 from gradedeval.errors import visible
-from gradedeval.kernel.formats.tables import Document, Mark, Markup, Table, in_utf8
+from gradedeval.kernel.formats.tables import PAGE, Document, Mark, Markup, Table, in_utf8
 
 # An underscore within a word is one.
 _MARKDOWN = re.compile(r"[\\`*~$\[\]]|(?<![^\W_])_|_(?![^\W_])")
@@ -121,8 +122,13 @@ def _needed(text: str) -> str:
     return rf"% needs \usepackage{{booktabs,graphicx}}{letters}"
 
 
+def _in_lines(text: str, begins: str = "") -> str:
+    """A line of LaTeX as several that fit a page of text: an end of a line is a space to it."""
+    return fill(text, PAGE.width, subsequent_indent=begins, break_long_words=False, break_on_hyphens=False)
+
+
 def _comment(text: str) -> str:
-    return "% " + in_utf8(text).replace("\n", "\n% ")
+    return "\n".join(_in_lines(f"% {line}", "% ") for line in in_utf8(text).split("\n"))
 
 
 # A table that is wider than its column is made as wide; one that is not stays as it is.
@@ -138,7 +144,8 @@ def _latex_table(table: Table, digits: int | None, document: Document) -> str:
     lines = [_SHRUNK, rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", rf"{line.format(*header)} \\", r"\midrule", *rows,
              r"\bottomrule", r"\end{tabular}}"]  # fmt: skip
     if document.legend:
-        lines += ["", rf"\smallskip\noindent{{\footnotesize {LATEX.paragraph(document.legend)}\par}}"]
+        legend = rf"\smallskip\noindent{{\footnotesize {LATEX.paragraph(document.legend)}\par}}"
+        lines += ["", _in_lines(legend)]
     if not document.caption:
         return "\n".join(lines)
     label = [rf"\label{{{document.label}}}"] if document.label else []

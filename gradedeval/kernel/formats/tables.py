@@ -57,11 +57,12 @@ NO_MARK = Mark()
 
 class View(NamedTuple):
     """How people see tables: in lines of so many columns, on a `terminal` or not, with all columns or without those
-    that few need."""
+    that few need; and how wide a `line` of words may be that programs read where there is no terminal."""
 
     width: int = 100
     terminal: bool = False
     wide: bool = False
+    line: int | None = None
 
 
 PAGE = View()

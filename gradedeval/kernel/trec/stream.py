@@ -485,12 +485,10 @@ class Stream:
     """The bytes of a source from its beginning, decompressed. Raises InputError where it cannot be read.
 
     A file can be read again; the bytes of a pipe are kept, as they came, in memory or in a temporary file.
-
-    ahead  whether compressed bytes are unpacked before they are asked for
     """
 
-    def __init__(self, source: Source, *, ahead: bool = True) -> None:
-        self.place, self._unpacks_ahead = source.place, ahead
+    def __init__(self, source: Source) -> None:
+        self.place = source.place
         with file_errors(self.place):
             self._raw = _opened(source)
             self._opened_here = isinstance(source.target, str | os.PathLike) and os.fspath(source.target) != "-"
@@ -511,7 +509,7 @@ class Stream:
             from gradedeval.kernel.trec.decompression import BackgroundDecompressor, packing_of
 
             if packing := packing_of(head, self.place):
-                self._decompressor = BackgroundDecompressor(packing, self._read, self.place, ahead=self._unpacks_ahead)
+                self._decompressor = BackgroundDecompressor(packing, self._read, self.place)
 
     def _rewind(self) -> None:
         if self._decompressor is not None:
@@ -624,7 +622,7 @@ def _opened(source: Source) -> Any:
 
 def first_bytes(source: Source, most: int = 1 << 12) -> bytes:
     """How a file begins, decompressed."""
-    stream = Stream(source, ahead=False)
+    stream = Stream(source)
     try:
         head = bytearray(most)
         return bytes(head[: stream.read_into(memoryview(head))])

@@ -26,7 +26,7 @@ GAIN = (0.0, 0.25, 0.75)
 
 def block(begins: str) -> tuple[str, str]:
     """The command of a console block of the results, and what it printed."""
-    found = re.search(r"```console\n\$ (" + re.escape(begins) + r".*)\n((?:.*\n)*?)```", RESULTS)
+    found = re.search(r"```console\n\$ (" + re.escape(begins) + r"(?:.*\\\n)*.*)\n((?:.*\n)*?)```", RESULTS)
     assert found is not None, begins
     return found[1], found[2]
 

@@ -599,7 +599,7 @@ def _said(
     click regardless of clicks above.
 
     \b
-    gradedeval clicks models train.tsv --test-log test.tsv --model 'dbn dbn(gamma=fit) ubm'
+    gradedeval clicks models train.tsv --test-log test.tsv --model 'dbn ubm'
     gradedeval clicks models log.tsv qrels.txt --tie grade --model dbn
     gradedeval clicks models log.tsv --write-relevance clicks.csv
     """,

@@ -33,7 +33,7 @@ from gradedeval.kernel.trec.stream import (
 )
 
 if TYPE_CHECKING:
-    from gradedeval.kernel.measures.definition import Measure
+    from gradedeval.kernel.measures.definition import AnyMeasure, Measure
     from gradedeval.kernel.parallel.workers import Workers
     from gradedeval.kernel.scoring.scores import Scores
 
@@ -61,6 +61,15 @@ def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:
 def measures_offered(files: tuple[str, ...]) -> Mapping[str, Measure]:
     """The same, with those that other packages offer."""
     return {**measure_table(files), **offered()}
+
+
+def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str, Measure] | None) -> list[Measure]:
+    """The measures that -m names, cut as -k says. A note tells of those that take no cutoff."""
+    cutoff = asked_for("k")
+    measures = parse_measures(texts, table, cutoff)
+    if cutoff is not None and (whole := [one.label for one in measures if one.definition.cutoff == "none"]):
+        tell([f"-k {cutoff}: {', '.join(whole)} {'take' if len(whole) > 1 else 'takes'} no cutoff"])
+    return measures
 
 
 def one_measure(flag: str, text: str | None, table: Mapping[str, Measure]) -> Measure:

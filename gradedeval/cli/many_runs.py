@@ -16,6 +16,7 @@ from gradedeval.cli.arguments import (
     check_standard_input,
     form_of,
     measure_table,
+    named_measures,
     run_and_qrels,
     sharing,
     standardization,
@@ -34,7 +35,7 @@ from gradedeval.cli.options import (
 from gradedeval.errors import InputError, flag, tell
 from gradedeval.kernel.formats import FORMATS, formats_for, render
 from gradedeval.kernel.measures.definition import Measure
-from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
+from gradedeval.kernel.measures.parse import DEFAULT
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.scoring import evaluate
 
@@ -100,7 +101,7 @@ def matrix_from(
     else:
         standardized = standardization(keywords, allow)
         table = measure_table(keywords.pop("measures_from"))
-        options, chosen = score_matrix.options_with_residuals(**keywords), parse_measures(measures or DEFAULT, table)
+        options, chosen = score_matrix.options_with_residuals(**keywords), named_measures(measures or DEFAULT, table)
         matrix, name = scores_with_baseline(files, baseline, chosen, options, standardized)
     tell_assumptions(matrix, allow, paired)
     return matrix, name
@@ -117,7 +118,7 @@ def _from_saved(
 ) -> tuple[Matrix, str | None]:
     matrix = reduce(score_matrix.join_matrices, map(score_matrix.to_matrix, from_scores))
     if measures:
-        chosen = [measure.label for measure in parse_measures(measures)]
+        chosen = [measure.label for measure in named_measures(measures, None)]
         matrix = replace(matrix.select(measures=chosen), measures=chosen)
     named, read = score_matrix.Baseline, score_matrix.Baseline.read
     compared = named(name=baseline) if baseline in matrix.runs else read(baseline, ())

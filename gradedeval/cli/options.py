@@ -150,6 +150,7 @@ ELSEWHERE = {
     **dict.fromkeys(("--min-rel", "--level"), ("--rel",)),
     "--out": ("--output",),
     "--decimals": ("--digits",),
+    "--cutoff": ("-k",),
     "--max-p": ("--alpha",),
 }
 """What other tools call an option -> what it is here."""
@@ -283,7 +284,7 @@ def files_named(keywords: Mapping[str, Any]) -> list[str]:
     return [file for file in named if file is not None]
 
 
-def _remembered(name: str, section: str, help: str, **settings: Any) -> Decorator:
+def _remembered(name: str | Number, section: str, help: str, **settings: Any) -> Decorator:
     """An option that no command reads itself: see `asked_for`."""
     return option(name, section=section, expose_value=False, callback=ask_for, help=help, **settings)
 
@@ -320,8 +321,17 @@ def mismatch_option(section: str = THIS_COMMAND) -> Decorator:
     return option("--allow-mismatch", section=section, is_flag=True, help=MISMATCH)
 
 
-MEASURES = option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=f"{REPORTED} "
-                  f"Default: {' '.join(DEFAULT)}.")  # fmt: skip
+CUTOFF = _remembered(numbers.CUTOFF, GAINS, "Cut the measures that have no cutoff at rank N, as in -m 'ap ndcg' -k 10.",
+                     metavar="N")  # fmt: skip
+_MEASURES = option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=f"{REPORTED} "
+                   f"Default: {' '.join(DEFAULT)}.")  # fmt: skip
+
+
+def MEASURES(function: Any) -> Any:
+    """-m, and -k for the measures that it names."""
+    return _MEASURES(CUTOFF(function))
+
+
 HISTORY = "Append the summaries to a history: a line for each run. See `gradedeval history`."
 LABEL = "Name of the line in the history, such as a commit."
 TIME = "Time of the line in the history, as in 2026-11-22T13:00:00Z; file: that of the run file."

@@ -115,8 +115,8 @@ def report(error: InputError) -> None:
         say(error.trace.rstrip(), "page")
 
 
-def ask_for(context: click.Context, parameter: click.Parameter, value: bool | str | None) -> None:
-    """Remember --quiet, --debug, --wide, --signature or --color of the command that runs; a callback of these
+def ask_for(context: click.Context, parameter: click.Parameter, value: bool | str | int | None) -> None:
+    """Remember -k, --quiet, --debug, --wide, --signature or --color of the command that runs; a callback of these
     options."""
     context.meta[f"{__name__}.{parameter.name}"] = value
 
@@ -130,7 +130,7 @@ def know_color(context: click.Context, arguments: Sequence[str]) -> None:
 
 
 def asked_for(name: str) -> Any:
-    """What --quiet, --debug, --wide, --signature or --color of the command that runs was given; None or False:
+    """What -k, --quiet, --debug, --wide, --signature or --color of the command that runs was given; None or False:
     nothing."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(f"{__name__}.{name}")

@@ -18,6 +18,7 @@ from gradedeval.cli.arguments import (
     check_without_qrels,
     is_qrels,
     measure_table,
+    named_measures,
     one_measure,
     placed,
     run_and_qrels,
@@ -26,6 +27,7 @@ from gradedeval.cli.arguments import (
     usage,
 )
 from gradedeval.cli.options import (
+    CUTOFF,
     GROWS,
     JOBS,
     MEASURES_FROM,
@@ -48,7 +50,6 @@ from gradedeval.errors import InputError
 from gradedeval.kernel.formats import FORMATS, formats_for
 from gradedeval.kernel.formats.frames import InNotebook
 from gradedeval.kernel.measures.definition import Measure
-from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import OPTIONS
 from gradedeval.kernel.options.question import Question, Setting
 from gradedeval.kernel.trec.stream import extension_of
@@ -319,7 +320,9 @@ def _reading(question: Question) -> list[Decorator]:
         from gradedeval.cli.many_runs import MATRIX_OPTIONS  # others do without runs × topics
 
         return [*map(one_registered, question.besides), *MATRIX_OPTIONS]
-    measuring = [MEASURES_FROM] if question.own_measures else []
+    several = any(setting.measure == "several" for setting in question.settings.values())
+    measuring: list[Decorator] = [CUTOFF] if several and question.needs != "file" else []
+    measuring += [MEASURES_FROM] if question.own_measures else []
     shared = [*([JOBS] if question.jobs else []), *([CLUSTER] if question.options == "scoring" else [])]
     shared += map(one_registered, question.besides)
     none = question.options == "none" or question.needs in ("file", *LOGS)
@@ -381,7 +384,7 @@ def _with_measures(question: Question, settings: Mapping[str, Any], table: Mappi
             if text is None or isinstance(text, str):  # not what stands in place of a measure
                 read[name] = one_measure(setting.flags[-1], text, table)
         elif setting.measure:
-            reads = parse_measures if setting.measure == "several" else setting.measure
+            reads = named_measures if setting.measure == "several" else setting.measure
             read[name] = reads(read[name], table)
     return read
 

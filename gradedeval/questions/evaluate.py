@@ -14,6 +14,7 @@ from gradedeval.cli.arguments import (
     check_history,
     form_of,
     measure_table,
+    named_measures,
     one_measure,
     run_and_qrels,
     sharing,
@@ -48,7 +49,6 @@ from gradedeval.kernel import (
     SCORE_FORMATS,
     Measure,
     numbers,
-    parse_measures,
     resolve_options,
 )
 
@@ -174,7 +174,7 @@ def command(
     """
     table, standardized = measure_table(measures_from), standardization(keywords, allow_mismatch)
     shown = {name: keywords.pop(name) for name in ("by_topic", "cwl", "digits")}
-    chosen = parse_measures(measures or (CWL_DEFAULT if shown["cwl"] else DEFAULT), table)
+    chosen = named_measures(measures or (CWL_DEFAULT if shown["cwl"] else DEFAULT), table)
     chosen = _quantities(chosen, keywords, standardized is not None) if shown["cwl"] else chosen
     kept = {name: keywords.pop(name) for name in ("label", "history", "time")}
     order = None if sort is None else one_measure("--sort", sort, table)

@@ -80,7 +80,10 @@ def test_a_misspelt_command_is_said_before_any_work(words: str, cli: Command) ->
         ("significance a b qrels", "no such command 'significance'; did you mean 'compare'?"),
         ("eval a q --qrels q", "unknown option '--qrels'; files are arguments: RUN... QRELS"),
         ("eval a q --precision 3", "unknown option '--precision'; did you mean '--digits'?"),
-        ("eval a q --cutoff 3", "unknown option '--cutoff'; write cutoffs in measures, as in -m ndcg@10"),
+        ("eval a q --cutoffs 3", "unknown option '--cutoffs'; write cutoffs in measures, as in -m ndcg@10"),
+        ("fit a q --cutoff 3", "unknown option '--cutoff'; write cutoffs in measures, as in -m ndcg@10"),
+        ("eval a q -m p(x=1) -k 2", "'p': unknown parameter 'x'; it takes rel"),
+        ("eval a q -k 0", "-k: 0 is too small; it must be at least 1"),
         ("eval a q --list-measures", "unknown option '--list-measures'; `gradedeval measures` lists them"),
         ("eval a q --resduals", "unknown option '--resduals'; did you mean '--residuals'?"),
         ("eval a q --pvalue", "unknown option '--pvalue'; see `gradedeval eval --help`"),
@@ -250,6 +253,8 @@ HABITS = {
     "--metric=map": "-m map",
     "--metrics map --per-query": "-m map -q",
     "-m map -f JSON": "-m map -f json",
+    "-m map,ndcg@1,P_1 -k 2": "-m map@2 -m ndcg@1 -m P_1",
+    "-m p --cutoff 1": "-m p@1",
 }
 """How users of other tools write what is written otherwise here."""
 
@@ -259,6 +264,25 @@ def test_habits_of_other_tools_are_taken_where_they_are_clear(typed: str, files:
     meant = cli("a", "qrels", *HABITS[typed].split())
     assert meant.code == 0
     assert cli("a", "qrels", *typed.split()) == meant
+
+
+WITH_MEASURES = ["compare a a2", "explain a", "correlate a a2", "lint a", "risk a a2", "report a -o x.html"]
+
+
+@pytest.mark.parametrize("words", WITH_MEASURES)
+def test_every_command_with_measures_cuts_those_without_cutoff(words: str, files: Path, cli: Command) -> None:
+    (files / "a2").write_text(RUN)
+    said = ("qrels", "-m")
+    cut, written = (cli(*words.split(), *said, *rest) for rest in (("ap p@1", "-k", "2"), ("ap@2 p@1",)))
+    assert cut.code in (0, 1)
+    assert cut == written
+
+
+def test_a_measure_that_takes_no_cutoff_is_named(files: Path, cli: Command) -> None:
+    assert "-k 2: rprec takes no cutoff" in cli("a", "qrels", "-m", "rprec ap", "-k", "2").messages
+    assert [line.split()[0] for line in cli("a", "qrels", "-k", "2").text.splitlines()[2:9]] == [
+        "err@20", "ndcg@20", "rbp@2", "ap@2", "gap@2", "p@10", "judged@20",
+    ]  # fmt: skip
 
 
 def test_a_word_behind_a_measure_is_a_file_where_there_is_one(files: Path, cli: Command) -> None:

@@ -106,17 +106,18 @@ _BLANK = re.compile(r"""("[^"]*"|'[^']*')|\s+""")
 
 
 def parse_measures(
-    text: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str, Measure] | None = None
+    text: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str, Measure] | None = None, cutoff: int | None = None
 ) -> list[Measure]:
     """The measures that `text` names, each once, in the order written and called as first written: `.label`.
 
-    text   `"err@20 ndcg(gain=exp)@10"`, `"map,bpref ndcg@5,10"`, a Measure or one of ir_measures, or several of these
-    table  name -> Measure; default the built-in measures
+    text    `"err@20 ndcg(gain=exp)@10"`, `"map,bpref ndcg@5,10"`, a Measure or one of ir_measures, or several of these
+    table   name -> Measure; default the built-in measures
+    cutoff  that of measures written without one; those that take none are as without it
 
     Raises InputError (usage) for a wrong name, key, value or cutoff, with the closest valid one.
     """
     if isinstance(text, Measure):
-        own = text.complete()
+        own = _cut(text, cutoff).complete()
         return [own if own.asked else replace(own, asked=(str(own),))]
     if hasattr(text, "SUPPORTED_PARAMS"):
         return _of_ir_measures(text, table)
@@ -124,13 +125,13 @@ def parse_measures(
         if not isinstance(text, Iterable):
             hint = "give text as in 'err@20', a Measure, or several"
             raise InputError("", f"{text!r} is not a measure", hint, usage=True)
-        return each_once(measure for part in text for measure in parse_measures(part, table))
+        return each_once(measure for part in text for measure in parse_measures(part, table, cutoff))
     words = [one for word in split_words(text) for one in several(word)]
     if not words:
         hint = "as in 'err@20 ndcg@10'; `gradedeval measures` lists them"
         raise InputError(repr(text), "contains no measure", hint, usage=True)
     known = MEASURES if table is None else table
-    return each_once(measure for word in dict.fromkeys(words) for measure in _labelled(word, known))
+    return each_once(measure for word in dict.fromkeys(words) for measure in _labelled_at(cutoff, word, known))
 
 
 def is_measure(text: str) -> bool:
@@ -179,6 +180,27 @@ def canonical(text: str) -> str:
 def exact_label(measure: Measure) -> str:
     """What a measure is called, where that says all; the notation of one that options changed."""
     return measure.label if canonical(measure.label) == str(measure) else str(measure)
+
+
+def _cut(measure: Measure, cutoff: int | None) -> Measure:
+    """The measure with the cutoff, where it has none and takes one."""
+    if cutoff is None or measure.cutoff is not None or measure.definition.cutoff == "none":
+        return measure
+    return replace(measure @ cutoff, asked=tuple(f"{way}@{cutoff}" for way in measure.asked))
+
+
+def _labelled_at(cutoff: int | None, word: str, table: Mapping[str, Measure]) -> list[Measure]:
+    """The measures of one word, with the cutoff where they have none."""
+    try:
+        return [_cut(measure, cutoff) for measure in _labelled(word, table)]
+    except InputError:
+        if cutoff is None:
+            raise
+        try:
+            return _labelled(f"{word}@{cutoff}", table)  # of those that have to have one
+        except InputError:
+            pass  # what is wrong with the word as it was written is of more use
+        raise
 
 
 def _labelled(word: str, table: Mapping[str, Measure]) -> list[Measure]:

@@ -203,7 +203,7 @@ def _of_short_lists(
     uncut = [
         name
         for name, one in zip(names, scorer.measures, strict=True)
-        if one.last_rank is None and one.definition.summary != "total"
+        if one.cutoff is None and one.definition.summary != "total"
     ]
     if not uncut:
         return []

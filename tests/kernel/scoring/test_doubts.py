@@ -346,7 +346,7 @@ def test_lists_cut_short_are_told_where_a_measure_looks_further() -> None:
     (told,) = notes("short-lists", run, QRELS, "ap err ndcg@20")
     assert told.startswith(f"{run}: each topic has 80 documents, and ap, err look at all ranks; give longer lists, ")
     assert told.endswith("or cut the measures, as in ap@10")
-    assert not notes("short-lists", run, QRELS, "ap@10 err@20 num_ret")
+    assert not notes("short-lists", run, QRELS, "ap@10 err@20 rbp@10 num_ret")
     assert not notes("short-lists", run, QRELS, "ap", depth=10)
 
 

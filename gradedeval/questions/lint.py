@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, fields
+from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from gradedeval import kernel
 from gradedeval.arrays import np
@@ -37,7 +37,9 @@ from gradedeval.kernel import (
 )
 
 if TYPE_CHECKING:
-    from gradedeval.kernel import Qrels
+    from gradedeval.kernel import Batch, GradedRun, Qrels, Scorer
+
+Ties = Literal["docno-desc", "worst", "best"]
 
 
 QrelsFile = Annotated[str | None, Setting("Also check against these qrels: missing and extra topics, the share of "
@@ -103,34 +105,48 @@ class Facts:
 
 def collect_facts(run: Submission) -> Facts:
     """Facts about a submission by itself."""
-    facts = Facts(decode(next(iter(run.tags), b"")), run.format, len(run.topics), run.documents)
-    for topic, ranking in run.topics.items():
-        facts.depth[decode(topic)] = len(ranking.line_of)
-        facts.content ^= hash((topic, *ranking.docnos, *ranking.score_list))
-        double = _shared(ranking.scores)
-        with np.errstate(over="ignore"):
-            single = _shared(ranking.scores.astype(np.float32))
-        facts.tied += double
-        facts.float32 += single - double
+    listed = run.listed
+    facts = Facts(decode(next(iter(run.tags), b"")), run.format, len(listed.topics), len(listed))
+    facts.depth = dict(zip(map(decode, listed.topics), listed.rows.counts.tolist(), strict=True))
+    facts.content = _content(run)
+    double = listed.scores[listed.ascending(-listed.scores)]
+    with np.errstate(over="ignore"):
+        single = double.astype(np.float32)  # which are in the same order
+    facts.tied = _shared(double, listed.follows)
+    facts.float32 = _shared(single, listed.follows) - facts.tied
     return facts
 
 
-def _shared(scores: Any) -> int:
-    """How many of the scores occur more than once."""
-    _, counts = np.unique(scores, return_counts=True)
-    return int(counts[counts > 1].sum())
+def _content(run: Submission) -> int:
+    """A hash of documents and scores, in which the order of topics does not count."""
+    listed = run.listed
+    columns = listed.rows.hashed, listed.rows.length.astype(np.int32), listed.scores + 0.0  # no -0
+    content = 0
+    for topic, (begin, end) in zip(listed.topics, listed.bounds(), strict=True):
+        content ^= hash((topic, *(column[begin:end].tobytes() for column in columns)))
+    return content
+
+
+def _shared(scores: Any, follows: Any) -> int:
+    """How many of the scores, which stand in order within topics, occur more than once in their topic."""
+    same = (scores[1:] == scores[:-1]) & follows
+    shared = np.append(same, False)
+    shared[1:] |= same
+    return int(np.count_nonzero(shared[: len(scores)]))
 
 
 def check_alone(run: Submission, facts: Facts, max_depth: int | None, tag_is_filename: bool) -> None:
     """Add the defects of a submission by itself."""
     _check_tags(run, tag_is_filename)
     if max_depth is not None:
-        for topic, ranking in run.topics.items():
-            if len(ranking.docnos) > max_depth:
-                what = f"topic {decode(topic)} has {len(ranking.docnos)} documents, more than {max_depth}"
-                run.error("depth", what, f"keep the {max_depth} best", ranking.lines[max_depth])
-    _check_ranks(run)
-    _check_scores(run)
+        for topic, (begin, end) in zip(run.listed.topics, run.listed.bounds(), strict=True):
+            if end - begin > max_depth:
+                what = f"topic {decode(topic)} has {end - begin} documents, more than {max_depth}"
+                run.error("depth", what, f"keep the {max_depth} best", int(run.listed.lines[begin + max_depth]))
+    if len(run.listed):
+        _check_ranks(run)
+        _check_scores(run)
+        _check_copied(run)
     if facts.float32:
         what = f"{facts.float32} of {facts.documents} documents tied only in single precision, which trec_eval 9 uses"
         run.warn("float32", what, "write scores that differ in their first seven digits")
@@ -150,61 +166,63 @@ def _check_tags(run: Submission, tag_is_filename: bool) -> None:
 
 def _check_ranks(run: Submission) -> None:
     """Ranks that disagree with the scores, or repeat: trec_eval uses only the scores."""
-    against: list[int] = []
-    repeated: list[int] = []
-    for ranking in run.topics.values():
-        ranks = ranking.ranks
-        if np.isnan(ranks).any() or len(ranks) < 2:
-            continue
-        order = np.argsort(ranks, kind="stable")
-        lines, scores, ranks = np.array(ranking.lines)[order], ranking.scores[order], ranks[order]
-        against += lines[1:][scores[1:] > scores[:-1]].tolist()  # a difference may be larger than any float
-        repeated += lines[1:][ranks[1:] == ranks[:-1]].tolist()
-    if against and _scores_rise(run):
+    listed = run.listed
+    order = listed.ascending(listed.ranks)
+    scores, ranks = listed.scores[order], listed.ranks[order]
+    ranked = ~np.logical_or.reduceat(np.isnan(ranks), listed.begins)  # topics whose ranks are all numbers
+    within = listed.follows & ranked[listed.rows.topic_of[1:]]
+    rises = (scores[1:] > scores[:-1]) & within  # a difference may be larger than any float
+    against, repeats = int(np.count_nonzero(rises)), (ranks[1:] == ranks[:-1]) & within
+    if against and not ((scores[1:] < scores[:-1]) & listed.follows).any():
         what = "scores increase with the rank, so the document ranked last is scored as the best"
-        run.warn("rank", what, "a higher score is better; reverse the scores", min(against))
+        run.warn("rank", what, "a higher score is better; reverse the scores", _first_line(run, order, rises))
     elif against:
-        what = f"{len(against)} {plural(len(against), 'document')} with a higher score than the rank before, first here"
-        run.warn("rank", what, "scores count, not ranks; make them agree", min(against))
-    if repeated:
-        what = f"{len(repeated)} {plural(len(repeated), 'rank')} repeated within a topic, the first on this line"
-        run.warn("rank", what, "number ranks from 1 in each topic", min(repeated))
+        what = f"{against} {plural(against, 'document')} with a higher score than the rank before, first here"
+        run.warn("rank", what, "scores count, not ranks; make them agree", _first_line(run, order, rises))
+    if repeated := int(np.count_nonzero(repeats)):
+        what = f"{repeated} {plural(repeated, 'rank')} repeated within a topic, the first on this line"
+        run.warn("rank", what, "number ranks from 1 in each topic", _first_line(run, order, repeats))
 
 
-def _scores_rise(run: Submission) -> bool:
-    """Whether scores never decrease from one rank to the next, in any topic."""
-    several = [ranking for ranking in run.topics.values() if len(ranking.docnos) > 1]
-    by_rank = [ranking.scores[np.argsort(ranking.ranks, kind="stable")] for ranking in several]
-    return bool(several) and all((scores[1:] >= scores[:-1]).all() for scores in by_rank)
+def _first_line(run: Submission, order: Any, found: Any) -> int:
+    """The first line of documents that are found; the first document in this order cannot be."""
+    return int(run.listed.lines[order][1:][found].min())
 
 
 def _check_scores(run: Submission) -> None:
     """Scores that no system gives on purpose."""
-    long = {topic: ranking for topic, ranking in run.topics.items() if len(ranking.docnos) > 1}
-    flat = [topic for topic, ranking in long.items() if ranking.scores.min() == ranking.scores.max()]
+    listed = run.listed
+    lowest, highest = (of.reduceat(listed.scores, listed.begins) for of in (np.minimum, np.maximum))
+    flat = np.flatnonzero((lowest == highest) & (listed.rows.counts > 1)).tolist()
     if flat:
-        topics = f"{len(flat)} of {len(run.topics)} topics ({shorten(map(decode, flat))})"
-        what = f"all documents have the same score in {topics}"
-        run.warn("score", what, "order falls back to docno; write distinct scores", long[flat[0]].lines[0])
-    lines_of: dict[str, list[int]] = {"too large": [], "too small": []}
-    single = np.finfo(np.float32)
-    for ranking in run.topics.values():
-        size, line = np.abs(ranking.scores), np.array(ranking.lines)
-        lines_of["too large"] += line[size > single.max].tolist()
-        lines_of["too small"] += line[(size > 0) & (size < single.smallest_subnormal)].tolist()
-    for kind, lines in lines_of.items():
-        if lines:
-            what = f"{len(lines)} {plural(len(lines), 'score')} {kind} for single precision, the first on this line"
-            run.warn("score", what, "trec_eval 9 treats them as ties", lines[0])
-    same: dict[tuple[bytes, ...], list[bytes]] = {}
-    for topic, ranking in long.items():
-        same.setdefault(tuple(ranking.docnos), []).append(topic)
+        names = shorten([decode(listed.topics[row]) for row in flat])
+        what = f"all documents have the same score in {len(flat)} of {len(listed.topics)} topics ({names})"
+        line = int(listed.lines[listed.begins[flat[0]]])
+        run.warn("score", what, "order falls back to docno; write distinct scores", line)
+    size, single = np.abs(listed.scores), np.finfo(np.float32)
+    extremes = {"too large": size > single.max, "too small": (size > 0) & (size < single.smallest_subnormal)}
+    for kind, rows in ((kind, np.flatnonzero(extreme)) for kind, extreme in extremes.items()):
+        if len(rows):
+            what = f"{len(rows)} {plural(len(rows), 'score')} {kind} for single precision, the first on this line"
+            run.warn("score", what, "trec_eval 9 treats them as ties", int(listed.lines[rows[0]]))
+
+
+def _check_copied(run: Submission) -> None:
+    """Topics that have the documents of another, in the same order."""
+    listed, bounds = run.listed, run.listed.bounds()
+    alike: dict[bytes, list[int]] = {}
+    for row, (begin, end) in enumerate(bounds):
+        if end - begin > 1:
+            alike.setdefault(listed.rows.hashed[begin:end].tobytes(), []).append(row)
+    same: dict[tuple[bytes, ...], list[int]] = {}
+    for row in (row for rows in alike.values() if len(rows) > 1 for row in rows):  # equal hashes prove nothing
+        same.setdefault(tuple(listed.rows.docnos(np.arange(*bounds[row]))), []).append(row)
     for first, *others in same.values():
         if others:
-            which = f"{plural(len(others), 'topic')} {shorten(map(decode, others))}"
-            have = f"({len(others)} of {len(run.topics)}) {'has' if len(others) == 1 else 'have'}"
-            what = f"{which} {have} the documents of topic {decode(first)} in the same order"
-            run.warn("copied", what, "check for copied lines", long[others[0]].lines[0])
+            which = f"{plural(len(others), 'topic')} {shorten([decode(listed.topics[row]) for row in others])}"
+            have = f"({len(others)} of {len(bounds)}) {'has' if len(others) == 1 else 'have'}"
+            what = f"{which} {have} the documents of topic {decode(listed.topics[first])} in the same order"
+            run.warn("copied", what, "check for copied lines", int(listed.lines[bounds[others[0]][0]]))
 
 
 def check_together(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
@@ -246,30 +264,19 @@ def check_same_topics(runs: Sequence[Submission], facts: Sequence[Facts]) -> Non
         check_topics(run, run_facts, all_topics, "the other runs")
 
 
-def check_judged(run: Submission, facts: Facts, qrels: Judgments) -> None:
+def check_judged(run: Submission, facts: Facts, graded: GradedRun[Batch], place: str) -> None:
     """The share of the run that is unjudged."""
-    both = [topic for topic in run.topics if topic in qrels.grades]
-    if not both:
-        return
-    judged = [
-        np.array([run.topics[topic].docnos[row] in qrels.grades[topic] for row in run.topics[topic].order])
-        for topic in both
-    ]
+    judged = {
+        topic: codes[:retrieved] < batch.unjudged
+        for batch in graded.batches
+        for topic, codes, retrieved in zip(batch.topics, batch.codes, batch.retrieved.tolist(), strict=True)
+    }
+    both = [judged[topic] for topic in run.listed.topics if topic in judged]
     for depth in DEPTHS:
-        shares = [1 - float(mask[:depth].mean()) for mask in judged]
+        shares = [1 - int(np.count_nonzero(mask[:depth])) / min(depth, len(mask)) for mask in both]
         facts.unjudged[str(depth)] = float(np.mean(shares))
-    if not any(mask.any() for mask in judged):
-        run.warn("unjudged", f"no document is judged in {qrels.place}", "check that docnos match the collection")
-
-
-def valid_qrels(judged: Judgments) -> Qrels:
-    """The judgments without defects."""
-    return kernel.Qrels(
-        {
-            decode(topic): {decode(docno): grade for docno, grade in known.items()}
-            for topic, known in judged.grades.items()
-        }
-    )
+    if not any(mask.any() for mask in both):
+        run.warn("unjudged", f"no document is judged in {place}", "check that docnos match the collection")
 
 
 def check_relevant(judged: Judgments, qrels: Qrels, measures: Sequence[Measure]) -> None:
@@ -284,15 +291,43 @@ def check_relevant(judged: Judgments, qrels: Qrels, measures: Sequence[Measure])
             )
 
 
-def check_tie_effects(run: Submission, facts: Facts, qrels: Qrels, measures: Sequence[Measure]) -> None:
+class TieOrders:
+    """Runs with tied documents in one order or another, graded, and their means by some measures."""
+
+    def __init__(self, qrels: Qrels, measures: Sequence[Measure]) -> None:
+        self.qrels, self.measures = qrels, measures
+        self._scorers: dict[Ties, Scorer] = {}
+
+    def _scorer(self, ties: Ties) -> Scorer:
+        if ties not in self._scorers:  # the order is chosen: what others would change is not asked
+            options = Options(ties=ties, given=frozenset({"ties"}))
+            self._scorers[ties] = kernel.Scorer(self.qrels, self.measures, options)
+        return self._scorers[ties]
+
+    def grade(self, run: Submission, ties: Ties = "docno-desc", *, whole: bool = False) -> GradedRun[Batch]:
+        """A run that shares topics with the qrels, down to the last rank that a measure looks at, or the whole. Raises
+        InputError where a measure cannot be computed."""
+        grader = self._scorer(ties).grader
+        return kernel.grade_run(run.listed, replace(grader, last_rank=None) if whole else grader, kernel.Workers())
+
+    def means(self, run: Submission, graded: GradedRun[Batch], ties: Ties = "docno-desc") -> list[float]:
+        """measures: the mean of a run, which is graded in an order. Raises InputError as `grade`."""
+        scorer = self._scorer(ties)
+        batches = list(map(scorer.score_batch, graded.batches))
+        scores = scorer.merge(run.name, batches, graded.topics, graded.missing)
+        return [
+            scores.summary("score", column, measure.definition.summary) if scores.topics else np.nan
+            for column, measure in enumerate(scorer.measures)
+        ]
+
+
+def check_tie_effects(run: Submission, facts: Facts, orders: TieOrders, graded: GradedRun[Batch]) -> None:
     """Score the run, and warn where ties change its scores. Raises InputError where a measure cannot be computed."""
-    if not any(topic in qrels._row for topic in run.topics):
-        return
-    orders = {"score": Options()}
+    means = {"score": orders.means(run, graded)}
     if facts.tied:
-        orders |= {"worst": Options(ties="worst"), "best": Options(ties="best")}
-    means = {name: _means(run, qrels, measures, options) for name, options in orders.items()}
-    for column, measure in enumerate(measures):
+        means["worst"] = orders.means(run, orders.grade(run, "worst"), "worst")
+        means["best"] = orders.means(run, orders.grade(run, "best"), "best")
+    for column, measure in enumerate(orders.measures):
         values = {name: float(scores[column]) for name, scores in means.items()}
         facts.moves[measure.label] = {"worst": values["score"], "best": values["score"], **values}
     ranges = {name: (f"{values['worst']:.4f}", f"{values['best']:.4f}") for name, values in facts.moves.items()}
@@ -300,20 +335,6 @@ def check_tie_effects(run: Submission, facts: Facts, qrels: Qrels, measures: Seq
     if moving:
         what = f"{facts.tied} of {facts.documents} documents tied, so scores depend on their order: {', '.join(moving)}"
         run.warn("ties", what, "give scores that differ")
-
-
-def _means(run: Submission, qrels: Qrels, measures: Sequence[Measure], options: Options) -> list[float]:
-    topics = {
-        topic: kernel.TopicResults(ranking.docnos, ranking.scores, ranking.ranks)
-        for topic, ranking in run.topics.items()
-    }
-    scorer = kernel.Scorer(qrels, measures, options)
-    scored = kernel.map_lists(scorer.score_part, kernel.Run(run.place, topics), scorer.grader)
-    scores = scorer.merge(run.name, scored.batches, scored.topics, scored.missing)
-    return [
-        scores.summary("score", column, measure.definition.summary) if scores.topics else np.nan
-        for column, measure in enumerate(scorer.measures)
-    ]
 
 
 # `lint`: submissions and judgments -> one report.
@@ -378,19 +399,23 @@ def lint_runs(
     max_depth, options = numbers.MAX_DEPTH.check_or_none(max_depth), options or Options()
     labels = options.labels.of if options.labels else None
     judged = None if qrels is None else Judgments.of_qrels(qrels, options.qrels_format, labels)
-    valid = valid_qrels(judged) if judged is not None and judged.grades else None
+    valid = None if judged is None else judged.valid
     chosen = list(measures) if measures is not None else parse_measures(DEFAULT)
     report = Report([], [], judged)
+    orders = None
     if judged is not None and valid is not None:
         check_relevant(judged, valid, chosen)
+        orders = TieOrders(valid, chosen)
     for name, path in progress("runs")(list(runs.items())):
         run = Submission.read(name, path, options.run_format)
         facts = collect_facts(run)
         check_alone(run, facts, max_depth, tag_is_filename)
-        if judged is not None and valid is not None:
-            check_topics(run, facts, list(map(decode, judged.grades)), judged.place)
-            check_judged(run, facts, judged)
-            check_tie_effects(run, facts, valid, chosen)
+        if judged is not None and orders is not None:
+            check_topics(run, facts, list(map(decode, orders.qrels.topics)), judged.place)
+            if any(topic in orders.qrels._row for topic in run.listed.topics):
+                graded = orders.grade(run, whole=True)
+                check_judged(run, facts, graded, judged.place)
+                check_tie_effects(run, facts, orders, graded)
         elif facts.tied:
             what = f"{facts.tied} of {facts.documents} documents tied"
             run.warn("ties", what, f"order falls back to docno; use {flag.qrels} to see the effect")

@@ -598,7 +598,7 @@ def _order(
         return np.lexsort((documents.rank, falling, topic))
     if options.ties in ("best", "worst", "average"):
         grade = np.where(code == unjudged, -1, code.astype(np.int64))  # the unjudged stand below every grade
-        return np.lexsort((grade if options.ties == "worst" else -grade, falling, topic))
+        return _by_grade(grade if options.ties == "worst" else -grade, falling, topic)
     same = topic[1:] == topic[:-1]
     order = None
     rises = (falling[1:] < falling[:-1]) & same
@@ -620,6 +620,21 @@ def _order(
         return order
     order = np.arange(len(topic)) if order is None else order
     _settle_ties(order, tied, matters, documents.names, options.ties == "docno-desc")
+    return order
+
+
+def _by_grade(grade: Ints, falling: NDArray[Any], topic: Ints) -> Ints:
+    """Positions by topic, falling score and grade; what is equal stays as listed. Most runs list their documents from
+    the best to the worst, and few are tied: only these are sorted then."""
+    same = topic[1:] == topic[:-1]
+    if ((falling[1:] < falling[:-1]) & same).any():
+        return np.lexsort((grade, falling, topic))
+    tied = same & (falling[1:] == falling[:-1])
+    in_tie = np.append(tied, False)
+    in_tie[1:] |= tied
+    at, order = np.flatnonzero(in_tie[: len(topic)]), np.arange(len(topic))
+    tie = np.cumsum(np.append(True, ~tied))[at]
+    order[at] = at[np.lexsort((grade[at], tie))]
     return order
 
 

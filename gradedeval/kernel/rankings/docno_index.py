@@ -225,7 +225,7 @@ class TopicCodes:
 
     def topic_runs(self, lines: Lines) -> tuple[Ints, Ints]:
         """The number of the topic of each stretch of lines with one topic, and how many lines it has."""
-        first = lines.topic_starts()
+        first = lines.starts(0)
         size = np.diff(np.append(first, len(lines)))
         if len(first) > self._limits.topic_runs:
             return self._many(lines, first), size

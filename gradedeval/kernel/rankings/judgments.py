@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,30 +18,10 @@ from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.rankings.batch import GradeCounts
 from gradedeval.kernel.rankings.docno_index import TOGETHER, Index, TopicCodes, surely_distinct
-from gradedeval.kernel.trec.lines import QRELS, LineLayout, NeedsLineReader, last_newline, long_line
+from gradedeval.kernel.trec.blocks import parts_of, whole_text
+from gradedeval.kernel.trec.lines import QRELS, LineLayout, NeedsLineReader
 from gradedeval.kernel.trec.stream import Stream
-from gradedeval.kernel.trec.tokenizer import (
-    NEWLINE,
-    PAD,
-    SPACE,
-    TAB,
-    Bytes,
-    Lines,
-    Words,
-    is_sparse,
-    lines_of,
-    padded,
-    separate,
-    text_hashes,
-)
-
-STEP = 1 << 22
-"""Bytes of a qrels file that are read at once."""
-
-
-PART = 1 << 20
-"""Bytes of a qrels file that are worked on at once."""
-
+from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, Lines, Words, lines_of, text_hashes
 
 SHARED = 1 << 23
 """Bytes of a qrels file that several processes are worth."""
@@ -140,8 +120,8 @@ def read_judgments(
     settles that, or says so.
     """
     raise_malloc_threshold()
-    buffer, end = _text(stream, layout)
-    bounds = list(_bounds(buffer, PAD + layout.skip, end))
+    buffer, end = whole_text(stream, layout)
+    bounds = list(parts_of(buffer, PAD + layout.skip, end))
     columns, parts = _columns(buffer, bounds, jobs if end > SHARED else 1, layout)
     start, length, hashed = columns
     topics, topic, distinct = _topics(parts, hashed)
@@ -265,59 +245,6 @@ def _coded(grades: list[NDArray[Any]]) -> tuple[Floats, NDArray[Any]]:
             for part in grades
         ]
     )
-
-
-def _text(stream: Stream, layout: LineLayout) -> tuple[Bytes, int]:
-    """A buffer with the lines of a stream, and where they end, with a newline. Where most of some text is blanks and
-    comments its lines are written anew, without these. Raises NeedsLineReader as `lines_of`, and for a line that is too
-    long."""
-    file = stream.file
-    buffer = padded(file.end - file.at + 2 if file else STEP)  # reading ends before, unless the file grows meanwhile
-    line, filled = PAD + layout.skip, PAD  # where the first line begins that is not looked at yet
-    while True:
-        if filled == len(buffer) - PAD:
-            larger = padded(2 * filled)
-            larger[:filled] = buffer[:filled]
-            buffer = larger
-        room = min(STEP, len(buffer) - PAD - filled)
-        count = stream.read_into(memoryview(buffer)[filled : filled + room])  # type: ignore[arg-type]
-        separate(buffer[filled : filled + count], layout)
-        filled += count
-        if count < room and filled > PAD and buffer[filled - 1] != NEWLINE:
-            buffer[filled] = NEWLINE
-            filled += 1
-        if long_line(memoryview(buffer), line, filled) is not None:  # type: ignore[arg-type]
-            raise NeedsLineReader
-        if filled > line:
-            line, filled = _without_blanks(buffer, line, filled, layout)
-        if count < room:
-            return buffer, filled
-
-
-def _without_blanks(buffer: Bytes, begin: int, end: int, layout: LineLayout) -> tuple[int, int]:
-    """The end of the whole lines in `buffer[begin:end]` and that of all, once they are written anew where most of them
-    is blank."""
-    whole = last_newline(memoryview(buffer), begin, end) + 1  # type: ignore[arg-type]
-    if not is_sparse(buffer[begin:whole]):
-        return whole, end
-    text = lines_of(buffer, begin, whole, layout).joined(layout.width, TAB if layout.separator else SPACE)
-    text = np.append(text, buffer[whole:end])
-    buffer[begin : begin + len(text)] = text
-    return begin + len(text) - (end - whole), begin + len(text)
-
-
-def _bounds(buffer: Bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """Parts of whole lines."""
-    view = memoryview(buffer)  # type: ignore[arg-type]
-    while begin < end:
-        stop = min(begin + PART, end)
-        if stop < end:
-            size = 1 << 10
-            while (newline := bytes(view[stop : stop + size]).find(b"\n")) < 0:  # to the end of the line
-                size *= 4
-            stop += newline + 1
-        yield begin, stop
-        begin = stop
 
 
 def note_of_repeats(place: str, count: int) -> list[str]:

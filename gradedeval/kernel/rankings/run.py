@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,12 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Floats, Ints
+from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, flag
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.rankings.batch import LAST_RANK, NOT_LOOKED, ROWS, Batch, Documents, Listing, listing_of
 from gradedeval.kernel.rankings.docno_index import TopicCodes
-from gradedeval.kernel.rankings.grade import Grader, PartResult, Rows, by_rank_note, dropped_notes, grade_whole_topics
+from gradedeval.kernel.rankings.grade import (
+    Grader,
+    PartResult,
+    Rows,
+    by_rank_note,
+    dropped_notes,
+    grade_by_block,
+    grade_whole_topics,
+)
 from gradedeval.kernel.rankings.objects import (
     NONE,
     TOO_LARGE,
@@ -60,6 +68,7 @@ from gradedeval.kernel.trec.lines import (
     encode,
 )
 from gradedeval.kernel.trec.stream import Source, Stream, first_bytes, is_file, is_named, is_path
+from gradedeval.kernel.trec.tokenizer import text_hashes
 
 
 @dataclass
@@ -410,6 +419,101 @@ def arrow_run(source: Any, options: Options) -> ArrowRun | None:
     by_rank = options.ties == "rank" or options.order == "rank"
     score = None if by_rank else numeric_column(held(source, SCORE, "run"))
     return None if score is None else ArrowRun(*ids, score, listing_of_frame(source))
+
+
+# A run whose columns are all at hand, to be looked at more than once.
+
+
+@dataclass(eq=False, repr=False)
+class RunColumns:
+    """The documents of a run, no two of a topic alike, topic after topic and as listed within; the one part of itself.
+
+    rows      their columns; ranks are those that the run states, nan where one is no number
+    lines_of  the lines of all documents: few are asked for
+    graded    the qrels that the documents met last, and the columns with the codes of their grades
+    """
+
+    rows: Rows
+    lines_of: Callable[[], Ints]
+    graded: tuple[Qrels, Rows] | None = None
+
+    @classmethod
+    def of_topics(cls, topics: Mapping[bytes, TopicResults]) -> RunColumns:
+        """The same of topics in lists."""
+        held = list(topics.values())
+        docnos = [docno for results in held for docno in results.docnos]
+        buffer, start, length, hashed = text_hashes(docnos)
+        size = np.array([len(results.docnos) for results in held], dtype=np.int64)
+        lines = [line for results in held for line in results.lines]
+        rows = Rows(
+            list(topics),
+            np.arange(len(topics)),
+            size,
+            np.zeros(len(docnos), dtype=np.uint8),
+            hashed,
+            start,
+            length,
+            _concatenated([results.scores for results in held]),
+            _concatenated([results.ranks for results in held]),
+            lambda start, length: buffer[start : start + length].tobytes(),
+            buffer=buffer,
+        )
+        return cls(rows, lambda: np.array(lines, dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def topics(self) -> list[bytes]:
+        return self.rows.topics
+
+    @property
+    def scores(self) -> Floats:
+        assert self.rows.score is not None
+        return np.asarray(self.rows.score, dtype=np.float64)
+
+    @property
+    def ranks(self) -> Floats:
+        assert self.rows.rank is not None
+        return self.rows.rank
+
+    @cached_property
+    def begins(self) -> Ints:
+        """topics: the first document."""
+        begins: Ints = np.cumsum(self.rows.counts) - self.rows.counts
+        return begins
+
+    @cached_property
+    def lines(self) -> Ints:
+        """documents: the line."""
+        return self.lines_of()
+
+    @cached_property
+    def follows(self) -> Bools:
+        """documents from the second on: whether the one before is of the same topic."""
+        follows: Bools = self.rows.topic_of[1:] == self.rows.topic_of[:-1]
+        return follows
+
+    def bounds(self) -> list[tuple[int, int]]:
+        """topics: where the documents begin and end."""
+        return list(zip(self.begins.tolist(), (self.begins + self.rows.counts).tolist(), strict=True))
+
+    def ascending(self, values: Floats) -> Ints | slice:
+        """The documents by a value within each topic, the least first, nan last, equal ones as listed."""
+        if not ((values[1:] < values[:-1]) & self.follows).any() and not np.isnan(values).any():
+            return slice(None)  # as most runs are listed
+        order = np.argsort(values, kind="stable")
+        small = self.rows.topic_of.astype(np.min_scalar_type(len(self.topics)))  # numpy sorts small integers by radix
+        return order[np.argsort(small[order], kind="stable")]
+
+    def grade(self, grader: Grader) -> PartResult[Batch]:
+        if self.graded is None or self.graded[0] is not grader.qrels:
+            unjudged, topics = len(grader.qrels.labels), TopicCodes(grader.limits)
+            topics.numbers(self.rows.topics)
+            code = np.full(len(self), unjudged, dtype=np.min_scalar_type(unjudged + 1))
+            self.graded = grader.qrels, grade_by_block(replace(self.rows, code=code), topics, grader)[0]
+        rows = self.graded[1]
+        return PartResult(list(grader.batches(grader.countable(rows.documents()))), rows.topics)
 
 
 # A run in the place of the qrels, and the qrels in that of the run: an error, where the content says so.

@@ -1,4 +1,5 @@
-"""Runs and qrels read line by line; a bad line is noted, and reading goes on."""
+"""Runs and qrels with all that is wrong in them: read in columns, or where a line is odd line by line; a bad line is
+noted, and reading goes on."""
 
 from __future__ import annotations
 
@@ -6,21 +7,31 @@ import math
 import os
 from array import array
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Literal
+from functools import cached_property, partial
+from typing import Any, Literal
 
-from gradedeval.arrays import Floats, Ints, np
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.arrays import Ints
 from gradedeval.errors import InputError, as_said, flag, plural, visible
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.options.definition import Labels
+from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings import objects
+from gradedeval.kernel.rankings.docno_index import TopicCodes, surely_distinct
+from gradedeval.kernel.rankings.grade import Rows
+from gradedeval.kernel.rankings.judgments import JudgmentColumns, read_judgments
+from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.rankings.run import RunColumns, TopicResults, read_run, score_of
 from gradedeval.kernel.trec import blocks, line_reader
-from gradedeval.kernel.trec.documents import read_document
+from gradedeval.kernel.trec.blocks import parts_of, whole_text
 from gradedeval.kernel.trec.line_reader import document, duplicate, looks_like, whole_lines
-from gradedeval.kernel.trec.lines import QRELS, RUN, LineLayout, WholeFile, decimal, decode, encode
+from gradedeval.kernel.trec.lines import QRELS, RUN, LineLayout, NeedsLineReader, WholeFile, decimal, decode, encode
 from gradedeval.kernel.trec.stream import Source, Stream, without_suffix
+from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, lines_of
 
 Weight = Literal["error", "warning"]
 
@@ -41,64 +52,52 @@ class Defect:
 
 @dataclass
 class Ranking:
-    """The documents of a topic, in file order, with line, score and stated rank (nan if it is not a number)."""
+    """The documents of a topic that is read line by line, in file order: with line, score and stated rank (nan if it is
+    not a number)."""
 
     line_of: dict[bytes, int] = field(default_factory=dict)
-    score_list: array[float] = field(default_factory=lambda: array("d"))
-    rank_list: array[float] = field(default_factory=lambda: array("d"))
-
-    @cached_property
-    def docnos(self) -> list[bytes]:
-        return list(self.line_of)
-
-    @cached_property
-    def lines(self) -> list[int]:
-        return list(self.line_of.values())
-
-    @cached_property
-    def scores(self) -> Floats:
-        return np.array(self.score_list, dtype=np.float64)
-
-    @cached_property
-    def ranks(self) -> Floats:
-        return np.array(self.rank_list, dtype=np.float64)
-
-    @cached_property
-    def order(self) -> Ints:
-        """Positions from the best to the worst: by score, ties by docno, both descending."""
-        by_docno = sorted(range(len(self.docnos)), key=self.docnos.__getitem__, reverse=True)
-        order: Ints = np.array(by_docno, dtype=np.int64)
-        return order[np.argsort(-self.scores[order], kind="stable")]
+    scores: array[float] = field(default_factory=lambda: array("d"))
+    ranks: array[float] = field(default_factory=lambda: array("d"))
 
 
 @dataclass
 class Submission:
-    """A run with all its defects. `tags`: what its sixth column holds -> the first line of each; `format`: what the
-    file was read as."""
+    """A run with all its defects. `listed`: its documents, without those that are defects; `tags`: what its sixth
+    column holds -> the first line of each; `format`: what the file was read as."""
 
     name: str
     place: str
-    topics: dict[bytes, Ranking] = field(default_factory=dict)
+    listed: RunColumns = field(default_factory=lambda: RunColumns.of_topics({}))
     tags: dict[bytes, int] = field(default_factory=dict)
     defects: list[Defect] = field(default_factory=list)
     format: str = ""
 
     @classmethod
-    def read(cls, name: str, path: str, wanted: str | None = None) -> Submission:
+    def read(cls, name: str, path: str, wanted: str | None = None, *, by_line: bool = False) -> Submission:
         """A run, with the defects of its lines.
 
-        wanted  its format, as `--run-format` takes it
+        wanted   its format, as `--run-format` takes it
+        by_line  read all of it line by line, whatever it holds: the same comes of it
         """
         run = cls(name, Source(path).place)
+        topics: dict[bytes, Ranking] = {}
 
         def add(form: LineLayout | WholeFile, stream: Stream) -> None:
             if isinstance(form, WholeFile):
-                _add_content(run, stream)
+                _add_content(run, topics, stream)
             else:
-                _add_lines(run, form, stream)
+                _add_lines(run, topics, form, stream)
 
-        _read(path, run, wanted, f"give qrels with {flag.qrels}; a run has lines of", add)
-        if not run.topics and not run.defects:
+        columns = None if by_line else partial(_columns_of, run)
+        _read(path, run, wanted, f"give qrels with {flag.qrels}; a run has lines of", columns, add)
+        if topics:
+            run.listed = RunColumns.of_topics(
+                {
+                    topic: TopicResults(list(own.line_of), own.scores, own.ranks, array("q", own.line_of.values()))
+                    for topic, own in topics.items()
+                }
+            )
+        if not len(run.listed) and not run.defects:
             run.error("empty", "no documents", line_reader.expected_lines(RUN))
         return run
 
@@ -116,17 +115,13 @@ class Submission:
         return self.place if line is None else f"{self.place}:{line}"
 
     @property
-    def documents(self) -> int:
-        return sum(len(ranking.line_of) for ranking in self.topics.values())
-
-    @property
     def file_name(self) -> str:
         """The name of its file, without the suffix of a compression."""
         return os.path.basename(without_suffix(self.place))
 
     def forget(self) -> None:
         """Release the documents: the report does not need them."""
-        self.topics = {}
+        self.listed = RunColumns.of_topics({})
 
     def count(self, weight: Weight) -> int:
         return sum(defect.weight == weight for defect in self.defects)
@@ -134,16 +129,24 @@ class Submission:
 
 @dataclass
 class Judgments(Submission):
-    """A qrels file with all its defects; `grades`: topic -> docno -> grade."""
+    """A qrels file with all its defects; `grades`: topic -> docno -> grade, or their columns."""
 
-    grades: dict[bytes, dict[bytes, float]] = field(default_factory=dict)
+    grades: dict[bytes, dict[bytes, float]] | JudgmentColumns = field(default_factory=dict)
 
     @classmethod
-    def of_qrels(cls, path: str, wanted: str | None = None, labels: Mapping[bytes, float] | None = None) -> Judgments:
+    def of_qrels(
+        cls,
+        path: str,
+        wanted: str | None = None,
+        labels: Mapping[bytes, float] | None = None,
+        *,
+        by_line: bool = False,
+    ) -> Judgments:
         """A qrels file, with the defects of its lines.
 
-        wanted  its format, as `--qrels-format` takes it
-        labels  label -> grade, where grades are words
+        wanted   its format, as `--qrels-format` takes it
+        labels   label -> grade, where grades are words
+        by_line  read all of it line by line, whatever it holds: the same comes of it
         """
         qrels = cls(path, Source(path).place)
 
@@ -153,21 +156,114 @@ class Judgments(Submission):
             else:
                 _add_judgments(qrels, form, stream, labels)
 
-        form = _read(path, qrels, wanted, "qrels have lines of", add)
-        if not qrels.grades and not qrels.defects:
+        columns = None if by_line or labels else partial(_judged_columns, qrels)
+        form = _read(path, qrels, wanted, "qrels have lines of", columns, add)
+        if qrels.valid is None and not qrels.defects:
             qrels.error("empty", "no judgments", line_reader.expected_lines(QRELS))
-        elif qrels.grades and max(max(grades.values()) for grades in qrels.grades.values()) <= 0:
+        elif qrels.valid is not None and qrels.valid.labels[-1] <= 0:
             qrels.warn(
                 "grade", "no grade above 0", "check that the grade is in the fourth column" if form is QRELS else ""
             )
         return qrels
 
+    @cached_property
+    def valid(self) -> Qrels | None:
+        """The judgments without defects; None where there is none."""
+        if isinstance(self.grades, JudgmentColumns):
+            return Qrels(self.grades)
+        named = {
+            decode(topic): {decode(docno): grade for docno, grade in known.items()}
+            for topic, known in self.grades.items()
+        }
+        return Qrels(named) if named else None
 
-def _add_lines(run: Submission, layout: LineLayout, stream: Stream) -> None:
-    """Add the documents of a file of lines, and the defects of the lines."""
 
-    from gradedeval.kernel.rankings.run import score_of
+# A file in which nothing is odd, in columns.
 
+
+def _columns_of(run: Submission, layout: LineLayout, stream: Stream) -> Callable[[], None]:
+    """What adds the documents of a file to a run, once all are read. Raises NeedsLineReader where a line is bad, and
+    where a document may repeat."""
+    raise_malloc_threshold()
+    at_docno, at_rank, at_score = map(layout.position, ("docno", "rank", "score"))
+    if at_docno is None or (at_rank is None and at_score is None):
+        raise NeedsLineReader
+    buffer, end = whole_text(stream, layout, numbered=True)
+    topics, first = TopicCodes(), {"type": dict[bytes, int](), "tag": dict[bytes, int]()}
+    columns: list[tuple[Any, ...]] = []
+    for bounds in parts_of(buffer, PAD + layout.skip, end):
+        if not len(lines := lines_of(buffer, *bounds, layout)):
+            continue
+        codes, size = topics.topic_runs(lines)
+        rank = np.full(len(lines), np.nan) if at_rank is None else lines.numbers(at_rank)
+        score = -rank if at_score is None else lines.numbers(at_score)
+        where = lines.hashes(at_docno), lines.start(at_docno), lines.length(at_docno)
+        columns.append((np.repeat(codes, size), *where, score, rank))
+        for name, found in first.items():
+            if (at := layout.position(name)) is not None:
+                starts = lines.starts(at)
+                for token, place in zip(lines.tokens(at, starts), lines.start(at)[starts].tolist(), strict=True):
+                    found.setdefault(token, place)
+    if not columns:
+        raise NeedsLineReader
+    topic, *others = map(np.concatenate, zip(*columns, strict=True))
+    if not surely_distinct(topic, len(topics.names), others[0]):
+        raise NeedsLineReader
+
+    def add() -> None:
+        run.listed = _by_topic(buffer, topics.names, topic, others)
+        run.tags |= _numbered(buffer, first["tag"])
+        if layout is RUN:
+            _check_columns(run, _numbered(buffer, first["type"]), [])
+
+    return add
+
+
+def _by_topic(buffer: Bytes, names: list[bytes], topic: Ints, columns: list[NDArray[Any]]) -> RunColumns:
+    """The columns of documents topic after topic: hash, start and length of the docno, score, rank."""
+    if (topic[1:] < topic[:-1]).any():
+        order = np.argsort(topic.astype(np.min_scalar_type(len(names))), kind="stable")
+        topic, columns = topic[order], [column[order] for column in columns]
+    hashed, start, length, score, rank = columns
+    number, size = np.arange(len(names)), np.bincount(topic, minlength=len(names))
+    code = np.zeros(len(topic), dtype=np.uint8)
+
+    def token(start: int, length: int) -> bytes:
+        return buffer[start : start + length].tobytes()
+
+    rows = Rows(names, number, size, code, hashed, start, length, score, rank, token, buffer=buffer)
+    return RunColumns(rows, lambda: _line_numbers(buffer, start))
+
+
+def _numbered(buffer: Bytes, first: dict[bytes, int]) -> dict[bytes, int]:
+    """The lines of tokens, from their places in a buffer."""
+    lines = _line_numbers(buffer, np.array(list(first.values()), dtype=np.int64))
+    return dict(zip(first, lines.tolist(), strict=True))
+
+
+def _line_numbers(buffer: Bytes, places: Ints) -> Ints:
+    """The lines, from 1, of places in a buffer whose text begins at PAD."""
+    newlines = np.flatnonzero(buffer[PAD : int(places.max(initial=PAD))] == NEWLINE) + PAD
+    lines: Ints = np.searchsorted(newlines, places) + 1
+    return lines
+
+
+def _judged_columns(qrels: Judgments, layout: LineLayout, stream: Stream) -> Callable[[], None]:
+    """What adds the judgments of a file to qrels, once all are read. Raises NeedsLineReader where a line is bad, and
+    where a document may repeat."""
+    judged = read_judgments(stream, "refuse", layout=layout)
+
+    def add() -> None:
+        qrels.grades = judged
+
+    return add
+
+
+# A file line by line, or one that a library reads.
+
+
+def _add_lines(run: Submission, topics: dict[bytes, Ranking], layout: LineLayout, stream: Stream) -> None:
+    """Add the documents of a file of lines to the topics, and the defects of the lines to the run."""
     columns: dict[bytes, int] = {}
     bad_ranks: list[int] = []
     ranks: dict[bytes, float] = {}
@@ -186,27 +282,28 @@ def _add_lines(run: Submission, layout: LineLayout, stream: Stream) -> None:
             columns.setdefault(fields[at_type], number)
         if at_tag is not None:
             run.tags.setdefault(fields[at_tag], number)
-        if _add(run, topic, docno, score, stated, number) and at_rank is not None and stated != stated:
+        if _add(run, topics, topic, docno, score, stated, number) and at_rank is not None and stated != stated:
             bad_ranks.append(number)
     _check_columns(run, columns, bad_ranks)
 
 
-def _add(run: Submission, topic: bytes, docno: bytes, score: float, rank: float, line: int) -> bool:
+def _add(
+    run: Submission, topics: dict[bytes, Ranking], topic: bytes, docno: bytes, score: float, rank: float, line: int
+) -> bool:
     """Add a document, or the defect that it is there already."""
-    ranking = run.topics.setdefault(topic, Ranking())
+    ranking = topics.setdefault(topic, Ranking())
     first = ranking.line_of.setdefault(docno, line)
     if first != line:
         run.error("duplicate", duplicate(document(docno, topic), first), "give each document once", line)
         return False
-    ranking.score_list.append(score)
-    ranking.rank_list.append(rank)
+    ranking.scores.append(score)
+    ranking.ranks.append(rank)
     return True
 
 
-def _add_content(run: Submission, stream: Stream) -> None:
+def _add_content(run: Submission, topics: dict[bytes, Ranking], stream: Stream) -> None:
     """Add the documents of a file that a library reads; or its first defect: the library stops there."""
-
-    from gradedeval.kernel.rankings.run import read_run
+    from gradedeval.kernel.trec.documents import read_document  # most runs are lines
 
     try:
         run.format, content = read_document(run.format, stream)
@@ -217,7 +314,7 @@ def _add_content(run: Submission, stream: Stream) -> None:
     for topic, results in listed.topics.items():
         for number, (docno, score) in enumerate(zip(results.docnos, results.scores, strict=True)):
             name = encode(docno) if isinstance(docno, str) else docno
-            _add(run, topic, name, float(score), math.nan, results.lines[number])
+            _add(run, topics, topic, name, float(score), math.nan, results.lines[number])
     for note in listed.notes:
         run.warn("format", note.partition(": ")[2])
 
@@ -243,6 +340,7 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
     first: dict[tuple[bytes, bytes], int] = {}
     words: dict[bytes, int] = {}
     bad: list[tuple[int, bytes]] = []
+    qrels.grades = judged = dict[bytes, dict[bytes, float]]()
     at_topic, at_docno, at_grade = map(layout.columns.index, ("topic", "docno", "grade"))
     for number, fields in line_reader.records(stream, layout, qrels, tolerant=True):
         topic, docno, token = fields[at_topic], fields[at_docno], fields[at_grade]
@@ -252,7 +350,7 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
             bad.append((number, token))
             continue
         line = first.setdefault((topic, docno), number)
-        grades = qrels.grades.setdefault(topic, {})
+        grades = judged.setdefault(topic, {})
         if line == number:
             grades[docno] = grade
             continue
@@ -272,26 +370,29 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
 
 def _add_judged(qrels: Judgments, path: str, wanted: str | None, labels: Mapping[bytes, float] | None) -> None:
     """Add the judgments of a file that a library reads; or its first defect."""
-
-    from gradedeval.kernel.rankings.qrels import Qrels
-
     try:
         read = Qrels(path, format=wanted, labels=Labels(labels) if labels else None)
     except InputError as error:
         _add_error(qrels, error)
         return
     qrels.format = read.format
-    for topic, codes in read.codes.items():
-        qrels.grades[topic] = {docno: float(read.labels[code]) for docno, code in codes.items()}
+    qrels.grades = {
+        topic: {docno: float(read.labels[code]) for docno, code in codes.items()} for topic, codes in read.codes.items()
+    }
     for note in read.notes:
         qrels.warn("format", note.partition(": ")[2])
 
 
 def _read(
-    path: str, file: Submission, wanted: str | None, hint: str, add: Callable[[LineLayout | WholeFile, Stream], None]
+    path: str,
+    file: Submission,
+    wanted: str | None,
+    hint: str,
+    columns_of: Callable[[LineLayout, Stream], Callable[[], None]] | None,
+    add: Callable[[LineLayout | WholeFile, Stream], None],
 ) -> LineLayout | WholeFile:
-    """`add` what a file holds, whose format is returned; or a defect, where it cannot be read or is the other kind of
-    file."""
+    """Add what a file holds, whose format is returned; or a defect, where it cannot be read or is the other kind of
+    file. `columns_of` reads it where nothing is odd, and `add` everything else, from the beginning."""
     holds, trec, others, other = ("qrels", QRELS, RUN, "a run") if isinstance(file, Judgments) else _OF_RUN
     try:
         with closing(Stream(Source(path))) as stream:
@@ -302,11 +403,18 @@ def _read(
             if form is trec and looks_like(head, others) and not looks_like(head, trec):
                 file.error("format", f"looks like {other} ({others.width} fields per line)", f"{hint} {trec.words}")
                 return trec
-            if isinstance(form, LineLayout) and next(whole_lines(stream), None) is None:
+            add_columns = None
+            if columns_of is not None and isinstance(form, LineLayout) and form.in_blocks:
+                with suppress(NeedsLineReader, InputError):  # the line reader says what is wrong, and where
+                    add_columns = columns_of(form, stream)
+            if not add_columns and isinstance(form, LineLayout) and next(whole_lines(stream), None) is None:
                 file.error("empty", "is empty", line_reader.expected_lines(trec))
             elif isinstance(form, LineLayout) and form.by_rank:
                 file.warn("rank", "has no scores", "its documents are ordered by rank")
-            add(form, stream)
+            if add_columns:
+                add_columns()
+            else:
+                add(form, stream)
             return form
     except InputError as error:
         _add_error(file, error, "file")

@@ -110,7 +110,7 @@ class FileContents(Generic[Made]):
 def grade_run(source: Any, grader: Grader, workers: Workers) -> GradedRun[Batch]:
     """Join a run with the qrels: whole topics, in batches of bounded size.
 
-    source  a path (`-` is standard input), an open file, or what `read_run` takes
+    source  a path (`-` is standard input), an open file, columns as lint reads them, or what `read_run` takes
 
     Raises InputError where the run cannot be read or has no topic in common with the qrels.
     """
@@ -148,14 +148,16 @@ def map_run(
 
 def _map_object(work: Callable[[RunPart], PartResult[Made]], source: Any, grader: Grader) -> GradedRun[Made]:
     """`work` of a run that is held in Python."""
-    from gradedeval.kernel.rankings.run import arrow_run, read_run
+    from gradedeval.kernel.rankings.run import RunColumns, arrow_run, read_run
 
-    if hasattr(source, "iloc") and not grader.types:
-        with suppress(NeedsLineReader):
-            if (table := arrow_run(source, grader.options)) is not None:
-                whole = FileContents[Made]()
-                whole.add(work(table))
-                return _settled(work, whole, "run", grader)
+    columns: RunPart | None = source if isinstance(source, RunColumns) else None
+    with suppress(NeedsLineReader):
+        if hasattr(source, "iloc") and not grader.types:
+            columns = arrow_run(source, grader.options)
+        if columns is not None:
+            whole = FileContents[Made]()
+            whole.add(work(columns))
+            return _settled(work, whole, "run", grader)
     return map_lists(work, read_run(source, grader.options, grader.types), grader)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
+import numpy as np
+
 from gradedeval.errors import InputError
 from gradedeval.kernel.trec.lines import (
     MSMARCO,
@@ -21,7 +23,18 @@ from gradedeval.kernel.trec.lines import (
     long_line,
 )
 from gradedeval.kernel.trec.stream import Segment, Source, Stream
-from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, Lines, is_sparse, lines_of, padded, separate
+from gradedeval.kernel.trec.tokenizer import (
+    NEWLINE,
+    PAD,
+    SPACE,
+    TAB,
+    Bytes,
+    Lines,
+    is_sparse,
+    lines_of,
+    padded,
+    separate,
+)
 
 FIRST = 1 << 12
 """First bytes, which are enough to know a TREC file."""
@@ -117,3 +130,73 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLay
         buffer[PAD + filled] = NEWLINE
         filled += 1
     yield Block(buffer, PAD, PAD + filled, offset, layout)
+
+
+# A file that is held whole: its text in one buffer, which is worked on part by part.
+
+
+STEP = 1 << 22
+"""Bytes of a file that are read at once."""
+
+
+PART = 1 << 20
+"""Bytes of a text that are worked on at once."""
+
+
+def whole_text(stream: Stream, layout: LineLayout, *, numbered: bool = False) -> tuple[Bytes, int]:
+    """A buffer with the lines of a stream, and where they end, with a newline. Where most of a long text is blanks and
+    comments its lines are written anew, without these.
+
+    numbered  whether the text must stay as it is, because its lines are to be counted
+
+    Raises NeedsLineReader as `lines_of`, for a line that is too long, and where a text must stay that is mostly blank.
+    """
+    file = stream.file
+    buffer = padded(file.end - file.at + 2 if file else STEP)  # reading ends before, unless the file grows meanwhile
+    line, filled = PAD + layout.skip, PAD  # where the first line begins that is not looked at yet
+    while True:
+        if filled == len(buffer) - PAD:
+            larger = padded(2 * filled)
+            larger[:filled] = buffer[:filled]
+            buffer = larger
+        room = min(STEP, len(buffer) - PAD - filled)
+        count = stream.read_into(memoryview(buffer)[filled : filled + room])  # type: ignore[arg-type]
+        separate(buffer[filled : filled + count], layout)
+        filled += count
+        if count < room and filled > PAD and buffer[filled - 1] != NEWLINE:
+            buffer[filled] = NEWLINE
+            filled += 1
+        if long_line(memoryview(buffer), line, filled) is not None:  # type: ignore[arg-type]
+            raise NeedsLineReader
+        if filled > line:
+            line, filled = _without_blanks(buffer, line, filled, layout, numbered)
+        if count < room:
+            return buffer, filled
+
+
+def _without_blanks(buffer: Bytes, begin: int, end: int, layout: LineLayout, numbered: bool) -> tuple[int, int]:
+    """The end of the whole lines in `buffer[begin:end]` and that of all, once they are written anew where most of them
+    is blank. Raises NeedsLineReader as `whole_text`."""
+    whole = last_newline(memoryview(buffer), begin, end) + 1  # type: ignore[arg-type]
+    if end < STEP or not is_sparse(buffer[begin:whole]):
+        return whole, end
+    if numbered:
+        raise NeedsLineReader
+    text = lines_of(buffer, begin, whole, layout).joined(layout.width, TAB if layout.separator else SPACE)
+    text = np.append(text, buffer[whole:end])
+    buffer[begin : begin + len(text)] = text
+    return begin + len(text) - (end - whole), begin + len(text)
+
+
+def parts_of(buffer: Bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Where parts of whole lines begin and end in `buffer[begin:end]`."""
+    view = memoryview(buffer)  # type: ignore[arg-type]
+    while begin < end:
+        stop = min(begin + PART, end)
+        if stop < end:
+            size = 1 << 10
+            while (newline := bytes(view[stop : stop + size]).find(b"\n")) < 0:  # to the end of the line
+                size *= 4
+            stop += newline + 1
+        yield begin, stop
+        begin = stop

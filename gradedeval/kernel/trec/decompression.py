@@ -160,21 +160,26 @@ def _lz4(place: str) -> Any:
 
 class BackgroundDecompressor:
     """The decompressed bytes, from a thread that stays a few pieces ahead: zlib and the like release the GIL. Where no
-    thread can be started they are made when they are asked for.
+    thread can be started, or none is to work `ahead`, they are made when they are asked for.
 
     Raises the errors of `decompressed_pieces`.
     """
 
-    def __init__(self, packing: Packing, read: Callable[[int], bytes], place: str) -> None:
-        from queue import Queue
-        from threading import Thread
-
+    def __init__(self, packing: Packing, read: Callable[[int], bytes], place: str, *, ahead: bool = True) -> None:
         self._made = decompressed_pieces(read, packing, place)
-        self._queue: Any = Queue(AHEAD)
         self._closed = False
         self._piece = memoryview(b"")
         self._end: Any = None  # empty bytes, or what happened, once there is no more
-        self._thread: Thread | None = Thread(target=self._fill, name=f"decompress {place}", daemon=True)
+        self._thread: Any = None
+        if ahead:
+            self._start(place)
+
+    def _start(self, place: str) -> None:
+        from queue import Queue
+        from threading import Thread
+
+        self._queue: Any = Queue(AHEAD)
+        self._thread = Thread(target=self._fill, name=f"decompress {place}", daemon=True)
         try:
             self._thread.start()
         except RuntimeError:  # a limit of processes counts threads, too

@@ -485,10 +485,12 @@ class Stream:
     """The bytes of a source from its beginning, decompressed. Raises InputError where it cannot be read.
 
     A file can be read again; the bytes of a pipe are kept, as they came, in memory or in a temporary file.
+
+    ahead  whether compressed bytes are unpacked before they are asked for
     """
 
-    def __init__(self, source: Source) -> None:
-        self.place = source.place
+    def __init__(self, source: Source, *, ahead: bool = True) -> None:
+        self.place, self._unpacks_ahead = source.place, ahead
         with file_errors(self.place):
             self._raw = _opened(source)
             self._opened_here = isinstance(source.target, str | os.PathLike) and os.fspath(source.target) != "-"
@@ -509,7 +511,7 @@ class Stream:
             from gradedeval.kernel.trec.decompression import BackgroundDecompressor, packing_of
 
             if packing := packing_of(head, self.place):
-                self._decompressor = BackgroundDecompressor(packing, self._read, self.place)
+                self._decompressor = BackgroundDecompressor(packing, self._read, self.place, ahead=self._unpacks_ahead)
 
     def _rewind(self) -> None:
         if self._decompressor is not None:
@@ -622,7 +624,7 @@ def _opened(source: Source) -> Any:
 
 def first_bytes(source: Source, most: int = 1 << 12) -> bytes:
     """How a file begins, decompressed."""
-    stream = Stream(source)
+    stream = Stream(source, ahead=False)
     try:
         head = bytearray(most)
         return bytes(head[: stream.read_into(memoryview(head))])

@@ -65,6 +65,18 @@ def gather(words: Words, start: Ints) -> Word:
     return lambda at, rows: words[start[rows] + at]
 
 
+def gather_any(buffer: Bytes, start: Ints, length: NDArray[Any]) -> Word:
+    """The same of tokens of known lengths: where these are at most NEAR bytes all words are copied in one step, and
+    each is a view of these."""
+    longest = int(length.max(initial=0))
+    if longest > NEAR:
+        return gather(words_at(buffer), start)
+    width = 8 * max(1, -(-longest // 8))
+    whole = np.ndarray((len(buffer) - width + 1,), f"V{width}", buffer.data, strides=(1,))[start]
+    columns: Words = whole.view("<u8").reshape(len(start), width // 8)
+    return lambda at, rows: columns[rows, at // 8]
+
+
 def gather_trailing(buffer: Bytes, end: Ints) -> TrailingBytes:
     """The last bytes of tokens that end at these positions."""
     sixteen = np.ndarray((len(buffer) - 15,), "V16", buffer.data, strides=(1,))
@@ -216,7 +228,7 @@ class ShortLineFields:
         begin = self.begins[column]
         at, width = int(begin[0]), self.rows.shape[1]
         if not (begin == at).all():
-            return gather(words_at(self.buffer), self.start(column))
+            return gather_any(self.buffer, self.start(column), self.length(column))
 
         def word(after: int, rows: Any) -> Words:
             if at + after + 8 <= width:
@@ -415,20 +427,23 @@ def _after_dot(buffer: Bytes, end: Ints, length: NDArray[Any]) -> int:
 
 
 def _uniform_digits(length: NDArray[Any], before: Words, last: Words, after: int) -> Words | None:
-    """The digit values of unsigned numbers with `after` digits behind the dot and at most eight in all, the first digit
-    lowest; None if any token has another format. This is the usual case, and takes half the steps."""
-    longest, shortest = int(length.max()), int(length.min())
-    if not (0 < after < 8 and after + 1 < shortest and longest <= 9):
+    """The digit values of unsigned numbers with `after` digits behind the dot (0: and no dot) and at most eight in all,
+    the first digit lowest; None if any token has another format. This is the usual case, and takes half the steps."""
+    longest, shortest, most = int(length.max()), int(length.min()), 9 if after else 8
+    if not (after < 8 and (not after or after + 1 < shortest) and longest <= most):
         return None
-    dot_at = 8 * (7 - after)
-    if not ((last & _U(0xFF << dot_at)) == _U(ord(".") << dot_at)).all():
-        return None
-    # The bytes before the dot, moved up by one over it, and those after it: eight digits in their places.
-    low = _U((1 << 8 * (8 - after)) - 1)
-    word = before & low
-    word |= last & ~low
-    word ^= _ZEROS
-    beside: Any = _U(8 * (9 - longest)) if longest == shortest else (8 * (9 - length)).astype(np.uint64)
+    if after:
+        dot_at = 8 * (7 - after)
+        if not ((last & _U(0xFF << dot_at)) == _U(ord(".") << dot_at)).all():
+            return None
+        # The bytes before the dot, moved up by one over it, and those after it: eight digits in their places.
+        low = _U((1 << 8 * (8 - after)) - 1)
+        word = before & low
+        word |= last & ~low
+        word ^= _ZEROS
+    else:
+        word = last ^ _ZEROS
+    beside: Any = _U(8 * (most - longest)) if longest == shortest else (8 * (most - length)).astype(np.uint64)
     word >>= beside
     word <<= beside
     return None if np.bitwise_or.reduce(_not_digits(word)) & _HIGH else word
@@ -606,7 +621,7 @@ class LineFields:
         return self.end(column) - self.start(column)
 
     def word(self, column: int) -> Word:
-        return gather(words_at(self.buffer), self.start(column))
+        return gather_any(self.buffer, self.start(column), self.length(column))
 
     def trailing_bytes(self, column: int) -> TrailingBytes:
         return gather_trailing(self.buffer, self.end(column))
@@ -669,9 +684,9 @@ class Lines:
         text[behind[width - 1 :: width]] = NEWLINE
         return text
 
-    def topic_starts(self) -> Ints:
-        """The first line of each run of lines of one topic."""
-        return run_starts(self.fields.word(0), self.length(0))
+    def starts(self, column: int) -> Ints:
+        """The first line of each stretch of lines that have the same in a field; there is a line."""
+        return run_starts(self.fields.word(column), self.length(column))
 
 
 def separate(text: Bytes, layout: LineLayout) -> None:

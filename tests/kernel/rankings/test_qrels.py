@@ -16,6 +16,7 @@ from gradedeval.errors import EvaluationWarning, InputError
 from gradedeval.kernel.rankings import judgments as judged
 from gradedeval.kernel.rankings.batch import GradeCounts
 from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.trec import blocks
 from gradedeval.kernel.trec.stream import Source
 from support.paths import DATA, shared
 from support.runs import awkward, read_simply, same_qrels
@@ -65,7 +66,7 @@ def test_generated_qrels_give_what_the_simple_reader_gives(
     monkeypatch.setattr(judged, "SHARED", 0)
     monkeypatch.setattr(judged, "TOGETHER", together)
     for size in (64, 1 << 20):
-        monkeypatch.setattr(judged, "PART", size)
+        monkeypatch.setattr(blocks, "PART", size)
         for number in range(rounds):
             _, content = awkward(draw, most=12 if number % 4 else 40)
             if draw.random() < 0.3:

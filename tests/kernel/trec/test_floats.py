@@ -70,9 +70,10 @@ def test_halfway_cases_have_the_bits_of_float(mantissa: int, scale: int, beside:
 
 @st.composite
 def written_alike(draw: st.DrawFn) -> list[bytes]:
-    """Numbers with so many digits after the dot, one of them perhaps written otherwise."""
-    after = draw(st.integers(1, 8))
-    tokens = draw(st.lists(st.from_regex(rb"[0-9]{1,8}\.[0-9]{%d}" % after, fullmatch=True), min_size=1, max_size=30))
+    """Numbers with so many digits after the dot, or none and no dot, one of them perhaps written otherwise."""
+    after = draw(st.integers(0, 8))
+    form = rb"[0-9]{1,8}\.[0-9]{%d}" % after if after else rb"[0-9]{1,9}"
+    tokens = draw(st.lists(st.from_regex(form, fullmatch=True), min_size=1, max_size=30))
     return tokens + draw(st.lists(plain, max_size=1))
 
 

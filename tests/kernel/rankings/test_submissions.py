@@ -1,0 +1,105 @@
+"""Runs and qrels with their defects: what is read in columns is what the line reader gives, whatever the file holds."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzz.files import mutated
+from gradedeval.kernel.rankings.submissions import Judgments, Submission
+from gradedeval.kernel.trec import blocks, line_reader
+from support.runs import awkward
+
+FORMATS = {
+    "msmarco": ((0, 2, 3, 4), b"\t", b""),
+    "ranks": ((0, 2, 3), b"\t", b""),
+    "beir": ((0, 2, 4), b"\t", b"query-id\tcorpus-id\tscore\n"),
+    "csv": ((0, 2, 3, 4, 5), b",", b"topic,docno,rank,score,tag\r\n"),
+}
+"""Columns of a TREC run, what separates them, and the header."""
+
+
+def spoilt(run: bytes, dice: random.Random) -> bytes:
+    """A run with tags, types, ranks and scores of which lint says something, and perhaps in another format."""
+    rows = [line.split() for line in run.split(b"\n")]
+    full = [row for row in rows if len(row) == 6]
+    for column, values in (
+        (1, [b"Q0", b"0"]),
+        (3, [b"1", b"2", b"x"]),
+        (4, [b"1", b"1e39", b"1e-50"]),
+        (5, [b"t", b"u"]),
+    ):
+        for row in dice.sample(full, min(len(full), 3)) if dice.random() < 0.2 else ():
+            row[column] = dice.choice(values)
+    if dice.random() < 0.3:
+        order, between, header = FORMATS[dice.choice(list(FORMATS))]
+        return header + b"".join(between.join(row[at] for at in order) + b"\n" for row in full)
+    return b"\n".join(map(b" ".join, rows)) if dice.random() < 0.5 else run
+
+
+def same_run(path: Path) -> None:
+    found, wanted = (Submission.read("run", str(path), by_line=by_line) for by_line in (False, True))
+    assert found.defects == wanted.defects
+    assert (found.format, list(found.tags.items())) == (wanted.format, list(wanted.tags.items()))
+    own, other = found.listed, wanted.listed
+    assert own.topics == other.topics
+    assert own.rows.counts.tolist() == other.rows.counts.tolist()
+    assert own.rows.docnos(np.arange(len(own))) == other.rows.docnos(np.arange(len(other)))
+    for name in ("scores", "ranks", "lines"):
+        np.testing.assert_array_equal(getattr(own, name), getattr(other, name), name)
+    assert (own.rows.hashed == other.rows.hashed).all()
+
+
+def same_judgments(path: Path) -> None:
+    found, wanted = (Judgments.of_qrels(str(path), by_line=by_line) for by_line in (False, True))
+    assert (found.defects, found.format) == (wanted.defects, wanted.format)
+    if found.valid is None or wanted.valid is None:
+        assert found.valid is wanted.valid
+        return
+    assert found.valid.codes == wanted.valid.codes
+    assert list(found.valid.codes) == list(wanted.valid.codes)
+    assert found.valid.labels.tolist() == wanted.valid.labels.tolist()
+    assert found.valid.place == wanted.valid.place
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(2, 12))])
+def test_columns_give_what_the_line_reader_gives(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dice, path = random.Random(seed), tmp_path / "file"
+    for _ in range(100):
+        monkeypatch.setattr(blocks, "PART", dice.choice([1, 64, 1 << 20]))
+        monkeypatch.setattr(blocks, "STEP", dice.choice([256, 1 << 22]))
+        run, qrels = awkward(dice)
+        run = spoilt(run, dice)
+        path.write_bytes(mutated(run, dice, dice.choice([3, 4])) if dice.random() < 0.4 else run)
+        same_run(path)
+        path.write_bytes(mutated(qrels, dice, 3) if dice.random() < 0.6 else qrels)
+        same_judgments(path)
+
+
+ODD = [
+    b"1 Q0 a 1 2 t\n1 Q0 b 2 2 t\n",
+    b"# first\r\n\r\n 1\tQ0  a 1 +2.5e0 t \r\n2 Q0 a 7 -0 u",
+    b"1 Q0 a 3 1 t\n2 0 a 1 1e300 t\n1 Q0 b 3 1e-50 t\n",
+    b"\xef\xbb\xbftopic,docno,score\n1,a,2\n2,a,1\n",
+    b"1\ta\t1\n1\tb\t2\n1\tc\t3\n1\td\t4\n",
+]
+
+
+@pytest.mark.parametrize("content", ODD)
+def test_lines_that_are_legal_are_read_in_columns(
+    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "run").write_bytes(content)
+    same_run(tmp_path / "run")
+    monkeypatch.setattr(line_reader, "records", None)
+    assert len(Submission.read("run", str(tmp_path / "run")).listed) > 1
+
+
+def test_what_a_broken_file_holds_before_it_breaks_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.write_bytes(b"1 Q0 a 1 2 t\n1 Q0 b x nan t\n" + b"d" * (1 << 21))
+    same_run(path)
+    assert len(Submission.read("run", str(path)).listed) == 1

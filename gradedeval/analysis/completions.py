@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -82,8 +82,8 @@ class Unknown:
 
 def within(topic: Ints, rank: NDArray[Any], topics: int, depth: int) -> Ints:
     """topics × depth: how many documents stand at or above each rank, where these are the topics and ranks of all."""
-    at = np.bincount(topic * (depth + 1) + rank, minlength=topics * (depth + 1)).reshape(topics, depth + 1)
-    counts: Ints = at[:, :depth].cumsum(1, dtype=small_integers(depth))
+    at = np.bincount(topic * (depth + 1) + np.minimum(rank, depth), minlength=topics * (depth + 1))
+    counts: Ints = at.reshape(topics, depth + 1)[:, :depth].cumsum(1, dtype=small_integers(depth))
     return counts
 
 
@@ -431,6 +431,8 @@ COMPLETIONS = 4096
 """Up to so many ways to judge the documents of a topic each is tried."""
 CELLS_OF_PAIRS = 1 << 18
 """So many ways × ranks are tried in one go."""
+NEGLIGIBLE_SUM = 1e-9
+"""The last bits of sums of precisions that are added in another order are less."""
 EXACT, STEP = 4, 2
 """From the first number on the number of relevant documents is known up to this factor."""
 
@@ -442,6 +444,8 @@ class Level:
     step    its share of the users
     first   topics × depth: how many such documents the first run has down to each rank
     second  the same of the second run
+    reach   topics × …: what `reaches` gives of the first run
+    base    topics: the first of what it gives of the second run
     counts  topics: how many there are; None where the sums are not divided by them
     most    no more of them count
     """
@@ -449,13 +453,23 @@ class Level:
     step: float
     first: Ints
     second: Ints
+    reach: Floats
+    base: Floats
     counts: Ints | None
     most: float = np.inf
 
     def of_topics(self, rows: Ints) -> Level:
         """That of some topics alone."""
-        counts = None if self.counts is None else self.counts[rows]
-        return Level(self.step, self.first[rows], self.second[rows], counts, self.most)
+        names = ("first", "second", "reach", "base", "counts")
+        return replace(self, **{name: value[rows] for name in names if (value := getattr(self, name)) is not None})
+
+    def ceilings(self, high: Ints) -> Floats:
+        """topics × …: what the difference of the sums does not exceed where no more than so many documents are
+        relevant, in the first cell none: of the first run the most that it can come to, of the second what it has."""
+        at = np.minimum(np.frexp(high)[1], self.reach.shape[1] - 1)
+        found: Floats = self.step * (self.reach[:, at] - self.base[:, None])
+        found[:, 1:] += NEGLIGIBLE_SUM
+        return found
 
     def number(self, more: Ints) -> Floats:
         """topics × …: what its sums are divided by with so many more such documents."""
@@ -470,39 +484,125 @@ def rank_weights(depth: int) -> Floats:
     return weights / 2
 
 
-def greatest_precision(levels: list[Level], unknown: Unknown, first: Ints, second: Ints) -> Floats:
+def sums_of_precisions(twice: Floats) -> Floats:
+    """topics: Σ_n ω_n / 2 · the values of each topic. Each sum is the same whichever topics go together."""
+    summed: Floats = np.einsum("ij,j->i", twice, rank_weights(twice.shape[1]))
+    return summed
+
+
+def reaches(hits: Ints, unjudged: Ints) -> Floats:
+    """topics × …: Σ_n ω_n H_n (H_n + 1) / 2 as it is, and the most that it can be where no more of the unjudged
+    documents are relevant than 1, 3, 7, …, the last number no less than there are.
+
+    hits      topics × depth: how many documents are relevant down to each rank, and `unjudged` how many nobody judged
+    """
+    depth = hits.shape[1]
+    numbers = (hits + np.minimum(unjudged, min((1 << bits) - 1, depth)) for bits in range(depth.bit_length() + 1))
+    return np.stack([sums_of_precisions(number * (number + 1.0)) for number in numbers], axis=1)
+
+
+def greatest_precision(
+    levels: list[Level], counts: Counts, listed: Callable[[Ints], Unknown], enough: Floats
+) -> Floats:
     """topics: a difference of average precision (first − second) that none of the ways to judge the documents exceeds;
     exact where these are no more than `COMPLETIONS`.
 
-    first   topics × depth: how many unjudged documents the first run has down to each rank
-    second  the same of the second run
+    listed  rows of topics -> their documents one by one, asked for where they are few
+    enough  topics: a difference as large, or a larger one, need not be told from another; nan: all are
     """
-    counts, found = unknown.counts, np.empty(len(unknown.hidden))
-    few = (len(levels) + 1.0) ** np.minimum(counts, 64) <= COMPLETIONS  # powers of thousands overflow
-    for count in np.flatnonzero(np.bincount(counts[few])).tolist():
-        rows = np.flatnonzero(few & (counts == count))
-        found[rows] = _enumerated_pairs([level.of_topics(rows) for level in levels], unknown.of_topics(rows), count)
+    seen, found = counts.seen, np.empty(len(counts.total))
+    few = (len(levels) + 1.0) ** np.minimum(seen, 64) <= COMPLETIONS  # powers of thousands overflow
+    if few.any():
+        chosen = np.flatnonzero(few)
+        unknown = listed(chosen)
+        for count in np.flatnonzero(np.bincount(seen[chosen])).tolist():
+            at = np.flatnonzero(seen[chosen] == count)
+            own = [level.of_topics(chosen[at]) for level in levels]
+            found[chosen[at]] = _enumerated_pairs(own, unknown.of_topics(at), count)
     if not few.all():
         rows = np.flatnonzero(~few)
-        some = unknown.of_topics(rows)
-        found[rows] = _by_rank([level.of_topics(rows) for level in levels], Counts.of(some, first[rows], second[rows]))
+        found[rows] = _by_rank([level.of_topics(rows) for level in levels], counts.of_topics(rows), enough[rows])
     return found
 
 
-def _by_rank(levels: list[Level], counts: Counts) -> Floats:
+def _by_rank(levels: list[Level], counts: Counts, enough: Floats) -> Floats:
     """Rank by rank the largest difference with so many relevant documents, which another set may have at each rank."""
     total = counts.total
     edges = _edges(int(total.max(initial=0)))
     low, high = edges[:-1], edges[1:] - 1
-    parts: list[Floats] = []
-    least: list[Floats] = []
-    most: list[Floats] = []
-    for level in levels:
-        cells = [counts.largest(level, *ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
-        parts.append(np.where(low <= total[:, None], level.step * np.stack(cells, axis=1), -np.inf))
-        for whole, number in ((least, low), (most, high)):
-            whole.append(level.step * level.number(np.minimum(number, total[:, None])))
-    return largest_ratio(np.zeros(len(total)), parts, least, most)
+    there = low <= total[:, None]
+    parts = [np.where(there, level.ceilings(high), -np.inf) for level in levels]
+    least, most = (
+        [level.step * level.number(np.minimum(number, total[:, None])) for level in levels] for number in (low, high)
+    )
+
+    def exact(part: int, rows: Ints, cells: Ints) -> Floats:
+        level = levels[part]
+        return level.step * counts.of_topics(rows).largest(level.of_topics(rows), low[cells], high[cells])
+
+    sure = [np.arange(len(low)) + np.zeros((len(total), 1)) == 0 for _ in parts]
+    return Ceilings(parts, least, most, exact, sure).largest_ratio(enough)
+
+
+Exact = Callable[[int, Ints, Ints], Floats]
+"""What some cells of a part hold: the number of the part, and of each cell the topic and the column."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ceilings:
+    """Parts as `largest_ratio` takes them, without a base, of which it is not known what they hold but in the first
+    cell: what they do not exceed. What their cells hold is put in where it may be the best; few need be asked for.
+
+    parts, least, most  as there
+    exact               what cells hold
+    sure                of each part: topics × cells: whether it is known
+    """
+
+    parts: list[Floats]
+    least: list[Floats]
+    most: list[Floats]
+    exact: Exact
+    sure: list[Bools]
+
+    def largest_ratio(self, enough: Floats) -> Floats:
+        """topics: as there; where it is `enough` or more, a ratio that is."""
+        ratio = _ratio(_firsts(self.parts), _firsts(self.least), np.zeros(len(enough)))
+        rows = np.flatnonzero(ratio < enough)
+        ratio[rows] = np.maximum(ratio[rows], self._better(rows, enough[rows], ratio[rows]))
+        rows = np.flatnonzero(~(ratio >= enough))
+        for _ in range(ROUNDS):
+            found = self._better(rows, ratio[rows], ratio[rows])
+            rising = found > ratio[rows]
+            rows = rows[rising]
+            ratio[rows] = found[rising]
+            if not len(rows):
+                break
+        return ratio
+
+    def _better(self, rows: Ints, ratio: Floats, otherwise: Floats) -> Floats:
+        """of some topics: the ratio of the cells that are best at a ratio: no less than it where any are as good.
+        Something else where there is nothing to divide by."""
+        numerator, low, high = np.zeros((3, len(rows)))
+        for number, (part, least, most) in enumerate(zip(self.parts, self.least, self.most, strict=True)):
+            cost = ratio[:, None] * np.where(ratio[:, None] < 0, most[rows], least[rows])
+            best = self._best(number, rows, cost)
+            for total, cells in zip((numerator, low, high), (part, least, most), strict=True):
+                total += cells[rows, best]
+        return _ratio(numerator, np.where(numerator < 0, high, low), otherwise)
+
+    def _best(self, number: int, rows: Ints, cost: Floats) -> Ints:
+        """of some topics: the cell of a part that is best less its cost."""
+        part, sure = self.parts[number], self.sure[number]
+        worth = part[rows] - cost
+        best: Ints = worth.argmax(1)
+        unsure = np.flatnonzero(~sure[rows, best])
+        while len(unsure):
+            at, cells = rows[unsure], best[unsure]
+            part[at, cells], sure[at, cells] = self.exact(number, at, cells), True
+            worth[unsure, cells] = part[at, cells] - cost[unsure, cells]
+            best[unsure] = worth[unsure].argmax(1)
+            unsure = unsure[~sure[at, best[unsure]]]
+        return best
 
 
 def _edges(most: int) -> Ints:
@@ -523,6 +623,7 @@ class Counts:
     other    the same in the second run alone
     both     in both
     neither  in neither, of all
+    seen     topics: how many stand at a rank that counts in one of the runs
     """
 
     total: Ints
@@ -530,35 +631,46 @@ class Counts:
     other: Ints
     both: Ints
     neither: Ints
+    seen: Ints
 
     @classmethod
-    def of(cls, unknown: Unknown, first: Ints, second: Ints) -> Counts:
-        """first   topics × depth: how many the first run has down to each rank, and `second` the second"""
-        total = unknown.counts + unknown.hidden
-        both = within(unknown.topic, np.maximum(unknown.first, unknown.second), *first.shape)
+    def of(cls, total: Ints, first: Ints, second: Ints, both: Ints) -> Counts:
+        """first   topics × depth: how many the first run has down to each rank, `second` the second, and `both` both"""
         neither = total[:, None].astype(small_integers(int(total.max(initial=0)))) - first - second + both
-        return cls(total, first - both, second - both, both, neither)
+        seen = sum(sign * table[:, -1:].sum(1, dtype=np.int64) for table, sign in ((first, 1), (second, 1), (both, -1)))
+        return cls(total, first - both, second - both, both, neither, seen)
 
-    def largest(self, level: Level, low: int, high: int) -> Floats:
+    @classmethod
+    def joined(cls, several: Sequence[Counts]) -> Counts:
+        """Those of several pairs of runs, the topics of one pair after those of the other."""
+        return cls(*(np.concatenate([getattr(one, each.name) for one in several]) for each in fields(cls)))
+
+    def swapped(self) -> Counts:
+        """The same of the second run and the first."""
+        return replace(self, alone=self.other, other=self.alone)
+
+    def of_topics(self, rows: Ints) -> Counts:
+        """Those of some topics alone."""
+        return Counts(*(getattr(self, each.name)[rows] for each in fields(self)))
+
+    def largest(self, level: Level, low: Ints, high: Ints) -> Floats:
         """topics: Σ_n the largest ω_n (H_n (H_n + 1) − H'_n (H'_n + 1)) / 2 where `low` to `high` documents are
-        relevant.
+        relevant, of each topic its own number.
 
         Those above the rank in the first run alone serve most. Those above it in both serve where the first run has
         more, and are taken as few as can be elsewhere; of those in the second alone, it is always as few as can be.
         """
         # Of tables alone, without numbers and np.where: five times as fast as what is plainer.
-        none, most = np.zeros_like(self.alone), np.full_like(self.alone, min(high, self.alone.shape[1]))
+        none = self.alone.dtype.type(0)
+        most = np.minimum(high, self.alone.shape[1]).astype(self.alone.dtype)[:, None]
         alone = np.minimum(self.alone, most)
         first = level.first + alone
-        forced = low - self.neither - alone
+        forced = low.astype(self.neither.dtype)[:, None] - self.neither - alone
         fewest = np.minimum(np.maximum(forced, none), self.both)
         both = fewest + (first > level.second) * (np.minimum(self.both, most - alone) - fewest)
         other = np.minimum(np.maximum(forced - both, none), self.other)
         first, second = first + both, level.second + both + other
-        summed: Floats = np.multiply(first - second, first + second + 1, dtype=np.float64) @ rank_weights(
-            first.shape[1]
-        )
-        return summed
+        return sums_of_precisions(np.multiply(first - second, first + second + 1, dtype=np.float64))
 
 
 def _enumerated_pairs(levels: list[Level], unknown: Unknown, count: int) -> Floats:

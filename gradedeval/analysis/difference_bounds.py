@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.analysis.completions import (
     Cascade,
+    Counts,
     Ideal,
     Level,
     Unknown,
@@ -18,12 +20,13 @@ from gradedeval.analysis.completions import (
     greatest_precision,
     greatest_share,
     greatest_sum,
+    reaches,
     small_integers,
     within,
 )
 from gradedeval.analysis.flips import Part, Reread, select
 from gradedeval.analysis.score_matrix import Paired
-from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct
 from gradedeval.errors import InputError, Note
 from gradedeval.kernel.measures.bounds import falls
 from gradedeval.kernel.measures.definition import Measure, RankSum
@@ -32,7 +35,7 @@ from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.measures.table import run_measure, scores_of
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import progress
-from gradedeval.kernel.scoring.scorer import unseen_note
+from gradedeval.kernel.scoring.scorer import Scorer, unseen_note
 
 # The documents of a run by rank, judged and unjudged, and what two runs have in common.
 
@@ -45,22 +48,29 @@ class Ranking:
     levels  the gains there are
     beyond  topics: how much what lies past the end of the run could add
     topic   of each unjudged document that counts at its rank, or in what scores are divided by: its row
+    rank    of each: its rank, from 0
     number  of each: its number
-    place   number of a document -> its rank, from 0, `depth` where it is below the last that counts, −1 where it is not
-            there
+    place   number of a document -> its rank; −1 where it is not there
     """
 
     gain: Floats
     levels: Floats
     beyond: Floats
     topic: Ints
+    rank: Ints
     number: Ints
-    place: NDArray[np.int32]
+    place: NDArray[Any]
 
-    def places(self, number: Ints) -> NDArray[np.int32]:
-        """The places of documents, also of those that had no number when this run was read."""
-        found: NDArray[np.int32] = self.place[np.minimum(number, len(self.place) - 1)]
-        return found
+    @classmethod
+    def of(cls, gain: Floats, levels: Floats, beyond: Floats, topic: Ints, rank: Ints, number: Ints) -> Ranking:
+        """The ranking with these unjudged documents."""
+        place = np.full(int(number.max(initial=0)) + 2, -1, dtype=small_integers(int(rank.max(initial=0))))
+        place[number] = rank
+        return cls(gain, levels, beyond, topic, rank, number, place)
+
+    def places(self, number: Ints) -> NDArray[Any]:
+        """The ranks of documents, also of those that had no number when this run was read."""
+        return self.place.take(number, mode="clip")
 
     @cached_property
     def hits(self) -> list[Ints]:
@@ -69,20 +79,58 @@ class Ranking:
         return [(self.gain >= level).cumsum(1, dtype=kind) for level in self.levels.tolist()]
 
     @cached_property
+    def sizes(self) -> Ints:
+        """topics: how many unjudged documents."""
+        sizes: Ints = np.bincount(self.topic, minlength=len(self.gain))
+        return sizes
+
+    @cached_property
     def unjudged(self) -> Ints:
         """topics × depth: how many unjudged documents stand at or above each rank."""
-        return within(self.topic, self.places(self.number), *self.gain.shape)
+        return within(self.topic, self.rank, *self.gain.shape)
+
+    @cached_property
+    def reach(self) -> list[Floats]:
+        """of each level: topics × …: see `reaches`."""
+        return [reaches(hits, self.unjudged) for hits in self.hits]
+
+    @cached_property
+    def top(self) -> Ints:
+        """The unjudged documents at a rank that counts."""
+        return np.flatnonzero(self.rank < self.gain.shape[1])
 
 
 def unknown_of(first: Ranking, second: Ranking, unseen: int) -> Unknown:
     """The unjudged documents of two runs, and so many in each topic that neither retrieved."""
     topics, depth = first.gain.shape
-    only = second.number[first.places(second.number) < 0]
-    topic, number = np.append(first.topic, second.topic[first.places(second.number) < 0]), np.append(first.number, only)
-    ranks = [np.where(place < 0, depth, place) for place in (first.places(number), second.places(number))]
-    seen = np.minimum(*ranks) < depth
-    hidden = np.bincount(topic[~seen], minlength=topics) + unseen
-    return Unknown(topic[seen], ranks[0][seen], ranks[1][seen], hidden, depth)
+    own, other = first.top, second.top
+    there = first.places(second.number[other])
+    below, only = other[there >= depth], other[there < 0]  # in the first run: below the last rank that counts, nowhere
+    topic = np.append(first.topic[own], second.topic[below])
+    number = np.append(first.number[own], second.number[below])
+    rank = np.append(first.rank[own], there[there >= depth])
+    if len(below):  # by topic and rank, as all are listed
+        order = np.lexsort((rank, topic))
+        topic, number, rank = topic[order], number[order], rank[order]
+    place = second.places(number)
+    ranks = (
+        np.append(np.minimum(rank, depth), np.full(len(only), depth)),
+        np.append(np.where(place < 0, depth, np.minimum(place, depth)), second.rank[only]),
+    )
+    topic = np.append(topic, second.topic[only])
+    shared = np.bincount(first.topic[second.places(first.number) >= 0], minlength=topics)
+    hidden = first.sizes + second.sizes - shared - np.bincount(topic, minlength=topics) + unseen
+    return Unknown(topic, *ranks, hidden, depth)
+
+
+def counts_of(first: Ranking, second: Ranking, unseen: int) -> Counts:
+    """How many unjudged documents two runs have, and so many in each topic that neither retrieved."""
+    place = second.places(first.number)
+    shared = np.flatnonzero(place >= 0)
+    topic = first.topic[shared]
+    both = within(topic, np.maximum(place[shared], first.rank[shared]), *first.gain.shape)
+    total = first.sizes + second.sizes - np.bincount(topic, minlength=len(first.gain)) + unseen
+    return Counts.of(total, first.unjudged, second.unjudged, both)
 
 
 # How low and how high the score of each of two runs can come, whatever the unjudged documents of both turn out to be.
@@ -148,19 +196,34 @@ def _missed(parts: list[list[Part] | None], runs: Ints, known: Bools, topics: li
 def _beside(reread: Reread, parts: list[Part], paired: Paired, missed: Ints) -> Floats:
     """3 × pairs × topics: the lowest score of one run, which missed so many documents, its score, and the highest."""
     topics, column = len(paired.topics), reread.column[paired.measure]
-    cell, place = np.unique(missed * topics + np.arange(topics), return_inverse=True)
+    cell, place = distinct((missed * topics + np.arange(topics)).ravel())
     number, row = np.divmod(cell, topics)
     ends = np.full((3, len(cell)), np.nan)
     for part in parts:
         own = {name: at for at, name in enumerate(part.names)}
         at = np.array([own.get(topic, -1) for topic in paired.topics])[row]
         mine = np.flatnonzero(at >= 0)
-        size = max(1, CELLS_OF_ONE // max(part.number.shape[1], 1))
-        for begin in range(0, len(mine), size):
-            some = mine[begin : begin + size]
-            batch = select(part.batch, at[some])
-            ends[:, some] = reread.scorer.bounds_beside(batch, column, number[some])
+        ends[:, mine] = _beside_in(reread.scorer, part, column, at[mine], number[mine])
     return ends[:, place.reshape(missed.shape)]
+
+
+def _beside_in(scorer: Scorer, part: Part, column: int, rows: Ints, missed: Ints) -> Floats:
+    """3 × rows: the same of topics of a part; a topic stands in as many rows as there are numbers."""
+    size = max(1, CELLS_OF_ONE // max(part.number.shape[1], 1))
+    lowest = scorer.lowest_beside(part.batch, column, rows, missed)
+    chosen = np.arange(len(rows))
+    if lowest is not None:
+        topics, place = distinct(rows)
+        rows, missed = topics, np.zeros(len(topics), dtype=np.int64)
+        chosen = place
+    ends = np.empty((3, len(rows)))
+    for begin in range(0, len(rows), size):
+        at = slice(begin, begin + size)
+        ends[:, at] = scorer.bounds_beside(select(part.batch, rows[at]), column, missed[at])
+    ends = ends[:, chosen]
+    if lowest is not None:
+        ends[0] = np.minimum(lowest, ends[1])
+    return ends
 
 
 # How low and how high the difference of two runs can come, whatever their unjudged documents turn out to be.
@@ -201,8 +264,12 @@ class Differences:
         sums = self.rank_sum
         return sums is not None and sums.of == "gain" and self.measure.residual != "beyond_run"
 
-    def bounds(self, first: Ints, second: Ints) -> tuple[Floats, Floats]:
-        """pairs × topics: how low and how high second − first can come; nan where it is not known."""
+    def bounds(self, first: Ints, second: Ints, least: Floats, most: Floats) -> tuple[Floats, Floats]:
+        """pairs × topics: how low and how high second − first can come; nan where it is not known.
+
+        least  pairs × topics: what is known otherwise: where the difference can come as low, no more is asked; nan
+               where nothing is. `most` is the same of how high
+        """
         names, topics = self.paired.runs, len(self.paired.topics)
         found = np.full((2, len(first), topics), np.nan)
         pairs = list(zip(first.tolist(), second.tolist(), strict=True))
@@ -217,10 +284,9 @@ class Differences:
             baselines, runs = zip(
                 *(map(self._known, map(names.__getitem__, pairs[number])) for number in some), strict=True
             )
-            both = zip(runs, baselines, strict=True)
-            unknown = Unknown.joined([unknown_of(run, baseline, self.unseen) for run, baseline in both])
-            found[0, some] = -self._greatest(baselines, runs, unknown.swapped()).reshape(-1, topics)
-            found[1, some] = self._greatest(runs, baselines, unknown).reshape(-1, topics)
+            enough = np.concatenate([most[some].ravel(), -least[some].ravel()])
+            greatest = self._greatest(runs, baselines, enough).reshape(2, -1, topics)
+            found[0, some], found[1, some] = -greatest[1], greatest[0]
         return found[0], found[1]
 
     def _known(self, run: str) -> Ranking:
@@ -258,15 +324,13 @@ class Differences:
             topic, rank = np.nonzero(unknown)
             topics.append(rows[topic])
             ranks.append(rank)
-            numbers.append(part.number[unknown])
+            numbers.append(part.number[unknown].astype(np.int64))
         topic, rank, number = map(np.concatenate, (topics, ranks, numbers))
         if not np.allclose(score, self.paired.score[self.paired.runs.index(run)], rtol=1e-9, atol=1e-9):
             return None
         if not self.over:  # what stands below the cutoff changes nothing
             topic, rank, number = (column[rank < self.depth] for column in (topic, rank, number))
-        place = np.full(int(number.max(initial=0)) + 2, -1, dtype=np.int32)
-        place[number] = np.minimum(rank, self.depth)
-        return Ranking(gain, self.table.levels, beyond, topic, number, place)
+        return Ranking.of(gain, self.table.levels, beyond, topic, rank, number)
 
     @property
     def over(self) -> str:
@@ -317,11 +381,24 @@ class Differences:
         """topics × levels: how many documents of the pool have that gain or more."""
         return np.stack([np.count_nonzero(self.ideal >= level, axis=1) for level in self.table.levels], axis=1)
 
-    def _greatest(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
-        """pairs · topics: what first − second does not exceed."""
+    def _greatest(self, runs: Sequence[Ranking], baselines: Sequence[Ranking], enough: Floats) -> Floats:
+        """2 · pairs · topics: what run − baseline does not exceed, of all pairs, and what baseline − run does not.
+
+        enough  the same: a difference as large, or a larger one, need not be told from another; nan: all are
+        """
         assert self.rank_sum is not None
-        of = {"gain": self._of_gain, "stop": self._of_stop, "precision": self._of_precision}[self.rank_sum.of]
-        greatest: Floats = of(first, second, unknown) + np.concatenate([ranking.beyond for ranking in first])
+        first, second = [*runs, *baselines], [*baselines, *runs]
+        pairs = list(zip(runs, baselines, strict=True))
+        if self.rank_sum.of == "precision":
+            counts = [counts_of(*both, self.unseen) for both in pairs]
+            counts += [one.swapped() for one in counts]
+            greatest: Floats = self._of_precision(first, second, Counts.joined(counts), enough)
+        else:
+            of = {"gain": self._of_gain, "stop": self._of_stop}[self.rank_sum.of]
+            unknown = [unknown_of(*both, self.unseen) for both in pairs]
+            unknown += [one.swapped() for one in unknown]
+            greatest = of(first, second, Unknown.joined(unknown))
+        greatest += np.concatenate([ranking.beyond for ranking in first])
         return np.minimum(greatest, self.measure.definition.ceiling - self.measure.definition.floor)
 
     def _of_gain(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
@@ -377,16 +454,31 @@ class Differences:
         share: Floats = np.divide(found, whole, out=np.where(found > 0, 1.0, 0.0), where=whole > 0)
         return np.minimum(share, 1.0)
 
-    def _of_precision(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
-        counts = np.tile(self.counts, (len(first), 1)).T
+    def _of_precision(
+        self, first: Sequence[Ranking], second: Sequence[Ranking], counts: Counts, enough: Floats
+    ) -> Floats:
+        pools = np.tile(self.counts, (len(first), 1)).T
         most = (self.measure.cutoff or np.inf) if self.over == "ideal" else np.inf  # at which the ideal ranking is cut
-        hits = [[np.concatenate(one) for one in zip(*(a.hits for a in some), strict=True)] for some in (first, second)]
         levels = [
-            Level(step, own, other, number if self.over else None, most)
-            for step, own, other, number in zip(self.steps.tolist(), *hits, counts, strict=True)
+            Level(
+                step,
+                np.concatenate([ranking.hits[at] for ranking in first]),
+                np.concatenate([ranking.hits[at] for ranking in second]),
+                np.concatenate([ranking.reach[at] for ranking in first]),
+                np.concatenate([ranking.reach[at][:, 0] for ranking in second]),
+                pools[at] if self.over else None,
+                most,
+            )
+            for at, step in enumerate(self.steps.tolist())
         ]
-        unjudged = (np.concatenate([ranking.unjudged for ranking in some]) for some in (first, second))
-        return greatest_precision(levels, unknown, *unjudged)
+
+        def listed(rows: Ints) -> Unknown:
+            pair, topic = np.divmod(rows, len(self.paired.topics))
+            used, place = distinct(pair)
+            joined = Unknown.joined([unknown_of(first[at], second[at], self.unseen) for at in used.tolist()])
+            return joined.of_topics(place * len(self.paired.topics) + topic)
+
+        return greatest_precision(levels, counts, listed, enough)
 
 
 def topic_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | None) -> Floats:
@@ -396,11 +488,12 @@ def topic_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | Non
     if reread is None:
         return np.full((2, len(first), len(paired.topics)), np.nan)
     differences = Differences(reread, paired)
-    lowest, highest = differences.bounds(first, second)
+    least, most = np.full((2, len(first), len(paired.topics)), np.nan)
     if not differences.are_exact:
-        least, most = separate_bounds(paired, first, second, reread)
-        lowest, highest = np.fmax(lowest, least[1] - most[0]), np.fmin(highest, most[1] - least[0])
-    return np.array([lowest, highest])
+        lows, highs = separate_bounds(paired, first, second, reread)
+        least, most = lows[1] - highs[0], highs[1] - lows[0]
+    lowest, highest = differences.bounds(first, second, least, most)
+    return np.array([np.fmax(lowest, least), np.fmin(highest, most)])
 
 
 def difference_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | None) -> tuple[Floats, Floats]:

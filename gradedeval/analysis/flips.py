@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.analysis.score_matrix import Paired
-from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, ranges, ranks
 from gradedeval.errors import InputError
 from gradedeval.kernel.measures.bounds import falls
-from gradedeval.kernel.measures.table import scores_of
+from gradedeval.kernel.measures.definition import Measure
+from gradedeval.kernel.measures.table import as_scores, scores_of
 from gradedeval.kernel.parallel import progress
 from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch
@@ -38,6 +39,8 @@ EXACT = 50
 """Down to so many unjudged documents of a topic each number is tried, below that every fifth part more."""
 CELLS = 1 << 16
 """Topics × ranks that are scored in one go: more no longer saves calls, and leaves the cache."""
+CELLS_OF_CHOICES = 1 << 20
+"""Relevant documents that are looked at in one go."""
 
 
 @dataclass(eq=False)
@@ -50,7 +53,7 @@ class Numbering:
 
     def numbers(self, batch: Batch, unjudged: Bools) -> Ints:
         """topics × ranks: the number of each unjudged document."""
-        found = np.zeros(batch.codes.shape, dtype=np.int64)
+        found: NDArray[Any] = np.zeros(batch.codes.shape, dtype=np.int32)
         for row, topic in enumerate(batch.topics):
             known = self.of_topic.setdefault(topic, defaultdict(self.following.__next__))
             docnos = batch.docnos.get(topic, ())
@@ -84,9 +87,13 @@ class Part:
         cells[0] = -1
         return cells
 
+    def cells(self, numbers: Ints) -> NDArray[Any]:
+        """The places of documents in the flat topics × ranks; −1 of what is not there."""
+        return self.cell.take(numbers, mode="clip")
+
     def choice(self, numbers: Ints) -> tuple[Ints, Bools]:
         """The rows of topics that have some of these documents, and rows × ranks: whether it is one."""
-        cells = self.cell[np.minimum(numbers, len(self.cell) - 1)]
+        cells = self.cells(numbers)
         topics, ranks = np.divmod(cells[cells >= 0], self.number.shape[1])
         rows, row = np.unique(topics, return_inverse=True)
         chosen = np.zeros((len(rows), self.number.shape[1]), dtype=bool)
@@ -101,18 +108,121 @@ def select(batch: Batch, rows: Ints) -> Batch:
     return replace(batch, topics=[batch.topics[row] for row in rows.tolist()], pool=batch.pool.select(rows), **chosen)
 
 
-def parts_of(batches: Sequence[Batch], topics: Sequence[str], judged: Bools, numbering: Numbering) -> list[Part]:
-    """The batches of a run, of these topics alone; a topic that is in several of them is complete in the last."""
-    last = {decode(topic): number for number, batch in enumerate(batches) for topic in batch.topics}
-    wanted, parts = set(topics), []
-    for place, batch in enumerate(batches):
+def numbered(batches: Sequence[Batch], judged: Bools, numbering: Numbering) -> list[Part]:
+    """The batches of a run, with numbers in place of docnos."""
+    parts = []
+    for batch in batches:
         ranks = np.arange(1, batch.codes.shape[1] + 1)
         unjudged = ~judged[batch.codes] & (ranks <= batch.retrieved[:, None])
-        names = [decode(topic) for topic in batch.topics]
-        rows = [row for row, name in enumerate(names) if name in wanted and last[name] == place]
-        if rows:
-            parts.append(Part(select(batch, np.array(rows)), numbering.numbers(batch, unjudged)[rows]))
+        parts.append(Part(replace(batch, docnos={}), numbering.numbers(batch, unjudged)))
     return parts
+
+
+def parts_of(whole: Sequence[Part], topics: Sequence[str]) -> list[Part]:
+    """The parts of a run, of these topics alone; a topic that is in several of them is complete in the last."""
+    last = {topic: place for place, part in enumerate(whole) for topic in part.names}
+    wanted, parts = set(topics), []
+    for place, part in enumerate(whole):
+        rows = [row for row, name in enumerate(part.names) if name in wanted and last[name] == place]
+        if rows:
+            parts.append(Part(select(part.batch, np.array(rows)), part.number[rows]))
+    return parts
+
+
+@dataclass(frozen=True, eq=False)
+class Precisions:
+    """Average precision of the topics of a part by the ranks of what is relevant alone, which is little of what a run
+    retrieves: the same numbers, added in the same order, as the measure's own.
+
+    measure  average precision, or the sum that it is a share of
+    cell     the relevant documents as they are judged, down to the cutoff: their places in the flat topics × ranks
+    begin    topics: where theirs begin among these, and `count` how many there are
+    whole    topics: what the sums are divided by
+    width    how many ranks there are
+    """
+
+    measure: Measure
+    cell: Ints
+    begin: Ints
+    count: Ints
+    whole: Floats
+    width: int
+
+    @classmethod
+    def of(cls, scorer: Scorer, column: int, part: Part) -> Precisions | None:
+        """None by other measures, and where more than the ranks of relevant documents counts."""
+        measure, table, batch = scorer.measures[column], scorer.tables[column], part.batch
+        sums, plain = measure.rank_sum, batch.first is None and table.filled is None and len(table.levels) == 1
+        if sums is None or sums.of != "precision" or measure.judged_only or measure.by_intent or not plain:
+            return None
+        gains = scorer.gains_cache(batch)(table, measure)
+        relevant: Bools = np.zeros(batch.codes.shape, dtype=bool)
+        relevant[:, : gains.gain.shape[1]] = gains.relevant
+        relevant &= ~part.unjudged
+        whole = 1 if sums.over is None else sums.over(gains, **{**measure.definition.parameters, **measure.arguments})
+        count = np.count_nonzero(relevant, axis=1)
+        cell = np.flatnonzero(relevant)
+        return cls(measure, cell, np.cumsum(count) - count, count, whole + np.zeros(len(count)), batch.codes.shape[1])
+
+    @property
+    def depth(self) -> int:
+        """How many ranks count."""
+        return self.width if self.measure.cutoff is None else min(self.width, self.measure.cutoff)
+
+    def scores(self, asked: Sequence[Ints], ceiling: float = np.inf) -> list[tuple[Ints, Floats]]:
+        """Of each choice of unjudged documents, by their places in the flat topics × ranks: the rows of topics that
+        have any at a rank that counts, and their scores as they are tested where these are relevant too."""
+        at_once = max(1, CELLS_OF_CHOICES // max(len(self.cell), 1))
+        return [
+            found
+            for begin in range(0, len(asked), at_once)
+            for found in self._scores(asked[begin : begin + at_once], ceiling)
+        ]
+
+    def _scores(self, asked: Sequence[Ints], ceiling: float) -> list[tuple[Ints, Floats]]:
+        topics, size = len(self.count), len(self.count) * self.width
+        counted = [cells[cells % self.width < self.depth].astype(np.int64) for cells in asked]
+        keys = np.concatenate([cells + number * size for number, cells in enumerate(counted)])
+        rows = distinct(keys // self.width)[0]  # choice · topics + topic
+        choice, topic = np.divmod(rows, topics)
+        count = self.count[topic]
+        known = self.cell[ranges(self.begin[topic], count)] + np.repeat(choice, count) * size
+        row, rank = np.divmod(np.sort(np.append(keys, known)), self.width)
+        place = np.searchsorted(rows, row)
+        ordinal = ranks(np.bincount(place, minlength=len(rows))) + 1.0
+        summed: Any = np.bincount(place, ordinal / (rank + 1.0), len(rows))
+        values = self._tested(summed, topic, ceiling)
+        ends = np.searchsorted(rows, topics * np.arange(1, len(asked)))
+        return list(zip(np.split(topic, ends), np.split(values, ends), strict=True))
+
+    def down_to(self, seen: Bools, tried: Ints, ceiling: float) -> Floats:
+        """topics × …: the scores as they are tested where of the unjudged documents that are `seen`, topics × ranks, so
+        many first ones are relevant, or all that there are."""
+        known = np.zeros(seen.shape, dtype=bool)
+        known.ravel()[self.cell] = True
+        number = seen.sum(1)
+        counts = np.minimum(tried, number[:, None])
+        each = (seen | known).cumsum(1) / np.arange(1.0, self.width + 1)
+        summed = np.pad(np.where(seen | known, each, 0.0), ((0, 0), (1, 0))).cumsum(1)
+        place = np.full((len(seen), int(number.max(initial=0)) + 1), 0)  # after the last of so many documents
+        topic, rank = seen.nonzero()
+        place[topic, ranks(number) + 1] = rank + 1
+        after = np.take_along_axis(place, counts, 1)
+        total = np.take_along_axis(summed, after, 1)
+        topic, rank = np.divmod(self.cell, self.width)
+        at = np.full((len(seen), int(self.count.max(initial=0))), -1)
+        at[topic, ranks(self.count)] = rank
+        for nth in range(at.shape[1]):
+            below = at[:, nth, None]
+            total += np.where(below >= after, (nth + 1.0 + counts) / (below + 1.0 + (below < 0)), 0.0)
+        return self._tested(total, np.arange(len(seen)), ceiling)
+
+    def _tested(self, sums: Floats, rows: Ints, ceiling: float) -> Floats:
+        whole = self.whole[rows] if sums.ndim == 1 else self.whole[rows, None]
+        scores = np.divide(sums, whole, out=np.where(sums > 0, np.inf, 0.0), where=whole > 0)
+        scores = as_scores(self.measure, scores.ravel()).reshape(sums.shape)
+        tested: Floats = self.measure.reading.tested(np.minimum(scores, ceiling))
+        return tested
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +238,8 @@ class Judged:
             it depends on them
     bounded whether a score may come to the largest there is
     most    topics: the score with all of them
+    seen    of each part: topics × ranks: whether it is one of these documents
+    precise of each part: the same scores in few steps; None where they are not
     """
 
     scorer: Scorer
@@ -141,44 +253,55 @@ class Judged:
     fixed: Floats | None
     bounded: bool
     most: Floats
+    seen: list[Bools]
+    precise: list[Precisions] | None
 
     @cached_property
-    def place(self) -> Ints:
-        """number of a document -> its place among the unjudged ones of this run; −1 for what is beyond the last."""
-        places = np.full(int(self.number.max(initial=0)) + 2, -1)
-        places[self.number] = np.arange(len(self.number))
-        return places
+    def _places(self) -> list[NDArray[np.int32]]:
+        """of each part: flat topics × ranks: the place of each document among those listed here; −1 of others."""
+        found, begin = [], 0
+        for seen in self.seen:
+            place = np.full(seen.size + 1, -1, dtype=np.int32)
+            cells = np.flatnonzero(seen)
+            place[cells] = np.arange(begin, begin + len(cells))
+            begin += len(cells)
+            found.append(place)
+        return found
 
-    @cached_property
-    def weights(self) -> Floats:
-        """number of a document -> its weight in this run; 0 for what is beyond the last."""
-        return np.append(self.weight, 0.0)[self.place]
-
-    @cached_property
-    def fixes(self) -> Floats | None:
-        """number of a document -> what it adds in this run whatever the others are."""
-        return None if self.fixed is None else np.append(self.fixed, 0.0)[self.place]
+    def places(self, numbers: Ints) -> NDArray[Any]:
+        """The places of documents among those listed here; −1 of others."""
+        found: list[NDArray[Any]] = [
+            place[part.cells(numbers)] for place, part in zip(self._places, self.parts, strict=True)
+        ]
+        return np.maximum.reduce(found) if len(found) > 1 else found[0]
 
     def rises(self, chosen: Sequence[Ints]) -> list[float]:
         """By how much the sum of scores rises where the documents of each choice, by number, are relevant."""
         if self.fixed is not None:
             return [self._rise_by_rank(self.fixed, numbers) for numbers in chosen]
         rises, begin = [0.0] * len(chosen), 0
-        for part in self.parts:
+        for number, part in enumerate(self.parts):
             end = begin + len(part.batch.topics)
-            choices = list(map(part.choice, chosen))
-            values = values_of(self.scorer, self.column, part, choices, self.ceiling)
-            for which, (rows, _) in enumerate(choices):
-                rises[which] += float((values[which] - self.base[begin:end][rows]).sum())
+            for which, (rows, values) in enumerate(self._scored(number, part, chosen)):
+                rises[which] += float((values - self.base[begin:end][rows]).sum())
             begin = end
         return rises
+
+    def _scored(self, number: int, part: Part, chosen: Sequence[Ints]) -> list[tuple[Ints, Floats]]:
+        """Of each choice the topics of a part that have any of the documents, and their scores with them."""
+        if self.precise is not None:
+            cells = map(part.cells, chosen)
+            return self.precise[number].scores([some[some >= 0] for some in cells], self.ceiling)
+        choices = list(map(part.choice, chosen))
+        values = values_of(self.scorer, self.column, part, choices, self.ceiling)
+        return [(rows, of_rows) for (rows, _), of_rows in zip(choices, values, strict=True)]
 
     @property
     def ceiling(self) -> float:
         return self.scorer.measures[self.column].definition.ceiling
 
     def _rise_by_rank(self, fixed: Floats, numbers: Ints) -> float:
-        places = self.place[np.minimum(numbers, len(self.place) - 1)]
+        places = self.places(numbers)
         places = places[places >= 0]
         added = np.bincount(self.topic[places], fixed[places], minlength=len(self.base))
         return float((np.minimum(self.base + added, _tested_ceiling(self.scorer, self.column)) - self.base).sum())
@@ -227,6 +350,7 @@ def judge(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, F
     by_rank  topic -> what a document adds at each rank, where that depends on nothing else; more is put in
     """
     measure, found, begin = scorer.measures[column], [], 0
+    precise, looked_at = list[Precisions](), list[Bools]()
     ceiling, additive, bounded = measure.definition.ceiling, True, False
     for part in parts:
         seen = (part.number > 0) & (
@@ -237,6 +361,9 @@ def judge(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, F
         choices = np.zeros_like(seen), seen, seen & (order % 2 == 1), seen & (order % 2 == 0)
         none, every, odd, even = values_of(scorer, column, part, ((rows, chosen) for chosen in choices))
         (most,) = values_of(scorer, column, part, [(rows, seen)], ceiling)
+        direct = _precisions(scorer, column, part, seen, (none, every, odd))
+        precise += [direct] if direct is not None else []
+        looked_at.append(seen)
         fixed = np.zeros(seen.shape)
         additive = additive and part.batch.first is None and _close(odd + even, none + every)
         if additive and seen.size:
@@ -253,13 +380,36 @@ def judge(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, F
                 part,
                 seen,
                 none[:, None] + np.pad(fixed, ((0, 0), (1, 0))).cumsum(1) if additive else None,
+                direct,
             )
         topic, rank = np.nonzero(seen)
-        found.append((none, part.number[seen], topic + begin, rank + 1, weight[seen], fixed[seen], most))
+        places = ((topic + begin).astype(np.int32), (rank + 1).astype(np.int32))
+        found.append((none, part.number[seen], *places, weight[seen], fixed[seen], most))
         begin += len(none)
-    base, number, topics, ranks, weights, each, all_of_them = map(np.concatenate, zip(*found, strict=True))
-    exact = each if additive else None
-    return Judged(scorer, column, parts, base, number, topics, ranks, weights, exact, bounded, all_of_them)
+    base, number, topics, places_of, weights, each, all_of_them = map(np.concatenate, zip(*found, strict=True))
+    exact, direct_of = each if additive else None, precise if len(precise) == len(parts) else None
+    columns = (base, number, topics, places_of, weights, exact, bounded, all_of_them)
+    return Judged(scorer, column, parts, *columns, looked_at, direct_of)
+
+
+def _precisions(
+    scorer: Scorer, column: int, part: Part, seen: Bools, known: tuple[Floats, Floats, Floats]
+) -> Precisions | None:
+    """The way to the scores by the ranks of what is relevant, where there is one.
+
+    known  the scores with none of the documents that are seen, with all, and with each other one
+    """
+    found = Precisions.of(scorer, column, part)
+    if found is None:
+        return None
+    none, every, odd = known
+    cells = (np.flatnonzero(seen), np.flatnonzero(seen & (seen.cumsum(1) % 2 == 1)))
+    same = np.array_equal(found.down_to(seen, np.zeros(1, dtype=np.int64), np.inf)[:, 0], none)
+    same = same and all(
+        np.array_equal(values, expected[rows])
+        for (rows, values), expected in zip(found.scores(cells), (every, odd), strict=True)
+    )
+    return found if same else None
 
 
 def _close(one: Floats, other: Floats) -> bool:
@@ -284,18 +434,23 @@ def _by_rank(scorer: Scorer, column: int, part: Part, known: dict[bytes, Floats]
     return np.stack([known[topic][:width] for topic in batch.topics])
 
 
-def _by_hull(scorer: Scorer, column: int, part: Part, seen: Bools, summed: Floats | None) -> Floats:
+def _by_hull(
+    scorer: Scorer, column: int, part: Part, seen: Bools, summed: Floats | None, precise: Precisions | None
+) -> Floats:
     """topics × ranks: about what a document adds, with those above it: the slope of the upper hull of the score by how
     many of the first unjudged documents are relevant; 0 where it does not rise.
 
     summed  topics × (1 + ranks): the scores with all documents down to the rank, from 0, but for the ceiling; None
             where they are not sums
+    precise  another way to the scores, where there is one
     """
     order, ceiling = np.where(seen, seen.cumsum(1), 0), scorer.measures[column].definition.ceiling
     number = order.max(1, initial=0)
     tried = _tried(int(number.max(initial=0)))
     rows = np.arange(len(number))
-    if summed is None:
+    if summed is None and precise is not None:
+        values = precise.down_to(seen, tried, ceiling)
+    elif summed is None:
         below = [rows[number > before] for before in (-1, *tried[:-1])]  # the others have no more documents
         small = order.astype(np.int32)
         asked = ((some, seen[some] & (small[some] <= most)) for some, most in zip(below, tried, strict=True))
@@ -353,7 +508,7 @@ class Reread:
         self.scorer, self.sources = scorer, sources
         self.column = {measure.label: column for column, measure in enumerate(scorer.measures)}
         self.numbering = Numbering()
-        self.batches: dict[str, list[Batch]] = {}
+        self.whole_runs: dict[str, list[Part]] = {}
         self.known: dict[tuple[str, tuple[str, ...]], list[Part] | None] = {}
         # What is relevant below the cutoff changes what scores are divided by.
         self.whole = any(map(falls, self.scorer.measures))
@@ -373,11 +528,12 @@ class Reread:
         source = self.sources.get(run)
         if source is None or (is_file(source) and Source(source).is_read_once):
             return None
-        if run not in self.batches:
+        if run not in self.whole_runs:
             grader = replace(self.scorer.grader, keep_docnos_for=EVERY_TOPIC)
             grader = replace(grader, last_rank=None) if self.whole else grader
-            self.batches[run] = grade_run(source, grader, Workers()).batches
-        parts = parts_of(self.batches[run], topics, self.scorer.grader.judged, self.numbering)
+            batches = grade_run(source, grader, Workers()).batches
+            self.whole_runs[run] = numbered(batches, self.scorer.grader.judged, self.numbering)
+        parts = parts_of(self.whole_runs[run], topics)
         return parts if {name for part in parts for name in part.names} == set(topics) else None
 
 
@@ -472,16 +628,16 @@ def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
     """
     unjudged, bounded = len(behind.number), behind.bounded or ahead.bounded
     reach = float((behind.most - behind.base).sum())
-    if behind.fixed is not None and ahead.fixes is not None and not bounded:
-        reach = float(np.maximum(_net(behind, behind.fixed, ahead.fixes), 0).sum())
+    if behind.fixed is not None and ahead.fixed is not None and not bounded:
+        reach = float(np.maximum(_net(behind, behind.fixed, ahead, ahead.fixed), 0).sum())
     if reach <= needed:
         return Flip(np.nan, unjudged, np.nan)
 
     def found(chosen: Ints) -> Flip:
         return Flip(len(chosen), unjudged, int(behind.rank[chosen].max()))
 
-    if behind.fixed is not None and ahead.fixes is not None:
-        order, rises, _ = _best(behind, behind.fixed, ahead.fixes, needed)
+    if behind.fixed is not None and ahead.fixed is not None:
+        order, rises, _ = _best(behind, behind.fixed, ahead, ahead.fixed, needed)
         chosen = order[: int(np.searchsorted(rises, needed, side="right")) + 1]
         if len(chosen) and rises[len(chosen) - 1] > needed:
             if not bounded:
@@ -489,11 +645,11 @@ def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
             rise = yield behind.number[chosen], behind, ahead
             if rise > needed:
                 return found(chosen)
-    order, rises, complete = _best(behind, behind.weight, ahead.weights, needed)
+    order, rises, complete = _best(behind, behind.weight, ahead, ahead.weight, needed)
     few, many, target = 0, 0, needed
     while few < len(rises):
         if not complete and target >= rises[-1]:
-            order, rises, complete = _best(behind, behind.weight, ahead.weights, target)
+            order, rises, complete = _best(behind, behind.weight, ahead, ahead.weight, target)
         many = min(len(rises), max(few + 1, int(np.searchsorted(rises, target, side="right")) + 1))
         reached = yield behind.number[order[:many]], behind, ahead
         if reached > needed:
@@ -512,22 +668,21 @@ def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
     return found(order[:many])
 
 
-def _net(behind: Judged, weight: Floats, of_ahead: Floats) -> Floats:
-    """What each unjudged document of the run behind adds to it, less what it adds to the run ahead.
-
-    of_ahead  number of a document -> its weight in the run ahead
+def _net(behind: Judged, weight: Floats, ahead: Judged, of_ahead: Floats) -> Floats:
+    """What each unjudged document of the run behind adds to it, less what it adds to the run ahead, by its weights in
+    either.
 
     0 where both are infinite, as where no document is known that is relevant: their difference is not known.
     """
-    other = of_ahead[np.minimum(behind.number, len(of_ahead) - 1)]
+    other = np.append(of_ahead, 0.0)[ahead.places(behind.number)]
     net: Floats = np.subtract(weight, other, out=np.zeros(len(weight)), where=weight != other)
     return net
 
 
-def _best(behind: Judged, weight: Floats, of_ahead: Floats, reach: float) -> tuple[Ints, Floats, bool]:
+def _best(behind: Judged, weight: Floats, ahead: Judged, of_ahead: Floats, reach: float) -> tuple[Ints, Floats, bool]:
     """The documents that lift the run behind above the run ahead, the best first, and the sums of what they do: so many
     that these pass `reach`, and whether they are all there are."""
-    net = _net(behind, weight, of_ahead)
+    net = _net(behind, weight, ahead, of_ahead)
     lifting = np.flatnonzero(net > 0)  # by topic and rank
     count, every = SORTED, net[lifting]
     while True:

@@ -382,6 +382,15 @@ def graded_average(g: Gains, *, norm: str | None = None) -> tuple[Floats, Floats
     the divisor: as in that of nDCG each further document adds no more to it than the one before, and as there what is
     best and worst is the same."""
     most = np.inf if norm is None else g.last_rank
+    worse, better = _layers_of_average(g)
+    rows = np.arange(len(g.gain))
+    return _lowest_average(worse, rows, g.hidden, most), greatest(
+        [layer._replace(ideal=np.minimum(layer.ideal, most)) for layer in better]
+    )
+
+
+def _layers_of_average(g: Gains) -> tuple[list[Layer], list[Layer]]:
+    """What the lowest and what the highest score is the ratio of, without the documents that cannot be found."""
     unknown, pairs = g.unknown.astype(np.float64), Pairs(g)
     worse, better = list[Layer](), list[Layer]()
     deep, shallow = from_below(unknown), from_above(unknown)
@@ -395,9 +404,40 @@ def graded_average(g: Gains, *, norm: str | None = None) -> tuple[Floats, Floats
         own = pairs.alone + pairs.above(reaches)
         base, one_more = row_sums(reaches * own)[:, None], own + pairs.below(reaches)
         found = base + from_below(unknown * (one_more + deeper_too)), base + from_above(unknown * (one_more + before))
-        worse.append(Layer(step, found[0], np.minimum(relevant[:, None] + g.hidden[:, None] + deep, most)))
-        better.append(Layer(step, found[1], np.minimum(relevant[:, None] + shallow, most)))
-    return least(worse), greatest(better)
+        worse.append(Layer(step, found[0], relevant[:, None] + deep))
+        better.append(Layer(step, found[1], relevant[:, None] + shallow))
+    return worse, better
+
+
+def _lowest_average(worse: Sequence[Layer], rows: Ints, hidden: Floats, most: float) -> Floats:
+    """rows: the lowest score of some topics, each beside so many relevant documents that cannot be found."""
+    found, at_once = np.empty(len(rows)), max(1, LAYERED // max(len(worse) * worse[0].found.shape[1], 1))
+    for begin in range(0, len(rows), at_once):
+        at = slice(begin, begin + at_once)
+        layers = list[Layer]()
+        for number, layer in enumerate(worse):
+            if number and layer.found is worse[number - 1].found:
+                layers.append(layers[-1]._replace(step=layer.step))
+                continue
+            ideal = np.minimum(layer.ideal[rows[at]] + hidden[at, None], most)
+            layers.append(Layer(layer.step, layer.found[rows[at]], ideal))
+        found[at] = least(layers)
+    return found
+
+
+def lowest_beside(measure: Measure, g: Gains, rows: Ints, missed: Ints) -> Floats | None:
+    """rows: the lowest score of some topics, each where so many documents that were not retrieved may be relevant too;
+    None where one has to go the way of `bounds_of` for each. A topic may stand in many rows.
+
+    g  the gains as they are judged, where none was missed
+    """
+    rule = measure.bounds
+    if not isinstance(rule, Bounds) or rule.function != "graded_average" or g.first is not None:
+        return None
+    if measure.prior is not None or rule.of_scale:
+        return None
+    most = g.last_rank if {**measure.definition.parameters, **measure.arguments}.get("norm") else np.inf
+    return _lowest_average(_layers_of_average(g)[0], rows, g.hidden[rows] + missed, most)
 
 
 class Pairs:

@@ -91,7 +91,11 @@ def gain_table(measure: Measure, grades: Grades) -> GainTable:
 
 def scores_of(measure: Measure, gains: Gains) -> Floats:
     """The scores of a batch. Raises InputError where a user's own measure fails, or returns NaN."""
-    scores = run_measure(measure, gains)
+    return as_scores(measure, run_measure(measure, gains))
+
+
+def as_scores(measure: Measure, scores: Floats) -> Floats:
+    """What the function of a measure returns, as scores. Raises InputError where it is NaN."""
     highest = np.maximum.reduce(scores, initial=-np.inf)
     if highest != highest:
         raise InputError(f"measure '{measure}'", "returned NaN", "the gains may be too large")

@@ -554,6 +554,17 @@ class Scorer:
             low, high = self._bounds(measure, table, gains_of, score)
         return np.array([low, score, high])
 
+    def lowest_beside(self, batch: Batch, column: int, rows: Ints, missed: Ints) -> Floats | None:
+        """rows: the lowest score by one measure of some topics of a batch, each as in `bounds_beside`; None where that
+        has to be asked for each."""
+        from gradedeval.kernel.measures.bounds import lowest_beside  # as below
+
+        measure, table = self.measures[column], self.tables[column]
+        if measure.bounds == "none" or table.top <= 0 or measure.judged_only:
+            return None
+        gains_of = GainsCache(batch, self.grader, self.by_intent, np.zeros(len(batch.topics), dtype=np.int64))
+        return lowest_beside(measure, gains_of(table, measure), rows, missed)
+
     def _bounds(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
         """2 × topics: the lowest and the highest score, down to the cutoff."""
         from gradedeval.kernel.measures.bounds import bounds_of  # few evaluations ask for bounds

@@ -126,8 +126,8 @@ def runs_and_qrels_if_any(
 def placed(files: tuple[str, ...], place: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The files among the arguments, and those that stand for a setting instead, as its `place` says."""
     if place == "qrels":
-        qrels = [file for file in files if _is_qrels_beyond_doubt(file)][-1:]
-        return tuple(file for file in files if file not in qrels), tuple(qrels)
+        qrels = next(filter(_is_qrels_beyond_doubt, reversed(files)), None)  # which stand last, as a rule
+        return tuple(file for file in files if file != qrels), () if qrels is None else (qrels,)
     if place == "measures":
         named = not any(map(_is_there, files)) and any("@" in word or is_measure(word) for word in files)
         return ((), files) if named else (files, ())

@@ -60,6 +60,9 @@ class Ranking:
     ranks: array[float] = field(default_factory=lambda: array("d"))
 
 
+NOTHING_LISTED = RunColumns.of_topics({})
+
+
 @dataclass
 class Submission:
     """A run with all its defects. `listed`: its documents, without those that are defects; `tags`: what its sixth
@@ -67,7 +70,7 @@ class Submission:
 
     name: str
     place: str
-    listed: RunColumns = field(default_factory=lambda: RunColumns.of_topics({}))
+    listed: RunColumns = field(default_factory=lambda: NOTHING_LISTED)
     tags: dict[bytes, int] = field(default_factory=dict)
     defects: list[Defect] = field(default_factory=list)
     format: str = ""
@@ -121,7 +124,7 @@ class Submission:
 
     def forget(self) -> None:
         """Release the documents: the report does not need them."""
-        self.listed = RunColumns.of_topics({})
+        self.listed = NOTHING_LISTED
 
     def count(self, weight: Weight) -> int:
         return sum(defect.weight == weight for defect in self.defects)

@@ -274,8 +274,7 @@ def _topics(ranked: RankedRuns, options: Options, relevant: Bools) -> pd.DataFra
     if not qrels.topics:
         return to_frame([], ["topic", "judged", "relevant", "found"])
     relevant_label = (labels >= (1 if options.rel is None else options.rel)) & counted
-    found = np.unique(np.concatenate([run.document for run in ranked.runs]))
-    found = found[relevant[found] & ranked.judged[found]]
+    found = np.flatnonzero((ranked.retrieved_by > 0) & relevant & ranked.judged)
     frame = to_frame(
         {
             "topic": ranked.names,

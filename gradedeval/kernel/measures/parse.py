@@ -126,12 +126,27 @@ def parse_measures(
             hint = "give text as in 'err@20', a Measure, or several"
             raise InputError("", f"{text!r} is not a measure", hint, usage=True)
         return each_once(measure for part in text for measure in parse_measures(part, table, cutoff))
+    if table is None and cutoff is None and _PLAIN.fullmatch(text):
+        return list(_plain_measures(text))
+    return _named_in(text, MEASURES if table is None else table, cutoff)
+
+
+# Names and cutoffs: what they mean depends on no file, so that a caller in a loop parses them once.
+_PLAIN = re.compile(r"[\w@., ]+", re.ASCII)
+
+
+@lru_cache(maxsize=256)
+def _plain_measures(text: str) -> tuple[Measure, ...]:
+    return tuple(_named_in(text, MEASURES, None))
+
+
+def _named_in(text: str, table: Mapping[str, Measure], cutoff: int | None) -> list[Measure]:
+    """The measures of a text in notation."""
     words = [one for word in split_words(text) for one in several(word)]
     if not words:
         hint = "as in 'err@20 ndcg@10'; `gradedeval measures` lists them"
         raise InputError(repr(text), "contains no measure", hint, usage=True)
-    known = MEASURES if table is None else table
-    return each_once(measure for word in dict.fromkeys(words) for measure in _labelled_at(cutoff, word, known))
+    return each_once(measure for word in dict.fromkeys(words) for measure in _labelled_at(cutoff, word, table))
 
 
 def is_measure(text: str) -> bool:

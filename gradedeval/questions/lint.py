@@ -16,15 +16,12 @@ from gradedeval.errors import SHOWN, InputError, either, flag, plural, shorten, 
 from gradedeval.kernel import (
     DEFAULT,
     Column,
-    Defect,
     Document,
     FrameResult,
-    Judgments,
     Layout,
     Measure,
     Options,
     Setting,
-    Submission,
     Table,
     allowed_growth,
     decode,
@@ -37,7 +34,7 @@ from gradedeval.kernel import (
 )
 
 if TYPE_CHECKING:
-    from gradedeval.kernel import Batch, GradedRun, Qrels, Scorer
+    from gradedeval.kernel import Batch, Defect, GradedRun, Judgments, Qrels, Scorer, Submission
 
 Ties = Literal["docno-desc", "worst", "best"]
 
@@ -363,7 +360,7 @@ class Report(FrameResult):
     def document(self, layout: Layout, *, everything: Everything = False) -> Document:
         """People see the first ten defects of a kind, or with `everything` all; programs always get all."""
         if layout == "long":
-            names = ("file", *(field.name for field in fields(Defect)))
+            names = ("file", *(field.name for field in fields(kernel.Defect)))
             rows = [(file.place, *astuple(defect)) for file in self.files for defect in file.defects]
             return Document([Table([Column(name) for name in names], rows)], nested=_nested(self))
         few = len(self.files) <= FEW
@@ -398,7 +395,7 @@ def lint_runs(
     """
     max_depth, options = numbers.MAX_DEPTH.check_or_none(max_depth), options or Options()
     labels = options.labels.of if options.labels else None
-    judged = None if qrels is None else Judgments.of_qrels(qrels, options.qrels_format, labels)
+    judged = None if qrels is None else kernel.Judgments.of_qrels(qrels, options.qrels_format, labels)
     valid = None if judged is None else judged.valid
     chosen = list(measures) if measures is not None else parse_measures(DEFAULT)
     report = Report([], [], judged)
@@ -407,7 +404,7 @@ def lint_runs(
         check_relevant(judged, valid, chosen)
         orders = TieOrders(valid, chosen)
     for name, path in progress("runs")(list(runs.items())):
-        run = Submission.read(name, path, options.run_format)
+        run = kernel.Submission.read(name, path, options.run_format)
         facts = collect_facts(run)
         check_alone(run, facts, max_depth, tag_is_filename)
         if judged is not None and orders is not None:

@@ -679,6 +679,7 @@ def _enumerated_pairs(levels: list[Level], unknown: Unknown, count: int) -> Floa
 
     count  how many documents each topic has
     """
+    unknown, levels = _cut_where_nothing_follows(unknown, levels)
     base = len(levels) + 1
     grades = np.arange(base**count)[:, None] // base ** np.arange(count) % base  # ways × documents
     found, size = np.empty(len(unknown.hidden)), max(1, CELLS_OF_PAIRS // (len(grades) * max(unknown.depth, 1)))
@@ -686,6 +687,20 @@ def _enumerated_pairs(levels: list[Level], unknown: Unknown, count: int) -> Floa
         rows = np.arange(begin, min(begin + size, len(found)))
         found[rows] = _tried([level.of_topics(rows) for level in levels], unknown.of_topics(rows), grades)
     return found
+
+
+def _cut_where_nothing_follows(unknown: Unknown, levels: list[Level]) -> tuple[Unknown, list[Level]]:
+    """The same down to the last rank at which a run has a document that is relevant or may be, where that is far above
+    the others: below it no number changes, and what it counts there is the weight of the last rank."""
+    ends = [1, *(int(rank[rank < unknown.depth].max(initial=0)) + 1 for rank in (unknown.first, unknown.second))]
+    for table in (table for level in levels for table in (level.first, level.second)):
+        ends.append(int((table < table[:, -1:]).sum(1).max(initial=0)) + 1)
+    depth = max(ends)
+    if depth > unknown.depth // WIDTHS:
+        return unknown, levels
+    cut = replace(unknown, first=np.minimum(unknown.first, depth), second=np.minimum(unknown.second, depth))
+    shorter = [replace(level, first=level.first[:, :depth], second=level.second[:, :depth]) for level in levels]
+    return replace(cut, depth=depth), shorter
 
 
 def _tried(levels: list[Level], unknown: Unknown, grades: Ints) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -30,6 +31,9 @@ from gradedeval.kernel.trec.stream import Source, is_file
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.analysis.ranked_runs import RankedRuns
+    from gradedeval.kernel.rankings.grade import Grader
 
 
 # The unjudged documents of runs: what scores would be if some of them were relevant.
@@ -62,13 +66,23 @@ class Numbering:
         self.size = max(self.size, int(found.max(initial=0)) + 1)
         return found
 
+    def by_topic(self) -> NDArray[np.int32]:
+        """number -> another one, so that the documents of a topic have numbers that follow each other: what is looked
+        up by number, topic after topic, is found in the cache."""
+        topic: Ints = np.full(self.size, -1)
+        for row, known in enumerate(self.of_topic.values()):
+            topic[np.fromiter(known.values(), np.int64, len(known))] = row
+        found = np.empty(self.size, dtype=np.int32)
+        found[np.argsort(topic, kind="stable")] = np.arange(self.size)  # 0 stays: it is of no topic
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class Part:
     """Some topics of a run: a batch, and topics × ranks: the numbers of its unjudged documents, 0 elsewhere."""
 
     batch: Batch
-    number: Ints
+    number: NDArray[Any]
 
     @property
     def names(self) -> list[str]:
@@ -110,12 +124,15 @@ def select(batch: Batch, rows: Ints) -> Batch:
 
 def numbered(batches: Sequence[Batch], judged: Bools, numbering: Numbering) -> list[Part]:
     """The batches of a run, with numbers in place of docnos."""
-    parts = []
-    for batch in batches:
-        ranks = np.arange(1, batch.codes.shape[1] + 1)
-        unjudged = ~judged[batch.codes] & (ranks <= batch.retrieved[:, None])
-        parts.append(Part(replace(batch, docnos={}), numbering.numbers(batch, unjudged)))
-    return parts
+    numbers = (numbering.numbers(batch, unjudged_in(batch, judged)) for batch in batches)
+    return [Part(replace(batch, docnos={}), number) for batch, number in zip(batches, numbers, strict=True)]
+
+
+def unjudged_in(batch: Batch, judged: Bools) -> Bools:
+    """topics × ranks: whether there is a document that nobody judged."""
+    ranks = np.arange(1, batch.codes.shape[1] + 1)
+    found: Bools = ~judged[batch.codes] & (ranks <= batch.retrieved[:, None])
+    return found
 
 
 def parts_of(whole: Sequence[Part], topics: Sequence[str]) -> list[Part]:
@@ -487,7 +504,8 @@ def _tried(most: int) -> Ints:
 
 
 class Reread:
-    """Each run is read once more, when it is first asked for, with a number for each unjudged document."""
+    """All runs are read once more, when one is first asked for, with a number for each unjudged document; or they are
+    `ranked` already."""
 
     @classmethod
     def of(cls, scores: Scores | None) -> Reread | None:
@@ -498,17 +516,15 @@ class Reread:
         return cls.of_runs(Scorer(scores.qrels, scores.measures, scores.options), scores.sources)
 
     @classmethod
-    def of_runs(cls, scorer: Scorer, sources: Mapping[str, Any]) -> Reread | None:
+    def of_runs(cls, scorer: Scorer, sources: Mapping[str, Any], ranked: RankedRuns | None = None) -> Reread | None:
         """None without residuals, where the best case is that of the full ranking, and where grades order ties."""
         options = scorer.options
         bounded = options.wants_residuals and options.bounded_by_residuals and options.residual_depth == "cutoff"
-        return cls(scorer, sources) if bounded else None
+        return cls(scorer, sources, ranked) if bounded else None
 
-    def __init__(self, scorer: Scorer, sources: Mapping[str, Any]) -> None:
-        self.scorer, self.sources = scorer, sources
+    def __init__(self, scorer: Scorer, sources: Mapping[str, Any], ranked: RankedRuns | None = None) -> None:
+        self.scorer, self.sources, self.ranked = scorer, sources, ranked
         self.column = {measure.label: column for column, measure in enumerate(scorer.measures)}
-        self.numbering = Numbering()
-        self.whole_runs: dict[str, list[Part]] = {}
         self.known: dict[tuple[str, tuple[str, ...]], list[Part] | None] = {}
         # What is relevant below the cutoff changes what scores are divided by.
         self.whole = any(map(falls, self.scorer.measures))
@@ -517,24 +533,47 @@ class Reread:
         """These topics of a run; None where it cannot be read again."""
         key = (run, tuple(topics))
         if key not in self.known:
-            try:
-                self.known[key] = self._parts(run, topics)
-            except InputError:
-                self.known[key] = None
+            parts = parts_of(self.runs.get(run, []), topics)
+            self.known[key] = parts if {name for part in parts for name in part.names} == set(topics) else None
         return self.known[key]
 
-    def _parts(self, run: str, topics: Sequence[str]) -> list[Part] | None:
-        """Raises InputError where the run cannot be read."""
-        source = self.sources.get(run)
-        if source is None or (is_file(source) and Source(source).is_read_once):
-            return None
-        if run not in self.whole_runs:
-            grader = replace(self.scorer.grader, keep_docnos_for=EVERY_TOPIC)
-            grader = replace(grader, last_rank=None) if self.whole else grader
-            batches = grade_run(source, grader, Workers()).batches
-            self.whole_runs[run] = numbered(batches, self.scorer.grader.judged, self.numbering)
-        parts = parts_of(self.whole_runs[run], topics)
-        return parts if {name for part in parts for name in part.names} == set(topics) else None
+    @cached_property
+    def runs(self) -> dict[str, list[Part]]:
+        """All topics of each run that can be read again."""
+        numbering, judged, runs = Numbering(), self.scorer.grader.judged, dict[str, list[Part]]()
+        if self.ranked is not None:
+            return self._of_ranked(self.ranked)
+        for run, source in self.sources.items():
+            if source is None or (is_file(source) and Source(source).is_read_once):
+                continue
+            grader = replace(self.grader, keep_docnos_for=EVERY_TOPIC)
+            with suppress(InputError):
+                runs[run] = numbered(grade_run(source, grader, Workers()).batches, judged, numbering)
+        number = numbering.by_topic()
+        return {run: [Part(part.batch, number[part.number]) for part in parts] for run, parts in runs.items()}
+
+    @property
+    def grader(self) -> Grader:
+        """That of all ranks that count."""
+        return replace(self.scorer.grader, last_rank=None) if self.whole else self.scorer.grader
+
+    def _of_ranked(self, ranked: RankedRuns) -> dict[str, list[Part]]:
+        """The same of runs whose documents are numbered."""
+        number = np.empty(len(ranked), dtype=np.int32)
+        number[np.argsort(ranked.topic, kind="stable")] = np.arange(1, len(ranked) + 1)
+        row, runs = {topic: row for row, topic in enumerate(ranked.topics)}, {}
+        for run in ranked.runs:
+            parts = []
+            for batch in ranked.batches(run, self.grader):
+                rows = [at for at, topic in enumerate(batch.topics) if run.listed[row[topic]]]
+                batch = select(batch, np.array(rows, dtype=np.int64))
+                numbers: NDArray[Any] = np.zeros(batch.codes.shape, dtype=np.int32)
+                for at, topic in enumerate(batch.topics):
+                    documents = run.of_topic(row[topic])[: batch.codes.shape[1]]
+                    numbers[at, : len(documents)] = number[documents]
+                parts.append(Part(batch, numbers * unjudged_in(batch, self.scorer.grader.judged)))
+            runs[run.name] = parts
+        return runs
 
 
 COLUMNS = ("reversing", "unjudged", "reversing_share", "reversing_rank")

@@ -139,14 +139,17 @@ Pair = tuple[str, str, str]
 """A measure, a run and its baseline."""
 
 
-def reversible_pairs(frame: pd.DataFrame, matrix: Matrix) -> frozenset[Pair]:
+def reversible_pairs(frame: pd.DataFrame, matrix: Matrix, reread: Reread | None = None) -> frozenset[Pair]:
     """The pairs of a comparison whose order some judgments reverse, of those whose bounds allow it and of which no
-    number of documents is known that does it: where bounds are reached, or such judgments have been found."""
+    number of documents is known that does it: where bounds are reached, or such judgments have been found.
+
+    reread  the runs, where they have been read again; None: they are where it is necessary
+    """
 
     from gradedeval.analysis.reversals import Reversals
 
     asked = frame[frame["same_order"].eq(False) & frame["reversing"].isna()]
-    reread = flips.Reread.of(matrix.scores) if len(asked) else None
+    reread = (reread or flips.Reread.of(matrix.scores)) if len(asked) else None
     found: set[Pair] = set()
     for name in asked["measure"].unique().tolist() if reread is not None else ():
         assert reread is not None
@@ -212,6 +215,7 @@ class Comparison(OfScores):
 
     scores: Matrix
     tested: TestSettings
+    _reread: Reread | None = None
 
     @property
     def aside(self) -> str:
@@ -248,7 +252,7 @@ class Comparison(OfScores):
         unseen = None if matrix.scores is None else matrix.scores.options.unseen
         if layout == "wide" and (judging or unseen is not None):
             words = [said] if (said := judging_words(frame, matrix)) else []
-            document = replace(document, blocks=[*document.blocks, judging_table(frame, matrix), *words])
+            document = replace(document, blocks=[*document.blocks, judging_table(frame, matrix, self._reread), *words])
         if self.tested.test != "anova":
             return document
         variances = frame_document(significance.anova(matrix).frame, layout, ANOVA, "").table
@@ -302,14 +306,15 @@ def _won(row: Row) -> str:
     return f"–/{tied}/–" if won is None else f"{won}/{tied}/{lost}"
 
 
-def judging_table(frame: pd.DataFrame, matrix: Matrix) -> Table:
+def judging_table(frame: pd.DataFrame, matrix: Matrix, reread: Reread | None = None) -> Table:
     """Whether more judging could reverse the order of each pair: how low and how high its difference could come."""
+    reversible = reversible_pairs(frame, matrix, reread)
     shown: Shown = {
         **same(Column("measure"), Column("run"), Column("baseline")),
         Column("difference", "signed"): whole(matrix, "difference", "+"),
         Column("lowest", "signed"): whole(matrix, "lowest", "+"),
         Column("highest", "signed"): whole(matrix, "highest", "+"),
-        Column(difference_bounds.IF_JUDGED): partial(if_fully_judged, reversible=reversible_pairs(frame, matrix)),
+        Column(difference_bounds.IF_JUDGED): partial(if_fully_judged, reversible=reversible),
     }
     (table,) = frame_document(frame, "wide", shown, "").blocks
     assert isinstance(table, Table)
@@ -502,8 +507,7 @@ def compare(
     matrix, name = score_matrix.with_baseline(given, baseline, allow_mismatch)
     if len(matrix.runs) < 2:
         raise InputError("", "compare needs at least two runs", f"add a run or {flag.baseline}", usage=True)
-    frame = _compared(matrix, None if all_pairs else score_matrix.or_first(matrix, name), settings, judging)
-    return Comparison(frame, matrix, settings)
+    return compared_pairs(matrix, None if all_pairs else score_matrix.or_first(matrix, name), settings, judging)
 
 
 def _check(baseline: Any, all_pairs: bool, settings: TestSettings) -> None:
@@ -514,12 +518,18 @@ def _check(baseline: Any, all_pairs: bool, settings: TestSettings) -> None:
         )
 
 
-def _compared(matrix: Matrix, baseline: str | None, settings: TestSettings, judging: bool) -> pd.DataFrame:
-    """The frame of `compare`, of all runs with the baseline, or of all pairs; its notes are told."""
+def compared_pairs(
+    matrix: Matrix, baseline: str | None, settings: TestSettings, judging: bool, reread: Reread | None = None
+) -> Comparison:
+    """What `compare` finds, of all runs with the baseline, or of all pairs; its notes are told.
+
+    judging  whether it is asked what judging could do
+    reread   the runs, where they have been read for that; None: they are read again
+    """
+    reread = (reread or flips.Reread.of(matrix.scores)) if judging else None
     baselines = [] if baseline is None else [matrix.run_index(baseline)]
     first, second = score_matrix.run_pairs(len(matrix.runs), baselines)
     measures = [score_matrix.shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
-    reread = flips.Reread.of(matrix.scores) if judging else None
     watched = progress("measures")(measures)
     frame = joined([to_frame(_columns(paired, first, second, settings, reread)) for paired in watched])
     frame = frame.assign(**flips.flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
@@ -533,7 +543,7 @@ def _compared(matrix: Matrix, baseline: str | None, settings: TestSettings, judg
         # In Python the attributes have what is assumed of documents that nobody retrieved.
         notes += [*(unseen_in(frame, matrix) if at_prompt() else ()), *later_topics(frame, matrix)]
     tell(notes)
-    return frame
+    return Comparison(frame, matrix, settings, reread if at_prompt() else None)  # in Python it would outlive its use
 
 
 def _attributes(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> dict[Any, Any]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradedeval import kernel
 from gradedeval.analysis import ranked_runs, score_matrix
+from gradedeval.analysis.flips import Reread
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, heard_by, plural, visible
@@ -32,7 +33,7 @@ from gradedeval.kernel import (
 from gradedeval.questions.compare import (
     ACROSS,
     Pair,
-    compare,
+    compared_pairs,
     reversible_pairs,
     topic_table,
 )
@@ -142,8 +143,8 @@ def find(
         baseline = next(iter(runs))
         what = f"using the first run, {visible(baseline)}, as baseline"
         notes += [Note(what, f"change it with {flag.baseline:RUN}")] if len(runs) > 2 else []
-    compared = _compared(matrix, baseline, settings.test)
     ranked = ranked_runs.rank_runs({name: runs[name] for name in matrix.runs}, scorer.grader, workers().silent())
+    compared = _compared(matrix, baseline, settings.test, Reread.of_runs(scorer, scores.sources, ranked))
     return Findings(
         scores,
         settings,
@@ -160,7 +161,7 @@ def find(
     )
 
 
-def _compared(matrix: Matrix, baseline: str | None, test: TestSettings) -> Compared:
+def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: Reread | None) -> Compared:
     """The runs beside the baseline; nothing where there is one run alone, or a measure with a single topic."""
     if len(matrix.runs) == 1:
         return Compared()
@@ -168,7 +169,7 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings) -> Compa
     notes: list[str] = []
     try:
         with heard_by(notes.extend):  # the page has them, in the words of the command line
-            comparison = compare(matrix, baseline=baseline, **asdict(test))
+            comparison = compared_pairs(matrix, baseline, test, judging=True, reread=reread)
     except InputError as error:
         if error.usage:
             raise
@@ -176,7 +177,7 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings) -> Compa
     frame = comparison.frame
     table = next(block for block in comparison.document("wide").blocks if isinstance(block, Table))
     settings = comparison.aside.replace("\n", " | ")
-    return Compared(frame_rows(frame), table, settings, notes, reversible_pairs(frame, matrix))
+    return Compared(frame_rows(frame), table, settings, notes, reversible_pairs(frame, matrix, reread))
 
 
 # Text from files on its way into HTML: nothing of it becomes markup, a script or an invisible character.

@@ -70,6 +70,7 @@ ONLY_OPTIONS = {
     "history": "`append_history`",
     **dict.fromkeys(("sort", "keep_going", "run_name"), "of the whole of `eval`: Scores have methods"),
     "cwl": "measures are named, as in `rbp(of=etu)`",
+    "k": "measures are written with their cutoffs, as in f'ndcg@{k}'",
 }
 """Options that no function has, and why."""
 
@@ -137,7 +138,7 @@ SPELLED = {
 def own_options(command: str) -> dict[str, click.Option]:
     """The options of a command as keywords, but for those of the registry, which tests/test_options.py is about."""
     params = [param for param in LEAVES[command].params if isinstance(param, click.Option)]
-    named = {max(param.opts, key=len)[2:].replace("-", "_"): param for param in params}
+    named = {max(param.opts, key=len).lstrip("-").replace("-", "_"): param for param in params}
     return {name: param for name, param in named.items() if name not in OPTIONS}
 
 

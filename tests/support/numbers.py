@@ -135,6 +135,7 @@ Call = Callable[..., Any]
 
 # A public function -> a call of it, in a folder with `write_files` and with some of its keywords.
 CALLS: dict[str, Call] = {
+    "parse_measures": lambda folder, **given: gradedeval.parse_measures("ap p", **given),
     "evaluate": lambda folder, **given: gradedeval.evaluate(RUNS, QRELS, "ap", **given),
     "Bound": lambda folder, limit: gradedeval.check(scores(), [gradedeval.Bound("min", "ap", limit)]),
     "agreement": lambda folder, **given: gradedeval.agreement(RUNS, **given),

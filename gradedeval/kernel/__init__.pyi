@@ -73,7 +73,6 @@ from gradedeval.kernel.parallel.workers import Workers as Workers
 from gradedeval.kernel.parallel.workers import workers as workers
 from gradedeval.kernel.rankings.batch import Batch as Batch
 from gradedeval.kernel.rankings.batch import Codes as Codes
-from gradedeval.kernel.rankings.batch import by_width as by_width
 from gradedeval.kernel.rankings.grade import Grader as Grader
 from gradedeval.kernel.rankings.grade import no_common_topics as no_common_topics
 from gradedeval.kernel.rankings.objects import readable_table as readable_table

@@ -1,0 +1,144 @@
+"""Kendall's τ of many pairs of lists at once: one call of scipy a topic and pair of runs would take minutes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradedeval.arrays import Floats, Ints, positions_of, ranges, ranks
+from gradedeval.kernel.rankings.batch import by_width
+
+BITS = 5
+"""Items in blocks of `1 << BITS` are compared one by one, blocks by how many items they have; so are numbers of twice
+as many bits."""
+
+
+def kendall_taus(group: Ints, one: Ints, other: Ints, groups: int) -> Floats:
+    """groups: τ_b between two places of the same items, nan where one is constant.
+
+    group       items: which list each belongs to
+    one, other  items: its place, whole numbers from 0; equal where tied
+
+    Kendall, Biometrika 1945; as `scipy.stats.kendalltau`.
+    """
+    order = np.lexsort((one, group))
+    group, one, other = group[order], one[order], other[order]
+    return taus(np.bincount(group, minlength=groups), one, other, np.lexsort((other, group)))
+
+
+def taus(sizes: Ints, one: Ints, other: Ints, by_other: Ints) -> Floats:
+    """groups: τ_b of items that come group by group, so many in each, and in a group by their place in the one.
+
+    by_other  the items, group by group, in a group by their place in the other
+    """
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    order: Ints | None
+    order, tied, both = _ties_settled(group, one, other, len(sizes))
+    if order is not None:  # items that are tied in the one come by the other
+        seat = np.empty_like(order)
+        seat[order] = np.arange(len(order))
+        other, by_other = other[order], seat[by_other]
+    order, others_tied, _ = _ties_settled(group, other[by_other], by_other, len(sizes))
+    by_other = by_other if order is None else by_other[order]
+    pairs: Floats = sizes * (sizes - 1) / 2
+    agreeing = pairs - tied - others_tied + both - 2 * _inversions(by_other, sizes)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = agreeing / np.sqrt((pairs - tied) * (pairs - others_tied))
+    return found
+
+
+def _ties_settled(group: Ints, place: Ints, then: Ints, groups: int) -> tuple[Ints | None, Floats, Floats]:
+    """Items that come by group and place, with those of each tie by another number: as positions, None where they come
+    so; and groups: how many pairs are tied, and how many in the other number too."""
+    tied = np.flatnonzero((place[1:] == place[:-1]) & (group[1:] == group[:-1]))
+    if not len(tied):
+        return None, np.zeros(groups), np.zeros(groups)
+    begins = np.append(True, np.diff(tied) > 1)  # of those a tie goes on with
+    sizes = np.diff(np.flatnonzero(begins), append=len(tied)) + 1
+    first = tied[begins]
+    at = ranges(first, sizes)
+    key = np.repeat(np.arange(len(sizes)), sizes) * (int(then.max()) + 1) + then[at]
+    sort = np.argsort(key, kind="stable")
+    order = np.arange(len(place))
+    order[at] = at[sort]
+    alike = np.flatnonzero(np.diff(key[sort], prepend=-1))
+    both = _tied_pairs(group[at[alike]], np.diff(alike, append=len(key)), groups)
+    return order, _tied_pairs(group[first], sizes, groups), both
+
+
+def _tied_pairs(group: Ints, sizes: Ints, groups: int) -> Floats:
+    """groups: the pairs within stretches of these sizes."""
+    pairs: Floats = sizes * (sizes - 1) / 2
+    return np.bincount(group, weights=pairs, minlength=groups).astype(np.float64)
+
+
+def _inversions(order: Ints, sizes: Ints) -> Floats:
+    """groups: how many pairs of items stand in the order opposite to that of their numbers.
+
+    order  the numbers of the items, each once: those of the first group, so many of them, then those of the next
+    """
+    place = order - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    found = np.zeros(len(sizes))
+    for rows in by_width(sizes):
+        part = place if len(rows) == len(sizes) else place[positions_of(sizes, rows)]
+        found[rows] = _by_bits(part, sizes[rows])
+    return found
+
+
+def _by_bits(place: Ints, sizes: Ints) -> Floats:
+    """groups: inversions of 0, 1, 2, … in any order, group by group.
+
+    Two numbers differ first in one bit: items whose higher bits agree stand together, in order, and each with a 0 there
+    counts those with a 1 before it. Then both kinds are parted. The last bits are counted in blocks.
+    """
+    found, group = np.zeros(len(sizes)), np.repeat(np.arange(len(sizes)), sizes)
+    for bit in range((int(sizes.max(initial=0)) - 1).bit_length() - 1, 2 * BITS - 1, -1):
+        higher = place >> (bit + 1)
+        ones = (place >> bit) & 1
+        begins = np.append(True, (group[1:] != group[:-1]) | (higher[1:] != higher[:-1]))[: len(group)]
+        start = np.flatnonzero(begins)
+        stretch = np.cumsum(begins) - 1
+        before = np.cumsum(ones) - ones
+        before -= before[start][stretch]
+        found += np.bincount(group, weights=before * (1 - ones), minlength=len(sizes))
+        at = np.arange(len(group)) - start[stretch]
+        zeros = np.bincount(stretch, weights=1 - ones, minlength=len(start)).astype(np.int64)
+        target = start[stretch] + np.where(ones, zeros[stretch] + before, at - before)
+        parted = np.empty_like(place)
+        parted[target] = place  # the group of a position stays
+        place = parted
+    parts = (sizes + (1 << 2 * BITS) - 1) >> 2 * BITS
+    whole = np.repeat(np.arange(len(sizes)), parts)
+    each = np.minimum(sizes[whole] - (ranks(parts) << 2 * BITS), 1 << 2 * BITS)
+    return found + np.bincount(whole, weights=_by_blocks(place & ((1 << 2 * BITS) - 1), each), minlength=len(sizes))
+
+
+def _by_blocks(place: Ints, sizes: Ints) -> Floats:
+    """The same of small groups: pairs that stand in one block, pairs of other blocks whose numbers are of one block,
+    and all others by how many items stand in a block and have numbers of another."""
+    groups, blocks = len(sizes), (sizes + (1 << BITS) - 1) >> BITS
+    begin, stands = np.cumsum(blocks) - blocks, ranks(sizes)
+    first = np.repeat(begin, sizes)
+    found = _inside(first + (stands >> BITS), stands, place, int(blocks.sum()))
+    found += _inside(first + (place >> BITS), place, stands >> BITS, len(found))
+    most = int(blocks.max(initial=0))
+    group = np.repeat(np.arange(groups) * most, sizes)
+    cells = (group + (stands >> BITS)) * most + (place >> BITS)
+    count = np.bincount(cells, minlength=groups * most * most).astype(np.int32).reshape(groups, most, most)
+    earlier = np.cumsum(count, axis=1, dtype=np.int32) - count
+    higher = np.cumsum(earlier[:, :, ::-1], axis=2, dtype=np.int32)[:, :, ::-1] - earlier
+    others: Floats = (count * higher).sum((1, 2), dtype=np.float64)
+    return others + np.bincount(np.repeat(np.arange(groups), blocks), weights=found, minlength=groups)
+
+
+def _inside(block: Ints, at: Ints, value: Ints, blocks: int) -> Ints:
+    """blocks: how many pairs of its items have the larger value first.
+
+    at  where an item is in its block, by the last bits; each block is filled from its begin
+    """
+    table = np.full((1 << BITS, blocks), np.iinfo(np.int16).max, dtype=np.int16)
+    table[at & ((1 << BITS) - 1), block] = value
+    more = np.zeros(table.shape, dtype=np.uint8)
+    for step in range(1, 1 << BITS):
+        more[step:] += (table[:-step] > table[step:]).view(np.uint8)
+    found: Ints = more.sum(0, dtype=np.int64)
+    return found

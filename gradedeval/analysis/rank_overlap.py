@@ -1,0 +1,378 @@
+"""How far rankings agree, without judgments: rank-biased overlap with ties and its bounds, and what else both lists
+have, of the lists of many topics and runs at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.analysis import OverlapTies as Ties
+from gradedeval.analysis.kendall import taus
+from gradedeval.arrays import Bools, Floats, Ints, positions_of, ranges, ranks
+from gradedeval.kernel.parallel import workers
+from gradedeval.kernel.rankings.batch import by_width
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gradedeval.analysis.ranked_runs import RankedRun
+
+LARGEST_ODDS = 1e300
+"""Of stopping at a rank, for the smallest persistence: times the number of documents it is still finite."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lists:
+    """Rankings of some topics, topic after topic.
+
+    document  their documents, by number
+    counts    topics: how many
+    first     the rank, from 0, where the documents tied with each one begin, and `last` where they end
+    """
+
+    document: Ints
+    counts: Ints
+    first: Ints
+    last: Ints
+
+    @classmethod
+    def of(cls, run: RankedRun) -> Lists:
+        """Those of all topics of a run, with their ties."""
+        within = ranks(run.counts)
+        first = within if run.first is None else run.first
+        begins = np.flatnonzero(np.append(True, (first[1:] != first[:-1]) | (within[1:] == 0))[: len(first)])
+        sizes = np.diff(begins, append=len(first))
+        last = (first + np.repeat(sizes, sizes) - 1).astype(np.int32)
+        return cls(run.document, run.counts, first.astype(np.int32), last)
+
+    @cached_property
+    def begin(self) -> Ints:
+        """topics: where their documents begin."""
+        begin: Ints = np.cumsum(self.counts) - self.counts
+        return begin
+
+    @cached_property
+    def share(self) -> Floats:
+        """Of the documents tied with each one: how much is there at its rank, where all orders are as likely."""
+        sizes = (self.last - self.first + 1).astype(np.float64)
+        return (ranks(self.counts) - self.first + 1) / sizes
+
+    @cached_property
+    def squares(self) -> Floats:
+        """The sum of the squares of what is there at the rank of each: what comes before a tie is there whole."""
+        sizes = (self.last - self.first + 1).astype(np.float64)
+        squares: Floats = self.first + sizes * np.square(self.share)
+        return squares
+
+    @cached_property
+    def visible(self) -> Floats:
+        """How many documents have begun at the rank of each."""
+        return (self.last + 1).astype(np.float64)
+
+    @cached_property
+    def ended(self) -> Floats:
+        """How many documents are there whole at the rank of each."""
+        depth = ranks(self.counts)
+        return np.where(self.last == depth, depth + 1.0, self.first.astype(np.float64))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Side:
+    """One list of each pair of lists, as those of some runs in turn.
+
+    begin, counts  pairs: where its documents begin among those of these runs, and how many they are
+    """
+
+    runs: Sequence[Lists]
+    begin: Ints
+    counts: Ints
+
+    @classmethod
+    def in_turn(cls, runs: Sequence[Lists]) -> _Side:
+        counts = np.concatenate([run.counts for run in runs])
+        return cls(runs, np.cumsum(counts) - counts, counts)
+
+    @classmethod
+    def again(cls, run: Lists, times: int) -> _Side:
+        return cls([run], np.tile(run.begin, times), np.tile(run.counts, times))
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Of all documents of these runs."""
+        columns = [getattr(run, name) for run in self.runs]
+        return columns[0] if len(columns) == 1 else np.concatenate(columns)
+
+    def table(self, name: str, rows: Ints, width: int) -> Floats:
+        """pairs × depths, of these pairs: the column, and below the end of a list what it is there without ties."""
+        table = np.ones((len(rows), width)) if name == "share" else np.tile(np.arange(1.0, width + 1), (len(rows), 1))
+        counts = self.counts[rows]
+        table[np.arange(width) < counts[:, None]] = self.column(name)[ranges(self.begin[rows], counts)]
+        return table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pairs:
+    """The lists of some runs beside those of another, and the documents that both of a pair have, pair after pair: the
+    topics of the first run, then those of the next.
+
+    counts        pairs: how many
+    mine, theirs  where they are among the documents of the one side, and among those of the other
+    first, last   where their ties begin and end, 2 × documents, in the one list and in the other
+    """
+
+    one: _Side
+    other: _Side
+    counts: Ints
+    mine: Ints
+    theirs: Ints
+    first: Ints
+    last: Ints
+
+    @classmethod
+    def of(cls, runs: Sequence[Lists], other: Lists, place: Ints) -> Pairs:
+        """place  documents: where the other run has each, −1 where it lacks it"""
+        sides = _Side.in_turn(runs), _Side.again(other, len(runs))
+        there = place[sides[0].column("document")]
+        mine = np.flatnonzero(there >= 0)
+        theirs = there[mine]
+        counts = np.diff(np.searchsorted(mine, sides[0].begin), append=len(mine))
+        first, last = (
+            np.stack([sides[0].column(name)[mine], sides[1].column(name)[theirs]]) for name in ("first", "last")
+        )
+        return cls(*sides, counts, mine, theirs, first, last)
+
+    @property
+    def pair(self) -> Ints:
+        """Which pair each of the documents belongs to."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    def shared_down_to(self, rank: int) -> Ints:
+        """pairs: how many of their documents stand at this rank or above in both lists."""
+        near = np.flatnonzero((self.first < rank).all(0))
+        pair = self.pair[near]
+        stands = np.maximum(self.mine[near] - self.one.begin[pair], self.theirs[near] - self.other.begin[pair])
+        among: Ints = np.bincount(pair[stands < rank], minlength=len(self.counts))
+        return among
+
+    def taus(self) -> Floats:
+        """pairs: Kendall's τ of the documents that both have."""
+        size, runs = len(self.other.column("first")), len(self.one.runs)
+        at = np.repeat(np.arange(runs) * size, self.counts.reshape(runs, -1).sum(1)) + self.theirs
+        by_other: Ints = np.full(runs * size, -1, dtype=np.int32)
+        by_other[at] = np.arange(len(at), dtype=np.int32)
+        return taus(self.counts, self.first[0], self.first[1], by_other[by_other >= 0])
+
+    def overlaps(self, p: float, ties: Ties) -> Floats:
+        """3 × pairs: as `rank_biased_overlap`."""
+        found = np.full((3, len(self.counts)), np.nan)
+        counts = np.stack([self.one.counts, self.other.counts])
+        for rows in _by_run_and_width(counts.max(0) * counts.min(0).astype(bool), len(self.one.runs)):
+            found[:, rows] = _overlap(_Some.of(self, rows, ties), p, ties)
+        return found
+
+
+def place_of(run: Lists, documents: int) -> Ints:
+    """documents: where a run has each, −1 where it lacks it."""
+    place: Ints = np.full(documents, -1, dtype=np.int32)
+    place[run.document] = np.arange(len(run.document), dtype=np.int32)
+    return place
+
+
+def _by_run_and_width(widths: Ints, runs: int) -> Iterator[Ints]:
+    """Pairs in batches of bounded size, without those of an empty list. Those of a run stay together, and runs of the
+    same width: sums over a table of another width differ in their last bits."""
+    topics, together, cells = len(widths) // runs, dict[int, list[Ints]](), workers.LIMITS.cells
+    for run in range(runs):
+        rows = np.flatnonzero(widths[run * topics : (run + 1) * topics]) + run * topics
+        for part in by_width(widths[rows]):
+            width = int(widths[rows[part]].max(initial=0))
+            waiting = together.setdefault(width, [])
+            if waiting and (sum(map(len, waiting)) + len(part)) * width > cells:
+                yield np.concatenate(waiting)
+                waiting.clear()
+            waiting.append(rows[part])
+    yield from (np.concatenate(waiting) for waiting in together.values())
+
+
+def blocks(lists: list[Lists], other: Lists, ones: Iterable[int]) -> Iterator[list[int]]:
+    """Runs in blocks of bounded size, as lists beside those of the other run."""
+    block: list[int] = []
+    cells, limit, longest = 0, workers.LIMITS.cells, int(other.counts.max(initial=0))
+    for one in ones:
+        size = len(other.counts) * max(longest, int(lists[one].counts.max(initial=0)))
+        if block and cells + size > limit:
+            yield block
+            block, cells = [], 0
+        block.append(one)
+        cells += size
+    yield block
+
+
+def rank_biased_overlap(one: Lists, other: Lists, documents: int, p: float, ties: Ties) -> Floats:
+    """3 × topics: rank-biased overlap, extrapolated; and its bounds, whatever stands below the ends of the lists. nan
+    where a list is empty.
+
+    documents  how many there are
+    p          persistence, between 0 and 1
+    ties       `a`: the means over all orders of tied documents; `b`: what is shared, as a share of what a list with
+               these ties agrees with itself; `w`: tied documents share the rank of the first
+
+    Webber, Moffat & Zobel, TOIS 2010, equation 32; `b` and `w` as Corsi & Urbano, SIGIR 2024. Of lists of different
+    lengths with ties they extrapolate by a product of means, which is not the mean over orders: `a` is.
+    """
+    return Pairs.of([one], other, place_of(other, documents)).overlaps(p, ties)
+
+
+@lru_cache(maxsize=8)
+def _series(p: float, width: int) -> tuple[Floats, Floats, Floats]:
+    """(1 − p) p^(d − 1) of the depths; and of n, from 0 to twice as many: Σ_{d ≤ n} p^d / d and Σ_{d ≤ n} p^d."""
+    depth, twice = np.arange(1.0, width + 1), np.arange(1.0, 2 * width + 1)
+    shares = np.zeros(2 * width + 1)
+    np.cumsum(p**twice / twice, out=shares[1:])
+    powers: NDArray[Any] = p * (1 - p ** np.arange(2 * width + 1)) / (1 - p)
+    return (1 - p) * p ** (depth - 1), shares, powers
+
+
+def _overlap(some: _Some, p: float, ties: Ties) -> Floats:
+    s, l, common = some.short, some.long, some.common  # noqa: E741
+    depth = np.arange(1.0, some.width + 1)
+    weight, shares, powers = _series(p, some.width)
+    norm = some.norms(ties)
+    agreed = some.shared() / norm
+    at_short = agreed[np.arange(len(s)), s - 1]
+    weighted = weight * agreed
+    if int(l.min()) < some.width:
+        weighted *= depth <= l[:, None]
+    least = weighted.sum(1)
+    rest = np.zeros((2, 1))
+    uneven = np.flatnonzero(s < l)
+    if len(uneven):
+        # Unseen documents of the shorter list: as many as agreed so far are the longer one's, at its ranks.
+        beyond = (depth > s[uneven, None]) & (depth <= l[uneven, None])
+        extrapolated = best = np.where(beyond, depth - s[uneven, None], 0.0)
+        below = norm if len(norm) == 1 else norm[uneven]
+        if ties == "b":
+            extrapolated, best = extrapolated * some.unmatched_mean(uneven), some.best_unmatched(best, uneven)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sums = extrapolated * at_short[uneven, None] / below, best / below
+        rest = np.zeros((2, len(s)))
+        rest[:, uneven] = [(weight * np.where(beyond, part, 0.0)).sum(1) for part in sums]
+    ends = (common + (l - s) * at_short) / l * p**l
+    odds = min((1 - p) / p, LARGEST_ODDS)
+    low = least + odds * common * (-math.log1p(-p) - shares[l])
+    full = l + s - common  # the first depth at which all could be shared
+    tail = 2 * (powers[full] - powers[l]) + (common - l - s) * (shares[full] - shares[l])
+    return np.stack([least + rest[0] + ends, low, least + rest[1] + odds * tail + p**full])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Some:
+    """Some pairs of lists that are not empty, the shorter and the longer list of each.
+
+    rows         which pairs
+    width        the length of the longest list
+    short, long  their lengths
+    swapped      whether the shorter list is the other run's
+    common       how many documents both lists have
+    row          documents that both have: whose they are
+    first, last  documents that both have: where their ties begin and end, 2 × documents, in the shorter list and in the
+                 longer one
+    """
+
+    pairs: Pairs
+    rows: Ints
+    width: int
+    short: Ints
+    long: Ints
+    swapped: Bools
+    common: Ints
+    row: Ints
+    first: Ints
+    last: Ints
+
+    @classmethod
+    def of(cls, pairs: Pairs, rows: Ints, ties: Ties) -> _Some:
+        common, first = pairs.counts[rows], pairs.first
+        last = first if ties == "w" else pairs.last
+        if len(rows) < len(pairs.counts):
+            inside = positions_of(pairs.counts, rows)
+            first, last = first[:, inside], last[:, inside]
+        counts = np.stack([pairs.one.counts[rows], pairs.other.counts[rows]])
+        swapped, row = counts[0] > counts[1], np.repeat(np.arange(len(rows)), common)
+        if swapped.any():
+            first, last = (np.where(swapped[row], part[::-1], part) for part in (first, last))
+        short, long = counts.min(0), counts.max(0)
+        return cls(pairs, rows, int(long.max()), short, long, swapped, common, row, first, last)
+
+    def table(self, number: int, name: str, some: Ints | None = None) -> Floats:
+        """pairs × depths: a column of the shorter lists (0) or the longer ones (1), of all pairs or of some."""
+        rows, swapped = (self.rows, self.swapped) if some is None else (self.rows[some], self.swapped[some])
+        one, other = self.pairs.one, self.pairs.other
+        own, theirs = (one, other) if number == 0 else (other, one)
+        if not swapped.any():
+            return own.table(name, rows, self.width)
+        if swapped.all():
+            return theirs.table(name, rows, self.width)
+        table = np.empty((len(rows), self.width))
+        table[~swapped] = own.table(name, rows[~swapped], self.width)
+        table[swapped] = theirs.table(name, rows[swapped], self.width)
+        return table
+
+    def shared(self) -> Floats:
+        """pairs × depths: how much of the two lists is shared down to each depth.
+
+        A document is there whole in both, or in part in one of them or in both: counted by depth, so that a tie of a
+        million takes no more than a million untied.
+        """
+        (first, other_first), (last, other_last) = self.first, self.last
+        total = np.cumsum(self._cells(np.maximum(last, other_last)), axis=1).astype(np.float64)
+        for begin, end, parts in (
+            (np.maximum(first, other_last), last, [0]),
+            (np.maximum(other_first, last), other_last, [1]),
+            (self.first.max(0), self.last.min(0), [0, 1]),
+        ):
+            tied = np.flatnonzero(begin < end)
+            if len(tied):
+                some = np.flatnonzero(np.bincount(self.row[tied], minlength=len(self.rows)))
+                shares = [self.table(number, "share", some) for number in parts]
+                share = shares[0] if len(shares) == 1 else shares[0] * shares[1]
+                standing = self._cells(begin, tied) - self._cells(end, tied)
+                total[some] += share * np.cumsum(standing[some], axis=1)
+        return total
+
+    def norms(self, ties: Ties) -> Floats:
+        """pairs × depths, or one row for all: how much could be shared."""
+        if ties == "w":
+            could: Floats = (self.table(0, "visible") + self.table(1, "visible")) / 2
+        elif ties == "b":
+            could = np.sqrt(self.table(0, "squares") * self.table(1, "squares"))
+        else:
+            could = np.arange(1.0, self.width + 1)[None]
+        return could
+
+    def unmatched_mean(self, some: Ints) -> Floats:
+        """pairs × depths, of some: how much is there, on average, of the documents of the longer list that the shorter
+        one lacks and that have begun."""
+        begun, whole = (np.cumsum(self._cells(part[1])[some], axis=1) for part in (self.first, self.last))
+        there = whole + self.table(1, "share", some) * (begun - whole)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean: Floats = (np.arange(1.0, self.width + 1) - there) / (self.table(1, "visible", some) - begun)
+        return mean
+
+    def best_unmatched(self, unseen: Floats, some: Ints) -> Floats:
+        """pairs × depths, of some: how much so many unseen documents of the shorter list can share with the longer
+        one."""
+        whole = self.table(1, "ended", some) - np.cumsum(self._cells(self.last[1])[some], axis=1)
+        best: Floats = np.minimum(unseen, whole)
+        best += np.maximum(unseen - whole, 0) * self.table(1, "share", some)
+        return best
+
+    def _cells(self, depth: Ints, some: Ints | None = None) -> Ints:
+        """pairs × depths: how many documents, or how many of some, have this depth."""
+        row, depth = (self.row, depth) if some is None else (self.row[some], depth[some])
+        cells: Ints = np.bincount(row * self.width + depth, minlength=len(self.rows) * self.width)
+        return cells.reshape(len(self.rows), self.width)

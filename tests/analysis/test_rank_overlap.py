@@ -1,0 +1,282 @@
+"""Rank-biased overlap by hand, by loops and by another tool, Kendall's τ by scipy, and runs pair by pair."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+import gradedeval
+from gradedeval.analysis.kendall import kendall_taus
+from gradedeval.analysis.rank_overlap import Lists, rank_biased_overlap
+from gradedeval.kernel.parallel import workers
+from gradedeval.kernel.parallel.workers import Limits
+from gradedeval.questions.agreement import NUMBERS, TIES
+
+Groups = list[list[int]]
+Run = dict[str, dict[str, float]]
+
+
+def lists(groups: Groups) -> Lists:
+    """One ranking: groups of tied documents."""
+    ends = np.cumsum([len(group) for group in groups])
+    sizes = [len(group) for group in groups]
+    first, last = np.repeat(ends - sizes, sizes), np.repeat(ends - 1, sizes)
+    return Lists(np.array([one for group in groups for one in group]), ends[-1:], first, last)
+
+
+def together(alone: list[Lists], documents: int) -> Lists:
+    """Rankings of several topics; a document of a topic has a number of its own."""
+    numbers = np.concatenate([one.document + documents * topic for topic, one in enumerate(alone)])
+    columns = zip(*((one.counts, one.first, one.last) for one in alone), strict=True)
+    return Lists(numbers, *map(np.concatenate, columns))
+
+
+def by_loops(one: Groups, other: Groups, p: float, ties: str) -> tuple[float, float, float]:
+    """As the papers define it: how much of each document is there at each depth."""
+    places = []
+    for groups in (one, other):
+        at, place = 0, {}
+        for group in groups:
+            place |= dict.fromkeys(group, (at, at + len(group) - 1))
+            at += len(group)
+        places.append(place)
+    short, long = sorted(places, key=len)
+    common, unique = short.keys() & long.keys(), [one for one in long if one not in short]
+
+    def there(place: tuple[int, int], depth: int) -> float:
+        first, last = place
+        return float(depth >= first) if ties == "w" else min(1.0, max(0.0, (depth - first + 1) / (last - first + 1)))
+
+    agreed, low, high = [], [], []
+    for depth in range(len(long)):
+        mine = [there(place, depth) for place in long.values()]
+        theirs = [there(place, depth) for place in short.values()] if depth < len(short) else [1.0] * (depth + 1)
+        squares = math.sqrt(sum(one * one for one in mine) * sum(one * one for one in theirs))
+        norm = {"w": (sum(mine) + sum(theirs)) / 2, "a": depth + 1, "b": squares}[ties]
+        shared = sum(there(short[one], depth) * there(long[one], depth) for one in common)
+        extra = best = 0.0
+        if depth >= len(short):
+            unseen = depth + 1 - len(short)
+            parts = [there(long[one], depth) if ties == "b" else 1.0 for one in unique if there(long[one], depth)]
+            extra = unseen * agreed[len(short) - 1] * sum(parts) / len(parts)
+            best = sum(parts[:unseen])
+        agreed.append((shared + extra) / norm)
+        low.append(shared / norm)
+        high.append((shared + best) / norm)
+    s, l, x = len(short), len(long), len(common)  # noqa: E741
+    weights = [(1 - p) * p**depth for depth in range(l)]
+    sums = [sum(map(math.prod, zip(weights, part, strict=True))) for part in (agreed, low, high)]
+    end = (x + (l - s) * agreed[s - 1]) / l * p**l
+    below = (1 - p) / p * x * (-math.log(1 - p) - sum(p**depth / depth for depth in range(1, l + 1)))
+    full = l + s - x
+    above = sum((2 * depth - l - s + x) / depth * p**depth for depth in range(l + 1, full + 1))
+    return sums[0] + end, sums[1] + below, sums[2] + (1 - p) / p * (above + p ** (full + 1) / (1 - p))
+
+
+def drawn(draw: random.Random, tied: bool) -> Groups:
+    """A random ranking."""
+    docnos, groups = draw.sample(range(40), draw.randint(1, 25)), []
+    while docnos:
+        size = draw.choice([1, 1, 2, 3]) if tied else 1
+        groups.append(docnos[:size])
+        docnos = docnos[size:]
+    return groups
+
+
+@pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.exhaustive)])
+def test_rank_biased_overlap_is_what_the_definition_gives(count: int) -> None:
+    draw = random.Random(count)
+    for number in range(count):
+        one, other = drawn(draw, number % 2 == 0), drawn(draw, number % 2 == 0)
+        p, ties = draw.choice([0.5, 0.8, 0.9, 0.98]), TIES[number % 3]
+        found = rank_biased_overlap(lists(one), lists(other), 40, p, ties)[:, 0]
+        assert found == pytest.approx(by_loops(one, other, p, ties), abs=1e-12)
+        assert found == pytest.approx(rank_biased_overlap(lists(other), lists(one), 40, p, ties)[:, 0], abs=1e-12)
+        assert found[1] - 1e-12 <= found[0] <= found[2] + 1e-12
+
+
+def as_defined(one: list[int], other: list[int], p: float) -> float:
+    """Extrapolated RBO without ties, by sets: equation 32 of Webber, Moffat & Zobel, TOIS 2010."""
+    short, long = sorted((one, other), key=len)
+    s, l = len(short), len(long)  # noqa: E741
+    overlap = [len({*short[:depth]} & {*long[:depth]}) for depth in range(l + 1)]
+    total = sum(overlap[depth] / depth * p**depth for depth in range(1, l + 1))
+    total += sum(overlap[s] * (depth - s) / (s * depth) * p**depth for depth in range(s + 1, l + 1))
+    return (1 - p) / p * total + ((overlap[l] - overlap[s]) / l + overlap[s] / s) * p**l
+
+
+def orders(groups: Groups) -> list[list[int]]:
+    """All orders of tied documents."""
+    parts = itertools.product(*map(itertools.permutations, groups))
+    return [[one for part in order for one in part] for order in parts]
+
+
+def few_orders(*rankings: Groups) -> bool:
+    return math.prod(math.factorial(len(group)) for groups in rankings for group in groups) <= 24
+
+
+@pytest.mark.parametrize("count", [150, pytest.param(1000, marks=pytest.mark.exhaustive)])
+def test_rank_biased_overlap_of_many_lists_is_that_of_equation_32(count: int) -> None:
+    """Half of them with ties: the mean over all orders."""
+    draw, pairs = random.Random(32), []
+    while len(pairs) < count:
+        tied = len(pairs) % 2 == 1
+        pair = drawn(draw, tied), drawn(draw, tied)
+        if not tied or few_orders(*pair):
+            pairs.append(pair)
+    p = draw.choice([0.5, 0.8, 0.9, 0.98])
+    sides = [together([lists(groups) for groups in each], 40) for each in zip(*pairs, strict=True)]
+    found = rank_biased_overlap(*sides, 40 * len(pairs), p, "a")[0]
+    for value, (one, other) in zip(found.tolist(), pairs, strict=True):
+        values = [as_defined(mine, theirs, p) for mine in orders(one) for theirs in orders(other)]
+        assert value == pytest.approx(np.mean(values), abs=1e-12)
+
+
+@pytest.mark.parametrize("count", [100, pytest.param(1000, marks=pytest.mark.exhaustive)])
+def test_rank_biased_overlap_equals_the_package_rbo(count: int) -> None:
+    rbo = pytest.importorskip("rbo")
+    draw = random.Random(count)
+    for _ in range(count):
+        one, other = drawn(draw, False), drawn(draw, False)
+        flat = ([group[0] for group in one], [group[0] for group in other])
+        theirs = rbo.RankingSimilarity(*flat).rbo_ext(p=0.9)
+        assert rank_biased_overlap(lists(one), lists(other), 40, 0.9, "a")[0, 0] == pytest.approx(theirs, abs=1e-12)
+
+
+@pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.exhaustive)])
+def test_ties_are_the_mean_over_all_orders(count: int) -> None:
+    """Of the overlap and of both its bounds, also where one list is longer than the other."""
+    draw = random.Random(7)
+    for _ in range(count):
+        rankings: list[Groups] = []
+        while not (rankings and few_orders(*rankings)):
+            rankings = [drawn(draw, True), drawn(draw, True)]
+        each = [[[[one] for one in order] for order in orders(groups)] for groups in rankings]
+        values = [rank_biased_overlap(lists(one), lists(other), 40, 0.8, "a")[:, 0]
+                  for one in each[0] for other in each[1]]  # fmt: skip
+        found = rank_biased_overlap(lists(rankings[0]), lists(rankings[1]), 40, 0.8, "a")[:, 0]
+        assert found == pytest.approx(np.mean(values, axis=0), abs=1e-12)
+
+
+def test_a_tie_of_twice_as_many_documents_takes_no_more_than_twice_the_memory() -> None:
+    def peak(size: int) -> int:
+        one, other = (lists([random.Random(seed).sample(range(size), size)]) for seed in range(2))
+        tracemalloc.start()
+        rank_biased_overlap(one, other, size, 0.9, "a")
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    assert peak(2000) < 2.2 * peak(1000)
+
+
+def test_one_deep_topic_does_not_widen_the_others() -> None:
+    """Topics are cut into blocks by their length; each has the numbers that it has alone."""
+    draw = random.Random(3)
+    groups = [(drawn(draw, True), drawn(draw, True)) for _ in range(30)]
+    groups.insert(7, tuple([draw.sample(range(2000), 2000)] for _ in range(2)))  # type: ignore[arg-type]
+    alone = [rank_biased_overlap(lists(one), lists(other), 2000, 0.9, "b")[:, 0] for one, other in groups]
+    pair = together([lists(one) for one, _ in groups], 2000), together([lists(other) for _, other in groups], 2000)
+    for cells in (1 << 18, 100, 1):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(workers, "LIMITS", Limits(cells=cells))
+            found = rank_biased_overlap(*pair, 2000 * len(groups), 0.9, "b")
+        assert found == pytest.approx(np.array(alone).T, abs=1e-12)
+
+
+def test_by_hand() -> None:
+    """Two lists of two that are turned around: agreement 0 at depth 1, and 1 from depth 2 on."""
+    found = rank_biased_overlap(lists([[1], [2]]), lists([[2], [1]]), 3, 0.9, "a")[:, 0]
+    assert found[0] == pytest.approx(0.9)
+    assert found[2] == pytest.approx(0.9)
+    assert found[1] == pytest.approx(0.1 * 0.9 + 0.1 / 0.9 * 2 * (math.log(10) - 0.9 - 0.81 / 2))
+
+
+def test_kendalls_tau_is_that_of_scipy() -> None:
+    draw = np.random.default_rng(5)
+    for _ in range(30):
+        groups = int(draw.integers(1, 5))
+        group = np.sort(draw.integers(0, groups, 40))
+        one, other = (draw.integers(0, int(draw.choice([2, 5, 60])), 40) for _ in range(2))
+        found = kendall_taus(group, one, other, groups)
+        for number in range(groups):
+            inside = group == number
+            expected = kendalltau(one[inside], other[inside]).statistic if inside.sum() > 1 else math.nan
+            assert found[number] == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize("ties", [1, 4, 10_000])
+@pytest.mark.parametrize("size", [1, 31, 33, 1000, 1025, pytest.param(5000, marks=pytest.mark.exhaustive)])
+def test_kendalls_tau_of_groups_of_any_size(size: int, ties: int) -> None:
+    """Blocks of 32, numbers of ten bits and those beyond: an empty group, one of this size, and two small ones."""
+    draw = np.random.default_rng(size)
+    group = np.repeat([1, 2, 4], [size, 40, 3])
+    one, other = (draw.permutation(len(group)) // ties for _ in range(2))
+    found = kendall_taus(group, one, other, 5)
+    for number in range(5):
+        inside = group == number
+        expected = kendalltau(one[inside], other[inside]).statistic if inside.sum() > 1 else math.nan
+        assert found[number] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def some_run(draw: random.Random) -> Run:
+    """Some topics, of any length, with few ties or many."""
+    levels = draw.choice([2, 10, 10_000])
+    return {
+        topic: {f"d{one}": draw.randrange(levels) / 4 for one in draw.sample(range(60), draw.randint(1, 50))}
+        for topic in ("t1", *(topic for topic in ("t2", "t3", "t4") if draw.random() < 0.7))
+    }
+
+
+def groups_of(documents: dict[str, float]) -> Groups:
+    """The documents of a topic from the best, those that are tied together."""
+    ordered = sorted(documents.items(), key=lambda item: (item[1], item[0]), reverse=True)
+    groups = itertools.groupby(ordered, key=lambda item: item[1])
+    return [[int(docno[1:]) for docno, _ in group] for _, group in groups]
+
+
+def plainly(one: dict[str, float], other: dict[str, float], at: int, p: float, ties: str) -> list[float]:
+    """The numbers of one topic of two runs, document by document."""
+    groups = groups_of(one), groups_of(other)
+    firsts = [[docno for _, docno in sorted(((score, docno) for docno, score in run.items()), reverse=True)][:at]
+              for run in (one, other)]  # fmt: skip
+    both = sorted(one.keys() & other.keys())
+    scores = [[run[docno] for docno in both] for run in (one, other)]
+    tau = kendalltau(*scores).statistic if len(both) > 1 else math.nan
+    rbo, low, high = by_loops(*groups, p, ties)
+    overlap = len({*firsts[0]} & {*firsts[1]}) / max(map(len, firsts))
+    return [rbo, low, high, high - low, overlap, tau, len(both)]
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+@pytest.mark.parametrize("count", [4, pytest.param(60, marks=pytest.mark.exhaustive)])
+def test_runs_in_blocks_have_the_numbers_of_their_topics_one_by_one(count: int) -> None:
+    """Missing topics, short lists, ties; in blocks of any size, and more with one run than are looked up together."""
+    draw = random.Random(31)
+    for number in range(count):
+        runs = {f"r{run}": some_run(draw) for run in range(6)}
+        at, p, ties = draw.choice([1, 10, 100]), draw.choice([0.5, 0.9, 0.98]), TIES[number % 3]
+        frames = []
+        for cells, together in ((1 << 18, 64), (1000, 2), (150, 1), (1, 64)):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(workers, "LIMITS", Limits(cells=cells))
+                patch.setattr(sys.modules["gradedeval.questions.agreement"], "TOGETHER", together)
+                frames.append(gradedeval.agreement(runs, at=at, persistence=p, rbo_ties=ties).frame)
+        for row in frames[0].to_dict("records"):
+            expected = plainly(runs[row["run"]][row["topic"]], runs[row["other"]][row["topic"]], at, p, ties)
+            assert [row[name] for name in NUMBERS] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+        for frame in frames:
+            assert [list(row) for row in frame[["run", "other"]].drop_duplicates().to_numpy()] == [
+                [f"r{one}", f"r{other}"] for other in range(6) for one in range(other)
+            ]
+            assert (frame.groupby(["run", "other"], sort=False)["rbo"].diff().dropna() >= 0).all()
+            keyed = [one.sort_values(["run", "other", "topic"])[list(NUMBERS)] for one in
+                     (frame, frames[0])]  # fmt: skip
+            assert keyed[0].to_numpy() == pytest.approx(keyed[1].to_numpy(), abs=1e-12, nan_ok=True)

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import InputError, failure, flag, url_place
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure, intent_aware
-from gradedeval.kernel.measures.notation import IA, LONGEST, Spelling, read_notation, several, split_words, too_long
+from gradedeval.kernel.measures.notation import (
+    IA,
+    LONGEST,
+    Spelling,
+    plain_value,
+    read_notation,
+    several,
+    split_words,
+    too_long,
+)
 from gradedeval.kernel.measures.table import MEASURES
 from gradedeval.kernel.trec.stream import is_url, will_read
 
@@ -201,7 +210,7 @@ def _cut(measure: Measure, cutoff: int | None) -> Measure:
     """The measure with the cutoff, where it has none and takes one."""
     if cutoff is None or measure.cutoff is not None or measure.definition.cutoff == "none":
         return measure
-    return replace(measure @ cutoff, asked=tuple(f"{way}@{cutoff}" for way in measure.asked))
+    return replace(measure @ cutoff, asked=tuple(f"{way}@{int(cutoff)}" for way in measure.asked))
 
 
 def _labelled_at(cutoff: int | None, word: str, table: Mapping[str, Measure]) -> list[Measure]:
@@ -212,7 +221,7 @@ def _labelled_at(cutoff: int | None, word: str, table: Mapping[str, Measure]) ->
         if cutoff is None:
             raise
         try:
-            return _labelled(f"{word}@{cutoff}", table)  # of those that have to have one
+            return _labelled(f"{word}@{plain_value(cutoff)}", table)  # of those that have to have one
         except InputError:
             pass  # what is wrong with the word as it was written is of more use
         raise

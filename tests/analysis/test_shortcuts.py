@@ -1,0 +1,131 @@
+"""What is found in few steps where judging is concerned, against the long way to the same."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradedeval.analysis.completions import Ceilings, largest_ratio
+from gradedeval.analysis.flips import Judging, Part, Reread, judge, values_of
+from gradedeval.analysis.ranked_runs import rank_runs
+from gradedeval.analysis.score_matrix import scores_of, shared_topics, to_matrix
+from gradedeval.arrays import Floats, Ints
+from gradedeval.kernel.scoring.scores import Scores
+
+TOPICS = ("1", "2", "3")
+
+
+def evaluated(seed: int, measures: str, length: int = 40) -> Scores:
+    """Three runs of the same documents in other orders, a third of them judged."""
+    draw = random.Random(seed)
+    docnos = [f"d{number}" for number in range(60)]
+    qrels = {topic: {docno: draw.randint(0, 2) for docno in draw.sample(docnos, 20)} for topic in TOPICS}
+    runs = {
+        name: {
+            topic: {docno: float(length - rank) for rank, docno in enumerate(draw.sample(docnos, length))}
+            for topic in TOPICS
+        }
+        for name in "abc"
+    }
+    scores = scores_of(runs, qrels, measures, None, {"top_grade": 2})
+    assert isinstance(scores, Scores)
+    return scores
+
+
+def reread_of(scores: Scores) -> Reread:
+    reread = Reread.of(scores)
+    assert reread is not None
+    return reread
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_cells_asked_for_one_by_one_give_the_largest_ratio(parts: int) -> None:
+    draw = np.random.default_rng(parts)
+    shape = (6, 5)
+    for _ in range(200):
+        exact = [draw.normal(size=shape) for _ in range(parts)]
+        least = [draw.integers(0, 4, shape).astype(np.float64).cumsum(1) for _ in range(parts)]
+        most = [whole + np.arange(5) * draw.integers(0, 3) for whole in least]
+        ceilings = [cells + draw.random(shape) for cells in exact]
+        for ceiling, cells in zip(ceilings, exact, strict=True):
+            ceiling[:, 0] = cells[:, 0]
+
+        def asked(part: int, rows: Ints, cells: Ints, exact: list[Floats] = exact) -> Floats:
+            return exact[part][rows, cells]
+
+        def lazy(enough: Floats, of: Any = (ceilings, least, most, asked)) -> Floats:
+            bounds, low, high, cells = of
+            sure = [np.zeros(shape, dtype=bool) for _ in bounds]
+            for known in sure:
+                known[:, 0] = True
+            return Ceilings([bound.copy() for bound in bounds], low, high, cells, sure).largest_ratio(enough)
+
+        largest = largest_ratio(np.zeros(6), exact, least, most)
+        assert (lazy(np.full(6, np.nan)) == largest).all()
+        enough = draw.normal(size=6)
+        found = lazy(enough)
+        assert (np.minimum(found, enough) == np.minimum(largest, enough)).all()
+
+
+@pytest.mark.parametrize("measure", ["ap", "ap@7", "ap(norm=k)@7", "sp", "ap(rel=2)"])
+def test_precisions_are_those_of_the_measure(measure: str) -> None:
+    for seed in range(5):
+        scores = evaluated(seed, measure)
+        reread, draw = reread_of(scores), np.random.default_rng(seed)
+        (part,) = reread.parts("a", TOPICS) or ()
+        found = judge(reread.scorer, 0, [part], {})
+        assert found.precise is not None
+        numbers = [draw.permutation(part.number[part.number > 0])[:size] for size in (0, 1, 5, 30, 1000)]
+        cells = [part.cells(some) for some in numbers]
+        expected = values_of(reread.scorer, 0, part, map(part.choice, numbers), found.ceiling)
+        for (rows, values), wanted, some in zip(
+            found.precise[0].scores(cells, found.ceiling), expected, numbers, strict=True
+        ):
+            known = dict(zip(part.choice(some)[0].tolist(), wanted.tolist(), strict=True))
+            assert dict(zip(rows.tolist(), values.tolist(), strict=True)).items() <= known.items()
+
+
+def test_first_documents_are_scored_as_by_the_measure() -> None:
+    reread = reread_of(evaluated(3, "ap"))
+    (part,) = reread.parts("b", TOPICS) or ()
+    found = judge(reread.scorer, 0, [part], {})
+    seen, rows, tried = found.seen[0], np.arange(3), np.arange(12)
+    assert found.precise is not None
+    each = found.precise[0].down_to(seen, tried, 1.0)
+    for number in tried.tolist():
+        (wanted,) = values_of(reread.scorer, 0, part, [(rows, seen & (seen.cumsum(1) <= number))], 1.0)
+        assert (each[:, number] == wanted).all()
+
+
+@pytest.mark.parametrize("measure", ["ap", "ap(norm=k)@7", "gap", "gap@9", "gm_ap"])
+def test_lowest_scores_beside_others_are_those_of_their_bounds(measure: str) -> None:
+    reread = reread_of(evaluated(1, measure))
+    (part,) = reread.parts("a", TOPICS) or ()
+    rows, missed = np.array([0, 1, 2]), np.array([0, 3, 17])
+    for shift in range(3):
+        missed = np.roll(missed, shift)
+        lowest = reread.scorer.lowest_beside(part.batch, 0, rows, missed)
+        assert lowest is not None
+        low, score, _ = reread.scorer.bounds_beside(part.batch, 0, missed)
+        assert (np.minimum(lowest, score) == low).all()
+
+
+def test_runs_that_are_ranked_need_not_be_read_again() -> None:
+    scores = evaluated(2, "ap err@5")
+    read = reread_of(scores)
+    ranked = Reread.of_runs(read.scorer, scores.sources, rank_runs(scores.sources, read.scorer.grader))
+    assert ranked is not None
+    for run in "abc":
+        parts = [(reread.parts(run, TOPICS) or [])[0] for reread in (read, ranked)]
+        one, other = (_by_name(part) for part in parts)
+        assert one == other
+    paired = shared_topics(to_matrix(scores), "ap")
+    asked = [("a", "b", paired, 0.01), ("b", "c", paired, 0.3)]
+    assert Judging(read).flips(asked) == Judging(ranked).flips(asked)
+
+
+def _by_name(part: Part) -> dict[str, tuple[list[int], list[bool]]]:
+    return {name: (part.batch.codes[row].tolist(), part.unjudged[row].tolist()) for row, name in enumerate(part.names)}

@@ -21,3 +21,15 @@ def test_a_row_of_the_benchmark_runs_on_a_small_workload(row: str, tmp_path: Pat
     done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=False)
     assert done.returncode == 0, done.stderr
     assert (" ms\n" if row == "loop" else " MiB ") in done.stdout
+
+
+@pytest.mark.exhaustive
+def test_the_benchmark_of_questions_runs_on_samples(tmp_path: Path) -> None:
+    samples = SPEED.parents[2] / "qrels_samples"
+    files = ["--runs", str(samples / "rivers-[bd]*.run"), "--qrels", str(samples / "rivers.qrels")]
+    command = [sys.executable, str(SPEED.with_name("questions.py")), "--folder", str(tmp_path), "--rounds", "1", *files]
+    done = subprocess.run(
+        [*command, "--only", "lint pr"], capture_output=True, text=True, env=environment(), check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == ["eval", "lint", "lint", "pr"]

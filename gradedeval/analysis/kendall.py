@@ -136,7 +136,7 @@ def _inside(block: Ints, at: Ints, value: Ints, blocks: int) -> Ints:
     at  where an item is in its block, by the last bits; each block is filled from its begin
     """
     table = np.full((1 << BITS, blocks), np.iinfo(np.int16).max, dtype=np.int16)
-    table[at & ((1 << BITS) - 1), block] = value
+    table.ravel()[(at & ((1 << BITS) - 1)) * blocks + block] = value.astype(np.int16)
     more = np.zeros(table.shape, dtype=np.uint8)
     for step in range(1, 1 << BITS):
         more[step:] += (table[:-step] > table[step:]).view(np.uint8)

@@ -136,13 +136,15 @@ class Pairs:
     def of(cls, runs: Sequence[Lists], other: Lists, place: Ints) -> Pairs:
         """place  documents: where the other run has each, −1 where it lacks it"""
         sides = _Side.in_turn(runs), _Side.again(other, len(runs))
-        there = place[sides[0].column("document")]
+        there = place.take(sides[0].column("document"), mode="clip")  # "raise" would look at each number twice
         mine = np.flatnonzero(there >= 0)
-        theirs = there[mine]
+        theirs = there[mine].astype(np.int64)
         counts = np.diff(np.searchsorted(mine, sides[0].begin), append=len(mine))
-        first, last = (
-            np.stack([sides[0].column(name)[mine], sides[1].column(name)[theirs]]) for name in ("first", "last")
-        )
+        first: Ints = np.empty((2, len(mine)), dtype=np.int32)
+        last = np.empty_like(first)
+        for name, both in (("first", first), ("last", last)):
+            for side, at, column in zip(sides, (mine, theirs), both, strict=True):
+                side.column(name).take(at, out=column, mode="clip")
         return cls(*sides, counts, mine, theirs, first, last)
 
     @property
@@ -199,9 +201,12 @@ def _by_run_and_width(widths: Ints, runs: int) -> Iterator[Ints]:
 
 
 def blocks(lists: list[Lists], other: Lists, ones: Iterable[int]) -> Iterator[list[int]]:
-    """Runs in blocks of bounded size, as lists beside those of the other run."""
+    """Runs in blocks of bounded size, as lists beside those of the other run.
+
+    A quarter of what memory is bounded by: larger arrays would be given back to the system and asked for again.
+    """
     block: list[int] = []
-    cells, limit, longest = 0, workers.LIMITS.cells, int(other.counts.max(initial=0))
+    cells, limit, longest = 0, workers.LIMITS.cells // 4, int(other.counts.max(initial=0))
     for one in ones:
         size = len(other.counts) * max(longest, int(lists[one].counts.max(initial=0)))
         if block and cells + size > limit:
@@ -242,11 +247,12 @@ def _overlap(some: _Some, p: float, ties: Ties) -> Floats:
     depth = np.arange(1.0, some.width + 1)
     weight, shares, powers = _series(p, some.width)
     norm = some.norms(ties)
-    agreed = some.shared() / norm
+    agreed = some.shared()
+    agreed /= norm
     at_short = agreed[np.arange(len(s)), s - 1]
     weighted = weight * agreed
-    if int(l.min()) < some.width:
-        weighted *= depth <= l[:, None]
+    ending = np.flatnonzero(l < some.width)
+    weighted[ending] *= depth <= l[ending, None]
     least = weighted.sum(1)
     rest = np.zeros((2, 1))
     uneven = np.flatnonzero(s < l)
@@ -258,9 +264,11 @@ def _overlap(some: _Some, p: float, ties: Ties) -> Floats:
         if ties == "b":
             extrapolated, best = extrapolated * some.unmatched_mean(uneven), some.best_unmatched(best, uneven)
         with np.errstate(divide="ignore", invalid="ignore"):
-            sums = extrapolated * at_short[uneven, None] / below, best / below
+            sums = [extrapolated * at_short[uneven, None] / below, best / below]
+        if ties == "b":  # above the end of the shorter list the mean may be of nothing
+            sums = [np.where(beyond, part, 0.0) for part in sums]
         rest = np.zeros((2, len(s)))
-        rest[:, uneven] = [(weight * np.where(beyond, part, 0.0)).sum(1) for part in sums]
+        rest[:, uneven] = [(weight * part).sum(1) for part in sums]
     ends = (common + (l - s) * at_short) / l * p**l
     odds = min((1 - p) / p, LARGEST_ODDS)
     low = least + odds * common * (-math.log1p(-p) - shares[l])
@@ -329,19 +337,21 @@ class _Some:
         million takes no more than a million untied.
         """
         (first, other_first), (last, other_last) = self.first, self.last
-        total = np.cumsum(self._cells(np.maximum(last, other_last)), axis=1).astype(np.float64)
-        for begin, end, parts in (
-            (np.maximum(first, other_last), last, [0]),
-            (np.maximum(other_first, last), other_last, [1]),
-            (self.first.max(0), self.last.min(0), [0, 1]),
+        total = np.cumsum(self._cells(self.row, self.last.max(0), len(self.rows)), axis=1).astype(np.float64)
+        for begin, end, numbers in (
+            (np.maximum(first, other_last), last, (0,)),
+            (np.maximum(other_first, last), other_last, (1,)),
+            (np.maximum(first, other_first), np.minimum(last, other_last), (0, 1)),
         ):
-            tied = np.flatnonzero(begin < end)
-            if len(tied):
-                some = np.flatnonzero(np.bincount(self.row[tied], minlength=len(self.rows)))
-                shares = [self.table(number, "share", some) for number in parts]
+            standing = np.flatnonzero(begin < end)
+            if len(standing):
+                row = self.row[standing]
+                some = np.flatnonzero(np.bincount(row, minlength=len(self.rows)))
+                row = np.searchsorted(some, row)
+                shares = [self.table(number, "share", some) for number in numbers]
                 share = shares[0] if len(shares) == 1 else shares[0] * shares[1]
-                standing = self._cells(begin, tied) - self._cells(end, tied)
-                total[some] += share * np.cumsum(standing[some], axis=1)
+                begun, ended = (self._cells(row, at[standing], len(some)) for at in (begin, end))
+                total[some] += share * np.cumsum(begun - ended, axis=1)
         return total
 
     def norms(self, ties: Ties) -> Floats:
@@ -357,7 +367,7 @@ class _Some:
     def unmatched_mean(self, some: Ints) -> Floats:
         """pairs × depths, of some: how much is there, on average, of the documents of the longer list that the shorter
         one lacks and that have begun."""
-        begun, whole = (np.cumsum(self._cells(part[1])[some], axis=1) for part in (self.first, self.last))
+        begun, whole = (np.cumsum(self._longer(part)[some], axis=1) for part in (self.first, self.last))
         there = whole + self.table(1, "share", some) * (begun - whole)
         with np.errstate(divide="ignore", invalid="ignore"):
             mean: Floats = (np.arange(1.0, self.width + 1) - there) / (self.table(1, "visible", some) - begun)
@@ -366,13 +376,15 @@ class _Some:
     def best_unmatched(self, unseen: Floats, some: Ints) -> Floats:
         """pairs × depths, of some: how much so many unseen documents of the shorter list can share with the longer
         one."""
-        whole = self.table(1, "ended", some) - np.cumsum(self._cells(self.last[1])[some], axis=1)
+        whole = self.table(1, "ended", some) - np.cumsum(self._longer(self.last)[some], axis=1)
         best: Floats = np.minimum(unseen, whole)
         best += np.maximum(unseen - whole, 0) * self.table(1, "share", some)
         return best
 
-    def _cells(self, depth: Ints, some: Ints | None = None) -> Ints:
-        """pairs × depths: how many documents, or how many of some, have this depth."""
-        row, depth = (self.row, depth) if some is None else (self.row[some], depth[some])
-        cells: Ints = np.bincount(row * self.width + depth, minlength=len(self.rows) * self.width)
-        return cells.reshape(len(self.rows), self.width)
+    def _longer(self, depth: Ints) -> Ints:
+        return self._cells(self.row, depth[1], len(self.rows))
+
+    def _cells(self, row: Ints, depth: Ints, rows: int) -> Ints:
+        """rows × depths: how many documents of each have this depth."""
+        cells: Ints = np.bincount(row * self.width + depth, minlength=rows * self.width)
+        return cells.reshape(rows, self.width)

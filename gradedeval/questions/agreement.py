@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 TIES: tuple[Ties, ...] = get_args(Ties)
 PERSISTENCE, AT, TOPICS = 0.9, 10, 10
-FEW_PAIRS = 64
+FEW_PAIRS = 400
 """Pairs of runs that are not worth the start of further processes."""
 TOGETHER = 64
 """Runs that are compared with one in turn: where that one has each document is looked up for all of them."""

@@ -697,11 +697,12 @@ def whole_name(word: str, names: Sequence[str]) -> str:
     return next((name for name, shown in short.items() if shown == word), word)
 
 
-def or_first(matrix: Matrix, baseline: str | None, *, told_from: int = 3) -> str:
-    """The baseline, or the first run where none is named: that is told at the prompt of so many runs; frames say it."""
+def or_first(matrix: Matrix, baseline: str | None, *, told_from: int = 3, named: bool = False) -> str:
+    """The baseline, or the first run where none is named: that is told at the prompt of so many runs, with its name
+    if the answer does not have it; frames say it."""
     if baseline is None and len(matrix.runs) >= told_from and at_prompt():
-        what = f"using the first run, {visible(matrix.runs[0])}, as baseline"
-        tell([Note(what, f"change it with {flag.baseline:RUN}")])
+        name = f", {visible(matrix.runs[0])}," if named else ""
+        tell([Note(f"using the first run{name} as baseline", f"change it with {flag.baseline:RUN}")])
     return matrix.runs[0] if baseline is None else baseline
 
 

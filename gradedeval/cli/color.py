@@ -21,8 +21,8 @@ def table(text: str) -> str:
 
 def _painted(lines: list[str]) -> Iterator[str]:
     inside = False
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        if line and following and _RULE.fullmatch(following):
+    for line, heads in zip(lines, _are_heads(lines), strict=True):
+        if heads:
             yield bold(line)
         elif _RULE.fullmatch(line):
             inside = True
@@ -30,6 +30,16 @@ def _painted(lines: list[str]) -> Iterator[str]:
         else:
             inside = inside and bool(line)
             yield _MARKED.sub(lambda found: bold(found[0]), line) if inside else verdict(line)
+
+
+def _are_heads(lines: list[str]) -> list[bool]:
+    """Whether each line is of the header of a table: between it and the rule none is blank, nor a rule."""
+    heads, under = list[bool](), False
+    for line in reversed(lines):
+        rule = _RULE.fullmatch(line) is not None
+        heads.append(under and bool(line) and not rule)
+        under = rule or heads[-1]
+    return heads[::-1]
 
 
 def bold(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.output import STDOUT, Described, ask_for, check_target, say_written, warn
+from gradedeval.cli.output import STDOUT, Described, ask_for, check_target, say_written, size_of, warn
 from gradedeval.errors import InputError, check_choice, did_you_mean, heard_by
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure
 from gradedeval.kernel.options import OPTIONS, numbers
@@ -133,12 +133,14 @@ class Command(Described):
                 files.will_write(file, flag)
             for flag, file in ((flag, file) for flag, file, does in named if does == READS):
                 files.will_read(file, flag)
+            written = [file for _, file, does in named if does == WRITES]
+            grown = {file: size_of(file) for _, file, does in named if does == GROWS}
             try:
                 found = super().invoke(ctx)
             except click.exceptions.Exit:  # of `check`, whose report is written
-                say_written(file for _, file, does in named if does != READS)
+                say_written(written, grown)
                 raise
-            say_written(file for _, file, does in named if does != READS)
+            say_written(written, grown)
             return found
 
 

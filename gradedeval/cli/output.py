@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal, TextIO
 
 import click
 
-from gradedeval.errors import InputError, visible
+from gradedeval.errors import InputError, plural, visible
 from gradedeval.kernel.formats.tables import PAGE, View, as_bytes
 from gradedeval.kernel.trec.stream import is_url
 
@@ -91,8 +91,14 @@ def say(text: str, kind: Literal["", "error", "note", "verdict", "page"] = "") -
         pass  # there is no stderr
 
 
-def say_written(files: Iterable[str]) -> None:
-    """On a terminal, say which files were written and how large they are; nothing with --quiet."""
+def size_of(file: str) -> int:
+    """How large a file is that may not be there."""
+    return os.path.getsize(file) if os.path.isfile(file) else 0
+
+
+def say_written(files: Iterable[str], grown: Mapping[str, int]) -> None:
+    """On a terminal, say which files were written and how large they are, and how many lines those have got that have
+    `grown` from a size; nothing with --quiet."""
     if sys.stderr is None or not sys.stderr.isatty() or asked_for("quiet"):
         return
     from gradedeval.kernel.trec.written import readable_size
@@ -100,6 +106,12 @@ def say_written(files: Iterable[str]) -> None:
     for file in files:
         if os.path.isfile(file):
             say(f"wrote {file}, {readable_size(file)}")
+    for file, size in grown.items():
+        if size_of(file) > size:
+            with open(file, "rb") as lines:
+                lines.seek(size)
+                count = len([line for line in lines if not line.isspace()])
+            say(f"appended {count} {plural(count, 'line')} to {file}")
 
 
 def warn(notes: Iterable[str]) -> None:

@@ -45,7 +45,7 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.cli.output import in_lines, show, warn, write
+from gradedeval.cli.output import STDOUT, columns_of, in_lines, show, warn, write
 from gradedeval.errors import InputError
 from gradedeval.kernel.formats import FORMATS, formats_for
 from gradedeval.kernel.formats.frames import InNotebook
@@ -70,7 +70,8 @@ def command_of(question: Question) -> click.Command:
     outputs = [PAGE_FILE if question.page else OUTPUT_FILE]
     if question.text is None:
         formats, said = (*question.reports, *formats_for()), (question.by_extension, question.output)
-        outputs = output_options(formats, question.form, question.digits, *said)
+        default = f"{question.form}, at a terminal {question.at_terminal}" if question.at_terminal else question.form
+        outputs = output_options(formats, default, question.digits, *said)
         outputs += [WIDE] if question.wide else []
     own = [*map(option_of, _settings(question, question.modes, question.views).values())]
     return _command(question, [own, _reading(question), outputs], question.help, run)
@@ -117,7 +118,8 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
         keywords["form"] = question.form
     elif text is not None or question.reports or not question.by_extension:
         keywords["form"] = keywords["form"] or _form(question, keywords["output"])
-    destination = Destination(keywords, question.form)
+    at_terminal = keywords["output"] in STDOUT and columns_of(sys.stdout) is not None
+    destination = Destination(keywords, (at_terminal and question.at_terminal) or question.form)
     _check_seconds(asked, views)
     layout = FORMATS[destination.form].layout if destination.form in FORMATS else "wide"
     shown_as = {"form": destination.form, "layout": layout, "output": destination.output, "given": _typed().values()}

@@ -119,9 +119,9 @@ class Observation(FromLog):
 
     def document(self, layout: Layout) -> Document:
         """Of all users the weights alone for programs, so that measures read them, with the gaps and the pages beside
-        them in JSON."""
+        them in JSON. People see ranks down to the last that has a weight."""
         whole, *_ = names = list(self.frame.columns)
-        weights = [Column("rank", "count"), Column("weight", "score", 6), Column("observed", "score", 6)]
+        weights = [Column("rank", "count"), Column("weight", "score"), Column("observed", "score")]
         if whole != "rank":
             return frame_document(self.frame, layout, same(Column(whole), *weights), self.settings)
         pages = (
@@ -133,13 +133,13 @@ class Observation(FromLog):
             return Document([frame_table(self.frame[["rank", "weight"]])], self.settings, head=head)
         gaps = [[gap, share] for gap, share in enumerate(self.gaps.tolist(), 1)]
         blocks: list[Table | str] = [
-            Table(weights, frame_table(self.frame[names]).rows),
-            Table([Column("gap", "count"), Column("P(gap >= it)", "score", 6)], gaps),
+            Table(weights, frame_table(self.frame[names][: 1 + np.flatnonzero(self.weights).max(initial=-1)]).rows),
+            Table([Column("gap", "count"), Column("P(gap >= it)", "score")], gaps),
         ]
         if pages:
             columns = [
                 *(Column(name, "count") for name in ("page", "last clicks", "reached")),
-                Column("go on", "score", 6),
+                Column("go on", "score"),
             ]
             blocks.append(Table(columns, [[page, *row] for page, row in enumerate(pages, 1)]))
         return Document(blocks, self.settings)
@@ -151,7 +151,8 @@ class Observation(FromLog):
     files="LOG",
     reads=read_log,
     form="csv",
-    digits="6",
+    at_terminal="table",
+    digits="4",
     help="""Estimate examination probabilities of ranks from gaps between clicks, last clicks and ends of pages.
 
     The CSV of ranks and weights is what `wp(file=...)` and `fit --to-weights` read. Zhang et al., Information Retrieval

@@ -23,6 +23,7 @@ from gradedeval.kernel import (
     Setting,
     Table,
     distinct,
+    frame_rows,
     frame_table,
     joined,
     progress,
@@ -234,7 +235,8 @@ class Comparison(OfScores):
         """
         frame, matrix, pairs = self.frame, self.scores, len(self.frame) // self.frame["measure"].nunique()
         title = f"p ({self.tested.correction_applied})" if self.tested.corrects(pairs) else "p"
-        against = [Column("baseline")] if len(distinct(frame, "baseline")) > 1 else []
+        pairwise = len(distinct(frame, "baseline")) > 1
+        against = [Column("baseline")] if pairwise else []
         crowded = self.tested.test == "bayes"  # three columns stand in place of p
         shown: Shown = {
             **same(Column("measure"), Column("run"), *against),
@@ -244,11 +246,13 @@ class Comparison(OfScores):
             **_verdict(self.tested, title),
             Column(f"{self.tested.level} interval", "figures"): partial(_interval, alpha=self.tested.alpha),
             replace(WON, wide=crowded): _won,
-            Column("baseline mean", "score", wide=True): whole(matrix, "baseline_mean"),
+            **({Column("baseline mean", "score", wide=True): whole(matrix, "baseline_mean")} if pairwise else {}),
             Column("effect", "signed", digits=2, wide=True): itemgetter("effect"),
         }
         under = signature_lines(self.aside, matrix.signature)
         document = replace(frame_document(frame, layout, shown, under, signed=True), runs=matrix.runs)
+        if layout == "wide" and not pairwise:
+            document = replace(document, blocks=[_with_baseline(document.table, frame, matrix)])
         unseen = None if matrix.scores is None else matrix.scores.options.unseen
         if layout == "wide" and (judging or unseen is not None):
             words = [said] if (said := judging_words(frame, matrix)) else []
@@ -260,6 +264,17 @@ class Comparison(OfScores):
             rows = [dict(zip(variances.names, row, strict=True)) for row in variances.rows]
             return replace(document, head={"anova": rows})
         return replace(document, blocks=[*document.blocks, variances])
+
+
+def _with_baseline(table: Table, frame: pd.DataFrame, matrix: Matrix) -> Table:
+    """The table with the mean of the baseline as the first row of each measure."""
+    rows, mean = list[Sequence[Any]](), whole(matrix, "baseline_mean")
+    for cells, row in zip(table.rows, frame_rows(frame), strict=True):
+        if not rows or rows[-1][0] != row["measure"]:
+            own = {"measure": row["measure"], "run": row["baseline"], "mean": mean(row)}
+            rows.append([own.get(name, "—") for name in table.names])
+        rows.append(cells)
+    return replace(table, rows=rows)
 
 
 def judging_words(frame: pd.DataFrame, matrix: Matrix) -> str:

@@ -427,7 +427,7 @@ def _summary(whole: Diff, measure: Measure, digits: int) -> str:
         f"{int((gains == 0).sum())} equal" + (f" ({same} with the same documents)" if same else ""),
     ]
     reversible = int(topics["same_order"].eq(False).fillna(False).sum())
-    open_ = f" | judging could reverse the order of {reversible}" if reversible else ""
+    open_ = f" | judging could reverse the order of {reversible} {plural(reversible, 'topic')}" if reversible else ""
     numbers = f"{before:.{digits}f} → {after:.{digits}f} ({after - before:+z.{digits}f})"
     return f"{measure.label}: {numbers} | {len(topics)} {plural(len(topics), 'topic')}: {', '.join(counts)}{open_}"
 
@@ -480,7 +480,7 @@ def _sentence(row: Row, digits: int) -> str:
     if row["part"] != DOCUMENT:
         return f"what is {row['part']} the end: {row['explains']:+.{digits}f}"
     grade = "unjudged" if row["grade"] is None else f"grade {row['grade']:g}"
-    where = {ENTERED: f"entered at {row['rank']}", LEFT: f"left from {row['baseline_rank']}"}
+    where = {ENTERED: f"entered at {row['rank']}", LEFT: f"dropped out from rank {row['baseline_rank']}"}
     moved = f"{row['change']} {row['baseline_rank']} → {row['rank']}"
     stayed = f"stayed at {row['rank']}" if row["baseline_rank"] == row["rank"] else moved
     return f"{visible(row['docno'])} ({grade}) {where.get(row['change'], stayed)}: {row['explains']:+.{digits}f}"

@@ -74,6 +74,8 @@ Drawn = Annotated[int | None, Setting("Number of ranks.", numbers.SHOW, metavar=
 BEFORE, DOCUMENT, BEYOND = "empty", "document", "beyond"
 """The parts of a ranking: the empty ranking (where it has a score), its documents, and all that comes after them."""
 FIRST, LAST = ("part", "rank", "docno", "grade", "gain"), ("contribution", "running", "could_add")
+TITLES = {"could_add": "could add"}
+"""What tables for people call columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -424,7 +426,7 @@ def _grades(batch: Batch, qrels: Qrels, count: int) -> list[float | None]:
 
 
 LABELS = {BEFORE: "empty ranking", BEYOND: "beyond the end"}
-RISES = "could_add: the rise in score if that document alone had the top gain; these need not sum to the residual"
+RISES = "could add: the rise in score if that document alone had the top gain; these need not sum to the residual"
 
 
 def explanation_document(
@@ -448,8 +450,8 @@ def explanation_document(
         for explained in explanation.measures:
             ranks = explained.measure.cutoff or RANKS if shown is None else shown
             blocks += [_summary(explained, digits), _table(explained, digits, ranks)]
-    every = [explained for explanation in explanations for explained in explanation.measures]
-    if any(any(explained.columns.get("could_add", [])) for explained in every):
+    tables = [block for block in blocks if isinstance(block, Table)]
+    if any(column.name == TITLES["could_add"] and not column.wide for table in tables for column in table.columns):
         blocks.append(RISES)
     return Document(blocks, explanations[0].signature)
 
@@ -545,10 +547,13 @@ def _table(explained: Explained, digits: int, shown: int) -> Table:
         first = [row for row in rows if row["part"] == BEFORE] + documents[:shown]
         rows = [*first, _left_out(documents[shown:]), *(row for row in rows if row["part"] == BEYOND)]
     rows = [{**row, "docno": LABELS.get(row["part"], row["docno"])} for row in rows]
+    names = [name for name in explained.columns if name != "part"]
+    adds = any(round(row.get("could_add") or 0.0, digits) > 0 for row in rows)
     columns = [
-        Column(name, _kind(name, values), digits) for name, values in explained.columns.items() if name != "part"
+        Column(TITLES.get(name, name), _kind(name, explained.columns[name]), digits, name == "could_add" and not adds)
+        for name in names
     ]
-    return Table(columns, [[row[column.name] for column in columns] for row in rows])
+    return Table(columns, [[row[name] for name in names] for row in rows])
 
 
 def _kind(name: str, values: list[Any]) -> Kind:
@@ -696,6 +701,7 @@ def _check_shown(form: str, layout: Layout, show: int | None) -> dict[str, Any]:
     options="measuring",
     own_measures=True,
     digits="4",
+    wide=True,
 )
 def explain_runs(
     runs: Sequence[str],

@@ -101,7 +101,7 @@ class History(InNotebook):
             marked = marked or any(row["changed"] for row in some)
             checked = any(row["passed"] is not None for row in some)
             columns = [
-                Column("time"),
+                Column("time (UTC)"),
                 Column("label"),
                 Column(str(measure), "score"),
                 Column(f"{LEVEL:.0%} interval", "figures"),
@@ -123,7 +123,9 @@ def _cells(row: dict[str, Any], checked: bool) -> list[Any]:
     interval = None if row["low"] is None or row["high"] is None else f"{row['low']:.4f} to {row['high']:.4f}"
     verdict = [{True: "passed", False: "FAILED", None: None}[row["passed"]]] if checked else []
     mark = f"≠ {row['changed']}" if row["changed"] else None
-    return [row["time"], row["label"], row["score"], interval, row["change"], row["from_best"], *verdict, mark]
+    time = as_time(row["time"])
+    minute = None if time is None else f"{time.astimezone(UTC):%Y-%m-%d %H:%M}"
+    return [minute, row["label"], row["score"], interval, row["change"], row["from_best"], *verdict, mark]
 
 
 def append_history(

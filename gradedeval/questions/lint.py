@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, fields, replace
-from itertools import groupby
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -484,15 +484,27 @@ def _of_kind(kind: str, pairs: list[tuple[Submission, Defect]], folder: str, sho
         by_file.setdefault(id(file), []).append((file, defect))
     hints = {defect.hint for _, defect in pairs}
     lines = [f"{kind}: {len(by_file)} {plural(len(by_file), 'file')}"]
+    same = _same_ending([defect.problem for _, defect in pairs]) if len(by_file) > 1 else ""
+    lines[0] += f"; … {visible(same.replace(folder, '') if folder else same)}" if same else ""
     lines[0] += f"; {visible(min(hints))}" if len(hints) == 1 and min(hints) else ""
     for own in list(by_file.values())[: None if show_all else SHOWN]:
         for file, defect in own if show_all else own[:1]:
             more = f" (and {len(own) - 1} more)" if len(own) > 1 and not show_all else ""
-            said = _said(file, defect, len(hints) > 1)
-            lines.append(f"  {visible(file.place.removeprefix(folder))}: {said.replace(visible(folder), '')}{more}")
+            own_words = replace(defect, problem=defect.problem.removesuffix(same).rstrip())
+            said = _said(file, own_words, len(hints) > 1).rstrip(": ").replace(visible(folder), "")
+            lines.append(f"  {': '.join(filter(None, (visible(file.place.removeprefix(folder)), said)))}{more}")
     if len(by_file) > SHOWN and not show_all:
         lines.append(f"  {len(by_file) - SHOWN} more files; {ALL} lists them")
     return "\n".join(lines)
+
+
+def _same_ending(problems: Sequence[str]) -> str:
+    """The words with which all of them end, if these are a sentence."""
+    words = takewhile(
+        lambda several: len(set(several)) == 1, zip(*(reversed(one.split(" ")) for one in problems), strict=False)
+    )
+    ending = [one for one, *_ in words][::-1]
+    return " ".join(ending) if len(ending) > 3 else ""
 
 
 def _folder(runs: Sequence[Submission]) -> str:
@@ -512,17 +524,28 @@ def _facts_table(report: Report) -> Table:
     judged = any(facts.unjudged for facts in report.facts)
     counts = ("topics", "documents", "min depth", "median depth", "max depth", "tied", "tied float32")
     few = ("min depth", "max depth", "tied float32")
-    columns = [Column("run"), Column("tag"), *(Column(name, "number", wide=name in few) for name in counts)]
+    tagged = any(facts.tag not in ("", run.name) for run, facts in zip(report.runs, report.facts, strict=True))
+    columns = [
+        Column("run"),
+        *([Column("tag")] if tagged else []),
+        *(Column(name, "number", wide=name in few) for name in counts),
+    ]
     columns += [Column(f"unjudged@{depth}", "score", wide=depth != DEPTHS[0]) for depth in DEPTHS] if judged else []
     rows = [
-        [*_facts_row(run, facts, judged), run.count("error"), run.count("warning")]
+        [
+            run.name,
+            *([facts.tag] if tagged else []),
+            *_facts_row(facts, judged),
+            run.count("error"),
+            run.count("warning"),
+        ]
         for run, facts in zip(report.runs, report.facts, strict=True)
     ]
     return Table([*columns, Column("errors", "count"), Column("warnings", "count")], rows)
 
 
-def _facts_row(run: Submission, facts: Facts, judged: bool) -> list[Any]:
-    row = [run.name, facts.tag, facts.topics, facts.documents, *facts.depths, facts.tied, facts.float32]
+def _facts_row(facts: Facts, judged: bool) -> list[Any]:
+    row: list[Any] = [facts.topics, facts.documents, *facts.depths, facts.tied, facts.float32]
     return [*row, *(facts.unjudged.get(str(depth)) for depth in DEPTHS)] if judged else row
 
 

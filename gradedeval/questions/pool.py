@@ -99,7 +99,9 @@ class Pool(InNotebook):
             unique_relevant=("unique relevant", "count"),
             overlap=(f"overlap@{self.at}", "score"),
         )
-        blocks: list[Table | str] = [runs]
+        unique = "unique: documents that no other run has" + (", or no other group" if grouped else "")
+        depth = "judged depth: rank down to which all documents are judged, the median and the minimum over topics"
+        blocks: list[Table | str] = [runs, f"{depth} | {unique}" if len(self.topics) else unique]
         if grouped:
             blocks.append(
                 shown(
@@ -120,12 +122,7 @@ class Pool(InNotebook):
             columns: dict[str, tuple[str, Kind]] = {"topic": ("topic", "text")}
             columns |= {name: (name, "count") for name in self.topics.columns if name != "topic"}
             blocks.append(shown(self.topics, **columns))
-        words = "judged depth: rank down to which all documents are judged, the median and the minimum over topics"
-        unique = "unique: documents that no other run has" + (", or no other group" if grouped else "")
-        signature = "\n".join(
-            part for part in (f"{words} | {unique}" if len(self.topics) else unique, self.signature) if part
-        )
-        return Document(blocks, signature)
+        return Document(blocks, self.signature)
 
     def __repr__(self) -> str:
         return f"<Pool of {len(self.runs)} runs, {len(self.topics)} topics>"

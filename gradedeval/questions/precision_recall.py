@@ -82,13 +82,17 @@ class PrecisionRecall(InNotebook):
         if layout == "long" or self.points == "all":
             return Document([frame_table(self.frame)], self.signature)
         blocks: list[Table | str] = []
+        rel_of = dict(zip(self.frame["measure"], self.frame["rel"], strict=True))
         for name, own in self.frame.groupby("measure", sort=False):
             numbered = own.assign(number=group_numbers(own, "run"))
             cells = numbered.pivot_table(index="recall", columns="number", values="precision", sort=False)
-            columns = [Column(str(name)), *(Column(run, "score", of_run=True) for run in distinct(own, "run"))]
+            columns = [
+                Column("recall", "figures"),
+                *(Column(run, "score", of_run=True) for run in distinct(own, "run")),
+            ]
             levels = [f"{level:.3g}" for level in cells.index]
             rows = [[level, *row] for level, row in zip(levels, cells.to_numpy().tolist(), strict=True)]
-            blocks.append(Table(columns, rows))
+            blocks += [f"precision, {_named(str(name), rel_of)}", Table(columns, rows)]
         return Document(blocks, self.signature)
 
 

@@ -14,6 +14,7 @@ from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import InputError, check_choice, flag, plural, tell
 from gradedeval.kernel import (
     OPTIONS,
+    Column,
     Document,
     Gains,
     InNotebook,
@@ -404,11 +405,19 @@ class ToJudge(InNotebook):
     def document(self, layout: Layout) -> Document:
         """What to judge: a row for each document."""
         frame = self.frame
-        signature = self.settings.words(self.measure)
+        signature, count = self.settings.words(self.measure), len(self.frame)
         if layout == "long":
             return Document([frame_table(frame)], signature)
+        line = f"{count} {plural(count, 'document')} to judge, {self.left} more unjudged"
+        if self.settings.strategy in BY_MEASURE and self.left and count < self.settings.budget:
+            what = "the order of two runs by " if self.settings.strategy == "pairs" else ""
+            line += f", none of which could change {what}{self.measure.label}"
+        return Document([line, self._table()] if count else [line], signature)
+
+    def _table(self) -> Table:
+        """A row for each document."""
         table = shown(
-            frame,
+            self.frame,
             topic=("topic", "text"),
             docno=("docno", "text"),
             weight=("weight", "number"),
@@ -417,13 +426,13 @@ class ToJudge(InNotebook):
             wanted_by=("wanted by", "text"),
         )
         texts = [" ".join(one[:WANTED]) + (" …" if len(one) > WANTED else "") for one in self.wanted]
-        table = Table(table.columns, [[*row[:-1], text] for row, text in zip(table.rows, texts, strict=True)])
-        count = len(frame)
-        line = f"{count} {plural(count, 'document')} to judge, {self.left} more unjudged"
-        if self.settings.strategy in BY_MEASURE and self.left and count < self.settings.budget:
-            what = "the order of two runs by " if self.settings.strategy == "pairs" else ""
-            line += f", none of which could change {what}{self.measure.label}"
-        return Document([line, table] if count else [line], signature)
+        weights = Column("weight", "figures")
+        columns = [weights if one.name == weights.name else one for one in table.columns]
+        at = columns.index(weights)
+        rows = [
+            [*row[:at], f"{row[at]:.4g}", *row[at + 1 : -1], text] for row, text in zip(table.rows, texts, strict=True)
+        ]
+        return Table(columns, rows)
 
     def __repr__(self) -> str:
         return f"<ToJudge {len(self.frame)} documents by {self.settings.strategy}>"

@@ -228,12 +228,12 @@ def _aligned(left: Sequence[bool], heads: list[list[str]], rows: list[list[list[
 
 def _in_parts(table: Table, digits: int | None, view: View, widths: Sequence[int]) -> str:
     """The table as several, one below the other, each with the columns that say what a row is of; nothing where these
-    are too wide, there is text among the others, or so few rows that they read better alone."""
+    are too wide, there is text among the others, or one row, which reads better alone."""
     left = table.left
     keys = max(1, next((n for n, column in enumerate(table.columns) if not column.left and column.name != "rank"), 1))
     key, together = list(range(keys)), table.together
     groups = [list(range(n, min(n + together, len(left)))) for n in range(keys, len(left), together)]
-    if any(left[keys:]) or len(table.rows) < 3 or not groups:
+    if any(left[keys:]) or len(table.rows) < 2 or not groups:
         return ""
     room = view.width - _total([widths[n] for n in key])
     wide = [sum(widths[n] + len(GAP) for n in group) for group in groups]

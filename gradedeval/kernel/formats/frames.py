@@ -14,7 +14,7 @@ from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.kernel.formats import render
+from gradedeval.kernel.formats import Maker, render
 from gradedeval.kernel.formats.tables import Column, Document, Layout, Table, in_utf8
 
 if TYPE_CHECKING:
@@ -143,9 +143,16 @@ class InNotebook:
         frame = _OfDocument(lambda document: to_frame(document.table.rows, columns=list(document.table.names)))
         signature = _OfDocument(lambda document: document.signature)
 
+    def __str__(self) -> str:
+        """The tables for people, as a command prints them where there is no terminal."""
+        return self._as(self.document, "table")
+
     def _repr_html_(self) -> str:
+        return self._as(self._shortened, "html")
+
+    def _as(self, make: Maker, form: str) -> str:
         signature: Any = import_module("gradedeval.kernel.scoring.signature")  # of a room above this one
-        return render(self._shortened, "html", sign=signature.short)
+        return render(make, form, sign=signature.short).rstrip("\n")
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(in_utf8(repr(self)))  # a notebook is UTF-8
@@ -187,7 +194,7 @@ class FrameResult(InNotebook):
         return iter(self.frame)
 
     def __repr__(self) -> str:
-        return repr(self.frame)
+        return self._as(self._shortened, "table")
 
 
 class _Shown(InNotebook):
@@ -200,7 +207,7 @@ class _Shown(InNotebook):
         return self.found.document(layout, **self.how)
 
     def __repr__(self) -> str:
-        return render(self.document, "table")
+        return self._as(self._shortened, "table")
 
 
 def _ends(table: Table) -> Table:

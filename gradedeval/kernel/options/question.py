@@ -167,6 +167,7 @@ class Question:
     jobs          whether processes share its work
     form          the format where none is asked for, `by_extension` whether -o may ask for one, or what a page says of
                   that; `output` is what it says of -o
+    at_terminal   that of a terminal instead, whose readers are people
     digits        those of tables, where they may be chosen; the `document` of its answer is told them if it asks
     wide          whether its tables have columns that only --wide shows
     page          whether its `text` is an HTML page, whose file -o has to name
@@ -204,6 +205,7 @@ class Question:
     own_measures: bool = False
     jobs: bool = False
     form: str = "table"
+    at_terminal: str = ""
     by_extension: bool | str = True
     output: str = ""
     digits: str = ""

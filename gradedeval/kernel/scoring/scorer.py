@@ -268,6 +268,8 @@ def bounds_notes(scorer: Scorer) -> list[str]:
     averaged = scorer.options.ties == "average"
     labels: dict[str, list[str]] = {"exact": [], "safe": [], "none": []}
     for measure in scorer.measures:
+        if measure.definition.gain is None:  # no grade counts, so that none would change its score
+            continue
         labels[kept(measure, over_ties=averaged)].append(measure.label)
     notes = list[str]()
     if without := labels["none"]:

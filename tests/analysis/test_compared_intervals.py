@@ -84,9 +84,9 @@ def test_intervals_that_are_not_of_the_mean_say_so(test: str, of: str, near: Pat
 def test_an_end_at_0_that_is_rejected_is_open(tmp_path: Path, cli: Command) -> None:
     scores = [0.5] * 10 + [0.5 + 0.01 * at for at in range(1, 11)]
     saved(a=[0.5] * 20, b=scores).to_csv(tmp_path / "s.csv", index=False)
-    cells = cli("compare", "--from-scores", "s.csv", "--test", "sign").text.splitlines()[2]
+    cells = cli("compare", "--from-scores", "s.csv", "--test", "sign").text.splitlines()[3]
     assert ">0.0000 to +0.0500" in cells
-    turned = cli("compare", "--from-scores", "s.csv", "--test", "sign", "--baseline", "b").text.splitlines()[2]
+    turned = cli("compare", "--from-scores", "s.csv", "--test", "sign", "--baseline", "b").text.splitlines()[3]
     assert "-0.0500 to <0.0000" in turned
     ratios = saved(a=[0.5] * 20, b=scores).replace("ap", "gm_ap")
     ratios.to_csv(tmp_path / "r.csv", index=False)

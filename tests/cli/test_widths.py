@@ -166,5 +166,5 @@ def test_the_baseline_goes_by_either_name_and_is_the_first_run_unless_named(file
     assert cli(*words, "--baseline", "b").out == cli(*words, "--baseline", "b.run").out
     first = cli(*words)
     assert first.out == cli(*words, "--baseline", filled(("{run}.run",))[0]).out
-    assert any(line.startswith("using the first run, ") for line in first.messages)
+    assert any(line.startswith("using the first run as baseline; ") for line in first.messages)
     assert cli(*words, "--all-pairs", "--baseline", "b").messages[-1].startswith("--all-pairs: cannot be combined")

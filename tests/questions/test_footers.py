@@ -34,7 +34,7 @@ def test_numbers_that_are_not_on_the_scale_of_the_means_say_so(files: Path, cli:
 @pytest.mark.usefixtures("files")
 def test_totals_of_counts_are_whole_numbers(cli: Command) -> None:
     words = ("one", "two", "qrels", "-m", "num_rel_ret@2", "--quiet")
-    row = cli("compare", *words).text.splitlines()[2].split()
+    row = cli("compare", *words).text.splitlines()[3].split()
     assert row[:4] == ["num_rel_ret@2", "two", "6", "+0"]
     assert cli("risk", *words).text.splitlines()[2].split()[:3] == ["num_rel_ret@2", "one", "6"]
     assert cli("check", "one", "qrels", "--min", "num_rel_ret=3").text.startswith(

@@ -109,8 +109,9 @@ def test_the_command_prints_the_frame_and_a_table_for_people(cli: Command) -> No
     frame = gradedeval.precision_recall(RUNS, QRELS, points=3, graded_only=True).frame
     assert [float(row["precision"]) for row in rows] == frame["precision"].tolist()
     table = cli(*words).text.splitlines()
-    assert table[0].split() == ["gap", "bm25", "neural"]
-    assert [line.split()[0] for line in table[2:5]] == ["0", "0.5", "1"]
+    assert table[0] == "precision, gap"
+    assert table[2].split() == ["recall", "bm25", "neural"]
+    assert [line.split()[0] for line in table[4:7]] == ["0", "0.5", "1"]
 
 
 @pytest.mark.parametrize(

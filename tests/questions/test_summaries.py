@@ -160,7 +160,7 @@ def test_tables_say_which_scores_are_better_and_what_is_tested(files: Path, cli:
         " | gm_ap: ratio of geometric means, tested by logarithms | unjudged@3: lower is better"
         " | num_ret: no preferred direction gradedeval "
     ) in found.words
-    rows = {line.split()[0]: line for line in found.text.splitlines()[2:5]}
+    rows = {line.split()[0]: line for line in found.text.splitlines()[2:8]}
     assert "×0.0000 to ×inf" in rows["gm_ap"]
     assert "–/3/–" in rows["num_ret"]
 

@@ -207,7 +207,7 @@ class _Shown(InNotebook):
         return self.found.document(layout, **self.how)
 
     def __repr__(self) -> str:
-        return self._as(self._shortened, "table")
+        return str(self)
 
 
 def _ends(table: Table) -> Table:

@@ -117,9 +117,13 @@ def test_a_result_has_a_frame_and_a_signature(name: str) -> None:
     assert isinstance(frame, pd.DataFrame)
     assert len(frame)
     assert result.signature or name == "LeftOut"
+    table = str(result)
+    assert "\n---" in table
+    assert max(map(len, table.splitlines())) <= 100
     if name in FRAMES:
         first = frame.columns[0]
-        assert (len(result), list(result), repr(result)) == (len(frame), list(frame), repr(frame))
+        assert (len(result), list(result)) == (len(frame), list(frame))
+        assert repr(result) in (str(result), result._as(result._shortened, "table"))
         assert result[first].equals(frame[first])
         shown = ElementTree.fromstring(f"<page>{result._repr_html_()}</page>")
         assert shown.find(".//td") is not None

@@ -263,7 +263,7 @@ def test_eval_and_check_write_what_history_reads(tmp_path: Path, cli: Command) -
     assert cli(RUN, QRELS, *words).code == 0
     assert cli("check", RUN, QRELS, "--min", "err@20=0.9", "--history", file, "--time", "2026-01-02").code == 1
     text = cli("history", file).text
-    assert "2026-01-01 00:00  abc123   0.2886" in text
+    assert "2026-01-01 00:00  abc123  0.2886" in text
     assert "FAILED" in text
     rows = [json.loads(line) for line in cli("history", file, "-f", "jsonl").text.splitlines()]
     assert [row["passed"] for row in rows] == [None, False]

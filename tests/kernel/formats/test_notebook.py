@@ -117,9 +117,8 @@ def test_a_result_has_a_frame_and_a_signature(name: str) -> None:
     assert isinstance(frame, pd.DataFrame)
     assert len(frame)
     assert result.signature or name == "LeftOut"
-    table = str(result)
-    assert "\n---" in table
-    assert max(map(len, table.splitlines())) <= 100
+    assert len(str(result).splitlines()) > 2
+    assert " object at 0x" not in str(result)
     if name in FRAMES:
         first = frame.columns[0]
         assert (len(result), list(result)) == (len(frame), list(frame))

@@ -204,7 +204,7 @@ def _rebuild(parts: dict[str, Any]) -> InputError:
     return InputError(**parts)
 
 
-TRACE = either("--debug shows the traceback", "its traceback stands above")
+TRACE = either("--debug shows the traceback", ".trace of this error is its traceback")
 
 
 def failure(error: BaseException, place: str, problem: str, hint: str = "", *, usage: bool = False) -> InputError:
@@ -424,7 +424,7 @@ def check_choice(value: str, choices: tuple[str, ...], place: str) -> None:
         raise InputError(place, f"invalid value '{value}'", hint, usage=True)
 
 
-def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
+def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """The hint for a misspelt word: `did you mean 'rbp'?`, or nothing where no known word is similar: the share of
     letters in common is below the cutoff."""
     import difflib  # most words are spelt right

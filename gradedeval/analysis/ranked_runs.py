@@ -215,7 +215,7 @@ def rank_runs(
         ties = first if grader.keep_ties else None
         ranked.append(RankedRun(name, run.place, document, counts, ties, listed, run.missing))
     said = [not_too_many([*run.notes, *(doubts(run, scorer) if scorer else ())]) for _, run, _ in read]
-    notes = united(dict.fromkeys(chain.from_iterable(said)))
+    notes = united(dict.fromkeys(chain.from_iterable(said)), len(read))
     return RankedRuns(ranked, topics, code, topic_of, grader, numbering, notes)
 
 

@@ -125,14 +125,16 @@ EXIT_CODES = {
     "trec_eval": ExitCodes(2, 1, {"parameters": 2, "duplicate-document": 4, "contradiction": 4, "no-common-topics": 7}),
 }
 
-# Flags of trec_eval that are not ours -> the parameter that does the same, if there is one.
 MEANT = {
     **dict.fromkeys(("evaluate", "score", "measure"), "eval"),
     **dict.fromkeys(("cmp", "significance", "ttest", "test"), "compare"),
     **dict.fromkeys(("validate", "verify"), "lint"),
     **dict.fromkeys(("draw", "figure"), "plot"),
+    **dict.fromkeys(("list", "metric", "metrics"), "measures"),
+    "version": "--version",
 }
 """What users of other tools call a command -> its name here."""
+# Flags of trec_eval that are not ours -> the parameter that does the same, if there is one.
 TREC_EVAL_FLAGS: dict[str, str | None] = {
     "-c": "topics",
     "-l": "rel",
@@ -193,17 +195,23 @@ class CommandGroup(Described, click.Group):
 
 
 class InnerGroup(CommandGroup):
-    """A command of commands, each of them a `noun`; one that does not exist is an error with a hint."""
+    """A command of commands, each of them a `noun`; one that does not exist is an error with a hint, and a file in its
+    place was meant for the `usual` one, which is its name and its first file."""
 
     noun: ClassVar[str] = "command"
+    usual: ClassVar[str]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:
             say(ctx.get_help(), "page")
             ctx.exit(2)
         if not args[0].startswith("-") and args[0] not in self.table:
+            place = str(ctx.info_name)
             hint = did_you_mean(args[0], self.table) or f"choose from {', '.join(self.table)}"
-            raise InputError(str(ctx.info_name), f"no such {self.noun} '{args[0]}'", hint, usage=True)
+            usual, file = self.usual.split()
+            if os.path.exists(args[0]) or args[0] == file.lower():
+                hint = f"did you mean `gradedeval {place} {usual} {args[0]}`?"
+            raise InputError(place, f"no such {self.noun} '{args[0]}'", hint, usage=True)
         return super().parse_args(ctx, args)
 
 
@@ -257,7 +265,7 @@ def gradedeval() -> None:
 class Pictures(InnerGroup):
     """The pictures."""
 
-    table, noun = PICTURES, "picture"
+    table, noun, usual = PICTURES, "picture", "runs RUN"
 
     def made(self, question: Question) -> click.Command:
         """The command that draws the answer to a question."""
@@ -281,7 +289,7 @@ def plot() -> None:
 class Verbs(InnerGroup):
     """What is asked of click logs."""
 
-    table = VERBS
+    table, usual = VERBS, "observe LOG"
 
 
 @click.group("clicks", cls=Verbs, subcommand_metavar="VERB ...")
@@ -373,6 +381,8 @@ def _report_of(arguments: Sequence[str], error: click.UsageError | InputError) -
 
 def _in_a_line(error: click.UsageError) -> str:
     """A usage error of click as problem; hint, in the same words for every version of click."""
+    if isinstance(error, click.MissingParameter) and error.param is not None and error.param.opts[0] == "-o":
+        return f"-o: missing file name; for example -o {str(error.param.metavar).replace('FILE', 'report')}"
     problem = error.format_message().strip().rstrip(".")
     problem = f"{problem[:1].lower()}{problem[1:]}"
     hint = f"see `{error.ctx.command_path if error.ctx else 'gradedeval'} --help`"

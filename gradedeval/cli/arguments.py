@@ -20,7 +20,7 @@ from gradedeval.kernel.measures.parse import is_measure, load_measures, offered,
 from gradedeval.kernel.measures.table import MEASURES
 from gradedeval.kernel.options import OPTIONS
 from gradedeval.kernel.options.definition import GAINS
-from gradedeval.kernel.trec.lines import QRELS, RUN, STRATA, WholeFile
+from gradedeval.kernel.trec.lines import NO_GRADES, QRELS, RUN, STRATA, WholeFile
 from gradedeval.kernel.trec.stream import (
     Source,
     Stream,
@@ -105,6 +105,7 @@ def run_and_qrels(
         raise InputError("", "expected a run and a qrels file", usage(), usage=True)
     check_standard_input([*files, *files_named(keywords or {}), runs_from])
     *words, qrels = files
+    _check_last(files)
     runs = [file for word in words for file in files_of(word, [qrels])]
     listed = [] if runs_from is None else listed_files(runs_from, [qrels])
     return [*runs, *listed], qrels
@@ -119,8 +120,16 @@ def runs_and_qrels_if_any(
         raise InputError("", "no run given", usage(), usage=True)
     if len(files) > 1 and is_qrels(files[-1]):
         return run_and_qrels(files, keywords)
+    _check_last(files)
     check_standard_input([*files, *files_named(keywords or {})])
     return [file for word in files for file in files_of(word)], None
+
+
+def _check_last(files: tuple[str, ...]) -> None:
+    """Raise InputError (usage) where a word that is no file follows the qrels: it was meant for an option before it."""
+    *others, last = files
+    if others and not _is_there(last) and is_qrels(others[-1]):
+        raise InputError(last, "no such file", "the qrels are the last argument: RUN... QRELS", usage=True)
 
 
 def placed(files: tuple[str, ...], place: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -180,8 +189,8 @@ def is_qrels(file: str) -> bool:
     with closing(Stream(Source(file))) as stream:
         try:
             form = format_of(stream, "qrels")
-        except InputError:
-            return False
+        except InputError as error:
+            return error.kind == NO_GRADES
     return form.format == "letor" if isinstance(form, WholeFile) else form is not QRELS
 
 
@@ -245,11 +254,15 @@ OF_FILE = "file"
 """The --time of a line in a history that is the time of the run file."""
 
 
-def check_history(history: str | None, keywords: Mapping[str, Any]) -> None:
-    """Raise InputError (usage) where the options of a line in a history go with none."""
+def check_history(history: str | None, keywords: Mapping[str, Any], form: str | None = None) -> None:
+    """Raise InputError (usage) where the options of a line in a history go with none.
+
+    form  the output format, where the command has an option for the label of a LaTeX table
+    """
     for name in ("label", "time") if history is None else ():
         if keywords[name] is not None:
-            raise InputError(f"--{name}", "there is no history to write to", "add --history FILE", usage=True)
+            hint = r"; for \label in LaTeX use --latex-label" if (name, form) == ("label", "latex") else ""
+            raise InputError(f"--{name}", "there is no history to write to", f"add --history FILE{hint}", usage=True)
     if history is not None and keywords["time"] not in (None, OF_FILE):
         as_time(keywords["time"])
     if history == "-":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -129,6 +130,7 @@ class Command(Described):
         named = [one for param in self.params for one in _files_of(param, ctx.params.get(param.name or ""))]
         with heard_by(warn), files_in_use() as files:
             for flag, file in ((flag, file) for flag, file, does in named if does != READS):
+                _check_no_format(flag, file, ctx)
                 check_target(file)
                 files.will_write(file, flag)
             for flag, file in ((flag, file) for flag, file, does in named if does == READS):
@@ -144,15 +146,25 @@ class Command(Described):
             return found
 
 
+def _check_no_format(flag: str, file: str, ctx: click.Context) -> None:
+    """Raise InputError (usage) where -o names a format of the command, and no file that is there."""
+    forms = next((param.type for param in ctx.command.params if param.name == "form"), None)
+    form = FORMS.get(file.lower(), file.lower())
+    if flag != "-o" or ctx.params.get("form") or os.path.exists(file) or form not in getattr(forms, "choices", ()):
+        return
+    hint = f"did you mean -f {form}? For a file of that name write ./{file}"
+    raise InputError(flag, f"'{file}' is the name of a format", hint, usage=True)
+
+
 ELSEWHERE = {
     **dict.fromkeys(("--metric", "--metrics", "--measures"), ("-m",)),
     **dict.fromkeys(("--per-query", "--per_query", "--by-query", "--by_query", "--per-topic"), ("-q",)),
     **{f"--{form}": ("-f", form) for form in ("json", "jsonl", "csv", "tsv", "latex", "markdown", "html")},
     **dict.fromkeys(("--threads", "--workers"), ("--jobs",)),
-    **dict.fromkeys(("--min-rel", "--level"), ("--rel",)),
+    **dict.fromkeys(("--min-rel", "--level", "--relevance-level"), ("--rel",)),
+    **dict.fromkeys(("--cutoff", "--k"), ("-k",)),
     "--out": ("--output",),
     "--decimals": ("--digits",),
-    "--cutoff": ("-k",),
     "--max-p": ("--alpha",),
 }
 """What other tools call an option -> what it is here."""
@@ -172,23 +184,36 @@ RENAMED = {
 """What an option was called, where another command has that name for something else -> what it is called there now."""
 INSTEAD = {
     **dict.fromkeys(("--qrels", "--qrel", "--run", "--runs", "--input"), "files are arguments: RUN... QRELS"),
-    **dict.fromkeys(("--list", "--list-measures"), "`gradedeval measures` lists them"),
-    **dict.fromkeys(("--cutoff", "--cutoffs"), "write cutoffs in measures, as in -m ndcg@10"),
+    **dict.fromkeys(("--list", "--list-measures", "--all-measures"), "`gradedeval measures` lists them"),
+    **dict.fromkeys(("--cutoff", "--cutoffs", "--k"), "write cutoffs in measures, as in -m ndcg@10"),
     **dict.fromkeys(("--threshold", "--binary"), "did you mean '--rel'?"),
     **dict.fromkeys(("--precision", "-p"), "did you mean '--digits'?"),
-    **{old: f"did you mean '{new}'?" for old, new in RENAMED.items()},
+    **dict.fromkeys(("--ttest", "--t-test", "-t"), "did you mean '--test t'?"),
+    **dict.fromkeys(("-V", "-v"), "`gradedeval --version` prints the version"),
+    **dict.fromkeys(("--install-completion", "--show-completion"), "`gradedeval completion bash` prints a script"),
+    **dict.fromkeys(("--best", "--percent", "--caption", "--latex-label"), "`gradedeval A B C Q -f latex --best "
+                    "--baseline A` writes tables to publish"),
+    "--seeds": "the option '--seed' takes one number",
     "--topic": "`gradedeval explain RUN QRELS TOPIC` shows one topic, --by-topic lists all",
-}
-"""Options of other tools that have no counterpart of their own -> what to do instead."""
+}  # fmt: skip
+"""Options of other tools, and of other commands, that have no counterpart of their own -> what to do instead."""
+
+NEAR = 0.75
+"""The share of letters that an option has in common with the one that is meant: with fewer it is another word."""
 
 
 def option_hint(typed: str, known: Sequence[str]) -> str:
     """What may be meant by an option that a command does not have, of those that it has; nothing where none is near."""
-    ours = INSTEAD.get(typed, "")
-    if ours and ("did you mean" not in ours or ours.split("'")[1] in known):
-        return ours
+    renamed = f"did you mean '{RENAMED[typed]}'?" if typed in RENAMED else ""
+    for ours in filter(None, (renamed, INSTEAD.get(typed))):
+        if all(name in known for name in re.findall(r"'(-\S+)[^']*'", ours)):
+            return ours
+    if typed in INSTEAD:  # and is no misspelling, though a word may be near
+        return ""
     words = [name.removeprefix("--") for name in known if name.startswith("--")]
-    return did_you_mean(typed.lstrip("-"), words, 0.65).replace(" '", " '--", 1)
+    word = typed.lstrip("-")
+    longer = next((name for name in words if name.startswith(f"{word}-")), word)
+    return did_you_mean(longer, words, NEAR).replace(" '", " '--", 1)
 
 
 def _translated(args: list[str], flags: set[str]) -> list[str]:

@@ -619,7 +619,8 @@ def _evaluate(
         score_run(name, path, scorer, lines, workers.silent()) for name, path in workers.progress(list(runs.items()))
     ]
     few = kernel.few_topics(max((scores.most(len(scorer.measures)) for _, scores in results), default=0))
-    notes = [*scorer.notes, *lost, *kernel.united(note for scored, _ in results for note in scored.notes), *few]
+    own = kernel.united((note for scored, _ in results for note in scored.notes), len(results))
+    notes = [*scorer.notes, *lost, *own, *few]
     if form is None:
         return _text([scored for scored, _ in results], lines, printing), notes
     scores = kernel.Scores([scores for _, scores in results], scorer.measures, judged, options)

@@ -184,7 +184,7 @@ def command(
     runs, qrels = run_and_qrels(files, keywords, runs_from)
     tags, history = run_name == "tag", kept["history"] is not None
     published = published_table(keywords, form, shown, None if tags else runs)
-    check_history(kept["history"], kept)
+    check_history(kept["history"], kept, form)
     options, by_topic = resolve_options(**keywords), shown["by_topic"] or history or standardized is not None
     how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or bool(published) or options.interval is not None}
     scores = kernel.evaluate_runs(kernel.named_runs(runs), qrels, chosen, options, **how, workers=sharing(jobs))

@@ -202,7 +202,8 @@ def explain(
 ) -> Explanation:
     """How measures arrive at their scores for one topic, rank by rank.
 
-    topic  its id; None: the topic with the median score of the first measure
+    topic  its id, which may also stand in the place of the measures; None: the topic with the median score of the
+           first measure
 
     The other arguments are those of `evaluate`, for one run; `residual_depth` and `max_residual` are not among them.
     The contributions of a measure sum to its score. For a C/W/L measure they are the terms of its sum, such as
@@ -212,21 +213,24 @@ def explain(
     where the topic does not count.
     """
     options, named = resolve_options(like, **keywords), kernel.named_runs(run)
-    chosen = _measures_not_topics(measures, named, qrels, options)
+    chosen, topic = _measures_or_topic(measures, topic, named, qrels, options)
     judged = kernel.qrels_for(named, qrels, options)
     topic, notes = (topic, []) if topic is not None else _default_topic(named, judged, chosen, options)
     (explanation,) = explain_topics(named, judged, chosen, options, [topic])
     return replace(explanation, notes=tell([*notes, *explanation.notes]))
 
 
-def _measures_not_topics(measures: Any, runs: Mapping[str, Any], qrels: Any, options: Options) -> list[Measure]:
-    """The measures. Raises InputError (usage) for others, and says so where a topic stands in their place."""
+def _measures_or_topic(
+    measures: Any, topic: str | bytes | int | None, runs: Mapping[str, Any], qrels: Any, options: Options
+) -> tuple[list[Measure], str | bytes | int | None]:
+    """The measures, and the topic, which may stand in their place. Raises InputError (usage) for what is neither."""
     try:
-        return parse_measures(measures)
-    except InputError as error:
-        if isinstance(measures, str) and encode(measures) in kernel.qrels_for(runs, qrels, options)._row:
-            raise error.replace(hint=f"did you mean {flag.topic:{measures}}?") from None
-        raise
+        return parse_measures(measures), topic
+    except InputError:
+        word = str(measures) if isinstance(measures, str | int) and topic is None else ""
+        if not word or encode(word) not in kernel.qrels_for(runs, qrels, options)._row:
+            raise
+    return parse_measures(DEFAULT), word
 
 
 def _default_topic(

@@ -187,7 +187,9 @@ def _limit(spec: BoundSpec) -> tuple[float, bool]:
     try:
         limit = LIMIT.read(word.strip().removesuffix("%")) if isinstance(word, str) else LIMIT.check(word)
     except InputError:
-        raise InputError(spec.place, f"'{word}' is not a number", "for example err@20=0.25", usage=True) from None
+        name, bare, value = str(word).partition(AS_WRITTEN.get(spec.kind, "="))
+        hint = f"write {bare}= or =, as in {name}{bare}={value}" if bare else "for example err@20=0.25"
+        raise InputError(spec.place, f"'{word}' is not a number", hint, usage=True) from None
     if spec.kind == "min-topics" and (limit < 1 or not limit.is_integer()):
         raise InputError(spec.place, f"{word} is not a number of topics", "give 1 or more", usage=True)
     if limit < 0 and spec.kind not in ("min", "max"):

@@ -164,7 +164,7 @@ def _curves(
 ) -> tuple[list[pd.DataFrame], list[tuple[int, int]], list[str], list[str]]:
     """The curves of all runs, measure by measure; for each run on how many topics it is scored, and how many of those
     it lacks; what its file was read as; and notes."""
-    frames, counts, formats, notes = [], [], [], list(scorer.notes)
+    frames, counts, formats, notes, said = [], [], [], list(scorer.notes), list[str]()
     barren: dict[str, set[bytes]] = {}
     share = workers()
     for name, source in share.progress(list(runs.items())):
@@ -183,9 +183,13 @@ def _curves(
             frames.append(to_frame({**head, "recall": recall, "precision": precision, "topics": len(own)}))
         counts.append((len(run.topics), run.missing))
         formats.append(run.format)
-        notes += kernel.not_too_many([*run.notes, *kernel.doubts(run, graded)])
+        said += kernel.not_too_many([*run.notes, *kernel.doubts(run, graded)])
     count = len(scorer.measures)
-    notes += [*kernel.few_topics(max(count for count, _ in counts)), *_barren_notes(barren)]
+    notes += [
+        *kernel.united(said, len(runs)),
+        *kernel.few_topics(max(count for count, _ in counts)),
+        *_barren_notes(barren),
+    ]
     return [frame for column in range(count) for frame in frames[column::count]], counts, formats, notes
 
 

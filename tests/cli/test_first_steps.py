@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,6 +89,31 @@ def test_a_misspelt_command_is_said_before_any_work(words: str, cli: Command) ->
         ("eval a q --resduals", "unknown option '--resduals'; did you mean '--residuals'?"),
         ("eval a q --pvalue", "unknown option '--pvalue'; see `gradedeval eval --help`"),
         ("lint a --digits 3", "unknown option '--digits'; see `gradedeval lint --help`"),
+        ("list", "no such command 'list'; did you mean 'measures'?"),
+        ("metrics", "no such command 'metrics'; did you mean 'measures'?"),
+        ("version", "no such command 'version'; did you mean '--version'?"),
+        ("-V", "unknown option '-V'; `gradedeval --version` prints the version"),
+        ("fit a q --k 3", "unknown option '--k'; write cutoffs in measures, as in -m ndcg@10"),
+        ("compare a b q -t", "unknown option '-t'; did you mean '--test t'?"),
+        ("compare a b q --ttest", "unknown option '--ttest'; did you mean '--test t'?"),
+        ("pool a b q --ttest", "unknown option '--ttest'; see `gradedeval pool --help`"),
+        ("eval a q --all-measures", "unknown option '--all-measures'; `gradedeval measures` lists them"),
+        ("eval a q --slices s", "unknown option '--slices'; see `gradedeval eval --help`"),
+        ("eval a q --queries s", "unknown option '--queries'; see `gradedeval eval --help`"),
+        ("eval a q --topic-names s", "unknown option '--topic-names'; see `gradedeval eval --help`"),
+        ("compare a b q --seeds 1,2", "unknown option '--seeds'; the option '--seed' takes one number"),
+        ("lint a q --seeds 1,2", "unknown option '--seeds'; see `gradedeval lint --help`"),
+        ("eval a q --judged", "unknown option '--judged'; did you mean '--judged-only'?"),
+        ("--install-completion", "unknown option '--install-completion'; `gradedeval completion bash` prints a script"),
+        ("power a b q --best 2", "unknown option '--best'; did you mean '--best-runs'?"),
+        ("clicks log", "clicks: no such command 'log'; did you mean `gradedeval clicks observe log`?"),
+        ("report a q", "-o: missing file name; for example -o report.html"),
+        ("eval a q -m rbp(0.8)", "'rbp(0.8)': cannot read '0.8'; did you mean 'rbp(p=0.8)'?"),
+        ("eval a q -m ndcg(10)", "'ndcg(10)': cannot read '10'; did you mean 'ndcg@10'?"),
+        ("eval a q -m ndcg@5-10", "'ndcg@5-10': is not a measure; did you mean 'ndcg@5..10'?"),
+        ("eval a.run b.qrels --gain 2^x", "--gain: unknown gain scheme '2^x'; for 2^grade − 1 write exp"),
+        ("check a q --min ap>0.8", "--min ap>0.8: 'ap>0.8' is not a number; write >= or =, as in ap>=0.8"),
+        ("check a q --max ap<0.8", "--max ap<0.8: 'ap<0.8' is not a number; write <= or =, as in ap<=0.8"),
         ("eval a q -m 10", "unknown measure '10'; write a cutoff with the measure, as in ndcg@10"),
         ("eval a q -m mean_average_precision", "unknown measure 'mean_average_precision'; did you mean 'ap'?"),
     ],
@@ -106,6 +133,8 @@ def test_mistakes_of_users_of_other_tools_are_answered(words: str, says: str, cl
         ("-f tex", "-f latex"),
         ("--threads 2", "--jobs 2"),
         ("--min-rel 2", "--rel 2"),
+        ("--relevance-level 2", "--rel 2"),
+        ("--k 1", "-k 1"),
         ("--decimals 2", "--digits 2"),
     ],
 )
@@ -115,6 +144,83 @@ def test_clear_options_of_other_tools_are_taken(theirs: str, ours: str, cli: Com
     files = ("run.txt", "qrels.txt", "-m", "ap")
     found = cli(*files, *theirs.split())
     assert (found.code, found.out) == (0, cli(*files, *ours.split()).out)
+
+
+@pytest.mark.parametrize("word", ["--best", "--caption", "--latex-label"])
+def test_options_of_published_tables_lead_to_the_command_that_has_them(word: str, cli: Command) -> None:
+    hint = "`gradedeval A B C Q -f latex --best --baseline A` writes tables to publish"
+    assert cli("compare", "a", "b", "q", "-f", "latex", word, "x").messages == [f"unknown option '{word}'; {hint}"]
+
+
+def test_a_file_in_the_place_of_a_picture_or_of_a_verb_leads_to_the_usual_one(files: Path, cli: Command) -> None:
+    assert cli("plot", "a", "qrels").messages == ["plot: no such picture 'a'; did you mean `gradedeval plot runs a`?"]
+    said = "clicks: no such command 'a'; did you mean `gradedeval clicks observe a`?"
+    assert cli("clicks", "a").messages == [said]
+
+
+def test_a_label_of_latex_is_told_from_that_of_a_history(files: Path, cli: Command) -> None:
+    said = "--label: there is no history to write to; add --history FILE"
+    assert cli("a", "qrels", "--label", "tab:r").messages == [said]
+    for latex in (("-f", "latex"), ("-o", "t.tex")):
+        told = cli("a", "qrels", "--label", "tab:r", *latex)
+        assert (told.code, told.messages) == (2, [said + r"; for \label in LaTeX use --latex-label"])
+    assert cli("check", "a", "qrels", "--min", "ap=0", "--label", "x").messages == [said]
+
+
+@pytest.mark.parametrize(("name", "form"), [("json", "json"), ("CSV", "csv"), ("tex", "latex"), ("html", "html")])
+def test_a_format_given_as_the_file_is_told_of_f(name: str, form: str, files: Path, cli: Command) -> None:
+    told = cli("a", "qrels", "-m", "ap", "--output", name)
+    hint = f"did you mean -f {form}? For a file of that name write ./{name}"
+    assert (told.code, told.messages) == (2, [f"-o: '{name}' is the name of a format; {hint}"])
+    assert not (files / name).exists()
+    assert cli("a", "qrels", "-m", "ap", "-o", f"./{name}").code == 0
+    assert cli("a", "qrels", "-m", "ap", "-o", name).code == 0  # which is there now
+    assert cli("a", "qrels", "-m", "ap", "-o", "jsonl", "-f", "csv").code == 0
+    assert (files / "jsonl").exists()
+
+
+@pytest.mark.parametrize("words", ["pool a b qrels --to-judge 10", "compare a b qrels 10", "a b qrels 10"])
+def test_a_word_behind_the_qrels_is_no_file(words: str, files: Path, cli: Command) -> None:
+    told = cli(*words.split())
+    assert (told.code, told.messages) == (2, ["10: no such file; the qrels are the last argument: RUN... QRELS"])
+
+
+def test_qrels_that_nobody_has_filled_in_lack_grades(files: Path, cli: Command) -> None:
+    (files / "unjudged").write_text(
+        "".join(f"{topic} Q0 {docno} {rank} {9 - rank} t\n" for topic in "123" for rank, docno in enumerate("auvw"))
+    )
+    asked = cli("pool", "unjudged", "qrels", "--to-judge", "--as-qrels", "-o", "next.qrels")
+    assert asked.code == 0
+    assert len((files / "next.qrels").read_text().splitlines()) == 9
+    said = "next.qrels: has 3 fields in a line, 'topic iteration docno': the grade is missing; "
+    for words in (("a",), ("compare", "a", "b"), ("diff", "a", "b")):
+        assert cli(*words, "next.qrels").messages == [f"{said}fill it in as the fourth field"]
+
+
+def test_many_labels_are_not_all_listed(files: Path, cli: Command) -> None:
+    (files / "words").write_text("".join(f"{topic} 0 a w{topic:02}\n" for topic in range(1, 31)))
+    (message,) = cli("a", "words").messages
+    assert message == (
+        "words:1: grade 'w01' is a word; the labels found are w01, w02, w03, w04, w05, …: "
+        "give each a grade, as in --labels w01=…,w02=…,w03=…,w04=…,w05=…,…"
+    )
+
+
+def test_names_that_keywords_had_lead_to_the_new_ones(files: Path) -> None:
+    run, other, qrels = (str(files / name) for name in ("a", "b", "qrels"))
+    asked: list[tuple[Any, str, str]] = [
+        (gradedeval.risk, "alpha", "risk calls it risk_aversion"),
+        (gradedeval.power, "best", "power calls it best_runs"),
+        (gradedeval.precision_recall, "binary", "precision_recall calls the opposite graded_only"),
+        (gradedeval.compare, "metric", "did you mean 'measures'?"),
+        (gradedeval.evaluate, "metric", "did you mean 'measures'?"),
+    ]
+    for function, old, hint in asked:
+        with pytest.raises(gradedeval.InputError, match=re.escape(f"unknown option '{old}'; {hint}")):
+            function({"a": run, "b": other}, qrels, **{old: 1})
+    for old, hint in {"by": "coefficient", "other_runs": "validate", "other_qrels": "validate_qrels"}.items():
+        with pytest.raises(gradedeval.InputError, match=f"unknown option '{old}'; fit calls it {hint}$"):
+            gradedeval.fit(run, qrels, "rbp(p=0.5..0.9)", to="ap", **{old: 1})  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(

@@ -435,7 +435,7 @@ OPTIONS = [
     bad_words("trec_eval's -Z, which we lack", ("-Z", "norms"),
               "unknown option '-Z'; `gradedeval trec_eval` takes trec_eval's options"),
     bad_words("an option without its value", ("-o",), "…'-o' requires an argument; see `gradedeval eval --help`"),
-    bad_words("an unknown format", ("-f", "xml"), "--format: invalid value 'xml'; did you mean 'html'?"),
+    bad_words("an unknown format", ("-f", "xml"), "--format: invalid value 'xml'; choose from table, trec, …"),
     bad_words("digits below 0", ("--digits", "-1"), "--digits: -1 is too small; it must be at least 0"),
     bad_words("a depth of 0", ("--depth", "0"), "…--depth…; …"),
     bad_words("unknown ties", ("--ties", "random"), "--ties: invalid value 'random'; did you mean 'rank'?"),

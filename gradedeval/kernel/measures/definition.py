@@ -417,9 +417,10 @@ class MeasureProperties(Properties):
 
     How the function is called.
 
-    per_topic  it is a plain function of one topic, `mine(grades, ideal)`: of the grades of the ranking, 0 where nobody
-               judged, and of those above 0 of the ideal ranking, both 1-D and cut at k. For convenience, not for speed:
-               as with `numpy.vectorize` it is a loop in Python. The default gain is `grade` then
+    per_topic  it is a plain function of one topic, `mine(grades, ideal)` or `mine(grades)`: of the grades of the
+               ranking, 0 where nobody judged, and of those above 0 of the ideal ranking, both 1-D and cut at k. For
+               convenience, not for speed: as with `numpy.vectorize` it is a loop in Python. The default gain is
+               `grade` then
     """
 
     details: Callable[..., Mapping[str, Floats]] | None = None

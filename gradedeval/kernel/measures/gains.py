@@ -110,8 +110,10 @@ def read_scheme(value: Value, place: str) -> Value:
     """`value` where it names a gain scheme; InputError (usage) where it does not."""
     if not (value in SCHEMES or isinstance(value, tuple) or is_pairs(value) or str(value).startswith("@")):
         some = 'values as in 0:0.5:1, some as in "1=3,2=9", or a file of grade,gain lines as in @gains.csv'
-        hint = f"choose from {', '.join(SCHEMES)}, {some}"
-        raise InputError(place, f"unknown gain scheme '{write_value(value)}'", hint, usage=True)
+        formula = re.fullmatch(r"\(?2(\^|\*\*)[^\d].*", str(value))
+        hint = "for 2^grade − 1 write exp" if formula else f"choose from {', '.join(SCHEMES)}, {some}"
+        said = write_value(value).strip('"')
+        raise InputError(place, f"unknown gain scheme '{said}'", hint, usage=True)
     values = value if isinstance(value, tuple) else list(read_pairs(str(value)).values()) if is_pairs(value) else [0]
     if min(values) < 0:
         raise InputError(place, f"gain {write_value(min(values))} is negative", "gains must be 0 or more", usage=True)

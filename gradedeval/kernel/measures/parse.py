@@ -237,11 +237,29 @@ def _labelled(word: str, table: Mapping[str, Measure]) -> list[Measure]:
             read_spellings,  # other tools', for which most evaluations need not wait
         )
 
-        spellings = read_spellings(word, table)
+        try:
+            spellings = read_spellings(word, table)
+        except InputError as error:
+            named = _with_names(word, table)
+            raise error.replace(hint=f"did you mean '{named}'?") if named else error from None
     found = [replace(_find(spelling, table), asked=(label,)) for label, spelling in spellings]
     if any(len(str(measure)) > LONGEST for measure in found):  # then nothing could read it again
         raise too_long(word)
     return found
+
+
+def _with_names(word: str, table: Mapping[str, Measure]) -> str:
+    """`rbp(p=0.8)` for `rbp(0.8)`, whose fraction is the value of the first parameter, and `ndcg@10` for `ndcg(10)`;
+    nothing of what is written otherwise."""
+    found = re.fullmatch(r"(?P<name>\w+)\((?P<value>\d*\.?\d+)\)(?P<cutoff>(@\d+)?)", word)
+    measure = table.get(found["name"].lower()) if found else None
+    if not found or measure is None:
+        return ""
+    if found["value"].isdigit():
+        takes = measure.definition.cutoff != "none" and not found["cutoff"]
+        return f"{found['name']}@{found['value']}" if takes else ""
+    names = list(measure.definition.parameters)
+    return f"{found['name']}({names[0]}={found['value']}){found['cutoff']}" if names else ""
 
 
 def _own(word: str, table: Mapping[str, Measure]) -> Spelling | None:

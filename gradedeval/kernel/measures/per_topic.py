@@ -17,10 +17,12 @@ DEFAULTS = {"gain": "grade", "cutoff": "renormalizes"}
 
 def of_batch(function: Callable[..., Any]) -> Callable[..., Floats]:
     """The function of a batch that calls a function of one topic for each of them: of the gains of the ranking, and of
-    the ideal ranking, both down to the cutoff.
+    those of the ideal ranking where it takes them, both down to the cutoff.
 
     Raises InputError, which names the topic, where the function fails, or returns what is not a number.
     """
+
+    rankings = 1 if _takes_one(function) else 2
 
     @wraps(function)
     def scores(g: Gains, **arguments: Any) -> Floats:
@@ -29,7 +31,7 @@ def of_batch(function: Callable[..., Any]) -> Callable[..., Floats]:
             gain, ideal = g.gain[row, :length], g.ideal[row]
             ideal = ideal[: np.count_nonzero(ideal)][: g.k]
             try:
-                value = function(gain.copy(), ideal.copy(), **arguments)
+                value = function(*(gain.copy(), ideal.copy())[:rankings], **arguments)
             except InputError:
                 raise
             except (Exception, SystemExit) as error:
@@ -39,6 +41,19 @@ def of_batch(function: Callable[..., Any]) -> Callable[..., Floats]:
         return found
 
     return scores
+
+
+def _takes_one(function: Callable[..., Any]) -> bool:
+    """Whether a function has one parameter for rankings."""
+    import inspect  # few measures are functions of one topic
+
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # of some functions written in C nothing is known
+        return False
+    kinds = [one.kind for one in parameters]
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(kind in positional for kind in kinds) == 1 and inspect.Parameter.VAR_POSITIONAL not in kinds
 
 
 def _number(value: Any, function: Callable[..., Any], g: Gains, row: int) -> float:

@@ -354,9 +354,17 @@ _ELSEWHERE = {
     **dict.fromkeys(("relevance_level", "rel_lvl", "min_rel", "level"), "did you mean 'rel'?"),
     **dict.fromkeys(("threads", "n_jobs", "workers", "num_workers"), "did you mean 'jobs'?"),
     **dict.fromkeys(("return_mean", "per_query", "by_query"), "scores.by_topic(measure) has a number a topic"),
+    **dict.fromkeys(("metric", "measure"), "did you mean 'measures'?"),
+    "alpha": "risk calls it risk_aversion",
+    "best": "power calls it best_runs",
+    "by": "fit calls it coefficient",
+    "binary": "precision_recall calls the opposite graded_only",
+    "ranks": "scores.sorted_by(measure, numbered=True) numbers the runs",
+    **{f"other_{what}": f"fit calls it validate{end}"
+       for what, end in {"runs": "", "qrels": "_qrels", "topics": "_topics"}.items()},
     "make_comparable": "topics that a run lacks score 0; topics='both' leaves them out",
-}
-"""Keywords of other libraries -> what to do instead."""
+}  # fmt: skip
+"""Keywords of other libraries, and what keywords were called -> what to do instead."""
 
 
 def resolve_options(like: str | None = None, **given: Any) -> Options:

@@ -711,6 +711,10 @@ ROWS = 512
 """Documents that are looked at where they are not read in blocks."""
 
 
+RISING = "scores rise with the rank, as distances do, so the document ranked last comes first"
+"""What is said of a run that lists distances."""
+
+
 @dataclass(eq=False, repr=False)
 class Listing:
     """What a look at some topics of a run says of its order.
@@ -731,10 +735,9 @@ class Listing:
         """What is said of a run whose scores rise with the rank, unless the user has chosen the order."""
         if 2 * self.rising <= self.looked or "order" in options.given:
             return []
-        what = f"{place}: scores rise with the rank, as distances do, so the document ranked last comes first"
         rank = f"{flag.order:rank} or {flag.order:file}" if self.in_order else f"{flag.order:rank}"
-        hint = f"use {rank}, or negate the scores; {flag.order:score} if they are right"
-        return [Note(what, hint, kind="rising-scores")]
+        hint = f"use {rank}, or negate the scores; {flag.order:score} if they are right, which silences this"
+        return [Note(f"{place}: {RISING}", hint, kind="rising-scores")]
 
 
 NOT_LOOKED = Listing()

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import InputError, Note, flag, plural, shown
+from gradedeval.errors import InputError, Note, flag, plural, shorten, shown
 from gradedeval.kernel.rankings.batch import LAST_RANK
 from gradedeval.kernel.rankings.docno_index import Index, TopicCodes, surely_distinct
 from gradedeval.kernel.rankings.judgments import JudgmentColumns, coded
@@ -433,6 +433,9 @@ def numeric_column(column: Any) -> Floats | None:
 _NTCIR = rb"L(\d+)"
 
 
+SHOWN = 5
+"""Labels that a message lists."""
+
 _PLAIN = "[\\w+.,=…-]+"  # what no shell takes for its own
 
 
@@ -462,10 +465,13 @@ def check_labels(
     if not words or (labels is None and len(unknown) < len(tokens) and len(named) == len(words)):
         return
     first = min(words, key=lambda token: lines[token])
-    pairs = ",".join(f"{decode(token)}={'…' if math.isnan(of) else f'{of:g}'}" for token, of in named.items())
+    pairs = ",".join(
+        f"{decode(one)}={'…' if math.isnan(named[one]) else f'{named[one]:g}'}" for one in [*named][:SHOWN]
+    )
+    pairs += ",…" if len(named) > SHOWN else ""
     pairs = pairs if re.fullmatch(_PLAIN, pairs) else f"'{pairs}'"
     what = f"grade '{decode(first)}' is a word"
-    hint = f"the labels found are {', '.join(map(decode, tokens))}: give each a grade, as in {flag.labels:{pairs}}"
+    hint = f"the labels found are {shorten(map(decode, tokens), SHOWN)}: give each a grade, as in {flag.labels:{pairs}}"
     raise InputError(f"{place}:{lines[first]}" if lines[first] else place, what, hint, kind="label")
 
 

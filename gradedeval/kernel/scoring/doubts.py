@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.errors import Note, flag, plural, shorten
+from gradedeval.errors import Note, either, plural, shorten
 from gradedeval.kernel.measures.definition import Measure, Reading
 from gradedeval.kernel.measures.table import scores_of
-from gradedeval.kernel.rankings.batch import Batch
+from gradedeval.kernel.rankings.batch import RISING, Batch
 from gradedeval.kernel.trec.lines import encode
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def ties_notes(run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, n
     if not ranges:
         return []
     what = f"{run.place}: many documents have equal scores: {shorten(ranges, 3)}, by the order of ties"
-    return [Note(what, f"break the ties in the run, or choose an order with {flag.ties}", kind="ties")]
+    return [Note(what, f"break the ties in the run, or choose an order with {either('--ties', 'ties=…')}", kind="ties")]
 
 
 def _looked_at(retrieved: Ints, measure: Measure) -> Ints:
@@ -215,11 +215,11 @@ def _of_short_lists(
 _SHORT = r"(?s)(?P<place>.*): each topic has (?P<length>\d+) documents?(?P<what>.*)"
 
 
-def united(notes: Iterable[str]) -> list[str]:
-    """The notes on several runs; what is said of lists cut short is said once."""
+def united(notes: Iterable[str], count: int) -> list[str]:
+    """The notes on so many runs; what is said of lists cut short, and of scores that rise, is said once."""
     kept = list[str]()
     alike: dict[tuple[str, str], list[re.Match[str]]] = {}
-    for note in notes:
+    for note in _rising_once([*notes], count):
         if isinstance(note, Note) and note.kind == "short-lists" and (found := re.fullmatch(_SHORT, note.text)):
             alike.setdefault((found["what"], note.said[1]), []).append(found)
         else:
@@ -231,6 +231,18 @@ def united(notes: Iterable[str]) -> list[str]:
         length = f"{low} {plural(low, 'document')}" if low == high else f"{low} to {high} documents"
         kept.append(Note(f"{named}: each topic has {length}{what}", hint, kind="short-lists"))
     return kept
+
+
+def _rising_once(notes: list[str], runs: int) -> list[str]:
+    """The notes, with one for all of so many runs whose scores rise."""
+    rising = [note for note in notes if isinstance(note, Note) and note.kind == "rising-scores"]
+    if len(rising) < 2:
+        return notes
+    at, places = notes.index(rising[0]), [note.text.partition(f": {RISING}")[0] for note in rising]
+    hint = min((note.said[1] for note in rising), key=len)  # that of runs which are not listed by rank holds for all
+    count = f"{runs}" if len(rising) == runs else f"{len(rising)} of {runs}"
+    merged = Note(f"{count} runs ({shorten(places, 2)}): {RISING}", hint, kind="rising-scores")
+    return [*notes[:at], merged, *(note for note in notes[at:] if note not in rising)]
 
 
 def few_topics(most: int) -> list[Note]:

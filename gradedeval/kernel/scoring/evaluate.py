@@ -261,7 +261,7 @@ def scores_of(
     errors = [result.error for result in results.values() if result.error]
     if errors and (not keep_going or (not scored and len({error.at_prompt for error in errors}) == 1)):
         raise errors[0]  # or it is of the only run, or of no run in particular
-    notes = [*scorer.notes, *united(note for result in results.values() for note in result.notes)]
+    notes = [*scorer.notes, *united((note for result in results.values() for note in result.notes), len(runs))]
     columns = range(len(scorer.measures))
     most = max((run.most(len(scorer.measures)) for run in scored), default=0)
     notes += [*relevance_notes(scorer, scored), *few_topics(most)]

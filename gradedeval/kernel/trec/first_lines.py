@@ -32,6 +32,7 @@ from gradedeval.kernel.trec.lines import (
     LONGEST,
     MSMARCO,
     MSMARCO_RANKS,
+    NO_GRADES,
     NTCIR,
     QRELS,
     LineLayout,
@@ -200,6 +201,9 @@ _BINARY = {
     b"FEA1": "arrow",
     b"\xff\xff\xff\xff": "arrow",  # a stream
 }
+HIGHEST_GRADE = 1000
+"""Larger numbers are taken for docnos, where grades may be missing."""
+
 _LETOR = re.compile(rb"[+-]?\d+(\.\d*)?[ \t]+qid:\S")
 _LINE = re.compile(rb"[^\n]+")
 _LABEL = re.compile(rb"L\d+")
@@ -425,6 +429,9 @@ class _Sample:
         last = [row[2] for row in rows]
         if all(_LABEL.fullmatch(label) for label in last):
             return NTCIR
+        if {row[1] for row in rows} <= {b"0", b"Q0"} and _are_docnos(rows):
+            what = "has 3 fields in a line, 'topic iteration docno': the grade is missing"
+            raise InputError(self.place, what, "fill it in as the fourth field", kind=NO_GRADES)
         if any(decimal(label) != decimal(label) for label in last):
             return LineLayout("topic,docno,grade", NTCIR.columns)
         if self._counts(MSMARCO_RANKS):
@@ -447,6 +454,13 @@ class _Sample:
 
     def _shown(self) -> str:
         return shorten(decode(self.first.strip()))
+
+
+def _are_docnos(rows: list[list[bytes]]) -> bool:
+    """Whether the last of three fields cannot be grades, or labels, of a document that the second names."""
+    several = len({row[0] for row in rows}) < len(rows)  # which would be one document, judged more than once
+    distinct = len({row[2] for row in rows}) == len(rows)
+    return (several or distinct) and any(not decimal(row[2]) <= HIGHEST_GRADE for row in rows)
 
 
 def _rises(rows: list[list[bytes]]) -> bool:

@@ -22,6 +22,10 @@ _WORDS = {"type": "Q0", "subtopic": "iteration"}
 """What columns are called in messages about TREC files."""
 
 
+NO_GRADES = "missing-grades"
+"""The kind of the error of qrels that nobody has filled in."""
+
+
 @dataclass(eq=False, repr=False)
 class LineLayout:
     """Lines of fields.

@@ -107,6 +107,33 @@ def test_a_plain_function_without_the_keyword_is_told_of_it() -> None:
         gradedeval.evaluate(RUN, QRELS, gradedeval.measure(batch))
 
 
+def test_a_function_may_take_the_grades_of_the_ranking_alone() -> None:
+    @gradedeval.measure(per_topic=True)
+    def first(grades: Any, *, scale: float = 1.0) -> float:
+        return float(grades[0]) * scale
+
+    assert gradedeval.evaluate(RUN, QRELS, first).by_topic("first") == {"1": 1.0, "2": 3.0, "3": 0.0}
+    assert first(scale=2.0)([2, 0], [2.0, 1.0]) == 4.0
+    assert gradedeval.evaluate(RUN, QRELS, gradedeval.measure(per_topic=True)(len)).means["len"] == 3.0
+
+    @gradedeval.measure(per_topic=True)
+    def any_number(*rankings: Any) -> int:
+        return len(rankings)
+
+    assert gradedeval.evaluate(RUN, QRELS, any_number).means["any_number"] == 2.0
+
+
+def test_a_failure_in_python_says_where_its_traceback_is() -> None:
+    @gradedeval.measure(per_topic=True)
+    def mine(grades: Any) -> Any:
+        return 1 / 0
+
+    with pytest.raises(InputError, match=r"fix its function; \.trace of this error is its traceback$") as failed:
+        gradedeval.evaluate(RUN, QRELS, mine)
+    assert failed.value.trace.startswith("Traceback ")
+    assert "ZeroDivisionError" in failed.value.trace
+
+
 def test_it_has_no_residual() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -21,8 +21,10 @@ from gradedeval import EvaluationWarning
 from gradedeval.errors import Note
 from gradedeval.interop import pytrec_eval
 from gradedeval.interop.pytrec_eval import RelevanceEvaluator
+from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import workers
 from gradedeval.kernel.rankings import grade
+from gradedeval.kernel.rankings.batch import Listing
 from gradedeval.kernel.scoring import doubts
 from support.commands import Command
 from support.paths import DATA, ROOT, SAMPLES, shared
@@ -31,7 +33,7 @@ QRELS = str(SAMPLES / "rivers.qrels")
 COVID_QRELS = DATA / "covid-round1" / "qrels.txt"
 SAID = "scores rise with the rank, as distances do, so the document ranked last comes first"
 RANGE = re.compile(r".*: many documents have equal scores: (.*) between ([\d.]+) and ([\d.]+), by the order of ties")
-CURE = "use --order rank or --order file, or negate the scores; --order score if they are right"
+CURE = "use --order rank or --order file, or negate the scores; --order score if they are right, which silences this"
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
@@ -80,6 +82,30 @@ def test_every_command_says_that_scores_rise(words: tuple[str, ...], cli: Comman
     told = cli(words[0], run, *others, *qrels, *words[1:])
     rises = "scores increase with the rank" if words[0] == "lint" else SAID
     assert rises in (told.out + told.err).decode().replace("\n", " ")
+
+
+@pytest.mark.parametrize("command", ["eval", "risk", "correlate", "pool", "report -o r.html", "pr", "trec_eval"])
+def test_scores_that_rise_in_several_runs_are_said_once(
+    command: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rising = [changed(f"rivers-{name}.run", tmp_path, ranks_as_scores, name) for name in ("neural", "bm25")]
+    runs = [str(SAMPLES / "rivers-neural.run"), *rising]
+    monkeypatch.chdir(tmp_path)
+    name, *words = command.split()
+    told = cli(name, *([QRELS, *runs] if name == "trec_eval" else [*runs, QRELS, *words]))
+    assert told.code == 0
+    said = [message for message in told.messages if SAID in message]
+    cure = "negate the scores" if name == "trec_eval" else CURE
+    assert said == [f"2 of 3 runs ({runs[1]}, {runs[2]}): {SAID}; {cure}"]
+
+
+def test_all_runs_whose_scores_rise_are_counted_once() -> None:
+    listed = [Listing(looked=2, rising=2, in_order=of != "b") for of in "ab"]
+    notes = [note for name, one in zip("ab", listed, strict=True) for note in one.notes(name, Options())]
+    (note,) = doubts.united(notes, 2)
+    alone = "use --order rank, or negate the scores; --order score if they are right, which silences this"
+    assert note == f"2 runs (a, b): {SAID}; {alone}"  # the file of one of them is in no order
+    assert doubts.united(notes[:1], 2) == notes[:1]
 
 
 def test_a_check_of_a_run_whose_scores_rise_ends_with_3_unless_the_order_is_given(cli: Command, tmp_path: Path) -> None:
@@ -164,8 +190,10 @@ def test_real_runs_are_told_where_they_are_reversed_and_nowhere_else() -> None:
     # Two submissions state rank 1000 beside score 1000, and so on down to 1 and 1: by their ranks they score more.
     told = gradedeval.evaluate(str(DATA / "covid-round1" / "runs"), str(COVID_QRELS), "ndcg@20 ap p@5").notes
     kinds = [note.kind for note in told if isinstance(note, Note)]
-    reversed_ = [Path(note.partition(":")[0]).name for note in told if SAID in note]
-    assert reversed_ == ["ERST_PROSE.gz", "yn-r1-concepttext.gz"]
+    (reversed_,) = [note for note in told if SAID in note]
+    count, _, places = reversed_.partition(":")[0].rstrip(")").partition(" (")
+    assert count == "2 of 48 runs"
+    assert [Path(place).name for place in places.split(", ")] == ["ERST_PROSE.gz", "yn-r1-concepttext.gz"]
     assert not {"ties", "short-lists", "few-topics"} & set(kinds)
 
 

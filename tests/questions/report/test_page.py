@@ -351,7 +351,7 @@ def test_it_is_the_same_page_each_time_and_from_python() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["-m", "ap"], "missing option '-o' / '--output'; see `gradedeval report --help`"),
+        (["-m", "ap"], "-o: missing file name; for example -o report.html"),
         (["-o", "r.pdf"], "'r.pdf': a report is an HTML page; name a .html file"),
         (["-o", "none/r.html"], "none/r.html: cannot be written (No such file or directory); nothing was written"),
         (["-o", "r.html", "--baseline", "x"], "unknown run 'x'; choose from a.run, b.run"),

@@ -66,13 +66,19 @@ def randomization(differences: Floats, draws: int, seed: int) -> Floats:
     pairs, topics = differences.shape
     flips = sign_flips(topics, draws, seed)
     extreme = np.zeros(pairs)
-    # Sums that are equal in exact arithmetic may differ in their last bits.
-    observed = np.abs(differences.sum(1)) - 1e-12 * np.abs(differences).sum(1)
+    observed = _observed_sums(differences)
     for chunk in progress("draws")(chunks(pairs, len(flips))):
         extreme[chunk] = (np.abs(flips @ differences[chunk].T) >= observed[chunk]).sum(0)
     exact = is_exact(topics, draws)
     p: Floats = extreme / len(flips) if exact else (1 + extreme) / (1 + draws)
     return p
+
+
+def _observed_sums(differences: Floats) -> Floats:
+    """pairs: what a sum with other signs must reach to be as extreme. Sums that are equal in exact arithmetic may
+    differ in their last bits."""
+    least: Floats = np.abs(differences.sum(1)) - 1e-12 * np.abs(differences).sum(1)
+    return least
 
 
 def randomization_interval(differences: Floats, draws: int, seed: int, alpha: float) -> tuple[Floats, Floats]:
@@ -92,7 +98,7 @@ def randomization_test(differences: Floats, draws: int, seed: int, alpha: float)
     flips, exact = sign_flips(topics, draws, seed), is_exact(topics, draws)
     rank, ups = extreme_rank(alpha, draws, len(flips), exact), flips.sum(1)
     low, high, extreme = np.full(pairs, -np.inf), np.full(pairs, np.inf), np.zeros(pairs)
-    observed = np.abs(differences.sum(1)) - 1e-12 * np.abs(differences).sum(1)  # as there
+    observed = _observed_sums(differences)
     alike = np.abs(ups) == topics
     down, up = 1 / np.where(alike, 1, topics - ups), 1 / np.where(alike, 1, topics + ups)
     for chunk in progress("draws")(chunks(pairs, 4 * len(flips))):

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradedeval import kernel
-from gradedeval.analysis import ranked_runs, score_matrix
-from gradedeval.analysis.flips import Reread
+from gradedeval.analysis import flips, ranked_runs, score_matrix
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, heard_by, plural, visible
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     import jinja2
     import pandas as pd
 
+    from gradedeval.analysis.flips import Reread
     from gradedeval.analysis.ranked_runs import RankedRuns, RankedTerms
     from gradedeval.analysis.score_matrix import Matrix
     from gradedeval.analysis.significance import TestSettings
@@ -144,7 +144,7 @@ def find(
         what = f"using the first run, {visible(baseline)}, as baseline"
         notes += [Note(what, f"change it with {flag.baseline:RUN}")] if len(runs) > 2 else []
     ranked = ranked_runs.rank_runs({name: runs[name] for name in matrix.runs}, scorer.grader, workers().silent())
-    compared = _compared(matrix, baseline, settings.test, Reread.of_runs(scorer, scores.sources, ranked))
+    compared = _compared(matrix, baseline, settings.test, flips.Reread.of_runs(scorer, scores.sources, ranked))
     return Findings(
         scores,
         settings,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Unpack
 from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix
 from gradedeval.analysis.tables import Row, Shown, frame_document, near_best, same, signature_lines
-from gradedeval.arrays import Bools, Floats, chunks, np
+from gradedeval.arrays import Bools, Floats, Ints, chunks, np
 from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, shorten
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
     Document,
+    Gains,
     InNotebook,
     Layout,
     Measure,
@@ -28,6 +29,7 @@ from gradedeval.kernel import (
     Options,
     Picture,
     Question,
+    Reading,
     Setting,
     numbers,
     parse_measures,
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 
     from gradedeval.analysis.pictures import Panel
     from gradedeval.analysis.score_matrix import Matrix
-    from gradedeval.kernel import Qrels
+    from gradedeval.kernel import Qrels, Scorer
 
 
 # Measures with an open parameter, as in `nerr10(phi=0.05..0.95)` or `nerr9@1..40`: the search for its best value.
@@ -475,6 +477,88 @@ class Collection:
         )
 
 
+MANY = 4
+"""Values of measures of fixed weights from which on their sums are worked out together."""
+
+
+def has_fixed_weights(measure: Measure, options: Options) -> bool:
+    """Whether its score is a sum of gains by weights of the ranks, which depend on nothing but the length of a ranking:
+    those of C/W/L measures divided by their sum, as of rbp, and those of distributions, as zipf."""
+    known, sums = kernel.MEASURES.get(measure.name), measure.rank_sum
+    if known is None or known.definition is not measure.definition or sums is None or measure.by_intent:
+        return False
+    if options.costs or options.ties == "average" or measure.types or measure.judged_only:
+        return False
+    definition = measure.definition
+    return definition.cwl is not None or (
+        (sums.of, sums.over, sums.pool) == ("gain", None, "") and definition.scale == "unit" and definition.ceiling == 1
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class GainedLists:
+    """The documents with a gain in the rankings of all runs.
+
+    row, column  of each ranking: its run and its topic
+    retrieved    of each: how many documents it has
+    at, gain     of each: where the documents with a gain stand, from 0, and what each is worth
+    """
+
+    row: list[int]
+    column: list[int]
+    retrieved: list[int]
+    at: list[Ints]
+    gain: list[Floats]
+
+    def add(self, row: int, columns: Sequence[int], gains: Gains) -> None:
+        """Take the rankings of a batch of a run."""
+        for column, retrieved, gain in zip(columns, gains.retrieved.tolist(), gains.gain, strict=True):
+            at = np.flatnonzero(gain)
+            self.row.append(row)
+            self.column.append(column)
+            self.retrieved.append(retrieved)
+            self.at.append(at)
+            self.gain.append(gain[at])
+
+    def scores(self, measures: Sequence[Measure]) -> Floats:
+        """measures × rankings: the scores, to the last bit those of each measure by itself: gains are added up from
+        rank 1 on, and what adds nothing is left out."""
+        width = 1 + max((int(at[-1]) for at in self.at if len(at)), default=0)
+        ends, end = np.unique(self.retrieved, return_inverse=True)
+        weights = np.empty((width, max(2, len(measures))))  # one column alone numpy would add up in another order
+        weights[:, len(measures) :] = 0
+        depth = np.ones((len(measures), len(ends)))
+        for column, measure in enumerate(measures):
+            weights[:, column], depth[column] = fixed_weights(measure, width, ends)
+        scores = np.zeros((len(self.at), len(measures)))
+        for index, (at, gain) in enumerate(zip(self.at, self.gain, strict=True)):
+            if len(at):
+                scores[index] = np.add.reduce(weights[at] * gain[:, None], axis=0)[: len(measures)]
+        found: Floats = scores.T / depth[:, end]
+        ceiling = np.array([measure.definition.ceiling for measure in measures])[:, None]
+        return np.where((found > ceiling) & (found < ceiling + 1e-12), ceiling, found)
+
+
+def fixed_weights(measure: Measure, width: int, ends: Ints) -> tuple[Floats, Floats]:
+    """The weights of the ranks down to `width`, and what their sum is divided by in rankings of some lengths."""
+    definition, k = measure.definition, measure.cutoff
+    weights = measure.details(_without_gain(np.array([width]), width, k))["W" if definition.cwl is None else "V"]
+    weights = weights[0, :width].copy()
+    weights[width if k is None else k :] = 0
+    if definition.cwl is None:
+        return weights, np.ones(len(ends))
+    depth = measure(of="ed")
+    if definition.cutoff != "required":  # there the cutoff would end the sum
+        depth, ends, k = replace(depth, cutoff=None), np.maximum(ends, k or 0), None
+    return weights, depth.score(_without_gain(ends, int(ends.max(initial=0)), k))
+
+
+def _without_gain(ends: Ints, width: int, k: int | None) -> Gains:
+    """Rankings of some lengths in which nothing is worth anything."""
+    none, no = np.zeros((len(ends), width)), np.zeros((len(ends), width), dtype=bool)
+    return kernel.Gains(none, no, none[:, :0], ends, np.zeros(len(ends), dtype=np.int64), np.zeros(0), k)
+
+
 @dataclass(frozen=True, eq=False)
 class Target:
     """The scores of a collection by the one measure that others are fitted to."""
@@ -502,17 +586,55 @@ class Target:
         applied = [kernel.with_defaults(measure, self.collection.options) for measure in measures]
         for measure in applied:
             labels.setdefault(measure, measure.label)
-        for some in chunks(len(measures), self.included.size):
-            matrix = self.collection.scores(measures[some])
+        fixed = [measure for measure in labels if has_fixed_weights(measure, self.collection.options)]
+        fixed = fixed if len(fixed) >= MANY else []
+        for some in chunks(len(fixed), self.included.size):
+            for measure, scores in self.fixed_scores(fixed[some]):
+                readings = self.matrix.reading(0), measure.reading
+                by_name[labels[measure]] = [self._agreement(kind, scores, readings) for kind in kinds]
+        others = [one for one, measure in zip(measures, applied, strict=True) if labels[measure] not in by_name]
+        for some in chunks(len(others), self.included.size):
+            matrix = self.collection.scores(others[some])
             for column, name in enumerate(matrix.measures):
-                by_name[name] = [self._agreement(kind, matrix, column) for kind in kinds]
+                readings = self.matrix.reading(0), matrix.reading(column)
+                by_name[name] = [self._agreement(kind, matrix.score[:, :, column], readings) for kind in kinds]
         return [by_name[labels[measure]] for measure in applied]
 
-    def _agreement(self, kind: Kind, matrix: Matrix, column: int) -> float:
-        readings = self.matrix.reading(0), matrix.reading(column)
-        truth, judged = self.matrix.score[:, :, 0], matrix.score[:, :, column]
-        agreement, _ = scores_agreement(kind, truth, judged, self.included, readings)
+    def _agreement(self, kind: Kind, scores: Floats, readings: tuple[Reading, Reading]) -> float:
+        agreement, _ = scores_agreement(kind, self.matrix.score[:, :, 0], scores, self.included, readings)
         return agreement
+
+    def fixed_scores(self, measures: Sequence[Measure]) -> Iterator[tuple[Measure, Floats]]:
+        """Measures of fixed weights, each with its scores: runs × topics, nan where a run is not scored on a topic.
+
+        The runs are read once for all measures, and what is multiplied is only what has a gain.
+        """
+        options = replace(self.collection.options, residuals=None, max_residual=None, bounds=False)
+        scorer = kernel.Scorer(self.collection.qrels, measures, options, kernel.workers().limits)
+        by_table: dict[bytes, list[int]] = {}
+        for column, table in enumerate(scorer.tables):
+            by_table.setdefault(table.key, []).append(column)
+        firsts = [columns[0] for columns in by_table.values()]
+        for columns, lists in zip(by_table.values(), self._gained(scorer, firsts), strict=True):
+            alike = [scorer.measures[column] for column in columns]
+            for measure, scores in zip(alike, lists.scores(alike), strict=True):
+                whole = np.full(self.included.shape, np.nan)
+                whole[lists.row, lists.column] = scores
+                yield measure, whole
+
+    def _gained(self, scorer: Scorer, columns: Sequence[int]) -> list[GainedLists]:
+        """For some measures of a scorer the gains of all rankings."""
+        grader, share = replace(scorer.grader, last_rank=None), kernel.workers()
+        column_of = {topic: column for column, topic in enumerate(self.matrix.topics)}
+        lists = [GainedLists([], [], [], [], []) for _ in columns]
+        for row, (_, source) in share.progress(list(enumerate(self.collection.runs.items()))):
+            for batch in weighing.settled_batches(kernel.grade_run(source, grader, share.silent())):
+                gains_of = scorer.gains_cache(batch)
+                at = [column_of[kernel.decode(topic)] for topic in batch.topics]
+                for column, one in zip(columns, lists, strict=True):
+                    measure = replace(scorer.measures[column], cutoff=None)
+                    one.add(row, at, gains_of(scorer.tables[column], measure))
+        return lists
 
     def search(self, ranges: Sequence[MeasureRange], kinds: Sequence[Kind], precision: float) -> list[list[Values]]:
         """For each measure and kind of agreement, the values tried and how well they agree."""

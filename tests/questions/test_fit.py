@@ -11,13 +11,16 @@ import pytest
 from scipy import stats
 
 import gradedeval
-from gradedeval import InputError
+from gradedeval import InputError, kernel
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.questions.fit import (
+    Collection,
     MeasureRange,
+    Target,
     best,
     divergence,
     fit_weights,
+    has_fixed_weights,
     near_best_range,
     read_ranges,
     read_vector,
@@ -173,6 +176,62 @@ def test_the_curve_is_the_agreement_of_every_value() -> None:
         assert row.agreement == pytest.approx(expected)
     assert len(found.curve) == 12
     assert found.frame["pairs"].tolist() == [200, 4]
+
+
+FIXED = (
+    "rbp(p=0.5) rbp(p=0.95) rbp(p=0.7)@3 rbp@100 rbp(p=0.9,horizon=4) rbp(p=0.5,rel=2) insq(T=2) insq(T=3)@7 sdcg@5 "
+    "cwlp@4 set@20 tbg(h=5) u(L=8) uniform@7 zipf@100 zipf(beta=2) poisson(alpha=3) poisson@2 logharmonic@50"
+)
+NOT_FIXED = "ap err@20 ndcg@10 dcg@10 p@5 nerr8@5 nerr9@5 nerr10 nerr11 inst cwlap cwlrr rbp(of=ed) ia(rbp)"
+
+
+def fixed_scores(texts: str, qrels: object, runs: object, **keywords: object) -> tuple[Target, dict[str, np.ndarray]]:
+    collection = Collection.read(runs, qrels, kernel.resolve_options(None, **keywords))  # type: ignore[arg-type]
+    target = Target.of(collection, kernel.parse_measures("err@20")[0])
+    measures = [kernel.with_defaults(one, collection.options) for one in kernel.parse_measures(texts)]
+    assert all(has_fixed_weights(one, collection.options) for one in measures)
+    return target, {str(one): scores for one, scores in target.fixed_scores(measures)}
+
+
+@pytest.mark.parametrize("keywords", [{}, {"depth": 5}, {"topics": "qrels"}, {"order": "rank"}])
+def test_scores_of_fixed_weights_are_those_of_evaluate_to_the_last_bit(keywords: dict[str, object]) -> None:
+    target, found = fixed_scores(FIXED, QRELS, RUNS, **keywords)
+    matrix = target.collection.scores(kernel.parse_measures(FIXED))
+    assert set(found) == set(matrix.notations)
+    for column, notation in enumerate(matrix.notations):
+        np.testing.assert_array_equal(found[notation], matrix.score[:, :, column], notation)
+
+
+def test_one_measure_of_fixed_weights_alone_has_the_same_scores() -> None:
+    target, found = fixed_scores("rbp(p=0.8)", QRELS, RUNS)
+    expected = target.collection.scores(kernel.parse_measures("rbp(p=0.8)")).score[:, :, 0]
+    np.testing.assert_array_equal(found["rbp(p=0.8)"], expected)
+
+
+def test_a_plain_loop_over_ranks_gives_the_scores_of_fixed_weights() -> None:
+    rng = np.random.default_rng(31)
+    qrels = {f"t{t}": {f"d{d}": int(rng.integers(0, 4)) for d in range(30)} for t in range(5)}
+    runs = {
+        f"r{r}": {topic: [f"d{d}" for d in rng.permutation(40)[: rng.integers(1, 41)]] for topic in qrels}
+        for r in range(3)
+    }
+    _, found = fixed_scores("rbp(p=0.5) rbp(p=0.83) zipf(beta=1.5)@12", qrels, runs)
+    harmonic = sum(rank**-1.5 for rank in range(1, 13))
+    for r, run in enumerate(runs.values()):
+        for t, topic in enumerate(qrels):
+            sums = [0.0, 0.0, 0.0]
+            for rank, docno in enumerate(run[topic], 1):
+                gain = qrels[topic].get(docno, 0) / 3
+                sums[0] += gain * 0.5 * 0.5 ** (rank - 1)
+                sums[1] += gain * 0.17 * 0.83 ** (rank - 1)
+                sums[2] += gain * rank**-1.5 / harmonic if rank <= 12 else 0
+            np.testing.assert_allclose([scores[r, t] for scores in found.values()], sums, rtol=1e-12, atol=1e-15)
+
+
+def test_weights_that_the_documents_or_an_option_change_are_not_fixed() -> None:
+    plain, average = kernel.resolve_options(None), kernel.resolve_options(None, ties="average")
+    assert not [str(one) for one in kernel.parse_measures(NOT_FIXED) if has_fixed_weights(one, plain)]
+    assert not [str(one) for one in kernel.parse_measures(FIXED) if has_fixed_weights(one, average)]
 
 
 def test_an_end_of_the_range_is_told() -> None:

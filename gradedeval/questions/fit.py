@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -542,7 +542,7 @@ class GainedLists:
 def fixed_weights(measure: Measure, width: int, ends: Ints) -> tuple[Floats, Floats]:
     """The weights of the ranks down to `width`, and what their sum is divided by in rankings of some lengths."""
     definition, k = measure.definition, measure.cutoff
-    weights = measure.details(_without_gain(np.array([width]), width, k))["W" if definition.cwl is None else "V"]
+    weights = measure.details(_without_gain((width,), width, k))["W" if definition.cwl is None else "V"]
     weights = weights[0, :width].copy()
     weights[width if k is None else k :] = 0
     if definition.cwl is None:
@@ -550,13 +550,16 @@ def fixed_weights(measure: Measure, width: int, ends: Ints) -> tuple[Floats, Flo
     depth = measure(of="ed")
     if definition.cutoff != "required":  # there the cutoff would end the sum
         depth, ends, k = replace(depth, cutoff=None), np.maximum(ends, k or 0), None
-    return weights, depth.score(_without_gain(ends, int(ends.max(initial=0)), k))
+    return weights, depth.score(_without_gain(tuple(ends.tolist()), int(ends.max(initial=0)), k))
 
 
-def _without_gain(ends: Ints, width: int, k: int | None) -> Gains:
-    """Rankings of some lengths in which nothing is worth anything."""
+@lru_cache(maxsize=4)
+def _without_gain(ends: tuple[int, ...], width: int, k: int | None) -> Gains:
+    """Rankings of some lengths in which nothing is worth anything; kept, as are intermediate results in their memo, for
+    the next value of a parameter."""
     none, no = np.zeros((len(ends), width)), np.zeros((len(ends), width), dtype=bool)
-    return kernel.Gains(none, no, none[:, :0], ends, np.zeros(len(ends), dtype=np.int64), np.zeros(0), k)
+    lengths = np.array(ends, dtype=np.int64)
+    return kernel.Gains(none, no, none[:, :0], lengths, np.zeros(len(ends), dtype=np.int64), np.zeros(0), k)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,14 @@ import os
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from itertools import cycle, islice
+from contextvars import ContextVar
+from itertools import cycle, islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gradedeval import __version__
 from gradedeval.errors import InputError, did_you_mean, flag, plural, shorten, visible
 from gradedeval.kernel.formats import in_utf8
+from gradedeval.kernel.formats.fitting import short_names as short_names
 from gradedeval.kernel.formats.frames import distinct
 from gradedeval.kernel.measures.parse import canonical, parse_measures
 from gradedeval.kernel.options import numbers
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 
 # How pictures look: one column of a paper wide, in colors that the color-blind can tell apart.
@@ -158,32 +161,122 @@ def shown(name: str, longest: int = LONGEST) -> str:
     return ("\u200b" if text.startswith("_") else "") + text.replace("$", r"\$")
 
 
+LEGENDS = ("above", "inside", "none")
+"""Where the legend of a picture may stand."""
+_PLACE: ContextVar[str] = ContextVar("_PLACE", default=LEGENDS[0])
+"""Where legends stand in the figure that is drawn."""
+
+
 def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0) -> None:
-    """A legend above the axes, in the letters of their ticks, in as many columns as there is room for.
+    """A legend above the axes, in the letters of their ticks, in as many columns as there is room for; from the left
+    end of the figure where that saves lines.
 
     handles  what it has; nothing: all that has a label
     bottom   where it begins, in heights of the axes
     """
-    handles = list(handles) or ax.get_legend_handles_labels()[0]
-    if not handles:
+    handles, where = list(handles) or ax.get_legend_handles_labels()[0], _PLACE.get()
+    if not handles or where == "none":
         return
     labels = [str(handle.get_label()) for handle in handles]
-    # A letter is about as wide as half its height; beside it stand the line and two gaps.
     points = float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
-    widths = [points / 72 * (0.58 * len(label) + 3.8) for label in labels]
-    columns = _columns_within(widths, inches_of(ax)[0] * 1.05)
     looks = {name: STYLE[f"legend.{name}"] for name in ("frameon", "handlelength", "columnspacing", "borderpad")}
-    ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, bottom), ncols=columns, borderaxespad=0.2,
-              fontsize=points, **looks)  # fmt: skip
+    looks |= {"fontsize": points, "borderaxespad": 0.2, "handletextpad": 0.8}
+    measured = ax.legend(handles, labels, **looks)
+    measured.set_in_layout(False)
+    beside, gap = (points / 72 * (looks[name] + more) for name, more in (("handlelength", 0.8), ("columnspacing", 0)))
+    widths = [text.get_window_extent().width / ax.figure.dpi + beside for text in measured.get_texts()]
+    over_axes, over_figure = (room - 0.6 * points / 72 for room in _rooms(ax))
+    columns, most = (_columns_within(widths, room, gap) for room in (over_axes, over_figure))
+    if where == "inside":
+        ax.legend(handles, labels, loc="best", ncols=columns, **{**looks, "frameon": True}).set_in_layout(False)
+        return
+    over = -(-len(widths) // most) == -(-len(widths) // columns) and _width(widths, columns, gap) <= over_axes
+    made = ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, bottom), ncols=columns if over else most,
+                     **looks)  # fmt: skip
+    if over_figure != over_axes:
+        made.set_in_layout(False)
+        _keep_height(ax, made.get_window_extent().height / ax.figure.dpi + 0.2 * points / 72, bottom)
+    if not over:
+        _from_the_left(ax, made)
 
 
-def _columns_within(widths: Sequence[float], room: float) -> int:
-    """The most columns, filled one after the other, that the entries of a legend fit into."""
-    for columns in range(len(widths), 1, -1):
-        rows = -(-len(widths) // columns)
-        if sum(max(widths[start : start + rows]) for start in range(0, len(widths), rows)) <= room:
-            return columns
-    return 1
+def _from_the_left(ax: Axes, legend: Legend) -> None:
+    """Let a legend begin where the figure does."""
+    from matplotlib.transforms import blended_transform_factory
+
+    _, bottom = ax.transAxes.inverted().transform(legend.get_bbox_to_anchor().min)
+    across = blended_transform_factory(ax.figure.transSubfigure, ax.transAxes)
+    legend.set_bbox_to_anchor((0, bottom), across)
+
+
+def _keep_height(ax: Axes, inches: float, bottom: float) -> None:
+    """Keep so much room above axes in the layout, which would take room from their width for a legend wider than they
+    are."""
+    from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea
+
+    room = DrawingArea(1, inches * 72)
+    ax.add_artist(AnchoredOffsetbox("lower center", child=room, pad=0, borderpad=0, frameon=False,
+                                    bbox_to_anchor=(0.5, bottom), bbox_transform=ax.transAxes))  # fmt: skip
+
+
+def _rooms(ax: Axes) -> tuple[float, float]:
+    """The widths of axes and of the figure above them, in inches: what a legend has room in. Where matplotlib lays the
+    figure out anew, the axes are what labels beside them leave."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    figure, spec, own = ax.figure, ax.get_subplotspec(), inches_of(ax)[0]
+    if spec is None or not isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
+        return own * 1.05, own * 1.05
+    columns = spec.get_gridspec().ncols
+    cell = figure.bbox.width / figure.dpi * len(spec.colspan) / columns
+    tight = ax.get_tightbbox(for_layout_only=True)
+    beside = 0.0 if tight is None else tight.width / figure.dpi - own
+    left = max(0.0, cell - beside - 0.08)
+    return left, cell if len(spec.colspan) == columns else left
+
+
+def _columns_within(widths: Sequence[float], room: float, gap: float = 0) -> int:
+    """The most columns that the entries of a legend fit into."""
+    return next((columns for columns in range(len(widths), 1, -1) if _width(widths, columns, gap) <= room), 1)
+
+
+def _width(widths: Sequence[float], columns: int, gap: float) -> float:
+    """The width of a legend whose entries fill columns one after the other: as matplotlib fills them, the first columns
+    have an entry more than the others where they are not all as long."""
+    rows, longer = divmod(len(widths), columns)
+    starts = [column * rows + min(column, longer) for column in range(columns + 1)]
+    return sum(max(widths[start:end]) for start, end in pairwise(starts)) + gap * (columns - 1)
+
+
+def beside(ax: Axes, names: Sequence[str]) -> list[str]:
+    """Names as text beside axes, short enough to leave the axes more than half of the figure, unless they could not be
+    told apart so."""
+    figure, spec = ax.figure, ax.get_subplotspec()
+    share = 0.36 / (1 if spec is None else spec.get_gridspec().ncols)
+    points = float(ax.yaxis.get_major_ticks(1)[0].label1.get_fontsize())
+    letters = max(8, min(LONGEST, int(share * figure.bbox.width / figure.dpi * 72 / (0.6 * points))))
+    of_length = ([shown(name, longest) for name in names] for longest in range(letters, LONGEST + 1))
+    return next((texts for texts in of_length if len(set(texts)) == len(set(names))), [shown(name) for name in names])
+
+
+def fit_labels(ax: Axes) -> float:
+    """Wrap the labels of axes that are longer than these, in a figure that is laid out. Returns the height that this
+    takes, in inches."""
+    figure, added = ax.figure, 0
+    box, right = ax.get_window_extent(), figure.bbox.x1
+    for axis, room in ((ax.xaxis, box.width + 2 * (right - box.x1)), (ax.yaxis, box.height)):
+        label = axis.label
+        text, extent = label.get_text(), label.get_window_extent()
+        length = extent.width if axis is ax.xaxis else extent.height
+        if length > room > 0:
+            letters = max(8, int(max(map(len, text.split("\n"))) * room / length * 0.97))
+            lines = [part for line in text.split("\n") for part in textwrap.wrap(line, letters, break_long_words=False)]
+            label.set_text("\n".join(lines))
+            added += len(lines) - 1 - text.count("\n") if axis is ax.xaxis else 0
+    legend = ax.get_legend()
+    if legend is not None and legend.get_window_extent().x1 > right:  # labels of other axes have moved these
+        _from_the_left(ax, legend)
+    return added * 1.2 * float(ax.xaxis.label.get_fontsize()) / 72
 
 
 # A figure of one or several pictures, and how it is saved: the same bytes for the same numbers.
@@ -221,13 +314,13 @@ def check_size(width: float, height: float | None = None, dpi: float = DPI) -> N
 
 
 def no_room(figure: Figure) -> InputError:
-    """What is said of a figure that its pictures do not fit into."""
-    inches = " × ".join(f"{side:g}" for side in figure.get_size_inches().tolist())
-    return InputError(flag.height, f"the picture has no room in {inches} inches", "leave it out", usage=True)
-
-
-LEGENDS = ("above", "inside", "none")
-"""Where the legend of a picture may stand."""
+    """What is said of a figure that its pictures do not fit into: which side is too short, and that more helps."""
+    width, height = figure.get_size_inches().tolist()
+    boxes = [(ax.get_tightbbox(for_layout_only=True), ax.bbox.width) for ax in figure.axes]
+    narrow = any(box is not None and box.width - own > 0.9 * figure.bbox.width for box, own in boxes)
+    side, now = (flag.width, width) if narrow else (flag.height, height)
+    what = f"the picture has no room in {width:.3g} × {height:.3g} inches"
+    return InputError(side, what, f"give more than {now:.3g}", usage=True)
 
 
 def figure(
@@ -255,16 +348,24 @@ def figure(
     with style():
         made = Figure(figsize=(width, height or sum(heights) + below))
         grid = made.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
-        for panel, ax in zip(panels, grid[:, 0], strict=True):
-            panel.draw(ax)
-            _place_legend(ax, legend)
+        where = _PLACE.set(legend or LEGENDS[0])
+        try:
+            for panel, ax in zip(panels, grid[:, 0], strict=True):
+                panel.draw(ax)
+        finally:
+            _PLACE.reset(where)
         if title:
             made.suptitle(in_utf8(title), fontsize=STYLE["axes.titlesize"], parse_math=False)
-        if height is None:
+        above = _legend_height if legend in (None, "above") else lambda _: 0.0
+        # Legends are measured first, and then, in axes that have their room, labels.
+        for more in (above, fit_labels):
+            share = below / made.get_figheight()
+            made.set_layout_engine(ConstrainedLayoutEngine(rect=(0, share, 1, 1 - share), h_pad=0.03, w_pad=0.03))
             made.draw_without_rendering()
-            heights = [one + _legend_height(ax) for one, ax in zip(heights, grid[:, 0], strict=True)]
-            made.set_figheight(sum(heights) + below + TITLE * bool(title))
-            grid[0, 0].get_gridspec().set_height_ratios(heights)
+            heights = [one + more(ax) for one, ax in zip(heights, grid[:, 0], strict=True)]
+            if height is None:
+                made.set_figheight(sum(heights) + below + TITLE * bool(title))
+                grid[0, 0].get_gridspec().set_height_ratios(heights)
         share = below / made.get_figheight()
         made.set_layout_engine(ConstrainedLayoutEngine(rect=(0, share, 1, 1 - share), h_pad=0.03, w_pad=0.03))
         if lines:
@@ -277,22 +378,10 @@ TITLE = 0.18
 """Inches that a title takes."""
 
 
-def _place_legend(ax: Axes, where: str | None) -> None:
-    """Move or remove the legend above axes; None leaves it."""
-    legend = ax.get_legend()
-    if legend is not None and where == "none":
-        legend.remove()
-    elif legend is not None and where == "inside":
-        legend.set(in_layout=False)
-        legend.set_bbox_to_anchor(None)
-        legend.set_loc("best")
-        legend.set_frame_on(True)
-
-
 def _legend_height(ax: Axes) -> float:
-    """The height of the legend above axes, in inches."""
+    """The height of the legend of axes, in inches."""
     legend = ax.get_legend()
-    return 0.0 if legend is None or not legend.get_in_layout() else legend.get_window_extent().height / ax.figure.dpi
+    return 0.0 if legend is None else legend.get_window_extent().height / ax.figure.dpi
 
 
 def _wrapped(signature: str, width: float) -> list[str]:

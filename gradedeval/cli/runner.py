@@ -376,19 +376,29 @@ def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str,
 
 
 def _with_measures(question: Question, settings: Mapping[str, Any], table: Mapping[str, Measure]) -> dict[str, Any]:
-    """The settings, with those that name measures as measures."""
-    read = dict(settings)
+    """The settings, with those that name measures as measures. Raises InputError of all that are wrong at once."""
+    read, faults = dict(settings), list[InputError]()
     for name, setting in question.settings.items():
         if setting.required and not read[name]:
             raise InputError("", f"no {setting.flags[-1].strip('-')} given", setting.required, usage=True)
-        if setting.measure == "one":
-            text = " ".join(read[name]) if isinstance(read[name], tuple) else read[name]
-            if text is None or isinstance(text, str):  # not what stands in place of a measure
-                read[name] = one_measure(setting.flags[-1], text, table)
-        elif setting.measure:
-            reads = named_measures if setting.measure == "several" else setting.measure
-            read[name] = reads(read[name], table)
+        try:
+            if setting.measure:
+                read[name] = _as_measures(setting, read[name], table)
+        except InputError as fault:
+            faults.append(fault)
+    if faults:
+        raise faults[0].replace(also=(*faults[0].also, *faults[1:])) if len(faults) > 1 else faults[0]
     return read
+
+
+def _as_measures(setting: Setting, value: Any, table: Mapping[str, Measure]) -> Any:
+    """What a setting that names measures says."""
+    if setting.measure == "one":
+        text = " ".join(value) if isinstance(value, tuple) else value
+        # Something else may stand in place of a measure.
+        return one_measure(setting.flags[-1], text, table) if text is None or isinstance(text, str) else value
+    reads: Any = named_measures if setting.measure == "several" else setting.measure
+    return reads(value, table)
 
 
 def _runs_and_qrels_if_any(

@@ -300,7 +300,7 @@ def draw_agreement(ax: Axes, frame: pd.DataFrame) -> None:
         ax.text(column, row, text, ha="center", va="center", color=color, fontsize=size)
     labels = [pictures.shown(name) for name in names]
     ax.set_xticks(range(len(names)), labels, rotation=90 if max(map(len, labels)) * len(names) > 36 else 0)
-    ax.set_yticks(range(len(names)), labels)
+    ax.set_yticks(range(len(names)), pictures.beside(ax, names))
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     kinds = list(dict.fromkeys(frame["kind"]))

@@ -191,13 +191,14 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float) -> None:
     if finite.any():
         ax.errorbar(score[finite], place[finite], xerr=ends[:, finite], fmt="none", ecolor=pictures.BLACK,
                     elinewidth=0.8, capsize=1.5, label=f"{100 * level:g}% interval")  # fmt: skip
-    ax.set_yticks(place, [pictures.shown(run) for run in frame["run"]])
+    short, pattern = pictures.short_names(frame["run"].tolist())
+    ax.set_yticks(place, pictures.beside(ax, [short.get(run, run) for run in frame["run"]]))
     ax.set_ylim(len(frame) - 0.4, -0.6)
     if ax.dataLim.x0 >= 0:
         ax.set_xlim(0, None)
     ax.axvline(0, color=pictures.BLACK, linewidth=0.6)
     ax.grid(axis="x", color=pictures.LIGHT, linewidth=0.4)
-    ax.set_ylabel("run")
+    ax.set_ylabel(f"run ({pictures.shown(pattern)})" if pattern else "run")
     lower = pictures.LOWER if frame["sign"].iloc[0] < 0 else ""
     ax.set_xlabel(
         pictures.summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist()) + lower

@@ -199,9 +199,8 @@ def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
     room = max(0.7, (8 - len(frame)) / 2)
     ax.set_xlim(-room, len(frame) - 1 + room)
     _name_topics(ax, frame["topic"].tolist(), difference)
-    ax.set_ylabel(
-        f"difference in {pictures.shown(frame['measure'].iloc[0])}{pictures.LOWER if frame['sign'].iloc[0] < 0 else ''}"
-    )
+    lower = pictures.LOWER if frame["sign"].iloc[0] < 0 else ""
+    ax.set_ylabel(f"{pictures.shown(frame['measure'].iloc[0])}: {after} − {before}{lower}")
     pictures.legend(ax, handles=handles)
 
 

@@ -16,6 +16,7 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError, clicks
+from gradedeval.analysis.pictures import _width
 from gradedeval.cli import PICTURES, canvas
 from support.commands import Command
 from support.paths import ROOT
@@ -25,6 +26,7 @@ from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 SAMPLES = ROOT / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "neural", "dense")]
@@ -75,7 +77,9 @@ def test_runs_are_the_score_and_above_it_what_is_not_known(scores: gradedeval.Sc
     (interval,) = [group for group in ax.containers if not isinstance(group, BarContainer)]
     ends = np.array([line[:, 0] for line in interval.lines[2][0].get_segments()])
     np.testing.assert_allclose(ends, own[["low", "high"]].to_numpy())
-    assert names(ax.get_yticklabels()) == own["run"].tolist()
+    short = own["run"].str.removeprefix("rivers-").str.removesuffix(".run")
+    assert names(ax.get_yticklabels()) == short.tolist()
+    assert ax.get_ylabel() == "run (rivers-*.run)"
     assert ax.get_xlabel() == "mean err@20, 50 topics"
 
 
@@ -460,7 +464,7 @@ def test_names_of_runs_are_text_whatever_is_in_them(ax: Axes) -> None:
     shown = names(ax.get_yticklabels())
     assert shown[0] == r"é\$"
     assert shown[1] == r"a\nb"
-    assert len(shown[2]) == 30
+    assert len(shown[2]) <= 30
     assert shown[2].endswith("end")
     ax.figure.canvas.draw()  # type: ignore[attr-defined]
 
@@ -642,8 +646,78 @@ def test_letters_that_no_font_has_are_one_note(cli: Command, monkeypatch: pytest
 
 def test_a_picture_that_has_no_room_is_not_written(cli: Command, tmp_path: Path) -> None:
     outcome = cli("plot", "weights", "-m", "p@3", "--height", "0.5", "-o", "x.svg", "--quiet")
-    message = "--height: the picture has no room in 3.3 × 0.5 inches; leave it out"
+    message = "--height: the picture has no room in 3.3 × 0.5 inches; give more than 0.5"
     assert (outcome.code, outcome.messages, list(tmp_path.iterdir())) == (2, [message], [])
+
+
+def outside(figure: Figure) -> list[str]:
+    """The texts and legends of a figure that do not lie within it, and axes that are squeezed."""
+    figure.draw_without_rendering()
+    hidden: set[int] = set()
+    for axis in (one for ax in figure.axes for one in (ax.xaxis, ax.yaxis)):
+        low, high = sorted(axis.get_view_interval())
+        for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
+            if not low - 1e-9 <= tick.get_loc() <= high + 1e-9:
+                hidden |= {id(tick.label1), id(tick.label2)}
+    texts: list[Any] = [one for one in figure.findobj(Text) if one.get_text().strip() and id(one) not in hidden]  # type: ignore[attr-defined]
+    named = [(one.get_text(), one) for one in texts if one.get_visible()]
+    named += [("legend", legend) for ax in figure.axes if (legend := ax.get_legend()) is not None]
+    boxes = [(name, one.get_window_extent()) for name, one in named]
+    width, height = figure.bbox.width + 1, figure.bbox.height + 1
+    found = [name for name, box in boxes if min(box.min) < -1 or box.x1 > width or box.y1 > height]
+    return found + [f"axes {number}" for number, ax in enumerate(figure.axes) if ax.bbox.width < figure.bbox.width / 2]
+
+
+MANY_MEASURES = "ndcg@20 ap p@5 rbp(p=0.8) err@20 bpref rr"
+
+
+@pytest.mark.parametrize("width", ["3.3", "7"])
+@pytest.mark.parametrize("measures", ["ndcg@20", MANY_MEASURES])
+@pytest.mark.parametrize("picture", PICTURES)
+def test_nothing_of_a_picture_is_cut_off_and_no_axes_are_squeezed(
+    picture: str, measures: str, width: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Figure] = []
+    drawn = canvas.figure
+    monkeypatch.setattr(canvas, "figure", lambda *words, **named: made.append(drawn(*words, **named)) or made[-1])
+    one, several = measures == "ndcg@20", measures.split()
+    runs = []
+    for number in range(2 if picture == "topics" else 3 if one else 10):
+        name = f"a-long-name-of-{'x' * (number % 4)}-a-run-{number}.run"
+        lines = Path(RUNS[number % 3]).read_text().splitlines(keepends=True)
+        (tmp_path / name).write_text("".join(line for line in lines if line.split()[0] < "313"))
+        runs.append(name)
+    if picture == "history":
+        assert cli(*runs, QRELS, "-m", measures, "--history", "h.jsonl", "--quiet").code == 0
+    ranges = "rbp(p=0.1..0.9..0.2)" if one else "rbp(p=0.1..0.9..0.2) ndcg@1..10"
+    words = {
+        "pr": (*runs, QRELS, "-m", "gap", "--depth", "100"),
+        "informative": (*runs[:2], QRELS, "-m", "gap" if one else "gap ap rr", "--depth", "50", "--min-found", "2"),
+        "weights": ("-m", "rbp(p=0.8)" if one else "rbp(p=0.8) dcg insq rbp(p=0.5) p@5 rbp(p=0.95) dcg@10"),
+        "fit": (*runs[:3], QRELS, "-m", ranges, "--to", "ap"),
+        "power": (*runs, QRELS, "-m", measures, "--draws", "100"),
+        "correlate": (*runs, QRELS, "-m", "ndcg@20 ap" if one else measures, *(("--scatter",) if one else ())),
+        "explain": (runs[0], QRELS, "-m", measures, "--topic", "301"),
+        "observation": (LOGS[0], "-m", " ".join(f"rbp(p=0.{n})" for n in range(1, 2 if one else len(several) + 1))),
+        "clicks": (LOGS[1], QRELS, "-m", "err", *(() if one else ("--by", "kind"))),
+        "history": ("h.jsonl",),
+    }.get(picture, (*runs, QRELS, "-m", measures))
+    outcome = cli("plot", picture, *words, "--width", width, "-o", "x.png", "--quiet")
+    assert outcome.code == 0, outcome.err
+    assert outside(made[0]) == []
+
+
+def test_a_legend_counts_columns_as_they_are_filled() -> None:
+    # Four entries in three columns stand 2, 1, 1.
+    assert [_width([1, 2, 4, 8], columns, 0.5) for columns in (1, 2, 3, 4)] == [8, 10.5, 15, 16.5]
+
+
+def test_measures_that_are_wrong_are_said_at_once(cli: Command) -> None:
+    outcome = cli("plot", "fit", *RUNS, QRELS, "-m", "ndcg@10", "-o", "x.svg", "--quiet")
+    assert outcome.code == 2
+    said = " ".join(outcome.messages)
+    assert "'ndcg@10': has no range" in said
+    assert "--to: no measure given" in said
 
 
 def test_runs_beyond_the_colors_are_said(ax: Axes) -> None:

@@ -90,6 +90,8 @@ def told(output: bytes, form: str) -> bytes:
     if form == ".svg":
         texts = ["".join(one.itertext()) for one in ElementTree.fromstring(output).iter() if "text" in one.tag]
         output = b"\n".join(sorted(STANDS.sub(b"e", text.encode()) for text in texts))
+    if form in ("latex", ".tex"):  # where the lines of a comment end depends on the length of what stands in them
+        output = re.sub(rb"\n% *", b" ", output)
     return VARIES.sub(b"", STANDS.sub(b"e", output))
 
 

@@ -52,6 +52,11 @@ def replace(path: Path, diff: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+def typed(session: str) -> list[str]:
+    """The commands of a session, each in one line."""
+    return re.sub(r"\\\n *", "", session).splitlines()
+
+
 @pytest.mark.exhaustive
 def test_a_measure_is_a_function_and_its_name_in_the_table(copy: Path) -> None:
     walk = section("Add a measure")
@@ -61,9 +66,7 @@ def test_a_measure_is_a_function_and_its_name_in_the_table(copy: Path) -> None:
         module.write(f"\n\n{function.partition(chr(10))[2]}")
     replace(copy / "gradedeval" / "kernel" / "measures" / "table.py", line)
 
-    evaluate, explain = (
-        python(copy, "-m", *shlex.split(command.removeprefix("$ "))) for command in session.splitlines()
-    )
+    evaluate, explain = (python(copy, "-m", *shlex.split(command.removeprefix("$ "))) for command in typed(session))
     assert re.search(r"^half_life(\s+\d+\.\d{4}){2}$", evaluate, re.M)
     assert re.search(r"^half_life\(h=10\)@20(\s+\d+\.\d{4}){2}$", evaluate, re.M)
     assert explain.startswith("half_life: Half-life utility")
@@ -86,7 +89,7 @@ def test_an_output_format_is_a_function_and_its_row(copy: Path) -> None:
     module.write_text(text.replace(above, f"{body}\n\n{above}"), encoding="utf-8")
     replace(module, row)
 
-    commands = [shlex.split(command.removeprefix("$ ")) for command in session.splitlines()]
+    commands = [shlex.split(command.removeprefix("$ ")) for command in typed(session)]
     evaluate, compare = (python(copy, "-m", *words) for words in commands)
     assert re.search(r"^=+  =+\nmeasure +score\n=+  =+\nerr@20 +0\.2886\n=+  =+\n\ngradedeval ", evaluate)
     assert re.search(r"^err@20 +neural +0\.7176 ", compare, re.M)
@@ -103,7 +106,7 @@ def test_a_command_is_a_file_and_a_line(copy: Path) -> None:
     (copy / place).write_text(body, encoding="utf-8")
     replace(copy / "gradedeval" / "cli" / "__init__.py", line)
 
-    listed, page = (python(copy, "-m", *shlex.split(words.removeprefix("$ "))) for words in session.splitlines())
+    listed, page = (python(copy, "-m", *shlex.split(words.removeprefix("$ "))) for words in typed(session))
     assert re.match(r"topic\n-+\n\d+\n\d+\n\ngradedeval ", listed)
     assert page.count("  --first N") == page.count("  --judged-only") == 1
     assert "  topics  " in python(copy, "-m", "gradedeval", "--help")
@@ -116,7 +119,7 @@ def test_an_option_is_one_definition(copy: Path) -> None:
     for line in lines:
         replace(copy / "gradedeval" / "kernel" / "options" / "__init__.py", line)
 
-    scored, page = (python(copy, "-m", *shlex.split(words.removeprefix("$ "))) for words in session.splitlines())
+    scored, page = (python(copy, "-m", *shlex.split(words.removeprefix("$ "))) for words in typed(session))
     assert " | min depth 3\n" in f"{scored}\n"
     assert "--min-depth N" in page
     assert "min_depth " in python(copy, "-c", "import gradedeval; print(gradedeval.evaluate.__doc__)")

@@ -261,7 +261,7 @@ def test_other_topics_validate_what_was_found(tmp_path: Path) -> None:
         QRELS,
         "rbp(p=0.1..0.9..0.1)",
         "err@20",
-        by="spearman",
+        coefficient="spearman",
         topics_from=odd(tmp_path / "odd"),
         validate_topics=even,
     )

@@ -266,7 +266,9 @@ def check_versions(client: Any) -> None:
     except Exception as error:  # of the connection, each in its own way
         raise scheduler_gone(client, error) from None
     for who, versions in found.items():
-        python = minor(str(pythons.get(who, "")))
+        if not isinstance(pythons.get(who), str):
+            continue  # a worker that has left between the two questions
+        python = minor(pythons[who])
         if isinstance(versions, ModuleNotFoundError):
             raise _lacking(versions, f"{who} (Python {python})")
         if isinstance(versions, Exception):

@@ -12,7 +12,7 @@ from gradedeval.kernel.measures import notation
 from gradedeval.kernel.measures.notation import IA, Spelling
 from gradedeval.kernel.measures.parse import canonical
 from gradedeval.kernel.options import OPTIONS
-from gradedeval.kernel.scoring.signature import BETWEEN, GAINS, INTERVAL, NAMES, QRELS, renamed
+from gradedeval.kernel.scoring.signature import BETWEEN, CODE, GAINS, INTERVAL, NAMES, QRELS, renamed
 
 FREE = (
     r"(gradedeval|(run|qrels) format|topics|names|\d+ chosen topics?|max gain|max residual|residual depth"
@@ -94,7 +94,7 @@ class Signature:
         """What of the two does not agree, though the scores by a measure depend on it: what it is -> its value here and
         there, None where it is not set.
 
-        The gains of a measure and the files that it reads are compared where both signatures name them.
+        The gains of a measure, its code and the files that measures read are compared where both signatures name them.
         """
         mine, theirs = dict(self.settings), dict(other.settings)
         name = _name(measure)
@@ -104,7 +104,8 @@ class Signature:
                 settings.pop("top grade", None)
         if all(schemes) and schemes[0].isdisjoint(schemes[1]):
             mine["gains"], theirs["gains"] = (", ".join(sorted(own)) for own in schemes)
-        for file in self.files.keys() & other.files.keys():
+        of_others = {file for file in self.files if file.startswith(CODE) and file != f"{CODE}{name}"}
+        for file in (self.files.keys() & other.files.keys()) - of_others:
             mine[file], theirs[file] = self.files[file], other.files[file]
         names = dict.fromkeys([*mine, *theirs])
         return {key: (mine.get(key), theirs.get(key)) for key in names if mine.get(key) != theirs.get(key)}

@@ -520,6 +520,13 @@ class Definition(MeasureProperties):
 
     function: Callable[..., Floats]
     cwl: CWLProperties | None = None
+    code: str = field(default="", init=False)
+    """Six digits of the checksum of the code that defines it; none where that is this package's."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not f"{self.function.__module__}.".startswith("gradedeval."):
+            self.code = _code_of(inspect.unwrap(self.function))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As the measure of that name in its module: a copy is the same definition."""
@@ -815,6 +822,23 @@ def measure(function: Callable[..., Floats], **properties: Any) -> Measure:
 
         function, properties = of_batch(function), DEFAULTS | properties
     return Measure(Definition(function=function, **properties))
+
+
+def _code_of(function: Callable[..., Any]) -> str:
+    """Six digits of the checksum of the file that a function stands in, for it may call others there; where there is no
+    file, as in a notebook, of its source, or else of what it was compiled to."""
+    try:
+        path = inspect.getfile(function)
+        if os.path.isfile(path):
+            return Source(path).digest()[:6]
+        text = inspect.getsource(function).encode(errors="surrogatepass")
+    except (OSError, TypeError, InputError):
+        compiled = getattr(function, "__code__", None)
+        constants = [one for one in getattr(compiled, "co_consts", ()) if not hasattr(one, "co_code")]
+        text = repr((getattr(compiled, "co_code", b""), getattr(compiled, "co_names", ()), constants)).encode()
+    import hashlib  # few measures are a user's own
+
+    return hashlib.sha256(text).hexdigest()[:6]
 
 
 # What is said of a measure or a command: its docstring.

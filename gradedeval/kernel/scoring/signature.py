@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gradedeval.kernel.rankings.qrels import Qrels
 
 NAMES = "names "
+CODE = "code of "
 DRAWS, SEED = 10_000, 0
 """The bootstrap samples of --interval."""
 INTERVAL = f"interval: studentized bootstrap of topics, {DRAWS} draws, seed {SEED}"
@@ -74,6 +75,7 @@ def signature(
         *_gains(measures, Grades(qrels.labels, top)),
         *(f"{_with_digest(prior, prior[1:])} prior" for prior in priors),
         *(_with_digest(file, file) for file in files),
+        *dict.fromkeys(f"{CODE}{one.name} {one.definition.code}" for one in measures if one.definition.code),
     ]
     return " | ".join(map(visible, parts))
 

@@ -15,6 +15,7 @@ from gradedeval import MEASURES, InputError, parse_measures
 from gradedeval.kernel.options import OPTIONS, resolve_options
 from gradedeval.kernel.scoring.evaluate import evaluate_runs
 from gradedeval.kernel.scoring.signature import INTERVAL, short
+from support.commands import Command
 from support.measures import VARIANTS
 
 VALUES: dict[str, list[Any]] = {
@@ -155,3 +156,24 @@ def test_the_signature_of_another_version_stays_whole() -> None:
     assert short(line.replace("0.0.9", gradedeval.__version__)) == f"gradedeval {gradedeval.__version__} | qrels 0123ab"
     both = f"randomization, 10 draws\nvalidated on {line}"
     assert short(both) == both
+
+
+MINE = "import gradedeval\n\n\n@gradedeval.measure(per_topic=True)\ndef mine(grades):\n    return sum(grades[:{}])\n"
+
+
+def test_a_measure_of_other_code_has_another_signature_and_is_not_compared(tmp_path: Path, cli: Command) -> None:
+    run, qrels = {"t": {f"d{rank}": -rank for rank in range(9)}}, {"t": {f"d{rank}": 1 for rank in range(9)}}
+    made = []
+    for number in (5, 7):
+        (file := tmp_path / f"my{number}.py").write_text(MINE.format(number))
+        measures = [gradedeval.load_measures(file)["mine"], "ap"]
+        scores = gradedeval.evaluate({f"run {number}": run}, qrels, measures)
+        assert re.search(r" \| code of mine [0-9a-f]{6}$", short(scores.signature))
+        made.append(scores)
+    assert short(made[0].signature) != short(made[1].signature)
+    for number, scores in enumerate(made):
+        scores.frame.to_csv(tmp_path / f"{number}.csv", index=False)
+    saved = [word for number in range(2) for word in ("--from-scores", str(tmp_path / f"{number}.csv"))]
+    outcome = cli("compare", *saved)
+    assert outcome.code == 2
+    assert "1.csv: mine of 'run 7' is scored with code of mine" in outcome.messages[-1]

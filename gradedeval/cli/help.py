@@ -83,7 +83,7 @@ def help_page(context: click.Context, words: tuple[str, ...]) -> None:
     if words == ("measures",):
         return _run(program, "measures")
     commands = program.command.list_commands(program) if isinstance(program.command, click.Group) else []
-    if not words or words[0] in commands:
+    if not words or words[0] in (*commands, "help"):
         return _run(program, *words, "--help")
     with suppress(InputError):
         return _run(program, "measures", *words)

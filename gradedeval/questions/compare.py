@@ -463,8 +463,8 @@ BY_TOPIC = Question("compare", _by_topic, "matrix", mode=Setting("Print the scor
     help="""Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals,
     p-values.
 
-    With --judging a second table says what becomes of the order of two runs if all their documents are judged, each
-    alike for both: it stays the same, or so many unjudged documents of the lower run would reverse it, or that is not
+    With --judging a second table says whether judging all documents of two runs, each alike for both, could reverse
+    their order: it stays the same, or so many relevant documents of the lower run would reverse it, or that is not
     known.
     """,
     check=lambda baseline, all_pairs, **tested: _check(baseline, all_pairs, significance.TestSettings(**tested)),

@@ -44,8 +44,8 @@ class RunSummaries(OfScores):
     paired=lambda settings: False,
     picture=Picture(
         lambda found: run_panels(found.frame, found.level),
-        """Draw runs by their mean, the best on top: score, bootstrap interval, and stacked above the score what the
-        unjudged documents and what lies beyond the end of the run could add.
+        """Draw runs by their mean, the best on top: score, bootstrap interval, and stacked above the score the
+        residuals of unjudged documents and of ranks beyond the end of the run.
 
         Several measures are drawn below each other.
         """,
@@ -112,8 +112,8 @@ def _scored(matrix: Matrix, column: int) -> Measure | Summary:
 
 
 def plot_runs(scores: AnyScores, measure: Any = None, *, level: float = LEVEL, ax: Axes | None = None) -> Axes:
-    """Runs by their mean, the best on top: score, bootstrap interval, and stacked above it what the unjudged documents
-    and what lies beyond the end of the run could add.
+    """Runs by their mean, the best on top: score, bootstrap interval, and stacked above it the residuals of
+    unjudged documents and of ranks beyond the end of the run.
 
     scores   what `gradedeval.evaluate` returns, with residuals="split" or "total" to have what could be added; or saved
              scores

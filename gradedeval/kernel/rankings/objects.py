@@ -39,7 +39,7 @@ from gradedeval.kernel.trec.file_formats import (
     plain,
 )
 from gradedeval.kernel.trec.lines import decimal, decode, encode
-from gradedeval.kernel.trec.tokenizer import PAD, Bytes, Words, gather, hashes, padded, run_starts, tokens, words_at
+from gradedeval.kernel.trec.tokenizer import PAD, Bytes, Words, gather, hashes, padded, run_starts, tokens
 
 VALUES = {"run": "score", "qrels": "grade"}
 """What the third of three columns is."""
@@ -361,13 +361,13 @@ class Text(NamedTuple):
 
     def stretches(self) -> tuple[list[bytes], Ints]:
         """The id of each stretch of rows with one id, and how many rows it has."""
-        first = run_starts(gather(words_at(self.buffer), self.start), self.length)
+        first = run_starts(gather(self.buffer, self.start, self.length), self.length)
         begin = self.start[first]
         return tokens(self.buffer, begin, begin + self.length[first]), np.diff(first, append=len(self.start))
 
     def hashes(self) -> Words:
         """rows: the hash of the id."""
-        return hashes(gather(words_at(self.buffer), self.start), self.length)
+        return hashes(gather(self.buffer, self.start, self.length), self.length)
 
 
 def id_columns(source: Any, what: str) -> tuple[Text, Text] | None:

@@ -60,17 +60,13 @@ def tokens(buffer: Bytes, start: Ints, end: Ints) -> list[bytes]:
     return [bytes(view[begin:stop]) for begin, stop in zip(start.tolist(), end.tolist(), strict=True)]
 
 
-def gather(words: Words, start: Ints) -> Word:
-    """The words of tokens that begin at these positions."""
-    return lambda at, rows: words[start[rows] + at]
-
-
-def gather_any(buffer: Bytes, start: Ints, length: NDArray[Any]) -> Word:
-    """The same of tokens of known lengths: where these are at most NEAR bytes all words are copied in one step, and
-    each is a view of these."""
+def gather(buffer: Bytes, start: Ints, length: NDArray[Any]) -> Word:
+    """The words of tokens that begin at these positions. Where all have at most NEAR bytes one step copies the whole of
+    each, which costs less than a step for every word, and the words are views of the copy."""
     longest = int(length.max(initial=0))
     if longest > NEAR:
-        return gather(words_at(buffer), start)
+        words = words_at(buffer)
+        return lambda at, rows: words[start[rows] + at]
     width = 8 * max(1, -(-longest // 8))
     whole = np.ndarray((len(buffer) - width + 1,), f"V{width}", buffer.data, strides=(1,))[start]
     columns: Words = whole.view("<u8").reshape(len(start), width // 8)
@@ -125,7 +121,7 @@ def text_hashes(tokens: list[bytes]) -> tuple[Bytes, Ints, Ints, Words]:
     buffer[PAD : PAD + len(text)] = np.frombuffer(text, dtype=np.uint8)
     length = np.array([len(token) for token in tokens], dtype=np.int64)
     start = PAD + np.cumsum(length) - length
-    return buffer, start, length, hashes(gather(words_at(buffer), start), length)
+    return buffer, start, length, hashes(gather(buffer, start, length), length)
 
 
 def run_starts(word: Word, length: NDArray[Any]) -> Ints:
@@ -228,13 +224,14 @@ class ShortLineFields:
         begin = self.begins[column]
         at, width = int(begin[0]), self.rows.shape[1]
         if not (begin == at).all():
-            return gather_any(self.buffer, self.start(column), self.length(column))
+            return gather(self.buffer, self.start(column), self.length(column))
 
         def word(after: int, rows: Any) -> Words:
             if at + after + 8 <= width:
                 words: Words = self._column(at + after)[rows]
                 return words
-            return gather(words_at(self.buffer), self.start(column))(after, rows)
+            beyond: Words = words_at(self.buffer)[self.start(column)[rows] + after]
+            return beyond
 
         return word
 
@@ -621,7 +618,7 @@ class LineFields:
         return self.end(column) - self.start(column)
 
     def word(self, column: int) -> Word:
-        return gather_any(self.buffer, self.start(column), self.length(column))
+        return gather(self.buffer, self.start(column), self.length(column))
 
     def trailing_bytes(self, column: int) -> TrailingBytes:
         return gather_trailing(self.buffer, self.end(column))

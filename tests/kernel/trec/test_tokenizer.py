@@ -26,7 +26,7 @@ def test_tokens_that_differ_in_two_bytes_have_hashes_of_their_own(length: int) -
                 token[one], token[two] = a, b
                 tokens.append(bytes(token))
         buffer, start, end = buffer_of(tokens)
-        assert len(set(hashes(gather(words_at(buffer), start), end - start).tolist())) == len(letters) ** 2
+        assert len(set(hashes(gather(buffer, start, end - start), end - start).tolist())) == len(letters) ** 2
 
 
 @given(st.integers(1, 55), st.integers(0, 9), st.integers(0, 12), st.randoms(use_true_random=False))
@@ -49,7 +49,7 @@ def test_words_of_short_lines_are_those_of_the_text(length: int, topic: int, dif
         start, end = fields.start(column), fields.end(column)
         tokens = [line.split()[column] for line in lines]
         assert split.tokens(column, np.arange(len(lines))) == tokens
-        plainly = hashes(gather(words_at(buffer), start), end - start)
+        plainly = hashes(gather(buffer, start, end - start), end - start)
         assert (hashes(fields.word(column), fields.length(column)) == plainly).all()
         for rows in (slice(None), slice(3, 9)):
             for mine, theirs in zip(
@@ -64,7 +64,8 @@ def test_tokens_are_equal_where_their_bytes_are(tokens: list[bytes]) -> None:
     tokens += tokens[:2] + [token[:-1] + b"~" for token in tokens]
     buffer, start, end = buffer_of(tokens)
     words = words_at(buffer)
-    word, length = gather(words, start), end - start
+    length = end - start
+    word = gather(buffer, start, length)
     hashed = hashes(word, length).tolist()
     for at, one in enumerate(tokens):
         for other, two in enumerate(tokens):

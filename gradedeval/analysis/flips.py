@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +21,7 @@ from gradedeval.kernel.measures.table import as_scores, scores_of
 from gradedeval.kernel.parallel import progress
 from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch
+from gradedeval.kernel.rankings.docnos import DocumentNumbers
 from gradedeval.kernel.scoring.scorer import GainsCache, Scorer
 from gradedeval.kernel.scoring.scores import Scores
 from gradedeval.kernel.scoring.tasks import grade_run
@@ -47,33 +46,27 @@ CELLS_OF_CHOICES = 1 << 20
 """Relevant documents that are looked at in one go."""
 
 
-@dataclass(eq=False)
 class Numbering:
     """A number for each unjudged document of a topic, the same in all runs; 0 is none."""
 
-    of_topic: dict[bytes, defaultdict[bytes, int]] = field(default_factory=dict)
-    following: count[int] = field(default_factory=lambda: count(1))
-    size: int = 1
+    def __init__(self) -> None:
+        self._documents, self._topics = DocumentNumbers(), dict[bytes, int]()
 
     def numbers(self, batch: Batch, unjudged: Bools) -> Ints:
         """topics × ranks: the number of each unjudged document."""
+        assert batch.docnos is not None
         found: NDArray[Any] = np.zeros(batch.codes.shape, dtype=np.int32)
-        for row, topic in enumerate(batch.topics):
-            known = self.of_topic.setdefault(topic, defaultdict(self.following.__next__))
-            docnos = batch.docnos.get(topic, ())
-            at = np.flatnonzero(unjudged[row])
-            found[row, at] = list(map(known.__getitem__, map(docnos.__getitem__, at.tolist())))
-        self.size = max(self.size, int(found.max(initial=0)) + 1)
+        topic = np.array([self._topics.setdefault(topic, len(self._topics)) for topic in batch.topics], dtype=np.int64)
+        row, rank = np.nonzero(unjudged)
+        begin = np.cumsum(batch.retrieved) - batch.retrieved
+        found[row, rank] = self._documents.numbers(topic[row], batch.docnos[begin[row] + rank]) + 1
         return found
 
     def by_topic(self) -> NDArray[np.int32]:
         """number -> another one, so that the documents of a topic have numbers that follow each other: what is looked
         up by number, topic after topic, is found in the cache."""
-        topic: Ints = np.full(self.size, -1)
-        for row, known in enumerate(self.of_topic.values()):
-            topic[np.fromiter(known.values(), np.int64, len(known))] = row
-        found = np.empty(self.size, dtype=np.int32)
-        found[np.argsort(topic, kind="stable")] = np.arange(self.size)  # 0 stays: it is of no topic
+        found = np.zeros(len(self._documents) + 1, dtype=np.int32)
+        found[np.argsort(self._documents.topics, kind="stable") + 1] = np.arange(1, len(found))  # 0 stays
         return found
 
 
@@ -125,7 +118,7 @@ def select(batch: Batch, rows: Ints) -> Batch:
 def numbered(batches: Sequence[Batch], judged: Bools, numbering: Numbering) -> list[Part]:
     """The batches of a run, with numbers in place of docnos."""
     numbers = (numbering.numbers(batch, unjudged_in(batch, judged)) for batch in batches)
-    return [Part(replace(batch, docnos={}), number) for batch, number in zip(batches, numbers, strict=True)]
+    return [Part(replace(batch, docnos=None), number) for batch, number in zip(batches, numbers, strict=True)]
 
 
 def unjudged_in(batch: Batch, judged: Bools) -> Bools:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, count
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from gradedeval.kernel.options import OPTIONS, Options
 from gradedeval.kernel.parallel import workers
 from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, GradeCounts
+from gradedeval.kernel.rankings.docnos import Docnos, DocumentNumbers
 from gradedeval.kernel.rankings.grade import Grader
 from gradedeval.kernel.scoring.doubts import doubts, not_too_many, united
 from gradedeval.kernel.scoring.evaluate import named_runs
@@ -86,6 +86,7 @@ class RankedRuns:
     topics  the ids: in the order of the qrels, those that are not judged last
     code    documents: the code of its grade
     topic   documents: its topic's row
+    numbers what their docnos are
     notes   what is said of topics and lines left out
     """
 
@@ -94,19 +95,17 @@ class RankedRuns:
     code: Codes
     topic: Ints
     grader: Grader
-    numbering: Mapping[bytes, Mapping[bytes, int]]
+    numbers: DocumentNumbers
     notes: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         """How many documents there are."""
         return len(self.code)
 
-    @cached_property
-    def docnos(self) -> Any:
-        """documents: its docno, as text."""
-        docnos = np.empty(len(self), dtype=object)
-        for numbers in self.numbering.values():
-            docnos[list(numbers.values())] = [decode(docno) for docno in numbers]
+    def docnos(self, documents: Ints) -> Any:
+        """The docnos of documents, as text."""
+        docnos = np.empty(len(documents), dtype=object)
+        docnos[:] = list(map(decode, self.numbers.names(documents)))
         return docnos
 
     @property
@@ -153,7 +152,7 @@ class RankedRuns:
         row = {topic: number for number, topic in enumerate(self.topics)}
         counted = self.pool if pool is None else pool
         for batch in grader.batches(
-            Documents(self.topics, run.counts, codes, None, None, lambda positions: [b""] * len(positions))
+            Documents(self.topics, run.counts, codes, None, None, lambda rows: Docnos.of([b""] * len(rows)))
         ):
             yield replace(batch, pool=counted.select(np.array([row[topic] for topic in batch.topics], dtype=np.int64)))
 
@@ -194,46 +193,67 @@ def rank_runs(
     if grader.options.ties == "average":
         raise OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
     grader = replace(grader, keep_docnos_for=EVERY_TOPIC, last_rank=None, types=False)
-    workers, following = workers or Workers.here(), count()
-    numbering: dict[bytes, defaultdict[bytes, int]] = {}
+    workers = workers or Workers.here()
+    numbers, number_of = DocumentNumbers(), dict[bytes, int]()
     read = []
     for name, source in workers.progress(iter(runs.items()), len(runs)):
         run = grade_run(source, grader, workers.silent())
-        read.append((name, run, _numbered(run, numbering, following)))
-    topics = [topic for topic in grader.qrels.topics if topic in numbering]
-    topics += [topic for topic in numbering if topic not in grader.qrels._row]
-    total = sum(map(len, numbering.values()))
-    code, topic_of = np.zeros(total, dtype=np.int64), np.zeros(total, dtype=np.int64)
+        columns = _numbered(run, numbers, number_of)
+        read.append((name, run.with_batches([replace(batch, docnos=None) for batch in run.batches]), columns))
+    topics = [topic for topic in grader.qrels.topics if topic in number_of]
+    topics += [topic for topic in number_of if topic not in grader.qrels._row]
+    place = np.empty(len(topics), dtype=np.int64)
+    place[[number_of[topic] for topic in topics]] = np.arange(len(topics))
+    code, topic_of = np.zeros((2, len(numbers)), dtype=np.int64)
     ranked = []
     for name, run, columns in read:
-        empty = np.empty(0, dtype=np.int64)
-        of_topic = [columns.get(topic, (empty, empty, empty)) for topic in topics]
-        document, codes, first = (np.concatenate([part[column] for part in of_topic]) for column in range(3))
-        counts = np.array([len(part[0]) for part in of_topic], dtype=np.int64)
-        code[document], topic_of[document] = codes, np.repeat(np.arange(len(topics)), counts)
-        listed = np.array([topic in columns for topic in topics])
-        ties = first if grader.keep_ties else None
-        ranked.append(RankedRun(name, run.place, document, counts, ties, listed, run.missing))
+        own = columns.in_order(place, len(topics))
+        code[own.document], topic_of[own.document] = own.code, np.repeat(np.arange(len(topics)), own.counts)
+        listed = np.zeros(len(topics), dtype=bool)
+        listed[place[columns.topic]] = True
+        ties = own.first if grader.keep_ties else None
+        ranked.append(RankedRun(name, run.place, own.document, own.counts, ties, listed, run.missing))
     said = [not_too_many([*run.notes, *(doubts(run, scorer) if scorer else ())]) for _, run, _ in read]
     notes = united(dict.fromkeys(chain.from_iterable(said)), len(read))
-    return RankedRuns(ranked, topics, code, topic_of, grader, numbering, notes)
+    return RankedRuns(ranked, topics, code, topic_of, grader, numbers, notes)
 
 
-def _numbered(
-    run: GradedRun[Batch], numbering: dict[bytes, defaultdict[bytes, int]], following: Iterator[int]
-) -> dict[bytes, tuple[Ints, Ints, Ints]]:
-    """topic -> the numbers of its documents in rank order, their grade codes, and where their ties begin."""
-    place = {topic: (batch, row) for batch in run.batches for row, topic in enumerate(batch.topics)}
-    columns = {}
-    for topic in run.topics:
-        batch, row = place[topic]
-        docnos = batch.docnos[topic]
-        numbers = numbering.setdefault(topic, defaultdict(following.__next__))
-        size = len(docnos)
-        first = np.arange(size) if batch.first is None else batch.first[row, :size]
-        numbered = np.fromiter(map(numbers.__getitem__, docnos), np.int64, size)
-        columns[topic] = numbered, batch.codes[row, :size].astype(np.int64), first
-    return columns
+@dataclass(frozen=True, eq=False, repr=False)
+class _Columns:
+    """The topics of a run by number, how many documents each has, and topic after topic, in rank order, the numbers of
+    the documents, the codes of their grades, and where their ties begin."""
+
+    topic: Ints
+    counts: Ints
+    document: Ints
+    code: Ints
+    first: Ints
+
+    def in_order(self, place: Ints, topics: int) -> _Columns:
+        """The same with all topics, each in its place."""
+        rows = np.argsort(place[self.topic])
+        at = positions_of(self.counts, rows)
+        counts = np.zeros(topics, dtype=np.int64)
+        counts[place[self.topic]] = self.counts
+        return _Columns(np.arange(topics), counts, self.document[at], self.code[at], self.first[at])
+
+
+def _numbered(run: GradedRun[Batch], numbers: DocumentNumbers, number_of: dict[bytes, int]) -> _Columns:
+    """The documents of a run with their numbers; topics that are met for the first time get the next ones."""
+    row_of = {topic: row for row, topic in enumerate(topic for batch in run.batches for topic in batch.topics)}
+    rows = np.array([row_of[topic] for topic in run.topics], dtype=np.int64)
+    retrieved = np.concatenate([batch.retrieved for batch in run.batches])
+    codes, firsts = [], []
+    for batch in run.batches:
+        there = np.arange(batch.codes.shape[1]) < batch.retrieved[:, None]
+        codes.append(batch.codes[there].astype(np.int64))
+        firsts.append(ranks(batch.retrieved) if batch.first is None else batch.first[there])
+    at = positions_of(retrieved, rows)
+    topic = np.array([number_of.setdefault(topic, len(number_of)) for topic in run.topics], dtype=np.int64)
+    counts = retrieved[rows]
+    docnos = Docnos.joined([batch.docnos for batch in run.batches if batch.docnos is not None])
+    document = numbers.numbers(np.repeat(topic, counts), docnos[at])
+    return _Columns(topic, counts, document, np.concatenate(codes)[at], np.concatenate(firsts)[at])
 
 
 def of_another_pool(scorer: Scorer) -> Scorer:

@@ -77,7 +77,7 @@ def lists_of(runs: Mapping[str, Any], qrels: Qrels, options: Options, depth: int
         for number, topic in enumerate(ranked.names):
             documents = run.of_topic(number)
             if run.listed[number] and len(documents):
-                found[topic, tuple(ranked.docnos[documents].tolist())] = None
+                found[topic, tuple(ranked.docnos(documents).tolist())] = None
     if not found:
         raise InputError("", "no run has a document for any topic", "give runs of the topics in the qrels")
     # A topic that a run lacks shows nothing, which is not an empty ranking.

@@ -389,7 +389,7 @@ def kendall_tau_union(ranked: RankedRuns, original: RankedRun, run: RankedRun) -
     the original, followed by the others of the run, rankings that share nothing would agree fully.
     """
     place = np.empty(len(ranked), dtype=np.int64)
-    place[np.argsort(ranked.docnos)] = np.arange(len(ranked))
+    place[np.argsort(ranked.docnos(np.arange(len(ranked))))] = np.arange(len(ranked))
     topic = ranked.topic[run.document]
     inside = run.rank <= original.counts[topic]
     topic, rank, document = topic[inside], run.rank[inside], run.document[inside]

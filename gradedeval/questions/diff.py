@@ -127,7 +127,7 @@ def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
             "measure": change.measure,
             "topic": names[ranked.topic[chosen]],
             "part": DOCUMENT,
-            "docno": ranked.docnos[chosen],
+            "docno": ranked.docnos(chosen),
             "grade": ranked.grades(chosen),
             "change": np.select(kinds, [ENTERED, LEFT, ROSE, FELL], STAYED).astype(object),
             "baseline_rank": np.where(before == ranked_runs.NOWHERE, np.nan, before),
@@ -135,7 +135,7 @@ def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
             "baseline_contribution": np.where(before == ranked_runs.NOWHERE, np.nan, change.terms[0][chosen]),
             "contribution": np.where(after == ranked_runs.NOWHERE, np.nan, change.terms[1][chosen]),
             "explains": change.explains[chosen],
-            "above": np.append(ranked.docnos, [None])[above],
+            "above": np.where(above < 0, None, ranked.docnos(above)),
         }
     ).astype({"baseline_rank": "Int64", "rank": "Int64"})
     more = change.rest[1] - change.rest[0]

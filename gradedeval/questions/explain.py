@@ -303,7 +303,7 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
         int(batch.pool.of_topics(grader.judged[: batch.unjudged])[0]),
         explained,
         kernel.signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)], [run.format]),
-        list(map(decode, batch.docnos[topic])),
+        list(map(decode, batch.docnos_of(0).names())),
         judged.labels.tolist(),
         [
             *scorer.notes,
@@ -349,7 +349,7 @@ def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
                 name: value[row : row + 1] for name, value in values.items() if isinstance(value, np.ndarray)
             }
             pool, ties = batch.pool.select(np.array([row])), batch.ties and batch.ties.of_row(row)
-            alone = replace(batch, topics=[topic], pool=pool, ties=ties, **rows)
+            alone = replace(batch, topics=[topic], pool=pool, ties=ties, docnos=batch.docnos_of(row), **rows)
     if alone is not None and topic in run.topics:
         return alone
     name = decode(topic)
@@ -372,7 +372,7 @@ def _explained(scorer: Scorer, batch: Batch, column: int, score: float, residual
     columns: dict[str, list[Any]] = {
         "part": [DOCUMENT] * count,
         "rank": list(range(1, count + 1)),
-        "docno": [decode(docno) for docno in batch.docnos[batch.topics[0]][:count]],
+        "docno": list(map(decode, batch.docnos_of(0)[:count].names())),
         "grade": _grades(batch, scorer.qrels, count),
     }
     if measure.definition.gain is not None:

@@ -213,7 +213,7 @@ def _check_copied(run: Submission) -> None:
             alike.setdefault(listed.rows.hashed[begin:end].tobytes(), []).append(row)
     same: dict[tuple[bytes, ...], list[int]] = {}
     for row in (row for rows in alike.values() if len(rows) > 1 for row in rows):  # equal hashes prove nothing
-        same.setdefault(tuple(listed.rows.docnos(np.arange(*bounds[row]))), []).append(row)
+        same.setdefault(tuple(listed.rows.docnos(np.arange(*bounds[row])).names()), []).append(row)
     for first, *others in same.values():
         if others:
             which = f"{plural(len(others), 'topic')} {shorten([decode(listed.topics[row]) for row in others])}"

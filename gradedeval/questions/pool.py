@@ -345,7 +345,7 @@ def found_alone(ranked: RankedRuns, options: Options) -> pd.DataFrame:
         which = which[np.argsort(run.rank[which], kind="stable")]
         document = run.document[which]
         topics = [names[topic] for topic in ranked.topic[document].tolist()]
-        columns = {"run": run.name, "topic": topics, "docno": ranked.docnos[document]}
+        columns = {"run": run.name, "topic": topics, "docno": ranked.docnos(document)}
         frames.append(to_frame({**columns, "grade": ranked.grades(document), "rank": run.rank[which]}))
     return joined(frames)
 

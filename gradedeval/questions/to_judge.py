@@ -512,7 +512,7 @@ def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Opti
 def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: JudgingSettings) -> tuple[Ints, Floats]:
     """The documents to judge, among the candidates, and their weights; the most telling first, of equal ones the one
     with the better rank, then in the order of topics and docnos."""
-    docnos, best = ranked.docnos[candidates].astype(str), ranked.best_rank[candidates]
+    docnos, best = ranked.docnos(candidates).astype(str), ranked.best_rank[candidates]
     candidates = candidates[np.lexsort((docnos, ranked.topic[candidates], best))]
     if settings.strategy in BY_MEASURE:
         pairs = settings.strategy == "pairs"
@@ -546,7 +546,7 @@ def _frame(ranked: RankedRuns, chosen: Ints, weights: Floats, best: Ints, wanted
     return to_frame(
         {
             "topic": names[ranked.topic[chosen]],
-            "docno": ranked.docnos[chosen],
+            "docno": ranked.docnos(chosen),
             "weight": weights,
             "runs": [len(one) for one in wanted],
             "best_rank": best[chosen],

@@ -178,8 +178,10 @@ def check_run(case: Case, folder: Path) -> str | None:
         except InputError:
             return None
         every = frozenset(line.split()[0] for line in run.split(b"\n") if line.split())
-        simple = outcome(lambda: read_by_line("run", run, judgments, rules, every))
-        blocks = outcome(lambda: read_in_blocks(named(run), judgments, rules, every, **case.more.get("limits", {})))
+        simple = outcome(lambda: read_by_line("run", run, judgments, rules, every), every)
+        blocks = outcome(
+            lambda: read_in_blocks(named(run), judgments, rules, every, **case.more.get("limits", {})), every
+        )
     if simple != blocks:
         return f"block reader: {str(blocks)[:600]} instead of {str(simple)[:600]}"
     numbers = () if rules.order == "file" else (3, 4) if rules.ties == "rank" else (4,)

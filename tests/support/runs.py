@@ -28,17 +28,17 @@ from support.paths import DATA
 SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)
 
 
-def outcome(made: Callable[[], GradedRun[Batch]]) -> Any:
-    """All that a run's reading gives, topic by topic; or the message where it fails."""
+def outcome(made: Callable[[], GradedRun[Batch]], wanted: frozenset[bytes] = frozenset()) -> Any:
+    """All that a run's reading gives, topic by topic, with the docnos of some; or the message where it fails."""
     try:
         run = made()
         found = {}
         for batch in run.batches:
-            for topic, codes, count, pool in zip(
-                batch.topics, batch.codes, batch.retrieved, batch.pool.table(), strict=True
+            for row, (topic, codes, count, pool) in enumerate(
+                zip(batch.topics, batch.codes, batch.retrieved, batch.pool.table(), strict=True)
             ):
                 assert (codes[count:] == batch.beyond).all()
-                docnos = batch.docnos.get(topic)
+                docnos = batch.docnos_of(row).names() if topic in wanted else None
                 found[topic] = (codes[:count].tolist(), pool.tolist(), docnos, batch.unjudged, batch.codes.dtype)
         # Whether scores rise with the rank is seen from a sample, and of blocks of a few bytes from another one.
         notes = [note for note in run.notes if getattr(note, "kind", "") != "rising-scores"]
@@ -51,8 +51,10 @@ def both(
     run: bytes, judgments: Qrels, rules: Options, size: int, keep_docnos_for: frozenset[bytes] = frozenset()
 ) -> tuple[Any, Any]:
     """What the simple reader finds, and what the block reader finds."""
-    simple = outcome(lambda: read_by_line("run", run, judgments, rules, keep_docnos_for))
-    return simple, outcome(lambda: read_in_blocks(named(run), judgments, rules, keep_docnos_for, block=size))
+    simple = outcome(lambda: read_by_line("run", run, judgments, rules, keep_docnos_for), keep_docnos_for)
+    return simple, outcome(
+        lambda: read_in_blocks(named(run), judgments, rules, keep_docnos_for, block=size), keep_docnos_for
+    )
 
 
 def read_by_line(

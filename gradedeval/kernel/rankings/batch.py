@@ -15,6 +15,7 @@ from gradedeval.arrays import Bools, Floats, Ints, distinct, positions_of, range
 from gradedeval.errors import Note, flag
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import workers
+from gradedeval.kernel.rankings.docnos import Docnos
 
 Codes = NDArray[Any]
 
@@ -174,7 +175,7 @@ class Batch:
     codes      topics × ranks, those asked for: index into the labels of the qrels; `unjudged` and `beyond` follow them
     retrieved  topics: how many documents
     pool       how many judged documents of each topic have each label
-    docnos     topic -> docnos in rank order, for the topics that the caller asked for
+    docnos     documents, topic after topic in rank order: their docnos; None unless the caller asked for some
     types      what column 2 of the run calls its documents, where that was asked for
     kinds      topics × ranks: index into `types`, −1 beyond the end; None where it was not asked for
     first      topics × ranks: the column where the documents tied with each one begin, for `--ties average`
@@ -186,12 +187,18 @@ class Batch:
     codes: Codes
     retrieved: Ints
     pool: GradeCounts
-    docnos: dict[bytes, list[bytes]] = field(default_factory=dict)
+    docnos: Docnos | None = None
     types: list[bytes] = field(default_factory=list)
     kinds: Ints | None = None
     first: Ints | None = None
     below: Ints | None = None
     ties: Ties | None = None
+
+    def docnos_of(self, row: int) -> Docnos:
+        """The docnos of a topic in rank order, where they were asked for."""
+        assert self.docnos is not None
+        end = int(self.retrieved[: row + 1].sum())
+        return self.docnos[end - int(self.retrieved[row]) : end]
 
     @property
     def unjudged(self) -> int:
@@ -211,7 +218,7 @@ class Documents:
     code    documents: index into the labels of the qrels, or the code `unjudged` after them
     score   documents, or numbers that order them alike: nothing where scores do not matter
     rank    documents: the rank that the run states; nothing where that does not matter
-    names   the docnos of documents, by their positions
+    docnos  those of documents, by their positions
     types   the names of the types, and `kind` documents: which of them; None where that does not matter
     """
 
@@ -220,7 +227,7 @@ class Documents:
     code: Codes
     score: Floats | Ints | None
     rank: Floats | None
-    names: Callable[[Ints], list[bytes]]
+    docnos: Callable[[Ints], Docnos]
     types: list[bytes] = field(default_factory=list)
     kind: Ints | None = None
 
@@ -234,7 +241,7 @@ class Documents:
             code=self.code[positions],
             score=self.score[positions] if self.score is not None else None,
             rank=self.rank[positions] if self.rank is not None else None,
-            names=lambda chosen: self.names(positions[chosen]),
+            docnos=lambda chosen: self.docnos(positions[chosen]),
             kind=self.kind[positions] if self.kind is not None else None,
         )
 
@@ -273,7 +280,7 @@ def condensed(batch: Batch, judged: Bools) -> Batch:
     if first is not None:  # where the first of those that are kept and tied with it stands now
         above = np.take_along_axis(kept.cumsum(1) - kept, first, 1)
         first = np.where(there, np.take_along_axis(above, order, 1), np.arange(width))
-    return replace(batch, codes=codes, retrieved=counts, kinds=kinds, first=first, below=None, docnos={})
+    return replace(batch, codes=codes, retrieved=counts, kinds=kinds, first=first, below=None, docnos=None)
 
 
 def by_width(widths: Ints, cells: int | None = None) -> Iterator[Ints]:
@@ -325,11 +332,18 @@ def _concatenate(batches: list[Batch]) -> Batch:
         codes,
         np.concatenate([batch.retrieved for batch in batches]),
         counts_of_all([batch.pool for batch in batches]),
-        {topic: docnos for batch in batches for topic, docnos in batch.docnos.items()},
+        _concatenate_docnos(batches),
         first=first,
         below=None if batches[0].below is None else np.concatenate([batch.below for batch in batches]),
         ties=_concatenate_ties(batches, width),
     )
+
+
+def _concatenate_docnos(batches: list[Batch]) -> Docnos | None:
+    """The docnos of several batches, without names where a batch has none; None where none has any."""
+    if all(batch.docnos is None for batch in batches):
+        return None
+    return Docnos.joined([batch.docnos or Docnos.of([b""] * int(batch.retrieved.sum())) for batch in batches])
 
 
 def _concatenate_ties(batches: list[Batch], width: int) -> Ties | None:
@@ -395,7 +409,7 @@ def to_batch(
         _to_matrix(code, retrieved, pool.labels + 1),
         retrieved,
         pool,
-        _named(documents, order, retrieved, keep_docnos_for),
+        _docnos(documents, order, keep_docnos_for),
         documents.types,
         _to_matrix(kind, retrieved, -1) if kind is not None else None,
         _ties(documents, order, retrieved, options) if options.ties == "average" or keep_ties else None,
@@ -566,18 +580,11 @@ def _to_matrix(values: NDArray[Any], counts: Ints, beyond: int) -> NDArray[Any]:
     return matrix
 
 
-def _named(
-    documents: Documents, order: Ints | None, counts: Ints, keep_docnos_for: Container[bytes]
-) -> dict[bytes, list[bytes]]:
-    """topic -> docnos in rank order, of the topics asked for."""
-    if not keep_docnos_for:
-        return {}
-    ends = np.cumsum(counts)
-    named = {}
-    for row in [row for row, topic in enumerate(documents.topics) if topic in keep_docnos_for]:
-        begin, end = int(ends[row] - counts[row]), int(ends[row])
-        named[documents.topics[row]] = documents.names(np.arange(begin, end) if order is None else order[begin:end])
-    return named
+def _docnos(documents: Documents, order: Ints | None, keep_docnos_for: Container[bytes]) -> Docnos | None:
+    """The docnos in rank order, where those of a topic are asked for."""
+    if not keep_docnos_for or not any(topic in keep_docnos_for for topic in documents.topics):
+        return None
+    return documents.docnos(np.arange(len(documents.code)) if order is None else order).packed()
 
 
 def _order(
@@ -619,7 +626,7 @@ def _order(
     if not matters.any():
         return order
     order = np.arange(len(topic)) if order is None else order
-    _settle_ties(order, tied, matters, documents.names, options.ties == "docno-desc")
+    _settle_ties(order, tied, matters, documents.docnos, options.ties == "docno-desc")
     return order
 
 
@@ -677,19 +684,19 @@ def _sorted(falling: NDArray[Any], counts: Ints, topic: Ints, rises: Ints, stabl
 
 
 def _settle_ties(
-    order: Ints, tied: Bools, matters: Bools, names: Callable[[Ints], list[bytes]], descending: bool
+    order: Ints, tied: Bools, matters: Bools, docnos_of: Callable[[Ints], Docnos], descending: bool
 ) -> None:
     """Put the documents of each tie in docno order, in place.
 
     tied, matters  of positions from 1: whether the document is tied with the one before, and whether that matters
-    names          the docnos of documents
+    docnos_of      those of documents
     """
     starts = np.flatnonzero(np.append(True, ~tied))
     which = np.searchsorted(starts, np.flatnonzero(matters) + 1, side="right") - 1
     which = which[np.append(True, which[1:] != which[:-1])]
     sizes = np.diff(starts, append=len(order))[which]
     at = np.repeat(starts[which], sizes) + ranks(sizes)
-    docnos, settled, begin = names(order[at]), list[int](), 0
+    docnos, settled, begin = docnos_of(order[at]).names(), list[int](), 0
     for size in sizes.tolist():
         settled += sorted(range(begin, begin + size), key=docnos.__getitem__, reverse=descending)
         begin += size

@@ -37,6 +37,7 @@ from gradedeval.kernel.rankings.docno_index import (
     hash_join,
     surely_distinct,
 )
+from gradedeval.kernel.rankings.docnos import Docnos
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec.blocks import Block, blocks
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, decode
@@ -89,7 +90,7 @@ class RunPart(Protocol):
 class Grader:
     """Joins the documents of runs with one qrels under one set of options.
 
-    keep_docnos_for  topics whose docnos stay in the batches
+    keep_docnos_for  topics whose docnos stay in the batches, and perhaps those of others
     keep_ties        whether the batches say which documents are tied
     types            whether the type of each document, column 2 of a run, stays as well
     last_rank        no rank below this one is looked at; None where all are
@@ -207,15 +208,11 @@ class Rows:
     def docno(self, row: int) -> bytes:
         return self.token(int(self.start[row]), int(self.length[row]))
 
-    def docnos(self, rows: Ints) -> list[bytes]:
+    def docnos(self, rows: Ints) -> Docnos:
         """The docnos of documents: quickly where the text is at hand."""
         if self.buffer is None:
-            return list(map(self.docno, rows.tolist()))
-        start = self.start[rows]
-        end = start + self.length[rows]
-        first = int(start.min(initial=len(self.buffer)))
-        text = self.buffer[first : int(end.max(initial=first))].tobytes()
-        return list(map(text.__getitem__, map(slice, (start - first).tolist(), (end - first).tolist())))
+            return Docnos.of(list(map(self.docno, rows.tolist())))
+        return Docnos(self.buffer, self.start[rows], self.length[rows], self.hashed[rows])
 
     def keep(self, rows: Any) -> Rows:
         """Only these documents."""

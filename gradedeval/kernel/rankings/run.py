@@ -18,6 +18,7 @@ from gradedeval.errors import InputError, Note, ProblemList, flag
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.rankings.batch import LAST_RANK, NOT_LOOKED, ROWS, Batch, Documents, Listing, listing_of
 from gradedeval.kernel.rankings.docno_index import TopicCodes
+from gradedeval.kernel.rankings.docnos import Docnos
 from gradedeval.kernel.rankings.grade import (
     Grader,
     PartResult,
@@ -319,11 +320,11 @@ class ListedTopics:
         by_score = options.order != "file"
         every: list[Any] = []  # few runs have ties that matter
 
-        def names(positions: Ints) -> list[bytes]:
+        def named(positions: Ints) -> Docnos:
             if not every:
                 every.extend(chain.from_iterable(docnos))
-            named = (every[position] for position in positions.tolist())
-            return [encode(name) if isinstance(name, str) else name for name in named]
+            names = (every[position] for position in positions.tolist())
+            return Docnos.of([encode(name) if isinstance(name, str) else name for name in names])
 
         return Documents(
             self.topics,
@@ -331,7 +332,7 @@ class ListedTopics:
             self._codes(grader, docnos),
             scores if by_score else None,
             stated if by_score and options.ties == "rank" else None,
-            names,
+            named,
         )
 
     def _codes(self, grader: Grader, docnos: list[list[Any]]) -> NDArray[Any]:

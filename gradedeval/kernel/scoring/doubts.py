@@ -68,7 +68,7 @@ def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
         codes=ties.codes[0],
         retrieved=batch.retrieved[ties.rows],
         pool=batch.pool.select(ties.rows),
-        docnos={},
+        docnos=None,
         below=None if batch.below is None else batch.below[ties.rows],
         ties=replace(ties, tied=ties.tied[:0]),
     )

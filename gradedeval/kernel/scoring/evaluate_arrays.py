@@ -19,6 +19,7 @@ from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, resolve_options
 from gradedeval.kernel.rankings.batch import Documents, GradeCounts
 from gradedeval.kernel.rankings.docno_index import Index
+from gradedeval.kernel.rankings.docnos import Docnos
 from gradedeval.kernel.rankings.grade import choose_topics
 from gradedeval.kernel.rankings.judgments import JudgmentColumns
 from gradedeval.kernel.rankings.objects import ident
@@ -68,7 +69,7 @@ def evaluate_arrays(
     labels, codes = grade_codes(graded, "grades")
     qrels = ArrayQrels(topics, counts, labels, codes)
     scorer = Scorer(qrels, asked, options)
-    documents = Documents(topics, counts, codes, scored, None, lambda positions: [b""] * len(positions))
+    documents = Documents(topics, counts, codes, scored, None, lambda rows: Docnos.of([b""] * len(rows)))
     batches = [scorer.score_with_ties(batch) for batch in scorer.grader.batches(documents)]
     chosen = choose_topics(topics, "scores", qrels, options)
     run = scorer.merge("run", batches, chosen.topics, chosen.missing)

@@ -114,13 +114,18 @@ def equal(words: Words, start: Ints, other_words: Words, other: Ints, length: In
     return same
 
 
-def text_hashes(tokens: list[bytes]) -> tuple[Bytes, Ints, Ints, Words]:
-    """Tokens written to a buffer: the buffer, and the start, length and hash of each."""
+def text_of(tokens: list[bytes]) -> tuple[Bytes, Ints, Ints]:
+    """Tokens written to a buffer: the buffer, and the start and length of each."""
     text = b"".join(tokens)
     buffer = padded(len(text))
     buffer[PAD : PAD + len(text)] = np.frombuffer(text, dtype=np.uint8)
     length = np.array([len(token) for token in tokens], dtype=np.int64)
-    start = PAD + np.cumsum(length) - length
+    return buffer, PAD + np.cumsum(length) - length, length
+
+
+def text_hashes(tokens: list[bytes]) -> tuple[Bytes, Ints, Ints, Words]:
+    """The same, and the hash of each."""
+    buffer, start, length = text_of(tokens)
     return buffer, start, length, hashes(gather(buffer, start, length), length)
 
 

@@ -234,7 +234,7 @@ DIGITS = 5
 def rankings(found: Findings) -> Iterator[str]:
     """Topic by topic, in the order of `found.ranked.topics`: the JSON of `topic_rankings`."""
     ranked, show = found.ranked, found.settings.show
-    grades, docnos = ranked.grades(np.arange(len(ranked))), ranked.docnos
+    grades = ranked.grades(np.arange(len(ranked)))
     begins = [np.cumsum(count) - count for count in (np.minimum(run.counts, show) for run in ranked.runs)]
     for topic in range(len(ranked.topics)):
         number: dict[int, int] = {}
@@ -242,7 +242,8 @@ def rankings(found: Findings) -> Iterator[str]:
             _run(found, run, topic, int(begins[run][topic]), number) if ranked.runs[run].listed[topic] else None
             for run in range(len(ranked.runs))
         ]
-        documents = [[on_page(docnos[document]), _grade(grades[document])] for document in number]
+        docnos = ranked.docnos(np.fromiter(number, np.int64, len(number)))
+        documents = [[on_page(docno), _grade(grades[document])] for docno, document in zip(docnos, number, strict=True)]
         yield as_json([documents, runs])
 
 

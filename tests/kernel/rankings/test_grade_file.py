@@ -78,7 +78,9 @@ def test_blocks_of_any_size_give_what_the_simple_reader_gives(files: int, name: 
         read = Qrels(io.BytesIO(judgments))
         wanted = frozenset(draw.sample(read.topics, 1))
         simple, found = both(run, read, rules, SIZES[0], wanted)
-        others = [outcome(partial(read_in_blocks, named(run), read, rules, wanted, block=size)) for size in SIZES[1:]]
+        others = [
+            outcome(partial(read_in_blocks, named(run), read, rules, wanted, block=size), wanted) for size in SIZES[1:]
+        ]
         assert [found, *others] == [simple] * len(SIZES), (run, judgments)
         said.add(type(simple))
     assert said == {str, tuple}

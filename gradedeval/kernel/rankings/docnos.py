@@ -1,0 +1,199 @@
+"""Docnos as columns, and the numbers that the documents of several runs have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.arrays import Bools, Ints
+from gradedeval.kernel.rankings.docno_index import SLOTS, Slots
+from gradedeval.kernel.trec.tokenizer import NEAR, PAD, Bytes, Words, equal, gather, hashes, text_of, words_at
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Docnos:
+    """The docnos of some documents.
+
+    buffer  the text in which they stand
+    start   documents: where the docno begins
+    length  documents: its length
+    known   documents: its hash, where that is known already
+    """
+
+    buffer: Bytes
+    start: Ints
+    length: NDArray[Any]
+    known: Words | None = None
+
+    @classmethod
+    def of(cls, names: list[bytes]) -> Docnos:
+        """The columns of docnos in a list."""
+        return cls(*text_of(names))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Docnos]) -> Docnos:
+        """The docnos of all parts, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        before = np.cumsum([0, *(len(part.buffer) for part in parts)]).tolist()
+        start = [part.start + begin for part, begin in zip(parts, before, strict=False)]
+        buffer, length, known = (
+            np.concatenate(column)
+            for column in zip(*((part.buffer, part.length, part.hashed) for part in parts), strict=True)
+        )
+        return cls(buffer, np.concatenate(start), length, known)
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __getitem__(self, rows: Any) -> Docnos:
+        """Some of them, in any order."""
+        known = None if self.known is None else self.known[rows]
+        return Docnos(self.buffer, self.start[rows], self.length[rows], known)
+
+    @cached_property
+    def hashed(self) -> Words:
+        """documents: the docno's hash."""
+        return hashes(gather(self.buffer, self.start, self.length), self.length) if self.known is None else self.known
+
+    def names(self) -> list[bytes]:
+        """The docnos themselves."""
+        end = self.start + self.length
+        first = int(self.start.min(initial=len(self.buffer)))
+        text = self.buffer[first : int(end.max(initial=first))].tobytes()
+        return list(map(text.__getitem__, map(slice, (self.start - first).tolist(), (end - first).tolist())))
+
+    def packed(self) -> Docnos:
+        """The same in a buffer without other text, so that what they stand in need not be kept."""
+        longest = int(self.length.max(initial=0))
+        if longest > NEAR:
+            return Docnos(*text_of(self.names()), self.known)
+        width = 8 * max(1, -(-longest // 8))
+        cells = np.ndarray((len(self.buffer) - width + 1,), f"V{width}", self.buffer.data, strides=(1,))[self.start]
+        buffer = np.zeros(2 * PAD + width * len(self), dtype=np.uint8)
+        buffer[PAD : len(buffer) - PAD] = cells.view(np.uint8)
+        return Docnos(buffer, PAD + width * np.arange(len(self)), self.length, self.known)
+
+
+class DocumentNumbers:
+    """Numbers of the documents of topics, from 0 on, in the order in which they are met: a hash table that grows.
+
+    Equal hashes prove nothing: docnos are compared byte by byte.
+    """
+
+    def __init__(self) -> None:
+        self._topic, self._key = _Column(np.int32), _Column(np.uint64)
+        self._start, self._length, self._text = _Column(np.int64), _Column(np.int64), _Column(np.uint8)
+        self._text.add(np.zeros(PAD, dtype=np.uint8))
+        self._slots: Slots = np.full(1 << FEWEST_BITS, -1, dtype=np.int32)
+        self._bits = FEWEST_BITS
+
+    def __len__(self) -> int:
+        return self._key.size
+
+    def numbers(self, topic: Ints, docnos: Docnos) -> Ints:
+        """The numbers of documents; those not met before are given the next ones.
+
+        topic  documents: the topic's number, which is not negative
+        """
+        key = docnos.hashed + topic.astype(np.uint64) * TOPIC
+        number = self._find(key, topic, docnos)
+        new = np.flatnonzero(number < 0)
+        if len(new):
+            ordered = np.sort(key[new])
+            first, same = new, np.arange(len(new))
+            if (ordered[1:] == ordered[:-1]).any():  # a document may come twice
+                first, same = _first_of_each(new, topic, docnos)
+            number[new] = len(self) + same
+            self._add(key[first], topic[first], docnos[first])
+        return number
+
+    @property
+    def topics(self) -> Ints:
+        """documents: the number of the topic."""
+        return self._topic.values[: len(self)]
+
+    def names(self, numbers: Ints) -> list[bytes]:
+        """The docnos of documents."""
+        return Docnos(self._text.values, self._start.values[numbers], self._length.values[numbers]).names()
+
+    def _places(self, key: Words) -> Ints:
+        places: Ints = (key >> np.uint64(64 - self._bits)).view(np.int64)
+        return places
+
+    def _find(self, key: Words, topic: Ints, docnos: Docnos) -> Ints:
+        """The numbers of documents, −1 of those that have none. Linear probing, of all of them in step."""
+        found, wanted, at = np.full(len(key), -1, dtype=np.int64), np.arange(len(key)), self._places(key)
+        while len(wanted):
+            held = self._slots[at]
+            there = held >= 0
+            hit = np.flatnonzero(there & (self._key.values[held] == key[wanted]))
+            hit = hit[self._same(held[hit], topic, docnos, wanted[hit])]
+            found[wanted[hit]] = held[hit]
+            there[hit] = False
+            wanted, at = wanted[there], (at[there] + 1) & (len(self._slots) - 1)
+        return found
+
+    def _same(self, number: Slots, topic: Ints, docnos: Docnos, rows: Ints) -> Bools:
+        """Whether these numbers are those of the documents in these rows."""
+        length = docnos.length[rows]
+        same: Bools = (self._topic.values[number] == topic[rows]) & (self._length.values[number] == length)
+        at = slice(None) if same.all() else np.flatnonzero(same)
+        start, other = self._start.values[number[at]], docnos.start[rows[at]]
+        same[at] = equal(words_at(self._text.values), start, words_at(docnos.buffer), other, length[at])
+        return same
+
+    def _add(self, key: Words, topic: Ints, docnos: Docnos) -> None:
+        """Give documents that are not known the next numbers."""
+        before, text = len(self), b"".join(docnos.names())
+        self._start.add(self._text.size + np.cumsum(docnos.length) - docnos.length)
+        for column, more in ((self._key, key), (self._topic, topic), (self._length, docnos.length)):
+            column.add(more)
+        self._text.add(np.frombuffer(text, dtype=np.uint8))
+        if len(self) * SLOTS > len(self._slots):
+            self._bits = (2 * SLOTS * len(self)).bit_length()
+            self._slots, before = np.full(1 << self._bits, -1, dtype=np.int32), 0
+        number = np.arange(before, len(self), dtype=np.int32)
+        at = self._places(self._key.values[number])
+        while len(number):
+            empty = np.flatnonzero(self._slots[at] < 0)
+            self._slots[at[empty]] = number[empty]
+            lost = np.flatnonzero(self._slots[at] != number)
+            number, at = number[lost], (at[lost] + 1) & (len(self._slots) - 1)
+
+
+def _first_of_each(rows: Ints, topic: Ints, docnos: Docnos) -> tuple[Ints, Ints]:
+    """The rows without those of documents that have come before, and for each row which of these it is one of."""
+    first: dict[tuple[int, bytes], int] = {}
+    pairs = zip(topic[rows].tolist(), docnos[rows].names(), strict=True)
+    same = np.array([first.setdefault(pair, len(first)) for pair in pairs])
+    kept = np.append(True, np.maximum.accumulate(same)[1:] > np.maximum.accumulate(same)[:-1])
+    return rows[kept], same
+
+
+TOPIC = np.uint64(0x9E3779B97F4A7C15)
+"""What tells the documents of one topic from those of the next."""
+
+FEWEST_BITS = 12
+"""Bits of the number of slots of an empty table."""
+
+
+class _Column:
+    """An array that grows; behind the first `size` of its values is room for PAD more, as words may be read there."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.values, self.size = np.zeros(1 << FEWEST_BITS, dtype=dtype), 0
+
+    def add(self, more: NDArray[Any]) -> None:
+        end = self.size + len(more)
+        if end + PAD > len(self.values):
+            values = np.zeros(end + end // 2 + PAD, dtype=self.values.dtype)
+            values[: self.size] = self.values[: self.size]
+            self.values = values
+        self.values[self.size : end] = more
+        self.size = end

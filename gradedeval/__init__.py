@@ -136,6 +136,7 @@ def __dir__() -> list[str]:
 
 _ELSEWHERE = {
     **dict.fromkeys(("calc", "calc_aggregate", "iter_calc"), "; write evaluate(run, qrels, measures)"),
+    **{name: f"; it is gradedeval.interop.{name}" for name in ("ir_measures", "pytrec_eval", "trec_eval")},
     "Run": "; a run is a path, a DataFrame or a dict topic -> docno -> score",
     **dict.fromkeys(
         ("nDCG", "AP", "MAP", "MRR", "RR", "P", "R", "ERR", "RBP", "Success", "ndcg", "err", "rbp", "ap"),

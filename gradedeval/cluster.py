@@ -1,5 +1,6 @@
 """Evaluation by any engine that can call a function on many machines: `plan`, `work`, `merge`.
 
+from gradedeval.errors import public
 from gradedeval.cluster import merge, plan, work
 planned = plan("s3://bucket/runs/*", "qrels.txt", "err@20 ndcg@10")
 scores = merge(planned, [work(planned.scorer, task) for task in planned.tasks])
@@ -13,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from gradedeval.errors import InputError, tell
+from gradedeval.errors import InputError, public, tell
 from gradedeval.kernel.measures.definition import AnyMeasure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OptionKwargs, lists_options, resolve_options
@@ -46,6 +47,7 @@ class Plan:
     name: str
 
 
+@public
 @lists_options
 def plan(
     run: Any,
@@ -82,6 +84,7 @@ def plan(
     return Plan(scorer, [replace(task, plan=name) for task in cut], runs, name)
 
 
+@public
 def work(scorer: Scorer, task: Task) -> Result:
     """The result of a task of a plan, which depends on nothing else: what is wrong with a run is part of it. One thread
     does it, in any process. It keeps the memory that it frees for what it reads next."""
@@ -89,6 +92,7 @@ def work(scorer: Scorer, task: Task) -> Result:
     return replace(sharing.work(scorer, task), plan=task.plan)
 
 
+@public
 def merge(plan: Plan, results: Iterable[Result], *, keep_going: bool = False) -> Scores:
     """The scores of all runs, as `gradedeval.evaluate` gives them, from the results of all tasks in any order.
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import cache, wraps
 from pickle import PicklingError
-from typing import Any
+from typing import Any, TypeVar
 
 SHOWN = 10
 """Problems of one file that a message lists; the others are counted."""
@@ -245,6 +246,10 @@ class NotImportable(InputError, PicklingError):
         super().__init__(f"measure {name}", what, hint, usage=True)
 
 
+class WrongCall(InputError, TypeError):
+    """A function was called with arguments that it does not take, which in Python is a TypeError."""
+
+
 def as_said(text: str) -> str:
     """A message as it is said here: with flags where a command runs, and else with keywords."""
     return with_flags(text) if at_prompt() else with_keywords(text)
@@ -431,3 +436,131 @@ def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
     near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=cutoff)
     return f"did you mean '{near[0]}'?" if near else ""
+
+
+# What is wrong with a call of a public function: unknown keywords, too many arguments, missing ones.
+
+
+RENAMED = {
+    "alpha": "risk_aversion",
+    "append_to": "history",
+    "best": "best_runs",
+    "by": "coefficient",
+    "label": "latex_label",
+    "model": "model_from",
+    "p": "persistence",
+    "ranked": "numbered",
+    "ranks": "numbered",
+    "test": "test_log",
+    "weights": "to_weights",
+    "other_runs": "validate",
+    "other_qrels": "validate_qrels",
+    "other_topics": "validate_topics",
+    "metric": "measures",
+    "measure": "measures",
+    "relevance_level": "rel",
+    "rel_lvl": "rel",
+    "min_rel": "rel",
+    "level": "rel",
+    **dict.fromkeys(("threads", "n_jobs", "workers", "num_workers"), "jobs"),
+}
+"""What keywords and options were called, here and elsewhere -> what they are called now, where that is known."""
+ELSEWHERE = {
+    **dict.fromkeys(("k", "cutoff", "cutoffs"), "write cutoffs in measures, as in 'ndcg@10'"),
+    **dict.fromkeys(("return_mean", "per_query", "by_query"), "scores.by_topic(measure) has a number a topic"),
+    **dict.fromkeys(("min", "max"), "bounds are objects, as in check(scores, [Bound('min', 'err@20', 0.25)])"),
+    "binary": "precision_recall calls the opposite graded_only",
+    "make_comparable": "topics that a run lacks score 0; topics='both' leaves them out",
+}
+"""Keywords of other libraries, and of other commands -> what to do instead."""
+
+
+def hint_of_keyword(name: str, known: Collection[str]) -> str:
+    """What may be meant by a keyword that a function does not have, of those `known` to it; "" where none is near."""
+    renamed = RENAMED.get(name)
+    if renamed in known:
+        return f"did you mean '{renamed}'?"
+    if name in ("k", "cutoff", "cutoffs") and not {"measures", "measure"} & set(known):
+        return "measures have cutoffs, and none are taken here" + ("; depth cuts rankings" if "depth" in known else "")
+    return ELSEWHERE.get(name, "") or did_you_mean(name, known, 0.7)
+
+
+Called = TypeVar("Called", bound=Callable[..., Any])
+
+
+def public(function: Called) -> Called:
+    """Make a function that users call say what is wrong with a call: raises WrongCall (usage), with the keyword that
+    may be meant, in place of Python's TypeError."""
+
+    @wraps(function)
+    def called(*given: Any, **keywords: Any) -> Any:
+        if keywords and (known := _keywords(function)):
+            for name in keywords:
+                if name not in known:
+                    hint = _at_cutoff(function, given, keywords) if name in ("k", "cutoff") else ""
+                    hint = hint or hint_of_keyword(name, known) or f"see help({_name(function)})"
+                    raise WrongCall("", f"unknown option '{name}'", hint, usage=True)
+        try:
+            return function(*given, **keywords)
+        except TypeError:
+            _check_call(function, given, keywords)
+            raise
+
+    return called  # type: ignore[return-value]
+
+
+@cache
+def _keywords(function: Callable[..., Any]) -> Collection[str]:
+    """The keywords of a function, with those of the TypedDict that it unpacks; none where it takes any."""
+    import inspect  # a plain evaluation from the command line does without
+
+    known, whose = list[str](), inspect.unwrap(function).__globals__
+    for one in inspect.signature(function).parameters.values():
+        if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+            known.append(one.name)
+        elif one.kind is one.VAR_KEYWORD:
+            unpacked = re.fullmatch(r"Unpack\[(\w+)\]", str(one.annotation))
+            if unpacked is None or unpacked[1] not in whose:
+                return ()
+            known += whose[unpacked[1]].__annotations__
+    return tuple(known)
+
+
+def _at_cutoff(function: Callable[..., Any], given: tuple[Any, ...], keywords: Mapping[str, Any]) -> str:
+    """How the measures of a call are written with the cutoff that it names, where they are a text without cutoffs."""
+    import inspect
+
+    with suppress(TypeError):
+        measures = inspect.signature(function).bind_partial(*given).arguments.get("measures")
+        measures, cutoff = keywords.get("measures", measures), keywords.get("k", keywords.get("cutoff"))
+        if isinstance(measures, str) and "@" not in measures and isinstance(cutoff, int):
+            return f'write cutoffs in measures, here "{" ".join(f"{word}@{cutoff}" for word in measures.split())}"'
+    return ""
+
+
+def _check_call(function: Callable[..., Any], given: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
+    """Raise WrongCall (usage) where a function does not take such arguments."""
+    import inspect
+
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*given, **keywords)
+    except TypeError as error:
+        parameters = [one for one in signature.parameters.values() if one.name != "self"]
+        placed = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+        own = given[len(signature.parameters) - len(parameters) :]
+        missing = [one.name for one in placed[len(own) :] if one.default is one.empty and one.name not in keywords]
+        name = _name(function)
+        usage = f"as in {name}({', '.join(one.name for one in placed)})"
+        if len(own) > len(placed):
+            what = f"takes {len(placed)} {plural(len(placed), 'argument')} without a name, and {len(own)} were given"
+            scores = f"scores are what evaluate returns, as in {name}(evaluate(runs, qrels, measures))"
+            hint = scores if placed and placed[0].name == "scores" else f"{usage}; name the others"
+        else:
+            what, hint = f"needs {' and '.join(missing)}" if missing else str(error), usage
+        raise WrongCall(name, what, hint, usage=True) from None
+
+
+def _name(function: Callable[..., Any]) -> str:
+    """What users call a function: those of pictures have a shorter name there."""
+    return function.__name__.removeprefix("plot_")

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.kernel.measures.definition import QUANTITIES, Measure, intent_aware, measure
-from gradedeval.kernel.measures.parse import CWL_DEFAULT, DEFAULT, ENTRY_POINTS, load_measures, parse_measures
+from gradedeval.kernel.measures.parse import CWL_DEFAULT, DEFAULT, ENTRY_POINTS, called, load_measures, parse_measures
 from gradedeval.kernel.measures.table import MEASURES
 
 if TYPE_CHECKING:
@@ -28,12 +28,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Each measure by its name, as in `from gradedeval.measures import err`; `set_` where Python needs the name."""
+    """Each measure by its name, as in `from gradedeval.measures import err`; `set_` where Python needs the name, and
+    names of ir_measures and others, such as nDCG."""
     if name == "ALIASES":
         return import_module("gradedeval.kernel.measures.spellings").ALIASES  # not for a plain evaluation
-    if name.removesuffix("_") not in MEASURES:
-        raise AttributeError(f"module 'gradedeval.measures' has no attribute '{name}'")
-    return MEASURES[name.removesuffix("_")]
+    return called(name)
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,7 @@ from itertools import cycle, islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gradedeval import __version__
-from gradedeval.errors import InputError, did_you_mean, flag, plural, shorten, visible
+from gradedeval.errors import InputError, did_you_mean, flag, plural, public, shorten, visible
 from gradedeval.kernel.formats import in_utf8
 from gradedeval.kernel.formats.fitting import short_names as short_names
 from gradedeval.kernel.formats.frames import distinct
@@ -92,6 +92,7 @@ def need_matplotlib() -> None:
         raise InputError("plot", "draws with matplotlib, which is not installed", hint, usage=True) from None
 
 
+@public
 @contextmanager
 def style(width: float = WIDTH, height: float = HEIGHT) -> Iterator[None]:
     """In this block matplotlib uses the settings of this module; after it those of the user.
@@ -406,6 +407,7 @@ def as_bytes(figure: Figure, form: str, signature: str = "", dpi: float | None =
     return target.getvalue()
 
 
+@public
 def save(picture: Axes | Figure, path: str | os.PathLike[str], signature: str = "") -> None:
     """Save a picture as png, svg or pdf, by the extension of the file: the same bytes for the same numbers.
 

@@ -636,7 +636,7 @@ def scores_of(
 
     Raises InputError as `evaluate` does, and (usage) for options beside scores.
     """
-    if qrels is not None and isinstance(runs, Scores | Matrix):
+    if qrels is not None and (isinstance(runs, Scores | Matrix) or set(NEEDED) <= set(getattr(runs, "columns", ()))):
         hint = "leave out qrels; a run that the others are compared with is baseline="
         raise InputError("qrels", "is given beside scores", hint, usage=True)
     if qrels is not None:

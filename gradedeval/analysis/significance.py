@@ -5,29 +5,29 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 import numpy as np
 
 from gradedeval.analysis import Correction, PairTest, Test
-from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
+from gradedeval.analysis.score_matrix import Paired, comparable, scores_of, shared_topics
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, chunks
-from gradedeval.errors import InputError, check_choice, flag, plural
+from gradedeval.errors import InputError, check_choice, flag, plural, public
 from gradedeval.kernel.formats.frames import to_frame
-from gradedeval.kernel.options import numbers
+from gradedeval.kernel.measures.definition import AnyMeasure
+from gradedeval.kernel.options import OptionKwargs, numbers
 from gradedeval.kernel.options.numbers import MOST_DRAWS
+from gradedeval.kernel.options.question import shares_work
 from gradedeval.kernel.parallel import progress
 from gradedeval.kernel.scoring.intervals import centered, samples, standard_error, student_t, studentized_test
-from gradedeval.kernel.scoring.scores import Scores
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 # p values, their correction and effect sizes of paired differences, for many pairs of runs at once.
@@ -655,19 +655,33 @@ class TwoWay:
         return np.asarray(self.squares / self.df)
 
 
-def anova(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch: bool = False) -> OfScores:
+@public
+@shares_work
+def anova(
+    runs: Any,
+    qrels: Any = None,
+    measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
+    *,
+    allow_mismatch: bool = False,
+    like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
+    **keywords: Unpack[OptionKwargs],
+) -> OfScores:
     """Two-way analysis of variance of the scores of each measure: runs × topics, without replication. Of geometric
     means it is of the logarithms of scores.
 
-    scores          what `gradedeval.evaluate` returns, or saved scores; each measure uses the topics that all runs have
+    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
+    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
-    Returns `OfScores`, whose `.frame` has the columns measure, source (runs, topics, residual), squares (sum of), df,
-    mean_square, f, p; f and p are blank for the residual, and where it is 0. F of the runs is the same where topics are
-    random effects, as in a mixed model. Raises InputError (usage) for fewer than two runs, and InputError if a measure
-    has a single topic. Fisher 1925; Tague-Sutcliffe & Blustein, TREC-3, 1995.
+    Each measure uses the topics that all runs have. Returns `OfScores`, whose `.frame` has the columns measure, source
+    (runs, topics, residual), squares (sum of), df, mean_square, f, p; f and p are blank for the residual, and where it
+    is 0. F of the runs is the same where topics are random effects, as in a mixed model. Raises InputError (usage) for
+    fewer than two runs, and InputError if a measure has a single topic. Fisher 1925; Tague-Sutcliffe & Blustein,
+    TREC-3, 1995.
     """
-    matrix = comparable(scores, allow_mismatch)
+    matrix = comparable(scores_of(runs, qrels, measures, like, keywords), allow_mismatch)
     if len(matrix.runs) < 2:
         raise InputError("", "an analysis of variance needs at least two runs", "add a run", usage=True)
     stats, rows = scipy_stats(), []

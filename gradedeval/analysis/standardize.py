@@ -13,7 +13,7 @@ import numpy as np
 from gradedeval.analysis.score_matrix import mismatch, mismatch_error
 from gradedeval.analysis.signatures import Signature
 from gradedeval.arrays import Floats
-from gradedeval.errors import Flag, InputError, did_you_mean, flag, plural, shorten
+from gradedeval.errors import Flag, InputError, did_you_mean, flag, plural, public, shorten
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.parse import canonical
 from gradedeval.kernel.scoring.run_scores import RunScores
@@ -128,6 +128,7 @@ def _standard(scores: Floats) -> Standard:
     return Standard(float(scores.mean()), 0.0 if np.ptp(scores) <= 1e-12 else deviation, len(scores))
 
 
+@public
 def standardize(
     scores: Scores, reference: Reference | str | Path | None = None, *, allow_mismatch: bool = False
 ) -> Scores:

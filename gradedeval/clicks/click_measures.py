@@ -28,7 +28,7 @@ from gradedeval.analysis.pictures import (
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.clicks.click_models import NO_LIST
 from gradedeval.clicks.log import READ_BY, ClickLog, ClicksAs, Depth, FromLog, Idle, Lenient, read_log
-from gradedeval.errors import InputError, check_choice, did_you_mean, flag, plural, shorten, tell
+from gradedeval.errors import InputError, check_choice, did_you_mean, flag, plural, public, shorten, tell
 from gradedeval.kernel import (
     DEFAULT,
     AnyMeasure,
@@ -347,6 +347,7 @@ LEAST, MOST = 4.0, 40.0
 Drawn = Annotated[ClickMeasure, Setting("Click measure to draw.")]
 
 
+@public
 def plot_clicks(correlations: Any, measure: Any = None, click_measure: str = CLICKS, *, ax: Axes | None = None) -> Axes:
     """A click measure of lists against a measure of them: a point for each list, its area by its sessions, and the
     correlation in the legend.

@@ -26,7 +26,7 @@ from gradedeval.clicks.model_kinds import (
     predicted,
     read_models,
 )
-from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, tell
+from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, public, tell
 from gradedeval.kernel import (
     Column,
     Document,
@@ -411,6 +411,7 @@ def _by_item(items: Items, values: Any) -> dict[str, Any]:
     return found
 
 
+@public
 def read_model(path: str | os.PathLike[str]) -> ClickModel:
     """The model of a file that `model_text` wrote, or a person. Raises InputError where it is none."""
     import json  # not before it is needed

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, distinct, np
-from gradedeval.errors import InputError, Note, ProblemList, check_choice, did_you_mean, flag, plural, shorten
+from gradedeval.errors import InputError, Note, ProblemList, check_choice, did_you_mean, flag, plural, public, shorten
 from gradedeval.kernel import (
     InNotebook,
     Setting,
@@ -454,6 +454,7 @@ Lenient = Annotated[
 ]
 
 
+@public
 def read_log(
     source: Any,
     *,

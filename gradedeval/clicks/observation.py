@@ -37,7 +37,7 @@ from gradedeval.clicks.log import (
     read_log,
     small_table_of,
 )
-from gradedeval.errors import InputError, check_choice, flag, plural, tell
+from gradedeval.errors import InputError, check_choice, flag, plural, public, tell
 from gradedeval.kernel import (
     MEASURES,
     Column,
@@ -387,6 +387,7 @@ def _settings(log: ClickLog, mu: float, page: int, gaps: str, clickless: str, de
 SOURCE = "what gradedeval.clicks.fit or clicks.observe returns"
 
 
+@public
 def plot_observation(observed: Any, *, ranks: int | None = None, ax: Axes | None = None) -> Axes:
     """The observation model of a click log as bars, and the weights that are nearest to it as lines.
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Unpack
 
+from gradedeval import measures
 from gradedeval.errors import InputError, tell
 from gradedeval.kernel import (
     MEASURES,
@@ -144,10 +145,8 @@ def as_ir_measures(measures: AnyMeasure | Iterable[AnyMeasure]) -> list[GradedMe
 
 
 def __getattr__(name: str) -> GradedMeasure:
-    """Each measure of gradedeval by its name; `set_` where Python needs the name."""
-    if name.removesuffix("_") not in MEASURES:
-        raise AttributeError(f"module 'gradedeval.interop.ir_measures' has no attribute '{name}'")
-    return GradedMeasure(MEASURES[name.removesuffix("_")])
+    """Each measure of gradedeval by its name, also as ir_measures writes it; `set_` where Python needs the name."""
+    return GradedMeasure(getattr(measures, name))
 
 
 def __dir__() -> list[str]:

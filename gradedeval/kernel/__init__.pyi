@@ -90,6 +90,7 @@ from gradedeval.kernel.scoring.doubts import few_topics as few_topics
 from gradedeval.kernel.scoring.doubts import many_tied as many_tied
 from gradedeval.kernel.scoring.doubts import not_too_many as not_too_many
 from gradedeval.kernel.scoring.doubts import united as united
+from gradedeval.kernel.scoring.doubts import without_relevant as without_relevant
 from gradedeval.kernel.scoring.evaluate import evaluate_runs as evaluate_runs
 from gradedeval.kernel.scoring.evaluate import file_names as file_names
 from gradedeval.kernel.scoring.evaluate import named_runs as named_runs

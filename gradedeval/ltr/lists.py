@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, distinct
-from gradedeval.errors import InputError, shown
+from gradedeval.errors import InputError, public, shown
 from gradedeval.kernel import (
     MEASURES,
     AnyMeasure,
@@ -166,6 +166,7 @@ ONE_THREAD = 1 << 18
 """The largest product of matrices, in multiplications, that libraries do not spread over threads, which would wait."""
 
 
+@public
 def swap_deltas(measure: AnyMeasure, grades: Any, order: Any = None, *, top: float | None = None) -> Floats:
     """|change of a measure| when two documents of one topic change places, for every pair: documents × documents.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.errors import InputError, Note, tell
+from gradedeval.errors import InputError, Note, public, tell
 from gradedeval.kernel import AnyMeasure, JudgedLists, Measure
 from gradedeval.ltr.lists import check_better, checked_top, one_measure
 
@@ -106,6 +106,7 @@ class Metric:
         return self.name.replace(" ", "+").replace(":", "+"), value
 
 
+@public
 def metric(measure: AnyMeasure, *, top: float | None = None) -> Metric:
     """A measure as a metric for early stopping in LightGBM and XGBoost.
 

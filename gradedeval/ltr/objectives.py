@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, tell
+from gradedeval.errors import InputError, public, tell
 from gradedeval.kernel import MEASURES, AnyMeasure, JudgedLists, Measure, Number, as_numbers
 from gradedeval.ltr.lists import (
     CELLS,
@@ -250,6 +250,7 @@ class LambdaObjective(Objective):
         return gradient, hessian
 
 
+@public
 def objective(
     measure: AnyMeasure,
     *,
@@ -416,6 +417,7 @@ _SMOOTH: dict[str, Callable[[Block, slice, Floats], Smoothed]] = {
 }
 
 
+@public
 def softgap(measure: AnyMeasure = "gap", *, sigma: float = 0.5, top: float | None = None) -> SmoothObjective:
     """SoftGAP: graded average precision, its documents ranked by scores with normal noise, as an objective.
 
@@ -429,6 +431,7 @@ def softgap(measure: AnyMeasure = "gap", *, sigma: float = 0.5, top: float | Non
     return _smooth(measure, "normal", sigma, top, ("precision",), "softgap", "approx(…)")
 
 
+@public
 def approx(measure: AnyMeasure = "ndcg", *, sigma: float = 0.1, top: float | None = None) -> SmoothObjective:
     """A smooth approximation of any measure that is a sum over ranks with fixed weights, as an objective.
 

@@ -12,7 +12,18 @@ from gradedeval import kernel
 from gradedeval.analysis import OverlapTies as Ties
 from gradedeval.analysis import kendall, rank_overlap, ranked_runs, score_matrix
 from gradedeval.arrays import Floats, Ints, np
-from gradedeval.errors import InputError, check_choice, did_you_mean, either, flag, plural, shorten, tell, visible
+from gradedeval.errors import (
+    InputError,
+    check_choice,
+    did_you_mean,
+    either,
+    flag,
+    plural,
+    public,
+    shorten,
+    tell,
+    visible,
+)
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -166,6 +177,7 @@ def _matrix(found: Agreement) -> Table:
     return Table(columns, [[run, *(values.get((run, other), "—") for other in found.runs)] for run in found.runs])
 
 
+@public
 @shares_work
 def agreement(
     runs: Any,
@@ -322,6 +334,7 @@ def _words(found: Reproduction) -> str:
     return " | ".join([at_best, ktu, rbo, *(["blank: not defined"] if blank else [])])
 
 
+@public
 def reproduction(
     runs: Any,
     originals: Originals,

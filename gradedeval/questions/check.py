@@ -15,7 +15,7 @@ from gradedeval.cli.arguments import OF_FILE, check_history, measure_table, run_
 from gradedeval.cli.many_runs import scores_with_baseline, tell_assumptions
 from gradedeval.cli.options import HISTORY
 from gradedeval.cli.output import say, write
-from gradedeval.errors import Flag, InputError, Note, either, flag, plural, tell, visible
+from gradedeval.errors import Flag, InputError, Note, either, flag, plural, public, tell, visible
 from gradedeval.kernel import (
     Column,
     Document,
@@ -118,6 +118,7 @@ class Tests(NamedTuple):
     method: str
 
 
+@public
 def check(
     scores: AnyScores,
     bounds: Iterable[Bound],

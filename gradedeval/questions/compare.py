@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
 from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, ratio, readings, same, signature_lines
 from gradedeval.arrays import TOLERANCE, Floats, Ints, np
-from gradedeval.errors import InputError, Note, at_prompt, flag, plural, tell, visible
+from gradedeval.errors import InputError, Note, at_prompt, flag, plural, public, tell, visible
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from gradedeval.analysis.flips import Reread
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
     from gradedeval.analysis.significance import Tested, TestSettings
-    from gradedeval.kernel import Scores
 
 
 Baseline = Annotated["AnyScores | None", against("the first run")]
@@ -65,14 +63,14 @@ def interval_words(frame: pd.DataFrame, settings: TestSettings) -> list[str]:
     if settings.test in significance.NOT_BY_PAIR:
         whose = "Tukey's" if settings.test == "anova" else "by the same ranges"
         return [f"{settings.level} interval: {whose}, of all pairs together"]
-    centre = f"{CENTRES[settings.test]}s of differences" if settings.test in CENTRES else "differences"
-    said = f"{settings.level} interval: {centre} that the test does not reject"
+    centre = f"of the {CENTRES[settings.test]}, " if settings.test in CENTRES else ""
+    said = f"{settings.level} interval: {centre}obtained by inverting the test"
     if not settings.corrects(pairs):
         return [said]
     count = int(((frame["p"] <= settings.alpha) & (frame["p_corrected"] > settings.alpha)).sum())
     told = f"{count} of {len(frame)} intervals {'leaves' if count == 1 else 'leave'} out 0 where p "
     told += f"({settings.correction_applied}) is above {settings.alpha:g}: an interval is of its pair alone"
-    return [f"{said} for this pair alone", *([told] if count else [])]
+    return [f"{said}, for each pair alone", *([told] if count else [])]
 
 
 def unattainable_notes(measures: list[Paired], pairs: int, settings: TestSettings) -> list[str]:
@@ -200,8 +198,8 @@ class Comparison(OfScores):
 
     The columns are measure, run, baseline,
     topics, mean (what `evaluate` gives), baseline_mean, difference (run − baseline), relative (to |baseline_mean|),
-    wins, ties, losses (topics), effect (mean difference / deviation), low, high (the interval: differences that the
-    test does not reject), p, p_corrected, lowest, highest, same_order, reversing, unjudged,
+    wins, ties, losses (topics), effect (mean difference / deviation), low, high (the interval, obtained by
+    inverting the test), p, p_corrected, lowest, highest, same_order, reversing, unjudged,
     reversing_share, reversing_rank, tested.
     `tested` is `difference`, or `ratio` for geometric means: effect and p are then of differences of logarithms, low
     and high are ratios. With bayes, better, equivalent and worse stand in place of p: the probabilities that the true
@@ -408,17 +406,31 @@ class TopicTable(OfScores):
         return Document(blocks, matrix.signature)
 
 
-def topic_table(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch: bool = False) -> TopicTable:
+@public
+@shares_work
+def topic_table(
+    runs: Any,
+    qrels: Any = None,
+    measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
+    *,
+    allow_mismatch: bool = False,
+    like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
+    **keywords: Unpack[OptionKwargs],
+) -> TopicTable:
     """The scores of runs by topic, as in the appendices of TREC, with what all runs reach on each.
 
-    scores          what `gradedeval.evaluate` returns, or saved scores
+    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
+    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
     allow_mismatch  take saved scores of different qrels or options all the same, with a warning
 
     Returns `TopicTable`, with a row for each measure, topic and run: measure, topic, run, score, median, best, worst.
     Where lower is better the best is the lowest; the topic `all` has the means (or totals, or geometric means) of each
     column.
     """
-    matrix = score_matrix.comparable(scores, allow_mismatch)
+    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
+    matrix = score_matrix.comparable(given, allow_mismatch)
     frames = []
     for column, name in enumerate(matrix.measures):
         paired, reading = matrix.paired(name), matrix.reading(column)

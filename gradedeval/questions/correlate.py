@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 from gradedeval.analysis import pictures, score_matrix, significance
 from gradedeval.analysis.tables import OfScores, signature_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close, np
-from gradedeval.errors import InputError, check_choice, flag, plural
+from gradedeval.errors import InputError, check_choice, flag, plural, public
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -264,6 +264,7 @@ def _order(scores: Floats, reading: Reading) -> Floats:
 COLUMNS = ("measure", "other", "kind", "agreement")
 
 
+@public
 def plot_correlate(agreement: Any, *, ax: Axes | None = None) -> Axes:
     """The agreement of measures as a heat map with the numbers.
 
@@ -313,6 +314,7 @@ def draw_agreement(ax: Axes, frame: pd.DataFrame) -> None:
     ax.set_ylabel("measure")
 
 
+@public
 def scatter(scores: AnyScores, x: Any = None, y: Any = None, *, ax: Axes | None = None) -> Axes:
     """Two measures against each other: a point for each run and topic that both score.
 

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 from gradedeval import kernel
 from gradedeval.analysis import difference_bounds, flips, ranked_runs, score_matrix
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
-from gradedeval.errors import InputError, check_choice, did_you_mean, either, flag, plural, shorten, tell, visible
+from gradedeval.errors import (
+    InputError,
+    check_choice,
+    did_you_mean,
+    either,
+    flag,
+    plural,
+    public,
+    shorten,
+    tell,
+    visible,
+)
 from gradedeval.kernel import (
     Column,
     Document,
@@ -211,6 +222,7 @@ class Diff(InNotebook):
         """(measure, topic) -> its documents."""
         return groups(self.documents, "measure", "topic")
 
+    @public
     def only(self, kind: Only | None = None, topic: str | None = None) -> Diff:
         """The topics that got worse or better, those whose order judging could reverse, or one of them.
 

@@ -24,7 +24,7 @@ from gradedeval.analysis.pictures import (
     whole_numbers,
 )
 from gradedeval.arrays import Bools, Floats, np
-from gradedeval.errors import InputError, Note, did_you_mean, flag, shorten, tell, visible
+from gradedeval.errors import InputError, Note, did_you_mean, flag, public, shorten, tell, visible
 from gradedeval.kernel import (
     OPTIONS,
     AnyMeasure,
@@ -191,6 +191,7 @@ class Explanations(InNotebook):
         return panels
 
 
+@public
 def explain(
     run: Any,
     qrels: Any,
@@ -585,6 +586,7 @@ def _left_out(documents: list[dict[str, Any]]) -> dict[str, Any]:
 COLUMNS = ("run", "topic", "measure", "rank", "grade", "contribution", "running")
 
 
+@public
 def plot_explain(explanation: Any, measure: Any = None, *, show: int | None = None, ax: Axes | None = None) -> Axes:
     """How the score of a topic comes about: what the document at each rank contributes, in the color of its grade, and
     the score so far. A hatched bar is what an unjudged document could add. A grade has one color for all runs, topics

@@ -16,7 +16,7 @@ from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix
 from gradedeval.analysis.tables import Row, Shown, frame_document, near_best, same, signature_lines
 from gradedeval.arrays import Bools, Floats, Ints, chunks, np
-from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, shorten
+from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, public, shorten
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -353,6 +353,7 @@ def divergence(reference: Floats, weights: Floats) -> float:
         return float((reference[seen] * (np.log(reference[seen]) - np.log(weights[seen]))).sum())
 
 
+@public
 def fit_weights(
     weights: Vector,
     measures: Ranges,
@@ -817,6 +818,7 @@ NEEDED = ("measure", "parameter", "value")
 SOURCE = "what gradedeval.fit or gradedeval.fit_weights returns"
 
 
+@public
 def plot_fit(result: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes:
     """How well measures agree with another over their parameter: a line for each measure and kind of agreement, a point
     at the best value, and thick the values within 0.001 of it.

@@ -16,7 +16,7 @@ from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix, signatures
 from gradedeval.arrays import LARGEST, np
 from gradedeval.cli.arguments import OF_FILE, as_time
-from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten, tell, visible
+from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, public, shorten, tell, visible
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -128,6 +128,7 @@ def _cells(row: dict[str, Any], checked: bool) -> list[Any]:
     return [minute, row["label"], row["score"], interval, row["change"], row["from_best"], *verdict, mark]
 
 
+@public
 def append_history(
     scores: Scores,
     path: str | os.PathLike[str],
@@ -391,6 +392,7 @@ def _sign(measure: str) -> int:
 COLUMNS_DRAWN = ("run", "measure", "time", "label", "score", "low", "high", "topics", "changed", "signature")
 
 
+@public
 def plot_history(history: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes:
     """The course of each run by a measure, with its interval. Scores of a run are joined as long as they are
     comparable; between neighbouring evaluations that are not, of whichever runs, stands a vertical line.

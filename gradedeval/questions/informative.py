@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Unpack
 from gradedeval import kernel
 from gradedeval.analysis import pictures
 from gradedeval.arrays import Floats, Ints, distinct, np
-from gradedeval.errors import InputError, did_you_mean, flag, plural, shorten, tell
+from gradedeval.errors import InputError, did_you_mean, flag, plural, public, shorten, tell
 from gradedeval.kernel import (
     MEASURES,
     OPTIONS,
@@ -543,6 +543,7 @@ def _shown(value: Any) -> Any:
 COLUMNS = ("measure", "curve", "recall", "actual", "inferred", "lists")
 
 
+@public
 def plot_informative(result: Any, curve: str | None = None, *, ax: Axes | None = None) -> Axes:
     """The actual precision-recall curve in black, and a line for each measure: the curve that its score alone
     determines.

@@ -11,7 +11,7 @@ from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close, np
-from gradedeval.errors import InputError, ProblemList, did_you_mean, flag, plural, shorten, tell
+from gradedeval.errors import InputError, ProblemList, did_you_mean, flag, plural, public, shorten, tell
 from gradedeval.kernel import (
     Column,
     Document,
@@ -204,6 +204,7 @@ class LeftOut(InNotebook):
         return f"<LeftOut: {len(distinct(self.frame, 'run'))} runs>"
 
 
+@public
 @shares_work
 def leave_one_out(
     runs: Any,
@@ -386,6 +387,7 @@ class AssessorAgreement(InNotebook):
         return Document(blocks, self.signature)
 
 
+@public
 def assessor_agreement(
     qrels: Any,
     other: Other,

@@ -9,10 +9,10 @@ from itertools import groupby, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from gradedeval import kernel
+from gradedeval import __version__, kernel
 from gradedeval.arrays import np
 from gradedeval.cli.arguments import check_standard_input, usage
-from gradedeval.errors import SHOWN, InputError, either, flag, plural, shorten, visible
+from gradedeval.errors import SHOWN, InputError, either, flag, plural, public, shorten, visible
 from gradedeval.kernel import (
     DEFAULT,
     Column,
@@ -281,11 +281,10 @@ def check_relevant(judged: Judgments, qrels: Qrels, measures: Sequence[Measure])
     scorer = kernel.Scorer(qrels, measures, Options())
     for topics, columns in scorer.without_relevant.items():
         if topics:
-            names = ", ".join(scorer.measures[column].label for column in columns)
-            what = f"{len(topics)} of {len(qrels)} topics without a document relevant to {names} ({shorten(topics)})"
-            judged.warn(
-                "relevant", what, f"they score 0 and count in means, unless {flag.topics:relevant} leaves them out"
-            )
+            several = len(scorer.without_relevant) > 1
+            names = [scorer.measures[column].label for column in columns] if several else []
+            what = kernel.without_relevant("", topics, len(qrels), names)
+            judged.warn("relevant", what, f"exclude {'it' if len(topics) == 1 else 'them'} with {flag.topics:relevant}")
 
 
 class TieOrders:
@@ -294,6 +293,14 @@ class TieOrders:
     def __init__(self, qrels: Qrels, measures: Sequence[Measure]) -> None:
         self.qrels, self.measures = qrels, measures
         self._scorers: dict[Ties, Scorer] = {}
+        self.counts: list[tuple[int, int]] = []
+        """Of each run that was graded, how many topics it is scored on, and how many of those it lacks."""
+
+    @property
+    def signature(self) -> str:
+        """What the means depend on."""
+        scorer = self._scorer("docno-desc")
+        return kernel.signature(self.qrels, scorer.grader.options, scorer.measures, self.counts or [(0, 0)])
 
     def _scorer(self, ties: Ties) -> Scorer:
         if ties not in self._scorers:  # the order is chosen: what others would change is not asked
@@ -339,11 +346,20 @@ def check_tie_effects(run: Submission, facts: Facts, orders: TieOrders, graded: 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(FrameResult):
-    """The submissions in the order given, facts about each, and the qrels if they were given; with their defects."""
+    """The submissions in the order given, facts about each, and the qrels if they were given; with their defects.
+
+    checked  what scores and the shares of unjudged documents depend on; "" without valid qrels
+    """
 
     runs: list[Submission]
     facts: list[Facts] = field(default_factory=list)
     qrels: Judgments | None = None
+    checked: str = ""
+
+    @property
+    def signature(self) -> str:
+        """The version, and where there are qrels what the numbers about scores depend on."""
+        return self.checked or f"gradedeval {__version__}"
 
     @property
     def files(self) -> list[Submission]:
@@ -362,11 +378,11 @@ class Report(FrameResult):
         if layout == "long":
             names = ("file", *(field.name for field in fields(kernel.Defect)))
             rows = [(file.place, *astuple(defect)) for file in self.files for defect in file.defects]
-            return Document([Table([Column(name) for name in names], rows)], nested=_nested(self))
+            return Document([Table([Column(name) for name in names], rows)], self.signature, nested=_nested(self))
         few = len(self.files) <= FEW
         listed = [_problems(file, everything) for file in self.files] if few else _by_kind(self, everything)
         blocks: list[Table | str] = [*listed]
-        return Document([*blocks, _facts_table(self)] if self.runs else blocks, messages=True)
+        return Document([*blocks, _facts_table(self)] if self.runs else blocks, self.signature, messages=True)
 
     def fails(self, *, strict: Strict = False) -> bool:
         """Whether it has errors, or warnings where it is read strictly."""
@@ -398,8 +414,7 @@ def lint_runs(
     judged = None if qrels is None else kernel.Judgments.of_qrels(qrels, options.qrels_format, labels)
     valid = None if judged is None else judged.valid
     chosen = list(measures) if measures is not None else parse_measures(DEFAULT)
-    report = Report([], [], judged)
-    orders = None
+    report, orders = Report([], [], judged), None
     if judged is not None and valid is not None:
         check_relevant(judged, valid, chosen)
         orders = TieOrders(valid, chosen)
@@ -411,6 +426,7 @@ def lint_runs(
             check_topics(run, facts, list(map(decode, orders.qrels.topics)), judged.place)
             if any(topic in orders.qrels._row for topic in run.listed.topics):
                 graded = orders.grade(run, whole=True)
+                orders.counts.append((len(graded.topics), graded.missing))
                 check_judged(run, facts, graded, judged.place)
                 check_tie_effects(run, facts, orders, graded)
         elif facts.tied:
@@ -422,7 +438,7 @@ def lint_runs(
     check_together(report.runs, report.facts)
     if valid is None and len(report.runs) > 1:
         check_same_topics(report.runs, report.facts)
-    return report
+    return report if orders is None else replace(report, checked=orders.signature)
 
 
 # A report of lint -> tables: the problems and the facts of each run for people, a row a problem for programs.
@@ -569,6 +585,7 @@ def _nested(report: Report) -> dict[str, Any]:
 # `gradedeval.lint`: the defects of run files as a DataFrame.
 
 
+@public
 def lint(
     runs: Any,
     qrels: Any = None,

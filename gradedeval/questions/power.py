@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval.analysis import pictures, score_matrix, significance
 from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, level, ratio, same, scales, signature_lines
 from gradedeval.arrays import TOLERANCE, np
-from gradedeval.errors import InputError, flag
+from gradedeval.errors import InputError, flag, public
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from gradedeval.analysis.score_matrix import Matrix, Paired
-    from gradedeval.kernel import Scores
 
 
 Alpha = Annotated[float, Setting("Significance level.", numbers.ALPHA, metavar="P")]
@@ -124,8 +122,12 @@ class Plan(OfScores):
         return frame_document(self.frame, layout, shown, under)
 
 
+@public
+@shares_work
 def plan_topics(
-    scores: Scores | Matrix | pd.DataFrame | str | Path | None = None,
+    runs: Any = None,
+    qrels: Any = None,
+    measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
     *,
     variance: Variance = None,
     difference: Difference = 0.1,
@@ -133,11 +135,17 @@ def plan_topics(
     alpha: Alpha = 0.05,
     beta: Beta = 0.2,
     allow_mismatch: bool = False,
+    like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
+    **keywords: Unpack[OptionKwargs],
 ) -> Plan:
     """How many topics are needed, by Sakai's topic set size design: each the smallest number that suffices.
 
-    scores          runs on pilot topics, of which the variance is estimated: as of `evaluate`, or saved scores
-    variance        of a score around the mean of its run, in place of scores
+    runs            on pilot topics, of which the variance is estimated: as for `gradedeval.evaluate`; or without
+                    `qrels` what that returns, or saved scores
+    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
+    variance        of a score around the mean of its run, in place of runs
     difference      to be detected of two means (by topic for totals, of logarithms for geometric means): of the best
                     and the worst system in an analysis of variance; and how wide the interval of it may be
     systems         how many an analysis of variance compares; None: the runs, or 2 where there are none
@@ -150,17 +158,16 @@ def plan_topics(
     `anova`, two-way over runs × topics; `one-way anova`; `interval`, that of a paired difference. The variance of
     `one-way anova` is that of the scores of a run, as Sakai takes it; of the others that of the residual of runs ×
     topics, which is half the mean variance of the differences of two runs. Raises InputError (usage) for neither or
-    both of scores and variance, fewer than two runs, and invalid values. Sakai, Information Retrieval Journal 19, 2016.
+    both of runs and variance, fewer than two runs, and invalid values. Sakai, Information Retrieval Journal 19, 2016.
     """
     aim = Aim(difference, alpha, beta)
-    if (scores is None) == (variance is None):
-        what = "no runs to estimate the variance from" if scores is None else "takes the place of runs"
+    if (runs is None) == (variance is None):
+        what = "no runs to estimate the variance from" if runs is None else "takes the place of runs"
         raise InputError(flag.variance, what, f"give either {flag.variance} or RUN... QRELS", usage=True)
     systems = numbers.SYSTEMS.check_or_none(systems)
-    if variance is not None:
-        variance = numbers.VARIANCE.check(variance)
+    if (variance := numbers.VARIANCE.check_or_none(variance)) is not None:
         return Plan(to_frame(_rows(aim, systems or 2, variance, variance, None, None)), None, aim)
-    matrix = score_matrix.comparable(scores, allow_mismatch)  # type: ignore[arg-type]  # there are scores
+    matrix = score_matrix.comparable(score_matrix.scores_of(runs, qrels, measures, like, keywords), allow_mismatch)
     if len(matrix.runs) < 2:
         raise InputError("", "a plan needs at least two runs", f"add a run, or give {flag.variance}", usage=True)
     rows = []
@@ -381,6 +388,7 @@ def _row(paired: Paired, curve: pd.DataFrame, alpha: float) -> dict[str, Any]:
 SOURCE = "what gradedeval.power or gradedeval.compare returns"
 
 
+@public
 def plot_power(result: Any, *, alpha: float = 0.05, ax: Axes | None = None) -> Axes:
     """The achieved significance levels of all pairs of runs, from the highest to the lowest, a line for each measure:
     the nearer to the axes, the more a measure tells apart.

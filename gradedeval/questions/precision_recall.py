@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 from gradedeval import kernel
 from gradedeval.analysis import pictures
 from gradedeval.arrays import TOLERANCE, Floats, np
-from gradedeval.errors import InputError, flag, plural, shorten, tell
+from gradedeval.errors import InputError, flag, plural, public, tell
 from gradedeval.kernel import (
     OPTIONS,
     AnyMeasure,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from gradedeval.analysis.pictures import Panel
-    from gradedeval.kernel import Scorer
+    from gradedeval.kernel import Qrels, Scorer
 
 
 Of = Annotated["AnyMeasure", Setting("The measure whose thresholds the graded curve has, such as 'gap(g=1:1:2)' or "
@@ -188,7 +188,7 @@ def _curves(
     notes += [
         *kernel.united(said, len(runs)),
         *kernel.few_topics(max(count for count, _ in counts)),
-        *_barren_notes(barren),
+        *_barren_notes(barren, scorer.qrels, max(count for count, _ in counts)),
     ]
     return [frame for column in range(count) for frame in frames[column::count]], counts, formats, notes
 
@@ -240,11 +240,19 @@ def _mean_curve(topics: list[tuple[Floats, Floats]], points: Points) -> tuple[Fl
     return levels, summed / max(1, len(topics))
 
 
-def _barren_notes(barren: Mapping[str, set[bytes]]) -> list[str]:
+def _barren_notes(barren: Mapping[str, set[bytes]], qrels: Qrels, counted: int) -> list[str]:
+    """A note for the measures that have the same topics without relevant documents, out of all that are counted."""
+    alike: dict[frozenset[bytes], list[str]] = {}
+    for name, topics in barren.items():
+        alike.setdefault(frozenset(topics), []).append(name)
     return [
-        f"{name}: {len(topics)} {plural(len(topics), 'topic')} without a relevant document "
-        f"({shorten([decode(topic) for topic in sorted(topics)])}); precision is 0 there"
-        for name, topics in barren.items()
+        kernel.without_relevant(
+            qrels.place,
+            [decode(topic) for topic in qrels.topics if topic in topics],
+            counted,
+            names if len(alike) > 1 else (),
+        )
+        for topics, names in alike.items()
         if topics
     ]
 
@@ -260,6 +268,7 @@ TOGETHER = 8
 """Lines that can be told apart on one axes: of more each curve has its own."""
 
 
+@public
 def plot_pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes:
     """Interpolated precision-recall curves: the graded curve of each run, and thinner the binary ones, a kind of dashes
     for each threshold. Of more than 7 runs the first 7 are in color, with a warning.

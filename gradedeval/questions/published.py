@@ -12,7 +12,7 @@ import numpy as np
 from gradedeval.analysis import Correction, Test
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import TestSettings
-from gradedeval.errors import Flag, InputError, check_choice, did_you_mean, flag, shorten, visible
+from gradedeval.errors import Flag, InputError, check_choice, did_you_mean, flag, public, shorten, visible
 from gradedeval.kernel import (
     SCORE_FORMATS,
     Mark,
@@ -181,6 +181,7 @@ Pair = tuple[str, str, str, float]
 """Measure, run, baseline, and the corrected p of their difference."""
 
 
+@public
 def table(
     scores: Scores,
     form: str = "latex",

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import np
-from gradedeval.errors import InputError, tell
-from gradedeval.kernel import Picture, Setting, numbers, parse_measures, question, to_frame
+from gradedeval.errors import InputError, public, tell
+from gradedeval.kernel import (
+    OptionKwargs,
+    Picture,
+    Setting,
+    numbers,
+    parse_measures,
+    question,
+    shares_work,
+    to_frame,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +29,7 @@ if TYPE_CHECKING:
 
     from gradedeval.analysis.pictures import Panel
     from gradedeval.analysis.score_matrix import AnyScores, Matrix
-    from gradedeval.kernel import Measure, Summary
+    from gradedeval.kernel import AnyMeasure, Measure, Summary
 
 
 # Runs by their summaries: score, interval, and how far judging could raise it.
@@ -52,8 +62,25 @@ class RunSummaries(OfScores):
         signature=lambda found: found.signature,
     ),
 )
-def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bool = False) -> RunSummaries:
+@shares_work
+def run_summaries(
+    runs: Any,
+    qrels: Any = None,
+    measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
+    *,
+    level: Level = LEVEL,
+    allow_mismatch: bool = False,
+    like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
+    **keywords: Unpack[OptionKwargs],
+) -> RunSummaries:
     """Means, intervals and residuals of each run by each measure, over the topics on which it is scored.
+
+    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
+    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
+    level           of the interval
+    allow_mismatch  take saved scores of different qrels or options all the same, with a warning
 
     Returns `RunSummaries`, whose `.frame` has the columns measure, run, score, low, high (the interval, by the
     studentized bootstrap), unjudged (how far the unjudged documents of the run could raise the score), beyond (how far
@@ -62,37 +89,38 @@ def run_summaries(scores: AnyScores, level: Level = LEVEL, *, allow_mismatch: bo
     InputError (usage) unless the level is between 0 and 1.
     """
     level = numbers.LEVEL.check(level)
-    matrix = score_matrix.comparable(scores, allow_mismatch)
-    measures = [_scored(matrix, column) for column in range(len(matrix.measures))]
+    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
+    matrix = score_matrix.comparable(given, allow_mismatch)
+    scored = [_scored(matrix, column) for column in range(len(matrix.measures))]
     cells = [(matrix.score[row], matrix.included[row]) for row in range(len(matrix.runs))]
-    limits = kernel.summary_intervals(cells, measures, 1 - level)
-    rows = []
-    for column, name in enumerate(matrix.measures):
-        reading = matrix.reading(column)
-        for row, run in enumerate(matrix.runs):
-            kept = matrix.included[row, :, column]
-            score = matrix.score[row, kept, column]
-            unjudged, residual = (
-                float(reading.summarize_rises(score, part[row, kept, column]))
-                for part in (matrix.unjudged, matrix.residual)
-            )
-            _, low, high = limits[row, column].tolist()
-            rows.append(
-                {
-                    "measure": name,
-                    "run": run,
-                    "score": float(reading.summarize(score)),
-                    "low": low,
-                    "high": high,
-                    "unjudged": unjudged,
-                    "beyond": residual - unjudged if np.isfinite(residual) else residual,
-                    "residual": residual,
-                    "topics": int(kept.sum()),
-                    "summary": reading.summary,
-                    "sign": reading.sign,
-                }
-            )
+    limits = kernel.summary_intervals(cells, scored, 1 - level)
+    rows = [
+        {"measure": name, "run": run, **_summary(matrix, row, column, limits[row, column].tolist())}
+        for column, name in enumerate(matrix.measures)
+        for row, run in enumerate(matrix.runs)
+    ]
     return RunSummaries(to_frame(rows), matrix, level)
+
+
+def _summary(matrix: Matrix, row: int, column: int, limits: Sequence[float]) -> dict[str, Any]:
+    """What is known of a run by a measure; `limits` are its standard error and its interval."""
+    reading, kept = matrix.reading(column), matrix.included[row, :, column]
+    score = matrix.score[row, kept, column]
+    unjudged, residual = (
+        float(reading.summarize_rises(score, part[row, kept, column])) for part in (matrix.unjudged, matrix.residual)
+    )
+    _, low, high = limits
+    return {
+        "score": float(reading.summarize(score)),
+        "low": low,
+        "high": high,
+        "unjudged": unjudged,
+        "beyond": residual - unjudged if np.isfinite(residual) else residual,
+        "residual": residual,
+        "topics": int(kept.sum()),
+        "summary": reading.summary,
+        "sign": reading.sign,
+    }
 
 
 def _scored(matrix: Matrix, column: int) -> Measure | Summary:
@@ -111,6 +139,7 @@ def _scored(matrix: Matrix, column: int) -> Measure | Summary:
 # Runs by their mean: what is known, what the unjudged documents could add, and what lies beyond.
 
 
+@public
 def plot_runs(scores: AnyScores, measure: Any = None, *, level: float = LEVEL, ax: Axes | None = None) -> Axes:
     """Runs by their mean, the best on top: score, bootstrap interval, and stacked above it the residuals of
     unjudged documents and of ranks beyond the end of the run.
@@ -124,7 +153,7 @@ def plot_runs(scores: AnyScores, measure: Any = None, *, level: float = LEVEL, a
     Returns the axes. What is not known is not drawn, with a warning. Raises `gradedeval.InputError` (usage) where it is
     not said which measure, and where no run has a score.
     """
-    frame = pictures.of_measure(run_summaries(scores, level).frame, measure, "runs")
+    frame = pictures.of_measure(run_summaries(scores, level=level).frame, measure, "runs")
     notes = run_notes(frame)
     ax = pictures.drawn(partial(draw_runs, frame=frame, level=level), ax)
     tell(notes)

@@ -23,7 +23,7 @@ Label = Annotated[str | None, Setting(LABEL, metavar="TEXT")]
 Time = Annotated[str | None, Setting(TIME, metavar="TIME", default_text="now")]
 
 # How differences are tested: see `compare`.
-Test = Annotated[analysis.Test, Setting("Significance test; the interval is of what it does not reject. bootstrap is "
+Test = Annotated[analysis.Test, Setting("Significance test; the interval inverts it. bootstrap is "
     "studentized, tukey-hsd the randomized Tukey HSD test, anova a two-way analysis of variance with Tukey's HSD; "
     "these two correct for all pairs themselves. bayes gives posterior probabilities instead of p.")]  # fmt: skip
 Correction = Annotated[analysis.Correction | None, Setting("Correction for multiple comparisons, over the pairs of "

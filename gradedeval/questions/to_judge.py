@@ -11,7 +11,7 @@ from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
-from gradedeval.errors import InputError, check_choice, flag, plural, tell
+from gradedeval.errors import InputError, check_choice, flag, plural, public, tell
 from gradedeval.kernel import (
     OPTIONS,
     Column,
@@ -438,6 +438,7 @@ class ToJudge(InNotebook):
         return f"<ToJudge {len(self.frame)} documents by {self.settings.strategy}>"
 
 
+@public
 @shares_work
 def to_judge(
     runs: Any,

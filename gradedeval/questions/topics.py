@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval.analysis import difference_bounds, flips, pictures, score_matrix
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
-from gradedeval.errors import InputError, plural, tell
-from gradedeval.kernel import Picture, joined, question, to_frame
+from gradedeval.errors import InputError, plural, public, tell
+from gradedeval.kernel import OptionKwargs, Picture, joined, question, shares_work, to_frame
 from gradedeval.questions.compare import unseen_in
 from gradedeval.questions.shared import against
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.flips import Reread
     from gradedeval.analysis.pictures import Panel
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
+    from gradedeval.kernel import AnyMeasure
 
 
 # Two runs topic by topic: by how much they differ, and whether judging could reverse their order.
@@ -50,12 +52,24 @@ class TopicDifferences(OfScores):
     ),
     besides=("unseen",),
 )
+@shares_work
 def topic_differences(
-    scores: AnyScores, baseline: Baseline = None, *, allow_mismatch: bool = False
+    runs: Any,
+    qrels: Any = None,
+    measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
+    *,
+    baseline: Baseline = None,
+    allow_mismatch: bool = False,
+    like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
+    **keywords: Unpack[OptionKwargs],
 ) -> TopicDifferences:
     """How two runs differ on each topic that both are scored on, by each measure, the largest gain first.
 
-    scores          what `gradedeval.evaluate` returns, with residuals="total" to get `same_order`; or saved scores
+    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, with residuals="total" to get
+                    `same_order`, or saved scores
+    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
     baseline        the run that the other is compared with: its name, or its saved scores; None: the first of the two
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
@@ -66,7 +80,8 @@ def topic_differences(
     no direction is preferred, −1 where lower is better). `.frame.attrs["if_fully_judged"]` is what low, high and
     same_order assume. Raises InputError (usage) unless there are two runs.
     """
-    matrix, name = score_matrix.with_baseline(scores, baseline, allow_mismatch)
+    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
+    matrix, name = score_matrix.with_baseline(given, baseline, allow_mismatch)
     if len(matrix.runs) != 2:
         what = f"{len(matrix.runs)} {plural(len(matrix.runs), 'run')} given, and two are compared topic by topic"
         raise InputError("", what, "add a run" if len(matrix.runs) < 2 else "choose two", usage=True)
@@ -115,6 +130,7 @@ MANY = 400
 """Topics: the bars of more would be thinner than a dot, and so are drawn as areas."""
 
 
+@public
 def plot_topics(
     scores: AnyScores, measure: Any = None, *, baseline: AnyScores | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -132,7 +148,7 @@ def plot_topics(
     """
     found: Any = scores
     if not (isinstance(scores, TopicDifferences) or "difference" in getattr(scores, "columns", ())):
-        found = topic_differences(*score_matrix.with_baseline(scores, baseline, False))
+        found = topic_differences(scores, baseline=baseline)
     matrix = found.scores if isinstance(found, TopicDifferences) else None
     frame = pictures.of_measure(
         pictures.frame_of(found, COLUMNS, "topics", "that of gradedeval.topic_differences"), measure, "topics"

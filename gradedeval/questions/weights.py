@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Unpack, c
 from gradedeval import __version__, kernel
 from gradedeval.analysis import pictures, ranked_runs
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
-from gradedeval.errors import InputError, Note, check_choice, flag, plural, shorten, tell
+from gradedeval.errors import InputError, Note, check_choice, flag, plural, public, tell
 from gradedeval.kernel import (
     OPTIONS,
     AnyMeasure,
@@ -126,7 +126,7 @@ def background(
         notes += run.notes
     if len(topics) > 1:
         notes.append(Note(f"the runs count in different topics; {flag.topics:qrels} counts the same for all"))
-    notes += _without_relevant(summed.barren)
+    notes += _without_relevant(summed.barren, scorer.qrels.place, len(set().union(*topics)))
     values = summed.weights / sum(count for count, _ in counts)
     return Background(values, summed.beyond(), counts, formats, notes)
 
@@ -203,14 +203,19 @@ def _to_depth(batch: Batch, depth: int, cells: int) -> Iterator[Batch]:
         yield replace(part, codes=codes, retrieved=np.minimum(part.retrieved, depth))
 
 
-def _without_relevant(barren: Mapping[Measure, set[bytes]]) -> list[str]:
+def _without_relevant(barren: Mapping[Measure, set[bytes]], place: str, counted: int) -> list[str]:
     """A note for the measures that have the same topics with R = 0."""
     alike: dict[frozenset[bytes], list[str]] = {}
     for measure, topics in barren.items():
         alike.setdefault(frozenset(topics), []).append(measure.label)
     return [
-        f"{', '.join(names)}: {len(topics)} {plural(len(topics), 'topic')} without relevant documents "
-        f"({shorten([decode(topic) for topic in sorted(topics)])}); all weights are 0 there"
+        kernel.without_relevant(
+            place,
+            sorted(map(decode, topics)),
+            counted,
+            names,
+            "get weights of 0",
+        )
         for topics, names in alike.items()
         if topics
     ]
@@ -628,6 +633,7 @@ LEAST = 1e-6
 SOURCE = "what gradedeval.weights returns"
 
 
+@public
 def plot_weights(weights: Any, *, log: bool = False, ranks: int | None = None, ax: Axes | None = None) -> Axes:
     """W(i), C(i) or L(i) over ranks, a line for each measure.
 

@@ -55,10 +55,7 @@ def test_intervals_that_leave_out_0_beside_a_corrected_p_are_counted(near: Path,
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvaluationWarning)  # there is no signature
         frame = gradedeval.compare("s.csv", all_pairs=True).frame
-    assert (
-        frame.attrs["interval"]
-        == f"95% interval: differences that the test does not reject for this pair alone | {LEFT_OUT}"
-    )
+    assert frame.attrs["interval"] == f"95% interval: obtained by inverting the test, for each pair alone | {LEFT_OUT}"
     outside = (frame["low"] > 0) | (frame["high"] < 0)
     assert ((frame["p"] <= 0.05) == outside).all()
     assert (outside & (frame["p_corrected"] > 0.05)).sum() == 2
@@ -76,9 +73,9 @@ def test_headings_are_plain_and_what_an_interval_is_stands_below(near: Path, cli
 @pytest.mark.parametrize(("test", "of"), [("wilcoxon", "pseudo-median"), ("sign", "median")])
 def test_intervals_that_are_not_of_the_mean_say_so(test: str, of: str, near: Path, cli: Command) -> None:
     text = cli("compare", "--from-scores", "s.csv", "--test", test, "--correction", "none").words
-    assert f"95% interval: {of}s of differences that the test does not reject" in text
+    assert f"95% interval: of the {of}, obtained by inverting the test" in text
     corrected = cli("compare", "--from-scores", "s.csv", "--test", test).words
-    assert f"95% interval: {of}s of differences that the test does not reject for this pair alone" in corrected
+    assert f"95% interval: of the {of}, obtained by inverting the test, for each pair alone" in corrected
 
 
 def test_an_end_at_0_that_is_rejected_is_open(tmp_path: Path, cli: Command) -> None:
@@ -160,7 +157,7 @@ def test_the_report_says_what_its_intervals_are(tmp_path: Path) -> None:
         warnings.simplefilter("ignore", EvaluationWarning)
         page = gradedeval.html_report(RUNS, QRELS, "err@20 ap", test="bootstrap", draws=999)
     assert "bootstrap, 999 draws, seed 0" in page
-    assert page.count("95% interval: differences that the test does not reject for this pair alone") == 2
+    assert page.count("95% interval: obtained by inverting the test, for each pair alone") == 2
 
 
 def test_a_table_to_publish_leaves_a_pair_without_p_unmarked() -> None:

@@ -19,8 +19,8 @@ RUN_B = {"1": ["n", "x"], "2": RELEVANT}
 QRELS = {"1": {"x": 1, "n": 0}, "2": {**dict.fromkeys(RELEVANT, 1), "m": 0, "o": 0}}
 """All is judged, and A is ahead, by topic 1, where there is a single relevant document."""
 LINE = (
-    "ndcg: unjudged documents that neither run retrieved are taken as not relevant; use --unseen N, or inf, to let "
-    "some be relevant"
+    "ndcg: unjudged documents that neither run retrieved are taken as not relevant; use --unseen N to "
+    "assume that some are relevant"
 )
 COMMANDS = {
     "compare": ("compare", "A", "B", "Q", "-m", "ndcg p@1", "--judging"),

@@ -209,8 +209,8 @@ def test_many_labels_are_not_all_listed(files: Path, cli: Command) -> None:
 def test_names_that_keywords_had_lead_to_the_new_ones(files: Path) -> None:
     run, other, qrels = (str(files / name) for name in ("a", "b", "qrels"))
     asked: list[tuple[Any, str, str]] = [
-        (gradedeval.risk, "alpha", "risk calls it risk_aversion"),
-        (gradedeval.power, "best", "power calls it best_runs"),
+        (gradedeval.risk, "alpha", "did you mean 'risk_aversion'?"),
+        (gradedeval.power, "best", "did you mean 'best_runs'?"),
         (gradedeval.precision_recall, "binary", "precision_recall calls the opposite graded_only"),
         (gradedeval.compare, "metric", "did you mean 'measures'?"),
         (gradedeval.evaluate, "metric", "did you mean 'measures'?"),
@@ -219,7 +219,7 @@ def test_names_that_keywords_had_lead_to_the_new_ones(files: Path) -> None:
         with pytest.raises(gradedeval.InputError, match=re.escape(f"unknown option '{old}'; {hint}")):
             function({"a": run, "b": other}, qrels, **{old: 1})
     for old, hint in {"by": "coefficient", "other_runs": "validate", "other_qrels": "validate_qrels"}.items():
-        with pytest.raises(gradedeval.InputError, match=f"unknown option '{old}'; fit calls it {hint}$"):
+        with pytest.raises(gradedeval.InputError, match=rf"unknown option '{old}'; did you mean '{hint}'\?$"):
             gradedeval.fit(run, qrels, "rbp(p=0.5..0.9)", to="ap", **{old: 1})  # type: ignore[call-arg]
 
 

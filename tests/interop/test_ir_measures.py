@@ -115,8 +115,18 @@ def test_they_are_made_as_ours_are() -> None:
     ):
         with pytest.raises(InputError):
             wrong()
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match=r"no measure is called 'nothing'$"):
         _ = theirs.nothing
+    with pytest.raises(AttributeError, match=r"no measure is called 'nDGC'; did you mean 'ndcg'\?$"):
+        _ = theirs.nDGC
+
+
+@pytest.mark.parametrize("name", ["ERR", "nDCG", "AP", "RR", "P", "R", "RBP", "ERR_IA", "NERR8", "SetP"])
+def test_names_of_ir_measures_are_ours_too(name: str) -> None:
+    ours, own = getattr(theirs, name), getattr(gradedeval.measures, name)
+    (written,) = gradedeval.parse_measures(f"{name}@10")
+    assert ours.gradedeval == own
+    assert str(own) == str(written).replace("@10", "")
 
 
 def rows(kind: str) -> tuple[Any, Any]:

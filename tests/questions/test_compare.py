@@ -320,7 +320,7 @@ def test_every_line_below_a_latex_table_is_a_comment(files: Path, cli: Command) 
     assert below
     assert all(line.startswith("% ") for line in below)
     words = " ".join(line.removeprefix("% ") for line in below)  # a note may be longer than a line
-    assert all(said in words for said in ("runs: ", "differences that the test does not reject", "| qrels "))
+    assert all(said in words for said in ("runs: ", "obtained by inverting the test", "| qrels "))
 
 
 def test_the_format_follows_the_extension(files: Path, cli: Command) -> None:

@@ -211,10 +211,12 @@ def test_runs_are_compared_with_each_other(tmp_path: Path, cli: Command) -> None
         "b: has the same documents and scores as a",
         "c: 1 of 2 topics of the other runs are missing (2)",
     ]
-    table = cli("lint", "a", "b", "c").text.split("\n\n")[-1].splitlines()
+    *_, facts, signature = cli("lint", "a", "b", "c").text.split("\n\n")
+    table = facts.splitlines()
+    assert signature == f"gradedeval {gradedeval.__version__}\n"
     assert " ".join(table[0].split()) == "run tag topics documents median depth tied errors warnings"
     assert " ".join(table[2].split()) == "a run 2 3 1.5 0 0 0"
-    wide = cli("lint", "a", "b", "c", "--wide").text.split("\n\n")[-1].splitlines()
+    wide = cli("lint", "a", "b", "c", "--wide").text.split("\n\n")[-2].splitlines()
     assert " ".join(wide[-3].split()) == "a run 2 3 1 1.5 2 0 0 0 0"
     assert [line.split()[0] for line in table[2:]] == ["a", "b", "c"]
 

@@ -86,12 +86,12 @@ def test_runs_are_the_score_and_above_it_what_is_not_known(scores: gradedeval.Sc
 def test_the_summaries_of_runs_are_those_of_the_evaluation(scores: gradedeval.Scores) -> None:
     frame = scores.frame
     means = frame[frame["topic"] == "all"].reset_index(drop=True)
-    found = gradedeval.run_summaries(scores, 0.9).frame.sort_values(["run", "measure"]).reset_index(drop=True)
+    found = gradedeval.run_summaries(scores, level=0.9).frame.sort_values(["run", "measure"]).reset_index(drop=True)
     means = means.sort_values(["run", "measure"]).reset_index(drop=True)
     for name in ("score", "low", "high", "unjudged", "beyond", "residual"):
         np.testing.assert_allclose(found[name], means[name].astype(float), err_msg=name, atol=1e-12)
-    saved = gradedeval.run_summaries(frame, 0.9).frame
-    assert saved["score"].tolist() == gradedeval.run_summaries(scores, 0.9)["score"].tolist()
+    saved = gradedeval.run_summaries(frame, level=0.9).frame
+    assert saved["score"].tolist() == gradedeval.run_summaries(scores, level=0.9)["score"].tolist()
 
 
 def test_topics_are_differences_in_order_and_grey_where_open(scores: gradedeval.Scores, ax: Axes) -> None:
@@ -122,7 +122,7 @@ def test_few_topics_are_named_and_a_run_may_be_the_baseline(scores: gradedeval.S
     frame = two(scores)
     few = frame[frame["topic"].isin(["301", "302", "303"])]
     gradedeval.plot.topics(few, "ndcg@10", baseline="rivers-neural.run", ax=ax)
-    own = gradedeval.topic_differences(few, "rivers-neural.run").frame
+    own = gradedeval.topic_differences(few, baseline="rivers-neural.run").frame
     own = own[own["measure"] == "ndcg@10"]
     assert names(ax.get_xticklabels()) == own["topic"].tolist()
     assert (own["run"] == "rivers-bm25.run").all()

@@ -241,8 +241,14 @@ def test_a_comparison_says_how_it_was_tested(scores: gradedeval.Scores) -> None:
     attrs = gradedeval.compare(scores, baseline="good", test="t").frame.attrs
     assert attrs == {
         "test": "t | holm over 3 pairs of each measure",
-        "interval": "95% interval: differences that the test does not reject for this pair alone",
+        "interval": "95% interval: obtained by inverting the test, for each pair alone",
         "alpha": 0.05,
         "signature": scores.signature,
         "if_fully_judged": "",
     }
+
+
+def test_percent_stands_in_the_signature(files: Path, cli: Command) -> None:
+    words = ("good", "fair", "qrels", "-m", "ap")
+    plain, percent = (cli(*words, *more).text.splitlines()[-1] for more in ((), ("--percent",)))
+    assert percent == f"{plain} | percent"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -27,7 +28,21 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "risk": gradedeval.risk,
     "correlate": gradedeval.correlate,
     "power": lambda *given, **more: gradedeval.power(*given, draws=50, **more),
+    "anova": gradedeval.anova,
+    "plan_topics": gradedeval.plan_topics,
+    "run_summaries": gradedeval.run_summaries,
+    "topic_table": gradedeval.topic_table,
+    "topic_differences": lambda runs, *given, **more: gradedeval.topic_differences(two(runs), *given, **more),
 }
+
+
+def two(given: Any) -> Any:
+    """The first two of runs, or scores of the first two."""
+    if not isinstance(given, gradedeval.Scores):
+        return {"one": RUNS["one"], "two": RUNS["two"]} if given is RUNS else given
+    return replace(given, runs=given.runs[:2])
+
+
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
 
@@ -50,6 +65,8 @@ def test_options_beside_scores_are_refused(name: str) -> None:
         FUNCTIONS[name](scores, dept=10)
     with pytest.raises(InputError, match="qrels: is given beside scores; leave out qrels"):
         FUNCTIONS[name](scores, QRELS)
+    with pytest.raises(InputError, match="qrels: is given beside scores; leave out qrels"):
+        FUNCTIONS[name](scores.frame, QRELS)
     with pytest.raises(InputError, match="or runs and qrels"):
         FUNCTIONS[name](["a.run"])
 
@@ -60,6 +77,11 @@ LONG: dict[str, Callable[..., Any]] = {
     "risk": lambda **how: gradedeval.risk(RUNS, QRELS, "err", **how),
     "correlate": lambda **how: gradedeval.correlate(RUNS, QRELS, "err ap", rel=2, **how),
     "power": lambda **how: gradedeval.power(RUNS, QRELS, "err", draws=50, **how),
+    "anova": lambda **how: gradedeval.anova(RUNS, QRELS, "err", **how),
+    "plan_topics": lambda **how: gradedeval.plan_topics(RUNS, QRELS, "err", **how),
+    "run_summaries": lambda **how: gradedeval.run_summaries(RUNS, QRELS, "err", **how),
+    "topic_table": lambda **how: gradedeval.topic_table(RUNS, QRELS, "err", **how),
+    "topic_differences": lambda **how: gradedeval.topic_differences(two(RUNS), QRELS, "err", **how),
     "agreement": lambda **how: gradedeval.agreement(RUNS, **how),
     "fit": lambda **how: gradedeval.fit(RUNS, QRELS, "rbp(p=0.2..0.8)", to="ap", precision=0.2, **how),
     "html_report": lambda **how: gradedeval.html_report(RUNS, QRELS, "err", draws=50, **how),

@@ -92,7 +92,8 @@ def test_topics_without_relevant_documents_weigh_nothing_and_are_counted() -> No
     qrels = {"1": {"a": 1}, "2": {"b": 0}}
     run = {"1": {"a": 1.0}, "2": {"b": 1.0}}
     with pytest.warns(
-        EvaluationWarning, match=r"^ap, bpref: 1 topic without relevant documents \(2\); all weights are 0 there$"
+        EvaluationWarning,
+        match=r"^qrels: 1 of 2 topics has no relevant documents for ap, bpref \(2\) and gets weights of 0$",
     ):
         weights = gradedeval.weights("ap sp bpref", run, qrels, ranks=2)
     # Topic 1 has N = 0: nothing can stand above a, so each rank weighs 1/R there.
@@ -104,7 +105,7 @@ def test_topics_without_judgments_count_where_they_are_asked_for() -> None:
     run = {"1": {"a": 1.0}, "9": {"b": 1.0}}
     weights = gradedeval.weights("ap", run, {"1": {"a": 1}}, ranks=1, topics="run")
     assert weights.values.tolist() == [[0.5]]
-    assert weights.notes[-1] == "ap: 1 topic without relevant documents (9); all weights are 0 there"
+    assert weights.notes[-1] == "qrels: 1 of 2 topics has no relevant documents for ap (9) and gets weights of 0"
 
 
 # --- against loops over systems, topics and ranks ---------------------------------------------------------------------

@@ -15,7 +15,7 @@ from functools import cache, cached_property, lru_cache, partial, update_wrapper
 from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast, overload
 
 from gradedeval.arrays import Floats, np
-from gradedeval.errors import InputError, NotImportable, did_you_mean, redacted, shown
+from gradedeval.errors import InputError, NotImportable, did_you_mean, public, redacted, shown
 from gradedeval.kernel.measures.gains import Gains, Scale, read_scheme
 from gradedeval.kernel.measures.notation import (
     IA,
@@ -862,6 +862,7 @@ def docstring(function: Any) -> str:
     return (ast.get_docstring(found) if found else None) or ""
 
 
+@public
 def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
     """The mean of a measure over the intents of each topic: `ia(err @ 20)`, in notation `ia(err@20)`.
 

@@ -7,11 +7,12 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.errors import InputError, failure, flag, url_place
+from gradedeval.errors import InputError, did_you_mean, failure, flag, public, url_place
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure, intent_aware
 from gradedeval.kernel.measures.notation import (
     IA,
@@ -39,6 +40,7 @@ foreign: list[str] = []
 """The files and entry points that code was loaded from: it may have registered work for the end of the process."""
 
 
+@public
 def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     """The measures of a user's Python file, by name. Raises InputError (usage) where it has none or does not load."""
     place = str(path)
@@ -114,6 +116,7 @@ CWL_DEFAULT = ("rbp", "insq", "inst", "sdcg@10", "cwlp@10", "bpm", "ift", "nerr1
 _BLANK = re.compile(r"""("[^"]*"|'[^']*')|\s+""")
 
 
+@public
 def parse_measures(
     text: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str, Measure] | None = None, cutoff: int | None = None
 ) -> list[Measure]:
@@ -147,6 +150,23 @@ _PLAIN = re.compile(r"[\w@., ]+", re.ASCII)
 @lru_cache(maxsize=256)
 def _plain_measures(text: str) -> tuple[Measure, ...]:
     return tuple(_named_in(text, MEASURES, None))
+
+
+def called(name: str) -> Measure:
+    """The measure of a name in Python: ours, `set_` where Python needs the name, or that of another tool, as nDCG.
+
+    Raises AttributeError, with the name that may be meant.
+    """
+    for own in (name.removesuffix("_"), name.lower()):
+        if own in MEASURES:
+            return MEASURES[own]
+    if not name.startswith("_"):
+        with suppress(InputError):
+            named = parse_measures(name)
+            if len(named) == 1:
+                return named[0]
+    near = did_you_mean(name, MEASURES) and f"; {did_you_mean(name, MEASURES)}"
+    raise AttributeError(f"no measure is called '{name}'{near}")
 
 
 def _named_in(text: str, table: Mapping[str, Measure], cutoff: int | None) -> list[Measure]:

@@ -19,10 +19,15 @@ def of_batch(function: Callable[..., Any]) -> Callable[..., Floats]:
     """The function of a batch that calls a function of one topic for each of them: of the gains of the ranking, and of
     those of the ideal ranking where it takes them, both down to the cutoff.
 
-    Raises InputError, which names the topic, where the function fails, or returns what is not a number.
+    Raises InputError (usage) where it takes more than these by position; and when it is called InputError, which names
+    the topic, where the function fails, or returns what is not a number.
     """
-
-    rankings = 1 if _takes_one(function) else 2
+    rankings = len(_positional(function)) or 2
+    if rankings > 2:
+        name, extra = function.__name__, _positional(function)[2:]
+        what = f"takes {rankings} arguments by position, and gets two: the grades of the ranking and of the ideal one"
+        hint = f"parameters stand after *: def {name}(grades, ideal, *, {', '.join(extra)})"
+        raise InputError(f"measure '{name}'", what, hint, usage=True)
 
     @wraps(function)
     def scores(g: Gains, **arguments: Any) -> Floats:
@@ -43,17 +48,17 @@ def of_batch(function: Callable[..., Any]) -> Callable[..., Floats]:
     return scores
 
 
-def _takes_one(function: Callable[..., Any]) -> bool:
-    """Whether a function has one parameter for rankings."""
+def _positional(function: Callable[..., Any]) -> list[str]:
+    """The parameters of a function that take arguments by position; none where it takes any number of them."""
     import inspect  # few measures are functions of one topic
 
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # of some functions written in C nothing is known
-        return False
-    kinds = [one.kind for one in parameters]
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(kind in positional for kind in kinds) == 1 and inspect.Parameter.VAR_POSITIONAL not in kinds
+        return []
+    if any(one.kind is one.VAR_POSITIONAL for one in parameters):
+        return []
+    return [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
 
 
 def _number(value: Any, function: Callable[..., Any], g: Gains, row: int) -> float:

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, Literal, TypedDict, TypeVar
 
-from gradedeval.errors import InputError, did_you_mean, flag, plural
+from gradedeval.errors import InputError, flag, hint_of_keyword, plural
 from gradedeval.kernel.measures.notation import Value
 from gradedeval.kernel.options import numbers
 from gradedeval.kernel.options.definition import (
@@ -349,24 +349,6 @@ def _defaults() -> Options:
     return Options()
 
 
-_ELSEWHERE = {
-    **dict.fromkeys(("k", "cutoff", "cutoffs"), "write cutoffs in measures, as in 'ndcg@10'"),
-    **dict.fromkeys(("relevance_level", "rel_lvl", "min_rel", "level"), "did you mean 'rel'?"),
-    **dict.fromkeys(("threads", "n_jobs", "workers", "num_workers"), "did you mean 'jobs'?"),
-    **dict.fromkeys(("return_mean", "per_query", "by_query"), "scores.by_topic(measure) has a number a topic"),
-    **dict.fromkeys(("metric", "measure"), "did you mean 'measures'?"),
-    "alpha": "risk calls it risk_aversion",
-    "best": "power calls it best_runs",
-    "by": "fit calls it coefficient",
-    "binary": "precision_recall calls the opposite graded_only",
-    "ranks": "scores.sorted_by(measure, numbered=True) numbers the runs",
-    **{f"other_{what}": f"fit calls it validate{end}"
-       for what, end in {"runs": "", "qrels": "_qrels", "topics": "_topics"}.items()},
-    "make_comparable": "topics that a run lacks score 0; topics='both' leaves them out",
-}  # fmt: skip
-"""Keywords of other libraries, and what keywords were called -> what to do instead."""
-
-
 def resolve_options(like: str | None = None, **given: Any) -> Options:
     """The options of a preset, and over them those that a user gives, as text, file names or values; None and False
     mean: not given.
@@ -378,7 +360,7 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
     known = [name for name, described in OPTIONS.items() if described.commands != "none"]
     for name in given:
         if name not in known:
-            hint = _ELSEWHERE.get(name, "") or ("" if name in OPTIONS else did_you_mean(name, known, 0.6))
+            hint = "" if name in OPTIONS else hint_of_keyword(name, known)
             raise InputError("", f"unknown option '{name}'", hint, usage=True)
     OPTIONS["like"].check(like)
     given = {name: value for name, value in given.items() if value is not None and value is not False}

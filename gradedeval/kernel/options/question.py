@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, wraps
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from gradedeval.errors import at_prompt
+from gradedeval.errors import at_prompt, public
 from gradedeval.kernel.options import numbers
 from gradedeval.kernel.options.definition import THIS_COMMAND, Commands, Section
 from gradedeval.kernel.options.numbers import Number
@@ -249,9 +249,10 @@ Asked = TypeVar("Asked", bound=Callable[..., Any])
 
 
 def question(name: str, needs: Needs, **said: Any) -> Callable[[Asked], Asked]:
-    """Make a function a question, as `Question` has it; the function stays what it is."""
+    """Make a function a question, as `Question` has it; the function stays what it is, and is `public`."""
 
     def decorate(function: Asked) -> Asked:
+        function = public(function)
         function.question = Question(name, function, needs, **said)  # type: ignore[attr-defined]
         return function
 

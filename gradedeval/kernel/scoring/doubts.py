@@ -43,6 +43,21 @@ KINDS = ("rising-scores", "missing-topics", "ties", "short-lists", "few-topics")
 """What a run may mislead by, in the order in which it is said."""
 
 
+def without_relevant(
+    place: str, topics: Sequence[str], counted: int, measures: Sequence[str] = (), then: str = "score 0"
+) -> str:
+    """What is said of topics that have nothing relevant to some measures; of all measures where none is named.
+
+    counted  how many topics there are
+    then     what follows from it, as several do it
+    """
+    verb, rest = then.split(" ", 1)
+    have, follows = ("has", f"{verb}s") if len(topics) == 1 else ("have", verb)
+    of = f" for {', '.join(measures)}" if measures else ""
+    said = f"{len(topics)} of {counted} {plural(counted, 'topic')} {have} no relevant documents{of}"
+    return f"{place and f'{place}: '}{said} ({shorten(topics)}) and {follows} {rest}"
+
+
 def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
     """The scores of a batch with what the order of tied documents leaves open of them.
 

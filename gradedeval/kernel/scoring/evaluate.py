@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from gradedeval.errors import InputError, Note, flag, redacted, shorten, tell
+from gradedeval.errors import InputError, Note, flag, public, redacted, shorten, tell
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_options, numbers, resolve_options
@@ -124,6 +124,7 @@ def _chosen(measures: Any, metrics: Any) -> list[Measure]:
     return chosen
 
 
+@public
 @lists_options
 def evaluate(
     run: Any,

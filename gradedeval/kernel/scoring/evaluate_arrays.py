@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints, ranks
-from gradedeval.errors import EvaluationWarning, InputError, flag, tell
+from gradedeval.errors import EvaluationWarning, InputError, flag, public, tell
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.on_arrays import TIED, TIES, as_numbers, check_finite, check_measure, grade_codes
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
@@ -31,6 +31,7 @@ from gradedeval.kernel.scoring.tasks import GradedRun
 from gradedeval.kernel.trec.tokenizer import text_hashes
 
 
+@public
 def evaluate_arrays(
     grades: Any,
     scores: Any,

@@ -90,7 +90,12 @@ def document(
     signed = _quantity_signatures(scores, by_topic) if cwl and layout == "long" else []
     legend = _legend(scores, style) if layout == "wide" else ()
     around = Document([table], caption=style.caption, label=style.label, legend=legend)
-    return replace(around, signature=scores.signature, row_signatures=signed)
+    signature = f"{scores.signature} | {PERCENT}" if style.percent and layout == "wide" else scores.signature
+    return replace(around, signature=signature, row_signatures=signed)
+
+
+PERCENT = "percent"
+"""The part of a signature that says that scores between 0 and 1 are times 100."""
 
 
 def preset_digits(like: str | None) -> int:

@@ -22,7 +22,7 @@ from gradedeval.kernel.parallel.workers import Limits
 from gradedeval.kernel.rankings.batch import Batch, condensed, count_unjudged
 from gradedeval.kernel.rankings.grade import Grader, PartResult, RunPart
 from gradedeval.kernel.rankings.qrels import Qrels
-from gradedeval.kernel.scoring.doubts import with_ties
+from gradedeval.kernel.scoring.doubts import with_ties, without_relevant
 from gradedeval.kernel.scoring.run_scores import RunScores
 from gradedeval.kernel.scoring.scores import with_defaults
 from gradedeval.kernel.trec.lines import decode, encode
@@ -254,7 +254,7 @@ def unseen_note(measures: str, which: str) -> Note:
     which     these documents are, as in `neither run retrieved`
     """
     what = f"{measures}: unjudged documents that {which} are taken as not relevant"
-    return Note(what, f"use {flag.unseen:N}, or inf, to let some be relevant", kind="unseen")
+    return Note(what, f"use {flag.unseen:N} to assume that some are relevant", kind="unseen")
 
 
 def bounds_notes(scorer: Scorer) -> list[str]:
@@ -620,8 +620,7 @@ def relevance_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
 
 def _note(scorer: Scorer, topics: Sequence[str], counted: int, measures: Sequence[str]) -> Note:
     one = len(topics) == 1
-    of = f" for {', '.join(measures)}" if measures else ""
-    what = f"{len(topics)} of {counted} topics {'has' if one else 'have'} no relevant documents{of} ({shorten(topics)})"
+    what = without_relevant(scorer.qrels.place, topics, counted, measures)
     graded = scorer.qrels._pool_of([encode(topic) for topic in topics]).of_topics(scorer.qrels.labels > 0).any()
     hint = "" if graded else f"exclude {'it' if one else 'them'} with {flag.topics:relevant}"
-    return Note(f"{scorer.qrels.place}: {what} and {'scores' if one else 'score'} 0", hint, kind="no-relevant")
+    return Note(what, hint, kind="no-relevant")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from gradedeval.arrays import Floats, merge_close
-from gradedeval.errors import InputError, flag
+from gradedeval.errors import InputError, flag, public
 from gradedeval.kernel.formats.frames import InNotebook
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.notation import Value
@@ -172,6 +172,7 @@ class Scores(InNotebook):
         tables: Any = import_module("gradedeval.kernel.scoring.score_tables")  # which imports this module
         return cast("Document", tables.document(self, layout))
 
+    @public
     def rows(self, by_topic: bool = True) -> Iterator[Row]:
         """The tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary."""
         for run in self.runs:
@@ -179,6 +180,7 @@ class Scores(InNotebook):
                 name, values = measure.label, self.column(run, column, by_topic).values()
                 yield from (Row(run.run, topic, name, *rest) for topic, *rest in zip(*values, strict=True))
 
+    @public
     def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
         """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""
         summary = self.measures[column].definition.summary
@@ -212,6 +214,7 @@ class Scores(InNotebook):
         cells = [(run.score, run.included) for run in self.runs]
         return summary_intervals(cells, self.measures, 1 - level)
 
+    @public
     def sorted_by(self, measure: Measure, *, numbered: bool = False) -> Scores:
         """The same with the runs from the best to the worst by a measure; those equal to 1e-12 by name.
         Where no preferred direction the highest is the first.
@@ -344,6 +347,7 @@ class Scores(InNotebook):
             summaries[run.run] = ByMeasure(self.measures, self.options, _blanked(np.array(values)))
         return summaries
 
+    @public
     def by_topic(self, measure: AnyMeasure, run: str | None = None) -> dict[str, float]:
         """topic -> score by one measure, under any of its names. `run` names the run where there are several.
 

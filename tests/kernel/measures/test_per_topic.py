@@ -138,3 +138,15 @@ def test_it_has_no_residual() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert gradedeval.evaluate(RUN, QRELS, plain_ndcg, residuals=True).residuals["plain_ndcg"] is None
+
+
+def test_a_parameter_without_its_star_is_told() -> None:
+    def forgot(grades: Any, ideal: Any, p: float = 0.5) -> float:
+        return p
+
+    said = (
+        "^measure 'forgot': takes 3 arguments by position, and gets two: the grades of the ranking and of the ideal "
+        r"one; parameters stand after \*: def forgot\(grades, ideal, \*, p\)$"
+    )
+    with pytest.raises(gradedeval.InputError, match=said):
+        gradedeval.measure(per_topic=True)(forgot)

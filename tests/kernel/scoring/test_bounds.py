@@ -100,7 +100,7 @@ def test_notes_name_what_has_no_bounds_what_is_safe_and_what_is_taken_for_grante
         "bounds: low and high are blank for bpref",
         "bounds: low and high of q are safe, but may be wider than need be",
         "bounds: q, q(rel=1), ap: unjudged documents that the run did not retrieve are taken as not relevant; use "
-        "unseen=…, or inf, to let some be relevant",
+        "unseen=… to assume that some are relevant",
     ]
     assert said("err(rel=1) dcg p@2") == []
     assert said("ap", unseen=0) == []

@@ -1,0 +1,136 @@
+"""What is wrong with a call of a public function is said in a sentence, by one rule for all of them."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import gradedeval
+from gradedeval.errors import InputError, WrongCall, public
+
+QRELS = {topic: {"a": 2, "b": 1, "c": 0} for topic in "1234"}
+RUNS = {
+    "first": {topic: {"a": 1.0, "b": 2.0, "c": 3.0} for topic in "1234"},
+    "second": {topic: {"a": 3.0, "b": 2.0, "d": 1.0} for topic in "1234"},
+}
+
+ARITHMETIC = {"row_sums", "safe_divide"}
+"""Helpers for measures of one's own, which are called for each batch."""
+DECORATORS = {"measure", "cwl"}
+"""Their errors name them as decorators: see tests/kernel/measures/test_public_names.py."""
+METHODS = {
+    "Scores": ("by_topic", "column", "rows", "sorted_by"),
+    "Diff": ("only",),
+}
+
+
+def functions() -> dict[str, Callable[..., Any]]:
+    """All public functions, and the methods of results that take keywords."""
+    found: dict[str, Callable[..., Any]] = {}
+    modules = {"": gradedeval, **{name: getattr(gradedeval, name) for name in ("clicks", "cluster", "ltr", "plot")}}
+    for room, module in modules.items():
+        for name in module.__all__:
+            function = getattr(module, name)
+            if inspect.isfunction(function) and name not in ARITHMETIC | DECORATORS:
+                found[f"{room}.{name}".lstrip(".")] = function
+    for owner, names in METHODS.items():
+        found |= {f"{owner}.{name}": getattr(getattr(gradedeval, owner), name) for name in names}
+    return found
+
+
+@pytest.mark.parametrize("name", functions())
+def test_a_keyword_that_no_function_has_is_refused_in_a_sentence(name: str) -> None:
+    function = functions()[name]
+    wanted = inspect.signature(function).parameters.values()
+    needed = [None for one in wanted if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD]
+    with pytest.raises(InputError, match=r"^unknown option 'frobnicate'; see help\(\w+\)$") as told:
+        function(*needed, frobnicate=1)
+    assert told.value.usage
+
+
+@pytest.mark.parametrize("name", functions())
+def test_too_many_arguments_are_refused_in_a_sentence(name: str) -> None:
+    function = functions()[name]
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    placed = [one for one in inspect.signature(function).parameters.values() if one.kind in kinds]
+    own = len([one for one in placed if one.name != "self"])
+    said = rf"takes {own} arguments? without a name, and {own + 1} were given; (as in \w+\(|scores are what evaluate)"
+    with pytest.raises(TypeError, match=said):
+        function(*[None] * (len(placed) + 1))
+
+
+@pytest.mark.parametrize("name", [name for name in functions() if "plan_topics" not in name])
+def test_an_argument_that_is_missing_is_named(name: str) -> None:
+    function = functions()[name]
+    needed = [one for one in inspect.signature(function).parameters.values() if one.default is one.empty]
+    needed = [one for one in needed if one.kind is one.POSITIONAL_OR_KEYWORD and one.name != "self"]
+    if not needed:
+        return
+    given = [object()] if "." in name and name.split(".")[0] in METHODS else []
+    with pytest.raises(WrongCall, match=rf": needs {needed[0].name}.*; as in \w+\("):
+        function(*given)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("compare(RUNS, QRELS, tests='t')", "unknown option 'tests'; did you mean 'test'?"),
+        ("compare(RUNS, QRELS, baselin='a')", "unknown option 'baselin'; did you mean 'baseline'?"),
+        ("compare(RUNS, QRELS, n_jobs=2)", "unknown option 'n_jobs'; did you mean 'jobs'?"),
+        ("run_summaries(level=0.9)", "run_summaries: needs runs; as in run_summaries(runs, qrels, measures)"),
+        ("agreement(RUNS, p=0.9)", "unknown option 'p'; did you mean 'persistence'?"),
+        ("clicks.models('log', test='x')", "unknown option 'test'; did you mean 'test_log'?"),
+        (
+            "evaluate(RUNS, QRELS, 'ap').sorted_by('ap', ranked=True)",
+            "unknown option 'ranked'; did you mean 'numbered'?",
+        ),
+        ("table(None, label='x')", "unknown option 'label'; did you mean 'latex_label'?"),
+        ("plot.runs(None, measures='ap')", "unknown option 'measures'; did you mean 'measure'?"),
+        (
+            "evaluate(RUNS, QRELS, 'ap ndcg', k=10)",
+            "unknown option 'k'; write cutoffs in measures, here \"ap@10 ndcg@10\"",
+        ),
+        ("evaluate(RUNS, QRELS, k=10)", "unknown option 'k'; write cutoffs in measures, as in 'ndcg@10'"),
+        (
+            "pool(RUNS, QRELS, k=10)",
+            "unknown option 'k'; measures have cutoffs, and none are taken here; depth cuts rankings",
+        ),
+        (
+            "check(RUNS, QRELS, min='ap>0.1')",
+            "unknown option 'min'; bounds are objects, as in check(scores, [Bound('min', 'err@20', 0.25)])",
+        ),
+        (
+            "append_history(RUNS, QRELS, 'ap')",
+            "append_history: takes 2 arguments without a name, and 3 were given; "
+            "scores are what evaluate returns, as in append_history(evaluate(runs, qrels, measures))",
+        ),
+        ("evaluate(RUNS)", "evaluate: needs qrels; as in evaluate(run, qrels, measures)"),
+        (
+            "evaluate(RUNS, QRELS, run='a')",
+            "evaluate: multiple values for argument 'run'; as in evaluate(run, qrels, measures)",
+        ),
+    ],
+)  # fmt: skip
+def test_a_call_that_leads_astray_leads_on(call: str, said: str) -> None:
+    names = {**{name: getattr(gradedeval, name) for name in gradedeval.__all__}, "RUNS": RUNS, "QRELS": QRELS}
+    with pytest.raises(InputError, match=f"^{re.escape(said)}$"):
+        eval(call, names)
+
+
+def test_an_error_inside_a_function_is_not_taken_for_a_wrong_call() -> None:
+    @public
+    def fails(text: str) -> int:
+        return len(5)  # type: ignore[arg-type]
+
+    with pytest.raises(TypeError, match=r"^object of type 'int' has no len\(\)$"):
+        fails("a")
+
+
+def test_a_public_function_is_pickled_by_its_name_and_has_its_own_signature() -> None:
+    assert pickle.loads(pickle.dumps(gradedeval.compare)) is gradedeval.compare
+    assert next(iter(inspect.signature(gradedeval.compare).parameters)) == "runs"

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.kernel.measures.definition import QUANTITIES, Measure, intent_aware, measure
-from gradedeval.kernel.measures.parse import CWL_DEFAULT, DEFAULT, ENTRY_POINTS, called, load_measures, parse_measures
+from gradedeval.kernel.measures.parse import CWL_DEFAULT, DEFAULT, ENTRY_POINTS, load_measures, parse_measures
 from gradedeval.kernel.measures.table import MEASURES
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def __getattr__(name: str) -> Any:
     names of ir_measures and others, such as nDCG."""
     if name == "ALIASES":
         return import_module("gradedeval.kernel.measures.spellings").ALIASES  # not for a plain evaluation
-    return called(name)
+    found: Measure = import_module("gradedeval.kernel.measures.parse").called(name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
-from gradedeval.arrays import Floats
+from gradedeval.arrays import Floats, shared
 from gradedeval.kernel.measures.definition import (
     BY_CUTOFF,
     NOT_NEGATIVE,
@@ -14,7 +16,15 @@ from gradedeval.kernel.measures.definition import (
     measure,
     needs_cutoff,
 )
-from gradedeval.kernel.measures.gains import Gains, divisor, number_to_be_found, row_sums, safe_divide, with_remainder
+from gradedeval.kernel.measures.gains import (
+    Gains,
+    divisor,
+    divisors,
+    number_to_be_found,
+    row_sums,
+    safe_divide,
+    with_remainder,
+)
 
 
 def discounted(g: Gains, log: float | None = None) -> Floats:
@@ -25,7 +35,17 @@ def discounted(g: Gains, log: float | None = None) -> Floats:
 def ideally_discounted(g: Gains, log: float | None = None) -> Floats:
     """topics × ranks: the discounted gains of the ideal ranking, cut alike."""
     ideal = g.ideal[:, : g.k]
-    return ideal / divisor(np.arange(1.0, ideal.shape[1] + 1), log)
+    return ideal / divisors(ideal.shape[1], log)
+
+
+SHORT = 32
+"""Ranks down to which it takes less time to look at each than to find those of the relevant documents."""
+
+
+def _cumulated(g: Gains, log: float | None = None) -> Floats:
+    """topics: the discounted gains, added up."""
+    ranks = g.gain.shape[1]
+    return row_sums(g.gain / divisors(ranks, log) if ranks <= SHORT else discounted(g, log))
 
 
 def _discounts(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
@@ -37,7 +57,10 @@ def _discount(g: Gains, *, log: float | None = None) -> Floats:
 
 
 def _ideal(g: Gains, *, log: float | None = None) -> Floats:
-    return row_sums(ideally_discounted(g, log))
+    key = "discounted", g.k, log
+    if (found := g.of_pool.get(key)) is None:
+        found = g.of_pool[key] = shared(row_sums(ideally_discounted(g, log)))
+    return cast("Floats", found)
 
 
 def _discounts_and_ideal(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
@@ -76,7 +99,7 @@ def dcg(g: Gains, *, log: float | None = None) -> Floats:
 
     log  the base: no discount down to that rank, then by log_base(i); without it log2(i+1)
     """
-    return row_sums(discounted(g, log))
+    return _cumulated(g, log)
 
 
 @measure(
@@ -99,7 +122,7 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
 
     log  the base: no discount down to that rank, then by log_base(i); without it log2(i+1)
     """
-    return safe_divide(row_sums(discounted(g, log)), _ideal(g, log=log))
+    return safe_divide(_cumulated(g, log), _ideal(g, log=log))
 
 
 @measure(

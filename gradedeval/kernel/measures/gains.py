@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from gradedeval.arrays import LARGEST, Bools, Floats, Ints, distinct, np, shared
@@ -273,6 +273,7 @@ class Gains:
                distinguishes them
     intents    the batch by intent, for the measures that need it
     memo       intermediate results that several measures share
+    of_pool    intermediate results that depend on `ideal` alone, and that all batches with the same one share
     unsampled  topics × ranks: whether the document was pooled but not sampled (grade below 0); None: none was
     first      topics × all ranks, below the cutoff too: the column where the documents tied with each one begin; then
                `gain` is their mean gain, and `uncut` topics × all ranks what each of them is worth, as is `gain` itself
@@ -303,6 +304,7 @@ class Gains:
     kind: Ints | None = None
     intents: Intents | None = None
     memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    of_pool: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def by_topic(self) -> dict[str, Any]:
         """The arrays with a row for each topic: all but `levels`."""
@@ -350,8 +352,9 @@ class Gains:
     @cached_property
     def num_relevant(self) -> Ints | Floats:
         """topics: R, the number of relevant documents in the pool (gain above 0)."""
-        counts = np.count_nonzero(self.ideal, axis=1)
-        return shared(counts if self.further is None else counts + self.further)
+        if (counts := self.of_pool.get("relevant")) is None:
+            counts = self.of_pool["relevant"] = shared(np.count_nonzero(self.ideal, axis=1))
+        return counts if self.further is None else shared(counts + self.further)
 
     @property
     def last_rank(self) -> float:
@@ -370,6 +373,8 @@ class Gains:
         Most documents are not relevant, and need not be inspected.
         """
         _, number, column = self._relevant_places
+        if len(self.gain) == 1:
+            return shared(np.add(column, 1, dtype=np.float64)[None])
         ranks = np.full((len(self.gain), int(number.max(initial=-1)) + 1), np.inf)
         ranks.ravel()[self._slots(ranks.shape[1])] = column + 1.0
         return shared(ranks)
@@ -479,3 +484,9 @@ def safe_divide(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
 def divisor(rank: Floats, log: float | None = None) -> Floats:
     """What a gain is divided by at each rank: log2(i+1), or with a base b: 1 down to rank b, then log_b(i)."""
     return np.log2(rank + 1) if log is None else np.maximum(np.log(rank) / np.log(log), 1)
+
+
+@lru_cache
+def divisors(ranks: int, log: float | None = None) -> Floats:
+    """The same of the first ranks, so many of them: cutoffs come again and again."""
+    return shared(divisor(np.arange(1.0, ranks + 1), log))

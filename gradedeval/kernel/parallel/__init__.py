@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import partial
+from functools import cache, partial
 from typing import Any, Protocol, TypeVar
 
 from gradedeval.arrays import np
@@ -146,8 +146,9 @@ FREED = 31 << 20
 """Just below the most that glibc lets the threshold grow to."""
 
 
+@cache
 def raise_malloc_threshold() -> None:
-    """Make the C library keep freed memory for what is read next.
+    """Make the C library keep freed memory for what is read next; once in a process.
 
     It returns what is above a threshold to the system, which hands it out again page by page: a third of the time of
     many small runs, and of qrels. glibc raises that threshold to the largest array that was ever freed, up to 32 MiB.

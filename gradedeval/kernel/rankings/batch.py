@@ -387,15 +387,16 @@ def to_batch(
     """
     topics, code, retrieved, kind = documents.topics, documents.code, documents.counts, documents.kind
     row = np.repeat(np.arange(len(topics)), retrieved)
-    order = _order(documents, row, pool.labels, options, keep_docnos_for) if options.order != "file" else None
-    open_ties = None
+    order, may_tie, open_ties = None, True, None
+    if options.order != "file":
+        order, may_tie = _order(documents, row, pool.labels, options, keep_docnos_for)
     if options.judged_only:
         order, open_ties = _judged_only(documents, order, judged, options)
         retrieved = np.bincount(row[order], minlength=len(topics))
     if order is not None:
         code = code[order]
         kind = kind[order] if kind is not None else None
-    if not options.judged_only or _first_cut(options) is None:
+    if may_tie and (not options.judged_only or _first_cut(options) is None):
         open_ties = _open_ties(documents, order, code, retrieved, pool.labels, options, last_rank)
     if options.depth is not None and retrieved.max(initial=0) > options.depth:
         included = ranks(retrieved) < options.depth
@@ -589,8 +590,9 @@ def _docnos(documents: Documents, order: Ints | None, keep_docnos_for: Container
 
 def _order(
     documents: Documents, topic: Ints, unjudged: int, options: Options, keep_docnos_for: Container[bytes]
-) -> Ints | None:
-    """The documents of each topic from the best to the worst, as positions; None where they are listed so.
+) -> tuple[Ints | None, bool]:
+    """The documents of each topic from the best to the worst, as positions; None where they are listed so. And whether
+    any of them may be tied.
 
     Docnos settle only the ties that can change a score, those between different grades or types, and all ties of the
     topics in `keep_docnos_for`.
@@ -598,14 +600,14 @@ def _order(
     score = documents.score
     # Most runs list their documents from the best to the worst already.
     if score is None or (options.scores == "float64" and _falls(score, documents.counts)):
-        return None
+        return None, False
     falling = _falling(score, options)
     code = documents.code
     if options.ties == "rank" and documents.rank is not None:
-        return np.lexsort((documents.rank, falling, topic))
+        return np.lexsort((documents.rank, falling, topic)), True
     if options.ties in ("best", "worst", "average"):
         grade = np.where(code == unjudged, -1, code.astype(np.int64))  # the unjudged stand below every grade
-        return _by_grade(grade if options.ties == "worst" else -grade, falling, topic)
+        return _by_grade(grade if options.ties == "worst" else -grade, falling, topic), True
     same = topic[1:] == topic[:-1]
     order = None
     rises = (falling[1:] < falling[:-1]) & same
@@ -614,7 +616,7 @@ def _order(
         falling = falling[order]
     tied = same & (falling[1:] == falling[:-1])
     if options.ties == "file" or not tied.any():
-        return order
+        return order, options.ties == "file"
     # A tie is a stretch of positions each tied with the one before; it matters where something changes within it.
     matters = code[1:] != code[:-1] if order is None else np.diff(code[order]) != 0
     if documents.kind is not None:
@@ -624,10 +626,10 @@ def _order(
         matters |= np.array([name in keep_docnos_for for name in documents.topics])[topic[1:]]
     matters &= tied
     if not matters.any():
-        return order
+        return order, True
     order = np.arange(len(topic)) if order is None else order
     _settle_ties(order, tied, matters, documents.docnos, options.ties == "docno-desc")
-    return order
+    return order, True
 
 
 def _by_grade(grade: Ints, falling: NDArray[Any], topic: Ints) -> Ints:

@@ -95,7 +95,9 @@ class Grader:
     types            whether the type of each document, column 2 of a run, stays as well
     last_rank        no rank below this one is looked at; None where all are
     least_width      as how many cells of a batch a topic counts at least: its labels, where a measure looks at each
-    ideals           gain table -> the ideal rankings of all topics of the qrels, once they are known
+    ideals           gain table -> the ideal rankings of all topics of the qrels, once they are known, and what measures
+                     make of them alone
+    worth            gain table and what the unjudged are worth -> what each code is worth, once that is known
     """
 
     qrels: Qrels
@@ -106,7 +108,8 @@ class Grader:
     last_rank: int | None = None
     least_width: int = 0
     limits: Limits = field(default_factory=lambda: workers.LIMITS)
-    ideals: dict[bytes, Floats] = field(default_factory=dict)
+    ideals: dict[bytes, tuple[Floats, dict[Any, Any]]] = field(default_factory=dict)
+    worth: dict[tuple[bytes, float], Floats] = field(default_factory=dict)
 
     @cached_property
     def judged(self) -> Bools:
@@ -114,9 +117,15 @@ class Grader:
         return judged_codes(self.qrels.labels, self.options, self.qrels.strata is not None)
 
     @cached_property
-    def unsampled(self) -> Bools:
-        """code: whether it was pooled and not sampled."""
-        return np.append(self.qrels.labels < 0, [False, False])
+    def all_judged(self) -> bool:
+        """Whether every label says that a document is judged."""
+        return bool(self.judged[:-2].all())
+
+    @cached_property
+    def unsampled(self) -> Bools | None:
+        """code: whether it was pooled and not sampled; None where no code says so."""
+        below = self.qrels.labels < 0
+        return np.append(below, [False, False]) if below.any() else None
 
     def batches(self, documents: Documents) -> Iterator[Batch]:
         """The documents ordered, cut, and laid out as topics × ranks, in batches of bounded size."""
@@ -523,21 +532,15 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
     others = present if len(both) < len(listed) else ()
     extra = [topic for topic in others if topic not in qrels._row and (wanted is None or topic in wanted)]
     chosen = Chosen(both)
-    one = len(missing) == 1
-    fate, hint = f"{'is' if one else 'are'} left out", ""
     if options.topics == "qrels":
         chosen = Chosen(judged, len(missing))
-        fate = "counts as an empty ranking" if one else "count as empty rankings"
-        hint = f"exclude {'it' if one else 'them'} with {flag.topics:both}"
     elif options.topics == "run":
         chosen = Chosen(both + extra)
     elif options.topics == "relevant":
         chosen = _relevant(both, place, qrels)
     if missing:
-        of = f"{len(missing)} of {len(judged)} judged {plural(len(judged), 'topic')}"
-        what = f"{place}: {of} {'is' if one else 'are'} missing from the run ({_names(missing)}) and {fate}"
-        chosen.notes.append(Note(what, hint, kind="missing-topics"))
-    unknown = sorted((wanted or frozenset()) - listed - set(judged))
+        chosen.notes.append(_missing_note(place, missing, len(judged), options))
+    unknown = sorted(wanted - listed - set(judged)) if wanted else ()
     if unknown:
         count = f"{len(unknown)} {plural(len(unknown), 'topic')}"
         chosen.notes.append(
@@ -548,6 +551,18 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
         what = f"{place}: {len(extra)} {plural(len(extra), 'unjudged topic')} ({_names(extra)})"
         chosen.notes.append(Note(what, fate, kind="unjudged-topics"))
     return chosen
+
+
+def _missing_note(place: str, missing: list[bytes], judged: int, options: Options) -> Note:
+    """The note on judged topics, of so many, that a run lacks."""
+    one = len(missing) == 1
+    fate, hint = f"{'is' if one else 'are'} left out", ""
+    if options.topics == "qrels":
+        fate = "counts as an empty ranking" if one else "count as empty rankings"
+        hint = f"exclude {'it' if one else 'them'} with {flag.topics:both}"
+    of = f"{len(missing)} of {judged} judged {plural(judged, 'topic')}"
+    what = f"{place}: {of} {'is' if one else 'are'} missing from the run ({_names(missing)}) and {fate}"
+    return Note(what, hint, kind="missing-topics")
 
 
 def no_common_topics(run: str, topics: Collection[bytes], other: str, others: Collection[bytes]) -> InputError:

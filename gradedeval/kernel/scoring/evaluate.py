@@ -53,12 +53,14 @@ def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
         several = list(run) if isinstance(run, list | tuple) and not (run and is_row(run[0])) else [run]
     if not several:
         raise InputError("", "no run given", "give at least one", usage=True)
-    judged = [os.fsdecode(qrels)] if is_path(qrels) else []
-    several = [
-        one for given in several for one in (files_of(os.fsdecode(given), judged) if is_path(given) else [given])
-    ]
-    paths = [given for given in several if is_path(given)]
-    names = dict(zip(map(os.fsdecode, paths), file_names([os.fsdecode(path) for path in paths]), strict=True))
+    names: dict[str, str] = {}
+    if any(map(is_path, several)):
+        judged = [os.fsdecode(qrels)] if is_path(qrels) else []
+        several = [
+            one for given in several for one in (files_of(os.fsdecode(given), judged) if is_path(given) else [given])
+        ]
+        paths = [os.fsdecode(given) for given in several if is_path(given)]
+        names = dict(zip(paths, file_names(paths), strict=True))
     named: dict[str, Any] = {}
     for number, given in enumerate(several, 1):
         name = names[os.fsdecode(given)] if is_path(given) else _file_name(given)

@@ -58,7 +58,7 @@ class RunScores:
 
     def count(self, column: int) -> int:
         """How many topics are kept by one measure."""
-        return int(self.included[:, column].sum())
+        return int(np.count_nonzero(self.included[:, column]))
 
     def most(self, measures: int) -> int:
         """Over how many topics any of so many measures is, at most."""

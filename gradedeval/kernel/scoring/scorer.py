@@ -52,10 +52,10 @@ class GainsCache:
         self.missed = missed
         self.below: dict[int | None, Ints] | None = {} if grader.options.bounds or missed is not None else None
         self.judged_code = judged = grader.judged
-        self.pool = batch.pool.of_topics(judged[: batch.unjudged])
+        self.pool = batch.pool.judged if grader.all_judged else batch.pool.of_topics(judged[: batch.unjudged])
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
         self.judged: dict[int | None, Bools] = {}
-        self.ideals: dict[bytes, Floats] = {}
+        self.ideals: dict[bytes, tuple[Floats, dict[Any, Any]]] = {}
         # Measures of the same gains share all that is worked out from them.
         self.seen: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
 
@@ -85,7 +85,8 @@ class GainsCache:
         return GainsCache(condensed(self.batch, self.judged_code), self.grader, self.by_intent)
 
     def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
-        gain, ideal, first, uncut = self._gain(table, unjudged, last), self._ideal(table), self.batch.first, None
+        gain, (ideal, of_pool) = self._gain(table, unjudged, last), self._ideal(table)
+        first, uncut = self.batch.first, None
         if first is not None:
             from gradedeval.kernel.measures.tied import mean_gains  # few evaluations average over ties
 
@@ -111,13 +112,13 @@ class GainsCache:
             cost=cost[:, :last] if cost is not None else None,
             types=tuple(self.batch.types),
             kind=kinds[:, :last] if kinds is not None else None,
-            unsampled=unsampled[self.batch.codes[:, :last]] if unsampled.any() else None,
+            unsampled=None if unsampled is None else unsampled[self.batch.codes[:, :last]],
             first=first,
             uncut=uncut,
             below=None if self.below is None else self._below(last, self.below),
             unseen=self.unseen,
         )
-        seen.memo["topics"] = self.batch.topics  # for messages
+        seen.memo["topics"], seen.of_pool = self.batch.topics, of_pool  # the topics are for messages
         return seen
 
     def _below(self, last: int | None, known: dict[int | None, Ints]) -> Ints:
@@ -155,22 +156,29 @@ class GainsCache:
         if whole in self.gains:
             return self.gains[whole][:, :last]
         if key not in self.gains:
+            self.gains[key] = self._worth(table, unjudged)[self.batch.codes[:, :last]]
+        return self.gains[key]
+
+    def _worth(self, table: GainTable, unjudged: float) -> Floats:
+        """code: the gain."""
+        key, known = (table.key, unjudged), self.grader.worth
+        if key not in known:
             worth, unknown = table.by_code(len(self.judged_code)), ~self.judged_code
             if table.filled is not None:  # nobody judged them, and yet they are known
                 unknown[len(table.worth) : -2] = False
             worth[unknown] = unjudged
             worth[self.batch.beyond] = 0  # it is not judged either, but the padding of short rankings gains nothing
-            self.gains[key] = worth[self.batch.codes[:, :last]]
-        return self.gains[key]
+            known[key] = worth
+        return known[key]
 
-    def _ideal(self, table: GainTable) -> Floats:
-        """topics × …: the gains above 0 of the pool, descending, padded with zeros."""
+    def _ideal(self, table: GainTable) -> tuple[Floats, dict[Any, Any]]:
+        """topics × …: the gains above 0 of the pool, descending, padded with zeros; and what measures make of them."""
         key = table.worth.tobytes()
         if self.all_ideals is not None and key in self.all_ideals:
             return self.all_ideals[key]
         if key not in self.ideals:
-            ideal = self.ideals[key] = self.batch.pool.sorted_worth(table.worth)
-            if self.all_ideals is not None and ideal.size <= self.cells:
+            ideal = self.ideals[key] = self.batch.pool.sorted_worth(table.worth), {}
+            if self.all_ideals is not None and ideal[0].size <= self.cells:
                 self.all_ideals[key] = ideal
         return self.ideals[key]
 

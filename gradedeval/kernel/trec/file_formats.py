@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from gradedeval.errors import Flag, InputError, did_you_mean
@@ -39,7 +40,12 @@ _SCORE_WORDS = (
 
 def plain(name: Any) -> str:
     """A name without what does not matter: case, hyphens, underscores and spaces. ranx's `q_id` is `qid`."""
-    return str(name).strip().lower().replace("-", "").replace("_", "").replace(" ", "")
+    return _plain(str(name))
+
+
+@lru_cache(maxsize=1024)
+def _plain(name: str) -> str:
+    return name.strip().lower().replace("-", "").replace("_", "").replace(" ", "")
 
 
 _PLAIN = {known: tuple(map(plain, known)) for known in COLUMNS.values()}

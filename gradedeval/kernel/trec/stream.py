@@ -132,9 +132,12 @@ PACKED, ZST_FRAME = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", 
 """How compressed files begin, and from the second byte on the frame with which a zst file may begin."""
 
 
+_PATHS = str, os.PathLike
+
+
 def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
     """Whether this names a file, or standard input."""
-    return isinstance(source, str | os.PathLike)
+    return isinstance(source, _PATHS)
 
 
 def is_file(source: Any) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
-from gradedeval.analysis import pictures, score_matrix, significance
+from gradedeval.analysis import kendall, pictures, score_matrix, significance
 from gradedeval.analysis.tables import OfScores, signature_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close, np
 from gradedeval.errors import InputError, check_choice, flag, plural, public
@@ -197,12 +197,12 @@ def agreement(kind: Kind, truth: Floats, scores: Floats) -> float:
         return float("nan")
     if kind == "tau-ap":
         return tau_ap(truth, scores)
+    if kind in ("tau", "weighted-tau"):
+        return kendall.kendall_tau(truth, scores) if kind == "tau" else kendall.weighted_tau(truth, scores)
     stats = significance.scipy_stats()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scipy warns of nearly constant lists, and gives the value all the same
-        if kind == "weighted-tau":
-            return float(stats.weightedtau(truth, scores, rank=True, additive=True).statistic)
-        function = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "tau": stats.kendalltau}[kind]
+        function = {"pearson": stats.pearsonr, "spearman": stats.spearmanr}[kind]
         return float(function(truth, scores).statistic)
 
 

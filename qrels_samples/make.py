@@ -305,13 +305,28 @@ def compressed(data: bytes) -> bytes:
     return packed.getvalue()
 
 
+ASKED = ("length of the", "source of the", "dams on the", "floods of the", "fish in the")
+RIVERS = ("Amazon", "Danube", "Elbe", "Ganges", "Loire", "Mekong", "Nile", "Rhine", "Volga", "Yukon")
+
+
+def queries() -> dict[str, Iterable[str]]:
+    """The topics of `rivers`: text, what is asked for (a fact, or all that there is), and one or two languages."""
+    rows = []
+    for number, topic in enumerate(TOPICS):
+        asked, river = ASKED[number % len(ASKED)], RIVERS[number * 3 % len(RIVERS)]
+        intent = "fact" if number % len(ASKED) < 2 else "survey"
+        language = "en|de" if number % 7 == 0 else "en" if number % 3 else "de"
+        rows.append(f"{topic}\t{asked} {river}\t{intent}\t{language}")
+    return {"rivers-queries.tsv": ["topic\tquery\tintent\tlanguage", *rows]}
+
+
 def main() -> None:
     """Write all files to the folder named, or beside this one."""
     parser = argparse.ArgumentParser(description="Write the sample qrels and runs.")
     parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, default=Path(__file__).parent)
     folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
-    files = worked_examples() | result_page() | attention() | rivers() | ambiguous() | clicks()
+    files = worked_examples() | result_page() | attention() | rivers() | ambiguous() | clicks() | queries()
     for name, lines in files.items():
         data = "".join(f"{line}\n" for line in lines).encode()
         (folder / name).write_bytes(compressed(data) if name.endswith(".gz") else data)

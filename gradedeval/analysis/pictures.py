@@ -274,10 +274,14 @@ def fit_labels(ax: Axes) -> float:
             lines = [part for line in text.split("\n") for part in textwrap.wrap(line, letters, break_long_words=False)]
             label.set_text("\n".join(lines))
             added += len(lines) - 1 - text.count("\n") if axis is ax.xaxis else 0
-    legend = ax.get_legend()
-    if legend is not None and legend.get_window_extent().x1 > right:  # labels of other axes have moved these
-        _from_the_left(ax, legend)
     return added * 1.2 * float(ax.xaxis.label.get_fontsize()) / 72
+
+
+def fit_legend(ax: Axes) -> None:
+    """Move a legend to the left that leads out of a figure that is laid out: labels may have moved its axes since."""
+    legend = ax.get_legend()
+    if legend is not None and legend.get_window_extent().x1 > ax.figure.bbox.x1:
+        _from_the_left(ax, legend)
 
 
 # A figure of one or several pictures, and how it is saved: the same bytes for the same numbers.
@@ -342,7 +346,6 @@ def figure(
     """
     need_matplotlib()
     from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     heights, lines = [panel.height for panel in panels], _wrapped(in_utf8(signature), width)
     below = len(lines) * SMALL * 1.25 / 72 + (0.06 if lines else 0)
@@ -360,19 +363,28 @@ def figure(
         above = _legend_height if legend in (None, "above") else lambda _: 0.0
         # Legends are measured first, and then, in axes that have their room, labels.
         for more in (above, fit_labels):
-            share = below / made.get_figheight()
-            made.set_layout_engine(ConstrainedLayoutEngine(rect=(0, share, 1, 1 - share), h_pad=0.03, w_pad=0.03))
-            made.draw_without_rendering()
+            _lay_out(made, below)
             heights = [one + more(ax) for one, ax in zip(heights, grid[:, 0], strict=True)]
             if height is None:
                 made.set_figheight(sum(heights) + below + TITLE * bool(title))
                 grid[0, 0].get_gridspec().set_height_ratios(heights)
-        share = below / made.get_figheight()
-        made.set_layout_engine(ConstrainedLayoutEngine(rect=(0, share, 1, 1 - share), h_pad=0.03, w_pad=0.03))
+        _lay_out(made, below)
+        for ax in grid[:, 0]:
+            fit_legend(ax)
         if lines:
-            text = "\n".join(lines)
-            made.text(0.01, share * 0.05, text, fontsize=SMALL, color="#555555", va="bottom", parse_math=False)
+            bottom = 0.05 * below / made.get_figheight()
+            looks: dict[str, Any] = {"fontsize": SMALL, "color": "#555555", "va": "bottom"}
+            made.text(0.01, bottom, "\n".join(lines), parse_math=False, **looks)
     return made
+
+
+def _lay_out(made: Figure, below: float) -> None:
+    """Lay out a figure that has so many inches of text below its pictures."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    share = below / made.get_figheight()
+    made.set_layout_engine(ConstrainedLayoutEngine(rect=(0, share, 1, 1 - share), h_pad=0.03, w_pad=0.03))
+    made.draw_without_rendering()
 
 
 TITLE = 0.18

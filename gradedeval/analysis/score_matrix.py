@@ -34,6 +34,7 @@ from gradedeval.kernel.formats.fitting import short_names
 from gradedeval.kernel.measures.definition import AnyMeasure, Reading
 from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
 from gradedeval.kernel.options import TIES_BY_GRADE, Options, resolve_options
+from gradedeval.kernel.options.definition import Queries, Slices, unmatched_notes
 from gradedeval.kernel.parallel.workers import workers
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names, named_runs
 from gradedeval.kernel.scoring.scores import ALL, Scores
@@ -155,6 +156,8 @@ def _scores(rows: Rows, problems: ProblemList) -> tuple[list[tuple[int, SavedSco
     """The scores with their lines; and measure -> how it was written first."""
     scores, names, labels = [], dict[str, str](), dict[str, str]()
     for line, cells in rows:
+        if cells.get("slice"):  # a summary of some topics, which can be made of their scores
+            continue
         try:
             values = {name: _number(cells.get(name)) for name in ("score", "residual", "unjudged")}
         except ValueError as error:
@@ -310,6 +313,8 @@ class Matrix:
     signature  what the numbers depend on
     notes      notes for the user
     scores     the evaluation that they are of; None of saved scores
+    queries    the texts of topics, where they are known
+    slices     the labels of topics, where there are any
     """
 
     runs: list[str]
@@ -325,6 +330,8 @@ class Matrix:
     signature: str = ""
     notes: list[str] = field(default_factory=list)
     scores: Scores | None = None
+    queries: Queries | None = None
+    slices: Slices | None = None
 
     def measure_index(self, measure: str) -> int:
         """The index of a measure, under any of its names. Raises InputError (usage) if it is not among them."""
@@ -522,7 +529,8 @@ def _from_scores(scores: Scores) -> Matrix:
     if not scores.options.bounded_by_residuals:
         matrix.residual[:], matrix.unjudged[:] = np.nan, np.nan
     matrix.origin[:] = Origin("", Signature.read(scores.signature))
-    return replace(matrix, signature=scores.signature, notes=list(scores.notes), scores=scores)
+    known = {name: getattr(scores.options, name) for name in TOPICS}
+    return replace(matrix, signature=scores.signature, notes=list(scores.notes), scores=scores, **known)
 
 
 def _from_saved(saved: SavedScores) -> Matrix:
@@ -565,6 +573,19 @@ def _empty(
     return Matrix(runs, topics, measures, notations, readings, **blank, origin=origin)
 
 
+TOPICS = ("queries", "slices")
+"""Options that say what is known of topics: they go with saved scores, too."""
+
+
+def with_topics(matrix: Matrix, known: Mapping[str, Any]) -> Matrix:
+    """The scores with what is known of their topics, as `TOPICS` are given; what has no counterpart is told."""
+    if not any(value is not None for value in known.values()):
+        return matrix
+    options = resolve_options(**known)
+    tell(unmatched_notes(options.queries, options.slices, matrix.topics))
+    return replace(matrix, **{name: getattr(options, name) or getattr(matrix, name) for name in TOPICS})
+
+
 def join_matrices(first: Matrix, second: Matrix) -> Matrix:
     """The runs of both, by the measures of both. Raises InputError if a run is in both, or no measure is."""
     twice = [run for run in second.runs if run in first.runs]
@@ -586,8 +607,8 @@ def join_matrices(first: Matrix, second: Matrix) -> Matrix:
             getattr(matrix, name)[rows, [column_of[topic] for topic in part.topics]] = getattr(part, name)
         matrix.origin[rows] = part.origin
     signature = " | ".join(part.signature for part in (first, second) if part.signature)
-    scores = first.scores or second.scores
-    return replace(matrix, signature=signature, notes=[*first.notes, *second.notes], scores=scores)
+    known = {name: getattr(first, name) or getattr(second, name) for name in ("scores", *TOPICS)}
+    return replace(matrix, signature=signature, notes=[*first.notes, *second.notes], **known)
 
 
 def run_pairs(runs: int, baselines: Sequence[int] = ()) -> tuple[Ints, Ints]:
@@ -646,14 +667,15 @@ def scores_of(
         tell(scores.notes)
         return scores
     resolve_options(**dict.fromkeys(keywords))  # which refuses what is no option
+    known = {name: keywords.get(name) for name in TOPICS}
     for name, value in {"like": like, **keywords}.items():
-        if value is not None and value is not False:
+        if value is not None and value is not False and name not in known:
             what = "says how runs are scored, and no qrels are given"
             raise InputError(name, what, "give runs and qrels; saved scores cannot be changed", usage=True)
-    if measures is None:
-        return runs  # type: ignore[no-any-return]
-    labels = [measure.label for measure in parse_measures(measures)]
-    return replace(to_matrix(runs).select(measures=labels), measures=labels)
+    if measures is not None:
+        labels = [measure.label for measure in parse_measures(measures)]
+        runs = replace(to_matrix(runs).select(measures=labels), measures=labels)
+    return runs if set(known.values()) == {None} else with_topics(to_matrix(runs), known)
 
 
 # The run that others are compared with: one of the runs, another file, or saved scores.

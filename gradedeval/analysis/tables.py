@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -48,6 +48,10 @@ class OfScores(FrameResult):
     def signature(self) -> str:
         """What the scores depend on."""
         return "" if self.scores is None else self.scores.signature
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        return {} if self.scores is None or self.scores.queries is None else self.scores.queries.texts
 
     def document(self, layout: Layout) -> Document:
         """The frame as it is; people see four digits."""

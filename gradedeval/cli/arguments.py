@@ -22,6 +22,7 @@ from gradedeval.kernel.options import OPTIONS
 from gradedeval.kernel.options.definition import GAINS
 from gradedeval.kernel.trec.lines import NO_GRADES, QRELS, RUN, STRATA, WholeFile
 from gradedeval.kernel.trec.stream import (
+    IR_DATASETS,
     Source,
     Stream,
     check_listed,
@@ -159,8 +160,6 @@ def _is_qrels_beyond_doubt(file: str) -> bool:
 
 def _is_there(word: str) -> bool:
     """Whether an argument names a file or a folder, or files by a pattern, or elsewhere."""
-    from gradedeval.kernel.rankings.qrels import IR_DATASETS
-
     elsewhere = is_url(word) or word.startswith(IR_DATASETS) or bool(set(word) & set("*?"))
     return word == "-" or elsewhere or os.path.exists(word)
 
@@ -175,7 +174,6 @@ def check_without_qrels(keywords: Mapping[str, Any], used: Collection[str] = ())
 def is_qrels(file: str) -> bool:
     """Whether the first line of a file is a judgment. Of a format that holds both runs and judgments, such as JSON, the
     last file is taken for a run."""
-    from gradedeval.kernel.rankings.qrels import IR_DATASETS
     from gradedeval.kernel.trec.blocks import format_of
     from gradedeval.kernel.trec.line_reader import looks_like
 

@@ -62,13 +62,14 @@ class Canvas:
         self.size, self.dpi = (taken["width"], taken["height"]), taken["dpi"]
         need_matplotlib()
 
-    def draw(self, panels: Sequence[Panel], signature: str) -> None:
-        """Draw pictures below each other and write the file."""
+    def draw(self, panels: Sequence[Panel], signature: str, caption: str = "") -> None:
+        """Draw pictures below each other and write the file; the signature stands below where it is asked for."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)  # as of letters that the font does not have
             warnings.simplefilter("ignore", DeprecationWarning)  # as matplotlib meets in pyparsing: not the user's
-            made = figure(panels, *self.size, signing()(signature) if asked_for("signature") else "", **self.words)
+            lines = [caption, signing()(signature) if asked_for("signature") else ""]
+            made = figure(panels, *self.size, "\n".join(filter(None, lines)), **self.words)
             content = as_bytes(made, self.form, signature, self.dpi)
         said = dict.fromkeys(str(warning.message) for warning in caught)
         if any("collapsed to zero" in text for text in said):

@@ -94,10 +94,12 @@ def matrix_from(
         if files:
             what = f"cannot be combined with files such as '{files[0]}'"
             raise InputError("--from-scores", what, "give either RUN... QRELS or saved scores", usage=True)
+        known = {name: keywords.pop(name) for name in score_matrix.TOPICS if name in keywords}
         if given(keywords):
             what = "cannot be combined with --from-scores: saved scores cannot be changed"
             raise InputError(given(keywords)[0], what, "score the runs again", usage=True)
         matrix, name = _from_saved(measures, from_scores, baseline)
+        matrix = score_matrix.with_topics(matrix, known)
     else:
         standardized = standardization(keywords, allow)
         table = measure_table(keywords.pop("measures_from"))

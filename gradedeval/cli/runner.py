@@ -89,8 +89,7 @@ def picture_of(question: Question) -> click.Command:
     def run(**keywords: Any) -> None:
         _place(question, keywords)
         canvas = Canvas(keywords)
-        panels, signature = _drawn(question, _own(known, keywords), keywords)
-        canvas.draw(panels, signature)
+        canvas.draw(*_drawn(question, _own(known, keywords), keywords))
 
     groups = [[*map(option_of, known.values())], PICTURE_OPTIONS, _reading(question)]
     return _command(question, groups, question.picture.help, run)
@@ -136,7 +135,7 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
         (show if plain else write)(made, destination.output)
     else:
         shown = _for(found.document, {**views, "digits": destination.digits})
-        destination.deliver(partial(found.document, **shown), found.aside)
+        destination.deliver(partial(found.tables, **shown), found.aside)
     if asked.fails(found, **_for(asked.fails, views | shown_as)):
         click.get_current_context().exit(1)
 
@@ -166,8 +165,8 @@ def _second(found: Any, made: str | Callable[..., str], target: str, views: Mapp
     return curve_text(getattr(found, made), target, found.aside or found.signature)
 
 
-def _drawn(question: Question, own: Mapping[str, Any], keywords: dict[str, Any]) -> tuple[list[Any], str]:
-    """Panels of the answer to what was asked, and the lines below them."""
+def _drawn(question: Question, own: Mapping[str, Any], keywords: dict[str, Any]) -> tuple[list[Any], str, str]:
+    """Panels of the answer to what was asked, its signature, and the lines that are always below them."""
     assert question.picture is not None
     asked = _mode(question, question.picture.modes, question)
     picture = asked.picture
@@ -175,7 +174,8 @@ def _drawn(question: Question, own: Mapping[str, Any], keywords: dict[str, Any])
     of_picture, settings = _said(picture.settings, own), _said(asked.settings, own)
     following = picture.asking(**_for(picture.asking, settings | of_picture))
     found = _answer(asked, {**settings, **following}, keywords)
-    return picture.panels(found, **_for(picture.panels, of_picture)), picture.signature(found)
+    panels = picture.panels(found, **_for(picture.panels, of_picture))
+    return panels, picture.signature(found), picture.caption(found)
 
 
 def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str, Any]) -> Any:
@@ -321,14 +321,19 @@ def _reading(question: Question) -> list[Decorator]:
     if question.needs == "matrix":
         from gradedeval.cli.many_runs import MATRIX_OPTIONS  # others do without runs × topics
 
-        return [*map(one_registered, question.besides), *MATRIX_OPTIONS]
+        return [*map(one_registered, _besides(question)), *MATRIX_OPTIONS]
     several = any(setting.measure == "several" for setting in question.settings.values())
     measuring: list[Decorator] = [CUTOFF] if several and question.needs != "file" else []
     measuring += [MEASURES_FROM] if question.own_measures else []
     shared = [*([JOBS] if question.jobs else []), *([CLUSTER] if question.options == "scoring" else [])]
-    shared += map(one_registered, question.besides)
+    shared += map(one_registered, _besides(question))
     none = question.options == "none" or question.needs in ("file", *LOGS)
     return [*measuring, *shared, *([] if none else registered(question.options))]
+
+
+def _besides(question: Question) -> dict[str, None]:
+    """The options of the registry that its command takes alone, of all its modes."""
+    return dict.fromkeys(name for one in (question, *question.modes) for name in one.besides)
 
 
 def _read_matrix(

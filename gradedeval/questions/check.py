@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from gradedeval import analysis, kernel
-from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
+from gradedeval.analysis import difference_bounds, flips, score_matrix, significance, slices
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.cli.arguments import OF_FILE, check_history, measure_table, run_and_qrels, signing
 from gradedeval.cli.many_runs import scores_with_baseline, tell_assumptions
 from gradedeval.cli.options import HISTORY
 from gradedeval.cli.output import say, write
-from gradedeval.errors import Flag, InputError, Note, either, flag, plural, public, tell, visible
+from gradedeval.errors import Flag, InputError, Note, did_you_mean, either, flag, plural, public, shorten, tell, visible
 from gradedeval.kernel import (
     Column,
     Document,
@@ -24,6 +24,7 @@ from gradedeval.kernel import (
     Setting,
     Table,
     append_lines,
+    cut,
     each_once,
     formats_for,
     parse_measures,
@@ -59,6 +60,7 @@ class Verdict:
     which     what these topics are: "that fell most"
     topics    how many topics the value is over
     counts    whether the scores are whole numbers
+    texts     the texts of the worst topics, where they are known
     same_order   of a drop of the summary that breaks a bound: whether it is one whatever the unjudged documents of both
               runs turn out to be; else None, also where that is not known
     """
@@ -73,13 +75,25 @@ class Verdict:
     topics: int
     counts: bool = False
     same_order: bool | None = None
+    texts: tuple[str, ...] = ()
 
     @property
     def worst_words(self) -> str:
         """The worst topics in words."""
         form = ("" if self.which in ALONE else "+") + (".0f" if self.counts else ".4f")
-        topics = ", ".join(f"{topic} {value:{form}}" for topic, value in self.worst)
+        texts = [f" ({cut(text, LONGEST)})" if text else "" for text in self.texts] or [""] * len(self.worst)
+        shown = zip(self.worst, texts, strict=True)
+        topics = ", ".join(f"{topic}{text} {value:{form}}" for (topic, value), text in shown)
         return topics and f"{plural(len(self.worst), 'topic')} {self.which}: {topics}"
+
+    @property
+    def worst_topics(self) -> list[dict[str, Any]]:
+        """The worst topics for programs, with their texts where these are known."""
+        texts = self.texts or ("",) * len(self.worst)
+        return [
+            {"topic": topic, **({"query": text} if text else {}), "value": value}
+            for (topic, value), text in zip(self.worst, texts, strict=True)
+        ]
 
     @property
     def row(self) -> dict[str, Any]:
@@ -87,6 +101,7 @@ class Verdict:
         return {
             "run": self.run,
             "bound": self.bound.kind,
+            **({"slice": self.bound.slice} if self.bound.slice else {}),
             "measure": self.bound.measure,
             "limit": self.bound.limit,
             "relative": self.bound.relative,
@@ -109,12 +124,14 @@ class Verdict:
 
 SHOWN = 5
 """Topics listed of a broken bound."""
+LONGEST = 50
+"""Of the text of a topic in a line so many characters are shown."""
 
 
 class Tests(NamedTuple):
-    """(run, measure) -> p of its `significant` bound, corrected, and the test in words."""
+    """(run, measure, slice) -> p of its `significant` bound, corrected, and the test in words."""
 
-    p: dict[tuple[str, str], float]
+    p: dict[tuple[str, str, str], float]
     method: str
 
 
@@ -230,14 +247,14 @@ def _tests(
         raise InputError(
             flag.test, f"{settings.test} {significance.NOT_BY_PAIR[settings.test]}", "choose another test", usage=True
         )
-    pairs = [matrix.select(runs=[baseline, run]).paired(bound.measure) for run, bound in wanted]
+    pairs = [_of_bound(matrix, bound).select(runs=[baseline, run]).paired(bound.measure) for run, bound in wanted]
     _check_reach(pairs, [bound for _, bound in wanted], settings)
     test, draws, seed = settings.test, settings.draws, settings.seed
     alone = [significance.p_values(_changes(both.values)[None], test, draws, seed)[0] for both in pairs]
     p = significance.correct_p_values(np.array(alone), "holm").tolist()
     methods = dict.fromkeys(significance.describe_test(test, len(both.topics), draws, seed) for both in pairs)
     family = f", holm over {len(p)}" if len(p) > 1 else ""
-    names = [(run, bound.measure) for run, bound in wanted]
+    names = [(run, bound.measure, bound.slice) for run, bound in wanted]
     return Tests(dict(zip(names, p, strict=True)), "; ".join(methods) + family)
 
 
@@ -264,7 +281,25 @@ def _drop(both: Paired) -> float:
     return float(both.reading.sign * (before - after))
 
 
+def _of_bound(matrix: Matrix, bound: Bound) -> Matrix:
+    """The scores on the topics that a bound is of. Raises InputError (usage) where there is no such slice."""
+    if not bound.slice:
+        return matrix
+    known = {
+        f"{column}={label}": kept
+        for column, members in slices.columns_of(matrix).items()
+        for label, kept in members.items()
+    }
+    if bound.slice not in known:
+        hint = did_you_mean(bound.slice, known) or (
+            f"slices: {shorten(known)}" if known else f"add {flag.slices}, which gives topics labels"
+        )
+        raise InputError(bound.place, f"no slice '{bound.slice}'", hint, usage=True)
+    return slices.of_topics(matrix, known[bound.slice])
+
+
 def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests: Tests) -> Verdict:
+    matrix = _of_bound(matrix, bound)
     alone = matrix.select(runs=[run]).paired(bound.measure)
     which, topics, shown, used = LOWEST, alone.topics, alone.score[0], len(alone.topics)
     if baseline is not None:
@@ -292,14 +327,16 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests
     elif bound.kind == "max-topic-drop":
         value, passed, sentence = _of_topics(both, bound)
     else:
-        value, passed, sentence = _of_test(both, bound, tests.p[run, bound.measure], tests.method)
+        value, passed, sentence = _of_test(both, bound, tests.p[run, bound.measure, bound.slice], tests.method)
     if used < len(matrix.topics) and bound.kind != "min-topics":
         sentence += f", on {used} of {len(matrix.topics)} topics"
     badness = -shown if which in (HIGHEST, ROSE, OPEN) else shown
     first = [] if passed or bound.kind == "min-topics" else np.argsort(badness, kind="stable")[:SHOWN].tolist()
     worst = tuple((topics[index], float(shown[index])) for index in first if which in ALONE or badness[index] < 0)
     counts = alone.reading.summary == "total" and all(score.is_integer() for _, score in worst)
-    return Verdict(run, bound, value, passed, sentence, worst, which, used, counts)
+    texts = () if matrix.queries is None else tuple(matrix.queries.texts.get(topic, "") for topic, _ in worst)
+    sentence = f"{bound.slice}: {sentence}" if bound.slice else sentence
+    return Verdict(run, bound, value, passed, sentence, worst, which, used, counts, texts=texts)
 
 
 def _with_settled(matrix: Matrix, verdict: Verdict, baseline: str, reread: Reread | None) -> Verdict:
@@ -307,7 +344,7 @@ def _with_settled(matrix: Matrix, verdict: Verdict, baseline: str, reread: Rerea
     out to be."""
     if verdict.passed or verdict.bound.kind not in ("max-drop", "significant"):
         return verdict
-    both = matrix.select(runs=[baseline, verdict.run]).paired(verdict.bound.measure)
+    both = _of_bound(matrix, verdict.bound).select(runs=[baseline, verdict.run]).paired(verdict.bound.measure)
     same_order = difference_bounds.drop_keeps_order(both, reread) if _drop(both) > TOLERANCE else None
     if same_order is None:
         return verdict
@@ -418,23 +455,21 @@ class Checked(FrameResult):
         """The verdicts as a table."""
         if layout == "long":
             rows = [verdict.row for verdict in self.verdicts]
-            bounds = [
-                {**row, "worst": [{"topic": topic, "value": value} for topic, value in verdict.worst]}
-                for row, verdict in zip(rows, self.verdicts, strict=True)
-            ]
+            names = list(dict.fromkeys(name for row in sorted(rows, key=len, reverse=True) for name in row))
+            bounds = [{**row, "worst": verdict.worst_topics} for row, verdict in zip(rows, self.verdicts, strict=True)]
             nested = {
                 "signature": self.signature,
                 "passed": all(verdict.passed for verdict in self.verdicts),
                 "bounds": bounds,
             }
-            table = Table([Column(name) for name in rows[0]], [list(row.values()) for row in rows])
+            table = Table([*map(Column, names)], [[row.get(name) for name in names] for row in rows])
             return Document([table], self.signature, nested=nested)
         columns = [*map(Column, ("", "run", "bound")), Column("allowed", "figures"), *map(Column, ("verdict", "worst"))]
         cells = [
             (
                 "✅" if verdict.passed else "❌",
                 verdict.run,
-                f"{verdict.bound.kind} {verdict.bound.measure}",
+                verdict.bound.name,
                 verdict.bound.allowed,
                 verdict.sentence,
                 verdict.worst_words,
@@ -468,10 +503,7 @@ def _text(found: Checked) -> str:
 
 def _github(found: Checked) -> str:
     """Workflow commands, which GitHub shows beside the job."""
-    lines = [
-        f"::error title={_escape(f'{verdict.bound.kind} {verdict.bound.measure}', ':,')}::{_escape(verdict.line)}"
-        for verdict in found.broken
-    ]
+    lines = [f"::error title={_escape(verdict.bound.name, ':,')}::{_escape(verdict.line)}" for verdict in found.broken]
     topics = sorted({verdict.topics for verdict in found.verdicts})
     said = f"{summary(found.verdicts)}, over {' to '.join(map(str, dict.fromkeys([topics[0], topics[-1]])))} topics"
     return "\n".join([*lines, f"::notice title=gradedeval check::{_escape(said)}"]) + "\n"
@@ -486,7 +518,7 @@ def _escape(text: str, more: str = "") -> str:
 def _junit(found: Checked) -> str:
     cases = []
     for verdict in found.verdicts:
-        name = f"{verdict.bound.kind} {verdict.bound.measure} {verdict.bound.allowed}"
+        name = f"{verdict.bound.name} {verdict.bound.allowed}"
         topics = f'<properties><property name="topics" value="{verdict.topics}"/></properties>'
         failure = "" if verdict.passed else f"<failure message={_quote(verdict.line)}/>"
         cases.append(f"  <testcase classname={_quote(verdict.run)} name={_quote(name)}>{topics}{failure}</testcase>")
@@ -570,6 +602,8 @@ def _settings(
     help="""Check runs against bounds. Exit code 0: all bounds hold; 1: a bound fails; 2: bounds or options are
     invalid; 3: the data are bad, so nothing was checked.
 
+    A bound of a slice has its name before it, as in --min 'intent=tail: ndcg@10=0.4' (see --slices).
+
     MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min
     0.25.
     """,
@@ -578,7 +612,7 @@ def _settings(
     fails=Checked.fails,
     reports=REPORTS,
     options="scoring",
-    besides=("unseen",),
+    besides=("unseen", "queries", "slices"),
     own_measures=True,
     form="text",
     by_extension=".md, .json, .xml for junit",

@@ -8,7 +8,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
-from gradedeval.analysis import difference_bounds, flips, score_matrix, significance
+from gradedeval.analysis import difference_bounds, flips, score_matrix, significance, slices
 from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, ratio, readings, same, signature_lines
 from gradedeval.arrays import TOLERANCE, Floats, Ints, np
 from gradedeval.errors import InputError, Note, at_prompt, flag, plural, public, tell, visible
@@ -210,11 +210,15 @@ class Comparison(OfScores):
     the fewest where what a document adds depends on its rank alone, else a number that suffices; `reversing_share`
     is their share, `reversing_rank` the lowest rank among them. Blank where the order stays the same or runs cannot be
     read again.
+
+    `slices` is a frame of the same on the topics of each slice, without what judging could do: see `sliced_frame`. None
+    where there are no slices.
     """
 
     scores: Matrix
     tested: TestSettings
     _reread: Reread | None = None
+    slices: pd.DataFrame | None = None
 
     @property
     def aside(self) -> str:
@@ -224,7 +228,9 @@ class Comparison(OfScores):
         mark = f"* probability ≥ {1 - alpha:.10g}" if self.tested.test == "bayes" else f"* p ≤ {alpha:g}"
         interval, *counted = interval_words(frame, self.tested)
         against = [] if len(distinct(frame, "baseline")) > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
-        return "\n".join([" | ".join([*against, *tests, mark, interval, *readings(self.scores, measures)]), *counted])
+        sliced = [] if self.slices is None else slices.words(self.slices, self.tested)
+        told = [" | ".join([*against, *tests, mark, interval, *readings(self.scores, measures)]), *counted, *sliced]
+        return "\n".join(told)
 
     def document(self, layout: Layout, *, judging: Judging = False) -> Document:
         """A row for each pair and measure; with anova the analysis of variance too.
@@ -248,9 +254,14 @@ class Comparison(OfScores):
             Column("effect", "signed", digits=2, wide=True): itemgetter("effect"),
         }
         under = signature_lines(self.aside, matrix.signature)
+        if layout == "long" and self.slices is not None:
+            frame = joined([frame, self.slices])
+            frame.insert(3, "slice", frame.pop("slice"))
         document = replace(frame_document(frame, layout, shown, under, signed=True), runs=matrix.runs)
         if layout == "wide" and not pairwise:
             document = replace(document, blocks=[_with_baseline(document.table, frame, matrix)])
+        if layout == "wide" and self.slices is not None:
+            document = replace(document, blocks=[*document.blocks, *slice_tables(self.slices, shown, self.tested)])
         unseen = None if matrix.scores is None else matrix.scores.options.unseen
         if layout == "wide" and (judging or unseen is not None):
             words = [said] if (said := judging_words(frame, matrix)) else []
@@ -262,6 +273,43 @@ class Comparison(OfScores):
             rows = [dict(zip(variances.names, row, strict=True)) for row in variances.rows]
             return replace(document, head={"anova": rows})
         return replace(document, blocks=[*document.blocks, variances])
+
+
+def slice_tables(found: pd.DataFrame, shown: Shown, tested: TestSettings) -> list[Table]:
+    """A table of each column of labels, and one of whether differences depend on the labels.
+
+    shown  the columns of the table of all topics
+    """
+    tables = list[Table]()
+    for column in distinct(found, "column"):
+        own, columns = found[found["column"] == column], dict[Column, Callable[[Row], Any]]()
+        for one, value in shown.items():
+            name = slices.title(found, tested) if one.name.partition(" ")[0] == "p" else one.name
+            columns[replace(one, name=name, wide=one.wide or one.name == WON.name)] = value
+            if one.name == "run":
+                columns |= {Column(column): itemgetter("label"), Column("topics", "count"): itemgetter("topics")}
+        tables.append(_only_table(own, columns))
+    known = found[found["p_between"].notna()].drop_duplicates(["measure", "column", "run", "baseline"])
+    if not len(known):
+        return tables
+    correction = tested.correction_applied
+    title = f"p ({correction})" if correction != "none" and len(known) > known["measure"].nunique() else "p"
+    differ: Shown = {
+        **same(Column("measure"), Column("run"), Column("baseline")),
+        Column("differs between"): itemgetter("column"),
+        Column(title, "figures"): partial(_starred, "p_between_corrected", tested.alpha),
+    }
+    return [*tables, _only_table(known, differ)]
+
+
+def _only_table(frame: pd.DataFrame, shown: Shown) -> Table:
+    return frame_document(frame, "wide", shown, "").table
+
+
+def _starred(name: str, alpha: float, row: Row) -> str | None:
+    """p with an asterisk where it reaches the level."""
+    p = row[name]
+    return None if p is None else significance.p_value(p) + ("*" if p <= alpha else " ")
 
 
 def _with_baseline(table: Table, frame: pd.DataFrame, matrix: Matrix) -> Table:
@@ -363,12 +411,7 @@ def _verdict(settings: TestSettings, title: str) -> Shown:
     """p, or the posterior probabilities, with an asterisk where they reach the level."""
     alpha = settings.alpha
     if settings.test != "bayes":
-
-        def starred(row: Row) -> str | None:
-            p = row["p_corrected"]
-            return None if p is None else significance.p_value(p) + ("*" if p <= alpha else " ")
-
-        return {Column(title, "figures"): starred}
+        return {Column(title, "figures"): partial(_starred, "p_corrected", alpha)}
 
     def probability(name: str) -> Callable[[Row], str | None]:
         return lambda row: None if row[name] is None else f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")
@@ -483,7 +526,7 @@ BY_TOPIC = Question("compare", _by_topic, "matrix", mode=Setting("Print the scor
     asking=lambda layout, judging, unseen: {"judging": layout == "long" or judging or unseen is not None},
     shows=Comparison.document,
     modes=(BY_TOPIC,),
-    besides=("unseen",),
+    besides=("unseen", "queries", "slices"),
     wide=True,
 )
 @shares_work
@@ -570,7 +613,35 @@ def compared_pairs(
         # In Python the attributes have what is assumed of documents that nobody retrieved.
         notes += [*(unseen_in(frame, matrix) if at_prompt() else ()), *later_topics(frame, matrix)]
     tell(notes)
-    return Comparison(frame, matrix, settings, reread if at_prompt() else None)  # in Python it would outlive its use
+    reread = reread if at_prompt() else None  # in Python it would outlive its use
+    return Comparison(frame, matrix, settings, reread, sliced_frame(matrix, first, second, settings))
+
+
+def sliced_frame(matrix: Matrix, first: Ints, second: Ints, settings: TestSettings) -> pd.DataFrame | None:
+    """Pairs of runs on the topics of each slice: the columns of `compare` but for those of judging, and slice (as in
+    `intent=head`), its column and label, p_between (whether the difference depends on the label) and
+    p_between_corrected. None where there are no slices.
+
+    p is corrected over slices × pairs of a measure, p_between over columns × pairs. Slices of fewer than five topics
+    have neither p nor interval.
+    """
+    frames: list[pd.DataFrame] = []
+    by_column = slices.columns_of(matrix)
+    for measure in matrix.comparable_measures() if by_column else ():
+        of_measure = []
+        for column, members in by_column.items():
+            p = slices.p_between(matrix.paired(measure), matrix, [*members.values()], first, second, settings)
+            for label, kept in members.items():
+                own = slices.of_topics(matrix, kept)
+                if not np.logical_and.reduce(own.included[:, :, own.measure_index(measure)], axis=0).any():
+                    continue
+                paired = own.paired(measure)
+                tests = len(paired.topics) >= slices.LEAST
+                frame = to_frame(_columns(paired, first, second, settings, None, tests=tests, settles=False))
+                known = {"slice": f"{column}={label}", "column": column, "label": label, "p_between": p}
+                of_measure.append(frame.assign(**known))
+        frames += [slices.corrected(joined(of_measure), settings)] if of_measure else []
+    return joined(frames) if frames else None
 
 
 def _attributes(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> dict[Any, Any]:
@@ -608,8 +679,16 @@ def significance_matrix(matrix: Matrix, baselines: Sequence[str], settings: Test
 
 
 def _columns(
-    paired: Paired, first: Ints, second: Ints, settings: TestSettings, reread: Reread | None
+    paired: Paired,
+    first: Ints,
+    second: Ints,
+    settings: TestSettings,
+    reread: Reread | None,
+    *,
+    tests: bool = True,
+    settles: bool = True,
 ) -> dict[str, Any]:
+    """The columns of a comparison by one measure; without tests, or without what judging could do, others alone."""
     summary, summaries = paired.reading.summary, paired.summaries
     differences = score_matrix.topic_differences(paired.values, first, second)
     difference = paired.reading.summarize(differences)
@@ -629,10 +708,15 @@ def _columns(
         "relative": relative,
         **paired.wins(score_matrix.topic_differences(paired.score, first, second)),
         "effect": significance.effect_size(differences),
-        **_inference(paired, differences, settings),
-        **_settled(paired, difference, first, second, reread),
+        **(_inference(paired, differences, settings) if tests else dict.fromkeys(_inferred(settings), np.nan)),
+        **(_settled(paired, difference, first, second, reread) if settles else {}),
         "tested": paired.tested,
     }
+
+
+def _inferred(settings: TestSettings) -> tuple[str, ...]:
+    """The columns that a test fills."""
+    return ("low", "high", *(("better", "equivalent", "worse") if settings.test == "bayes" else ("p", "p_corrected")))
 
 
 def _inference(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:

@@ -203,6 +203,8 @@ class Diff(InNotebook):
                as what lies beyond the end of a run, has a row with that `part`. Documents that neither run has among
                the ranks that the measure looks at are left out
     digits     of its tables
+    texts      the texts of topics, where they are known
+    labels     column -> topic -> its labels, where there are slices
     """
 
     baseline: str
@@ -213,6 +215,8 @@ class Diff(InNotebook):
     signature: str
     notes: list[str] = field(default_factory=list)
     digits: int = 4
+    texts: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Diff from {self.baseline} to {self.run}: {', '.join(measure.label for measure in self.measures)}>"
@@ -269,10 +273,10 @@ class Diff(InNotebook):
         for measure in self.measures:
             topics = shown.topics[shown.topics["measure"] == measure.label]
             decimals = 0 if measure.definition.summary == "total" else self.digits if digits is None else digits
-            blocks.append(_summary(self, measure, decimals))
+            blocks += [_summary(self, measure, decimals), *_of_slices(self, measure, names, decimals)]
             if topic is not None:
                 for row in frame_rows(topics):
-                    blocks += [_of_topic(row, decimals), _documents(shown, row, decimals)]
+                    blocks += [_of_topic(row, decimals, self.texts.get(row["topic"])), _documents(shown, row, decimals)]
                 continue
             changed = frame_rows(topics[(topics["changed"] > 0) | (topics["difference"] != 0)])
             some = changed[: TOPICS if top is None else top]
@@ -317,7 +321,7 @@ def _two(runs: Sequence[str], qrels: str) -> Mapping[str, Any]:
     wide=True,
     modes=(AGREEMENT, REPRODUCTION),
     options="measuring",
-    besides=("unseen",),
+    besides=("unseen", "queries", "slices"),
     own_measures=True,
     digits="4",
 )
@@ -368,6 +372,8 @@ def diff(
         scorer.measures,
         kernel.signature(judged, options, scorer.measures, counts),
         tell([*scorer.notes, *ranked.notes, *kernel.few_topics(len(shared)), *unseen]),
+        texts=options.texts,
+        labels={} if options.slices is None else options.slices.of,
     )
 
 
@@ -444,6 +450,25 @@ def _summary(whole: Diff, measure: Measure, digits: int) -> str:
     return f"{measure.label}: {numbers} | {len(topics)} {plural(len(topics), 'topic')}: {', '.join(counts)}{open_}"
 
 
+def _of_slices(whole: Diff, measure: Measure, names: list[str], digits: int) -> list[Table]:
+    """What became of the mean on the topics of each label: a table of each column of labels."""
+    tables, topics = [], whole.topics[whole.topics["measure"] == measure.label]
+    for column, labels in whole.labels.items():
+        rows = []
+        for label in dict.fromkeys(label for own in labels.values() for label in own):
+            own = topics[[label in labels.get(topic, ()) for topic in topics["topic"]]]
+            if not len(own):
+                continue
+            means = [float(measure.reading.summarize(own[name].to_numpy())) for name in ("baseline_score", "score")]
+            gains = own["difference"] * measure.reading.sign
+            counts = [int((gains < 0).sum()), int((gains > 0).sum())]
+            rows.append([label, len(own), *means, means[1] - means[0], *counts])
+        columns = [Column(column), Column("topics", "count"), *(Column(name, "score", digits) for name in names)]
+        columns += [Column("difference", "signed", digits), Column("worse", "count"), Column("better", "count")]
+        tables += [Table(columns, rows)] if rows else []
+    return tables
+
+
 def _topics(shown: Diff, rows: list[Row], names: list[str], digits: int) -> Table:
     residuals = any(row["residual"] is not None for row in rows)
     columns = [Column("topic")]
@@ -498,12 +523,13 @@ def _sentence(row: Row, digits: int) -> str:
     return f"{visible(row['docno'])} ({grade}) {where.get(row['change'], stayed)}: {row['explains']:+.{digits}f}"
 
 
-def _of_topic(row: Row, digits: int) -> str:
+def _of_topic(row: Row, digits: int, text: str | None) -> str:
     scores = f"{row['baseline_score']:.{digits}f} → {row['score']:.{digits}f} ({row['difference']:+.{digits}f})"
+    topic = f"topic {row['topic']}" + (f" ({text})" if text else "")
     if row["residual"] is None:
-        return f"topic {row['topic']}: {scores}"
+        return f"{topic}: {scores}"
     residuals = f"residuals {row['baseline_residual']:.{digits}f} and {row['residual']:.{digits}f}"
-    return f"topic {row['topic']}: {scores} | {residuals} | {difference_bounds.IF_JUDGED}: {_if_fully_judged(row)}"
+    return f"{topic}: {scores} | {residuals} | {difference_bounds.IF_JUDGED}: {_if_fully_judged(row)}"
 
 
 def _if_fully_judged(row: Row) -> str:

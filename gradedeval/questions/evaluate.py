@@ -207,6 +207,8 @@ def _quantities(measures: list[Measure], keywords: Mapping[str, Any], standardiz
         why = "of the five quantities only expected utility has a residual"
         what = f"cannot be combined with {flag.max_residual}: {why}"
         raise InputError(flag.cwl, what, "leave out one of them", usage=True)
+    if keywords["slices"] is not None:
+        raise InputError(flag.cwl, f"cannot be combined with {flag.slices}", "leave out one of them", usage=True)
     if standardized:
         raise InputError(flag.cwl, "standardized costs have no meaning", "leave out --standardize", usage=True)
     return kernel.all_quantities(measures)

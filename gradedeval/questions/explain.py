@@ -114,6 +114,7 @@ class Explanation(InNotebook):
     docnos     the whole ranking, below the cutoffs of the measures too
     grades     all grades of the qrels, ascending
     notes      warnings
+    text       what the topic is about, where that is known
     """
 
     run: str
@@ -127,6 +128,7 @@ class Explanation(InNotebook):
     docnos: list[str]
     grades: list[float]
     notes: list[str] = field(default_factory=list)
+    text: str = ""
 
     def __repr__(self) -> str:
         measures = ", ".join(explained.measure.label for explained in self.measures)
@@ -154,6 +156,15 @@ class Explanation(InNotebook):
         frame = to_frame(list(self.rows()), columns=self.columns)
         return frame.astype({"rank": "Int64"})
 
+    @property
+    def texts(self) -> Mapping[str, str]:
+        return {self.topic: self.text} if self.text else {}
+
+    @property
+    def name(self) -> str:
+        """The topic, with its text where that is known."""
+        return f"{self.topic} ({visible(self.text)})" if self.text else self.topic
+
     def document(self, layout: Layout) -> Document:
         """As its command prints it."""
         return explanation_document([self], layout)
@@ -171,6 +182,10 @@ class Explanations(InNotebook):
     def signature(self) -> str:
         """What their scores depend on."""
         return "\n".join(dict.fromkeys(explanation.signature for own in self.of_runs for explanation in own))
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        return {topic: text for own in self.of_runs for one in own for topic, text in one.texts.items()}
 
     def document(self, layout: Layout, *, show: Shown = None, digits: int | None = None) -> Document:
         """A table for each topic and measure; of two runs beside each other."""
@@ -310,6 +325,7 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
             *scorer.notes,
             *kernel.not_too_many([*notes, *kernel.doubts(replace(run, batches=[batch], topics=[topic]), scorer)]),
         ],
+        scorer.options.texts.get(decode(topic), ""),
     )
 
 
@@ -449,7 +465,7 @@ def explanation_document(
     for explanation in explanations:
         filled = f" and {explanation.filled} filled in" if explanation.filled else ""
         blocks.append(
-            f"topic {explanation.topic} of {visible(explanation.run)} | {explanation.retrieved} retrieved,"
+            f"topic {explanation.name} of {visible(explanation.run)} | {explanation.retrieved} retrieved,"
             f" {explanation.judged} of them judged{filled} | {explanation.pool} judged in all"
         )
         for explained in explanation.measures:
@@ -483,7 +499,7 @@ def beside_document(
         retrieved = f"{first.retrieved} and {second.retrieved} retrieved, {first.judged} and {second.judged} judged"
         if first.filled or second.filled:
             retrieved += f", {first.filled} and {second.filled} filled in"
-        blocks.append(f"topic {first.topic} of {names} | {retrieved} | {first.pool} judged in all")
+        blocks.append(f"topic {first.name} of {names} | {retrieved} | {first.pool} judged in all")
         for mine, theirs in zip(first.measures, second.measures, strict=True):
             ranks = mine.measure.cutoff or RANKS if shown is None else shown
             blocks += [_scores(mine, theirs, digits), _beside(first, second, mine, theirs, digits, ranks)]
@@ -534,7 +550,8 @@ def _head(explanation: Explanation) -> dict[str, Any]:
         for explained in explanation.measures
     ]
     counts = {name: getattr(explanation, name) for name in ("topic", "retrieved", "judged", "filled", "pool")}
-    return {**counts, "measures": measures}
+    text = {"query": explanation.text} if explanation.text else {}
+    return {**counts, **text, "measures": measures}
 
 
 def _summary(explained: Explained, digits: int) -> str:
@@ -705,6 +722,7 @@ def _check_shown(form: str, layout: Layout, show: int | None) -> dict[str, Any]:
         signature=lambda found: found.signature,
     ),
     options="measuring",
+    besides=("queries",),
     own_measures=True,
     digits="4",
     wide=True,

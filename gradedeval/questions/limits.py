@@ -51,6 +51,7 @@ class Bound:
     limit     the score, drop, level or number
     relative  whether the limit is a share of the baseline's mean
     place     what error messages call it
+    slice     the slice of topics that it is of, as in `intent=tail`; empty: of all
 
     Raises InputError (usage) for an unknown kind, or a limit that is not a finite number.
     """
@@ -60,10 +61,16 @@ class Bound:
     limit: float
     relative: bool = False
     place: str = ""
+    slice: str = ""
 
     def __post_init__(self) -> None:
         check_choice(self.kind, KINDS, self.place or "Bound")
         LIMIT.check_field(self, "limit")
+
+    @property
+    def name(self) -> str:
+        """What is bounded, as text."""
+        return f"{self.slice}: {self.kind} {self.measure}" if self.slice else f"{self.kind} {self.measure}"
 
     @property
     def allowed(self) -> str:
@@ -73,7 +80,8 @@ class Bound:
 
 @dataclass(frozen=True)
 class BoundSpec:
-    """A bound as it was written. Its `measure` is None for a bare value, which bounds the only measure.
+    """A bound as it was written. Its `measure` is None for a bare value, which bounds the only measure; its `slice` is
+    empty where it is of all topics.
 
     `significant` and `min-topics` with a bare value bound every measure. `from_file`: it stands in a file of settings,
     which the command line overrides.
@@ -84,19 +92,26 @@ class BoundSpec:
     value: Any
     place: str
     from_file: bool = False
+    slice: str = ""
 
 
+OF_SLICE = re.compile(r"(?P<slice>[^:=()]+=[^:]+?):\s+(?P<bound>.+)", re.DOTALL)
+"""A bound of a slice, as in `intent=tail: ndcg@10=0.4`."""
 AS_WRITTEN = {"min": ">", "max": "<"}
 """What may stand before the = of a bound, as in `--min 'ndcg@20>=0.8'`."""
 
 
 def limit(kind: Kind, help: str, value: str = "X") -> Setting:
-    """Bounds of one kind, written as `--KIND MEASURE=VALUE`, or as a bare VALUE."""
+    """Bounds of one kind, written as `--KIND MEASURE=VALUE`, or as a bare VALUE, perhaps behind `SLICE: `."""
+
+    def spec(word: str) -> BoundSpec:
+        sliced = OF_SLICE.fullmatch(word)
+        name, equals, value = (sliced["bound"] if sliced else word).rpartition("=")
+        measure = name.removesuffix(AS_WRITTEN.get(kind, "=")) if equals else None
+        return BoundSpec(kind, measure, value, f"--{kind} {word}", slice=sliced["slice"].strip() if sliced else "")
 
     def specs(words: Iterable[str], _: Mapping[str, Measure]) -> list[BoundSpec]:
-        parted = [(word, *word.rpartition("=")) for word in words]
-        return [BoundSpec(kind, name.removesuffix(AS_WRITTEN.get(kind, "=")) if equals else None, value,
-                f"--{kind} {word}") for word, name, equals, value in parted]  # fmt: skip
+        return [*map(spec, words)]
 
     return Setting(help, metavar=f"[MEASURE=]{value}", spelled=(f"--{kind}",), measure=specs)
 
@@ -107,7 +122,7 @@ def resolve_bounds(
     options: Options,
     table: Mapping[str, Measure] | None = None,
 ) -> tuple[list[Bound], list[Measure]]:
-    """The bounds, one of each kind and measure, and all measures that they need.
+    """The bounds, one of each kind, measure and slice, and all measures that they need.
 
     measures  those of -m, which bare values bound
 
@@ -116,8 +131,8 @@ def resolve_bounds(
     """
     measures, written = list(measures), list(specs)
     chosen = list(measures)
-    bounds: dict[tuple[Kind, str], Bound] = {}
-    given: dict[tuple[Kind, str], BoundSpec] = {}
+    bounds: dict[tuple[Kind, str, str], Bound] = {}
+    given: dict[tuple[Kind, str, str], BoundSpec] = {}
     bare = [spec for spec in written if spec.kind in EVERY_MEASURE and spec.measure is None]
     # Such a value bounds every measure: of -m, or else of the other bounds, so it is resolved last.
     for spec in [*(spec for spec in written if spec not in bare), *bare]:
@@ -126,9 +141,9 @@ def resolve_bounds(
         for measure in meant:
             _check_reach(spec, measure, limit, relative)
             applied = kernel.with_defaults(measure, options)
-            key = spec.kind, str(applied)
+            key = spec.kind, str(applied), spec.slice
             if _counts(spec, given.get(key), measure):
-                given[key], bounds[key] = spec, Bound(spec.kind, applied.label, limit, relative, spec.place)
+                given[key], bounds[key] = spec, Bound(spec.kind, applied.label, limit, relative, spec.place, spec.slice)
         chosen += [measure for measure in meant if measure not in chosen and spec.measure is not None]
     if not bounds:
         raise InputError("", "no bound to check", "for example --min err@20=0.25 or --max-drop err@20=5%", usage=True)
@@ -230,7 +245,7 @@ SETTINGS: dict[str, Any] = {"baseline": Baseline, "allow-mismatch": AllowMismatc
     "test": Test, "draws": Draws, "seed": Seed}  # fmt: skip
 # The options of `gradedeval check`, as on the command line but without `--`.
 OPTION_KEYS = {described.flag[2:]: described for described in OPTIONS.values() if "scoring" in described.taken_by}
-OPTION_KEYS["unseen"] = OPTIONS["unseen"]
+OPTION_KEYS |= {name: OPTIONS[name] for name in ("unseen", "queries", "slices")}
 
 
 class Found(NamedTuple):
@@ -362,10 +377,10 @@ def _settings(
     specs, options = list[BoundSpec](), dict[str, Any]()
     for key, value in document.items():
         if key in KINDS:
-            of_measures = value.items() if isinstance(value, dict) else [(None, value)]
-            for measure, limit in of_measures:
-                where = place(key, *([] if measure is None else [measure]))
-                specs.append(BoundSpec(key, measure, limit, where, from_file=True))
+            specs += _specs(key, value, place)
+        elif key == "slices" and isinstance(value, dict):
+            specs += _of_slices(value, place)
+            options |= {} if "file" not in value else {key: _option(OPTIONS[key], value["file"], place(key), config)}
         elif key in OPTION_KEYS:
             options[OPTION_KEYS[key].name] = _option(OPTION_KEYS[key], value, place(key), config)
         elif key in SETTINGS:
@@ -380,10 +395,41 @@ def _settings(
     return specs, options
 
 
+def _specs(kind: Kind, value: Any, place: Place, *within: str) -> list[BoundSpec]:
+    """The bounds of one kind: a value, or one for each measure. within: the keys of the tables around it"""
+    of_measures = value.items() if isinstance(value, dict) else [(None, value)]
+    of = "=".join(within[1:])
+    return [
+        BoundSpec(kind, measure, limit, place(*within, kind, *([] if measure is None else [measure])), True, of)
+        for measure, limit in of_measures
+    ]
+
+
+def _of_slices(columns: dict[str, Any], place: Place) -> list[BoundSpec]:
+    """The bounds of slices: tables [slices.COLUMN.LABEL]. A `file` beside them is that of --slices."""
+    specs: list[BoundSpec] = []
+    for column, labels in columns.items():
+        if column == "file" and not isinstance(labels, dict):
+            continue
+        for label, kinds in labels.items() if isinstance(labels, dict) else [("", None)]:
+            if not isinstance(kinds, dict):
+                where = place("slices", column, *([label] if label else []))
+                hint = 'as in [slices.intent.tail] and below it min = { "ndcg@10" = 0.4 }'
+                raise InputError(where, "bounds of a slice stand in a table of their own", hint, usage=True)
+            for kind, value in kinds.items():
+                if kind not in KINDS:
+                    hint = did_you_mean(kind, KINDS) or f"bounds are {', '.join(KINDS)}"
+                    where = place("slices", column, label, kind)
+                    raise InputError(where, f"unknown bound '{kind}'", hint, usage=True)
+                specs += _specs(kind, value, place, "slices", column, label)
+    return specs
+
+
 def _option(described: Option, value: Any, place: str, config: str) -> Any:
     """The value of an option, checked now so that an error has its line; a path is relative to the file's folder."""
     if described.names_file and isinstance(value, str):
-        return beside(config, value)
+        named = beside(config, value)
+        return value if described.name == "slices" and not os.path.exists(named) else named  # or columns of the queries
     _at(place, lambda: resolve_options(**{described.name: value}))
     return value
 

@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
-from gradedeval.analysis import pictures, score_matrix
+from gradedeval.analysis import pictures, score_matrix, slices
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import np
-from gradedeval.errors import InputError, public, tell
+from gradedeval.errors import InputError, did_you_mean, flag, public, shorten, tell
 from gradedeval.kernel import (
     OptionKwargs,
     Picture,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 """Of the interval, unless told otherwise."""
 
+Slice = Annotated[str | None, Setting("Column of labels of topics: a picture for each label.", metavar="COLUMN")]
 Level = Annotated[float, Setting("Level of the bootstrap interval.", numbers.LEVEL, "P")]
 
 
@@ -57,10 +58,11 @@ class RunSummaries(OfScores):
         """Draw runs by their mean, the best on top: score, bootstrap interval, and stacked above the score the
         residuals of unjudged documents and of ranks beyond the end of the run.
 
-        Several measures are drawn below each other.
+        Several measures, and the slices of --slice, are drawn below each other.
         """,
         signature=lambda found: found.signature,
     ),
+    besides=("queries", "slices"),
 )
 @shares_work
 def run_summaries(
@@ -69,6 +71,7 @@ def run_summaries(
     measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
     *,
     level: Level = LEVEL,
+    slice: Slice = None,
     allow_mismatch: bool = False,
     like: str | None = None,
     jobs: int = 1,
@@ -80,26 +83,42 @@ def run_summaries(
     runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
     qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
     level           of the interval
+    slice           a column of labels of topics: the same for each label; None: of all topics together
     allow_mismatch  take saved scores of different qrels or options all the same, with a warning
 
-    Returns `RunSummaries`, whose `.frame` has the columns measure, run, score, low, high (the interval, by the
-    studentized bootstrap), unjudged (how far the unjudged documents of the run could raise the score), beyond (how far
-    what lies beyond its end could), residual (both), topics, summary (mean, total or geometric) and sign (1 where
-    higher is better or no direction is preferred, −1 where lower is better). What is not known is nan. Raises
-    InputError (usage) unless the level is between 0 and 1.
+    Returns `RunSummaries`, whose `.frame` has the columns measure[, slice, as in `intent=head`], run, score, low, high
+    (the interval, by the studentized bootstrap), unjudged (how far the unjudged documents of the run could raise the
+    score), beyond (how far what lies beyond its end could), residual (both), topics, summary (mean, total or geometric)
+    and sign (1 where higher is better or no direction is preferred, −1 where lower is better). What is not known is
+    nan. Raises InputError (usage) unless the level is between 0 and 1, and where there is no such column.
     """
     level = numbers.LEVEL.check(level)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix = score_matrix.comparable(given, allow_mismatch)
+    if slice is None:
+        return RunSummaries(to_frame(_rows(matrix, level)), matrix, level)
+    columns = slices.columns_of(matrix)
+    if slice not in columns:
+        hint = did_you_mean(slice, columns) or (f"choose from {shorten(columns)}" if columns else f"add {flag.slices}")
+        raise InputError("--slice", f"no column of labels '{slice}'", hint, usage=True)
+    rows = [
+        {"measure": row["measure"], "slice": f"{slice}={label}", **row}
+        for label, kept in columns[slice].items()
+        for row in _rows(slices.of_topics(matrix, kept), level)
+    ]
+    return RunSummaries(to_frame(rows), matrix, level)
+
+
+def _rows(matrix: Matrix, level: float) -> list[dict[str, Any]]:
+    """The rows of all runs by each measure."""
     scored = [_scored(matrix, column) for column in range(len(matrix.measures))]
     cells = [(matrix.score[row], matrix.included[row]) for row in range(len(matrix.runs))]
     limits = kernel.summary_intervals(cells, scored, 1 - level)
-    rows = [
+    return [
         {"measure": name, "run": run, **_summary(matrix, row, column, limits[row, column].tolist())}
         for column, name in enumerate(matrix.measures)
         for row, run in enumerate(matrix.runs)
     ]
-    return RunSummaries(to_frame(rows), matrix, level)
 
 
 def _summary(matrix: Matrix, row: int, column: int, limits: Sequence[float]) -> dict[str, Any]:
@@ -162,7 +181,8 @@ def plot_runs(scores: AnyScores, measure: Any = None, *, level: float = LEVEL, a
 
 def run_panels(summaries: pd.DataFrame, level: float) -> list[Panel]:
     """A picture for each measure."""
-    frames = [frame for _, frame in summaries.groupby("measure", sort=False)]
+    parts = ["measure", *(["slice"] if "slice" in summaries else [])]
+    frames = [frame for _, frame in summaries.groupby(parts, sort=False)]
     tell(note for frame in frames for note in run_notes(frame))
     return [
         pictures.Panel(partial(draw_runs, frame=frame, level=level), 0.45 + max(3, len(frame)) * 0.125)
@@ -229,7 +249,6 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float) -> None:
     ax.grid(axis="x", color=pictures.LIGHT, linewidth=0.4)
     ax.set_ylabel(f"run ({pictures.shown(pattern)})" if pattern else "run")
     lower = pictures.LOWER if frame["sign"].iloc[0] < 0 else ""
-    ax.set_xlabel(
-        pictures.summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist()) + lower
-    )
+    label = pictures.summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist()) + lower
+    ax.set_xlabel(f"{label}, {pictures.shown(frame['slice'].iloc[0])}" if "slice" in frame else label)
     pictures.legend(ax)

@@ -393,6 +393,7 @@ class ToJudge(InNotebook):
     frame   topic, docno, weight, runs (how many have it), best_rank, wanted_by (runs and ranks, as text)
     wanted  of each document: the parts of `wanted_by`, the best rank first
     left    how many other unjudged documents there are
+    texts   the texts of topics, where they are known
     """
 
     frame: pd.DataFrame
@@ -401,6 +402,7 @@ class ToJudge(InNotebook):
     settings: JudgingSettings
     measure: Measure
     notes: list[str] = field(default_factory=list)
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def document(self, layout: Layout) -> Document:
         """What to judge: a row for each document."""
@@ -487,7 +489,7 @@ def to_judge(
     notes = tell(ranked.notes if qrels is None else [*scorer.notes, *ranked.notes])
     wanted = _wanted(ranked, chosen)
     frame = _frame(ranked, chosen, weights, best, wanted)
-    return ToJudge(frame, wanted, len(candidates) - len(chosen), settings, scorer.measures[0], notes)
+    return ToJudge(frame, wanted, len(candidates) - len(chosen), settings, scorer.measures[0], notes, options.texts)
 
 
 def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Options, strategy: Strategy) -> Scorer:
@@ -571,5 +573,6 @@ TO_JUDGE = Question(
                 type=bool),
         qrels_lines,
     ),
+    besides=("queries",),
     unjudged=("gain", "rel", "top_grade", "max_gain", "measure"),
 )  # fmt: skip

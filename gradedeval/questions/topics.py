@@ -12,7 +12,7 @@ from gradedeval.analysis import difference_bounds, flips, pictures, score_matrix
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, plural, public, tell
-from gradedeval.kernel import OptionKwargs, Picture, joined, question, shares_work, to_frame
+from gradedeval.kernel import OptionKwargs, Picture, cut, joined, question, shares_work, to_frame
 from gradedeval.questions.compare import unseen_in
 from gradedeval.questions.shared import against
 
@@ -49,8 +49,9 @@ class TopicDifferences(OfScores):
         Several measures are drawn below each other.
         """,
         signature=lambda found: found.signature,
+        caption=lambda found: "\n".join(texts_of_largest(found)),
     ),
-    besides=("unseen",),
+    besides=("unseen", "queries"),
 )
 @shares_work
 def topic_differences(
@@ -125,6 +126,8 @@ def _by_topic(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame
 # Two runs topic by topic: the differences, what judging could make of them, and which it could reverse.
 
 
+TEXT = 60
+"""Characters of the text of a topic below a picture."""
 COLUMNS = ("measure", "topic", "baseline", "run", "difference", "low", "high", "same_order", "sign")
 MANY = 400
 """Topics: the bars of more would be thinner than a dot, and so are drawn as areas."""
@@ -163,6 +166,14 @@ def topic_panels(differences: pd.DataFrame, matrix: Matrix) -> list[Panel]:
     frames = [frame for _, frame in differences.groupby("measure", sort=False)]
     tell(note for frame in frames for note in topic_notes(frame, matrix))
     return [pictures.Panel(partial(draw_topics, frame=frame), 1.9) for frame in frames]
+
+
+def texts_of_largest(found: TopicDifferences) -> list[str]:
+    """The texts of the topics that differ most by the first measure, where texts are known: a line for each."""
+    own = found.frame[found.frame["measure"] == found.frame["measure"].iloc[0]] if len(found.frame) else found.frame
+    names, difference = own["topic"].tolist(), own["difference"].to_numpy(dtype=float)
+    shown = sorted(_largest(difference, 0)) if found.texts else []
+    return [f"{names[at]}: {cut(found.texts[names[at]], TEXT)}" for at in shown if names[at] in found.texts]
 
 
 def topic_notes(frame: pd.DataFrame, matrix: Matrix | None = None) -> list[str]:

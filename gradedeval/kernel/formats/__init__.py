@@ -15,6 +15,7 @@ from typing import Any
 from gradedeval.errors import InputError, as_said, did_you_mean, flag, visible
 from gradedeval.kernel.formats.tables import PAGE as PAGE
 from gradedeval.kernel.formats.tables import PLAIN
+from gradedeval.kernel.formats.tables import QUERY as QUERY
 from gradedeval.kernel.formats.tables import Column as Column
 from gradedeval.kernel.formats.tables import Document as Document
 from gradedeval.kernel.formats.tables import Kind as Kind

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from gradedeval.kernel.formats.tables import Column, Document, Table, View
+from gradedeval.kernel.formats.tables import Column, Document, Table, View, cut
 
 # Names of runs.
 
@@ -155,6 +155,9 @@ def fitted(table: Table, digits: int | None, view: View) -> str:
     """
     header, body = table.header(), table.cells(digits)
     widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
+    if _total(widths) > view.width and any(column.cut for column in table.columns):
+        body = _cut(table, body, widths, view.width)
+        widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
     if _total(widths) <= view.width or (table.pipeline and not view.terminal):
         return _aligned(table.left, [[name] for name in header], [[[cell] for cell in row] for row in body], widths)
     cells = [max(map(len, column), default=0) for column in zip(*body, strict=True)] if body else [0] * len(header)
@@ -168,6 +171,12 @@ def fitted(table: Table, digits: int | None, view: View) -> str:
     if _total(widths) <= view.width:
         return _aligned(table.left, heads, grid, widths)
     return _in_parts(table, digits, view, widths) or _stacked(header, body, view.width)
+
+
+def _cut(table: Table, body: list[list[str]], widths: list[int], width: int) -> list[list[str]]:
+    """The cells, those of columns whose text may be cut no wider than the others leave room for."""
+    wide = {n: max(LEAST, widths[n] - (_total(widths) - width)) for n, column in enumerate(table.columns) if column.cut}
+    return [[cut(cell, wide[n]) if n in wide else cell for n, cell in enumerate(row)] for row in body]
 
 
 def _rooms(table: Table, header: list[str], body: list[list[str]], widths: list[int], width: int) -> dict[int, int]:

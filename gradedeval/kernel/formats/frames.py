@@ -8,14 +8,15 @@ Python keeps all text of the frame. pandas 2 takes all such text for the same: i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from threading import Lock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.kernel.formats import Maker, render
-from gradedeval.kernel.formats.tables import Column, Document, Layout, Table, in_utf8
+from gradedeval.kernel.formats.tables import Column, Document, Layout, Table, in_utf8, with_queries
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +122,7 @@ class _OfDocument:
     def __get__(self, found: Any, owner: type) -> Any:
         if found is None:  # a dataclass that asks for a default
             raise AttributeError(self.name)
-        made = found.__dict__[self.name] = self.make(found.document("long"))
+        made = found.__dict__[self.name] = self.make(found.tables("long"))
         return made
 
 
@@ -131,6 +132,7 @@ class InNotebook:
 
     frame      its table for programs
     signature  what it depends on
+    texts      the texts of topics, where they are known: topic -> text
     """
 
     if TYPE_CHECKING:
@@ -139,13 +141,16 @@ class InNotebook:
         def frame(self) -> pd.DataFrame: ...
         @property
         def signature(self) -> str: ...
+        @property
+        def texts(self) -> Mapping[str, str]: ...
     else:
+        texts = MappingProxyType({})
         frame = _OfDocument(lambda document: to_frame(document.table.rows, columns=list(document.table.names)))
         signature = _OfDocument(lambda document: document.signature)
 
     def __str__(self) -> str:
         """The tables for people, as a command prints them where there is no terminal."""
-        return self._as(self.document, "table")
+        return self._as(self.tables, "table")
 
     def _repr_html_(self) -> str:
         return self._as(self._shortened, "html")
@@ -171,12 +176,17 @@ class InNotebook:
         """The tables, for people or for programs."""
         raise NotImplementedError
 
+    def tables(self, layout: Layout, **how: Any) -> Document:
+        """The `document`, in which topics have their texts."""
+        document = self.document(layout, **how)
+        return document if layout == "trec" else with_queries(document, self.texts)
+
     def shown(self, **how: Any) -> InNotebook:
         """The same, shown as the keywords of `document` say: as in `found.shown(top=100)`."""
         return _Shown(self, how)
 
     def _shortened(self, layout: Layout) -> Document:
-        document = self.document(layout)
+        document = self.tables(layout)
         return replace(document, blocks=[_ends(one) if isinstance(one, Table) else one for one in document.blocks])
 
 
@@ -202,6 +212,10 @@ class _Shown(InNotebook):
 
     def __init__(self, found: InNotebook, how: dict[str, Any]) -> None:
         self.found, self.how = found, how
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        return self.found.texts
 
     def document(self, layout: Layout) -> Document:
         return self.found.document(layout, **self.how)

@@ -68,6 +68,9 @@ class View(NamedTuple):
 PAGE = View()
 """Where there is no terminal: pages and pipes have the same lines everywhere."""
 
+TOPIC, QUERY = "topic", "query"
+"""The columns of topics and of their texts."""
+
 Marked = Sequence[tuple[str, Mark]]
 """A paragraph, piece by piece."""
 
@@ -128,6 +131,7 @@ class Column:
     digits  after the decimal point of a `score` or `signed` number, where the user asks for no others
     wide    whether few need it, so that only --wide shows it
     of_run  whether its name is that of a run
+    cut     whether its text may be cut where a plain table would be too wide
     """
 
     name: str
@@ -135,6 +139,7 @@ class Column:
     digits: int = 4
     wide: bool = False
     of_run: bool = False
+    cut: bool = False
 
     @property
     def left(self) -> bool:
@@ -246,6 +251,24 @@ class Document:
             return self.table
         rows = [[*row, signed] for row, signed in zip(self.table.rows, self.row_signatures, strict=True)]
         return Table([*self.table.columns, Column("signature")], rows)
+
+
+def with_queries(document: Document, texts: Mapping[str, str]) -> Document:
+    """The document with a column `query` behind each column `topic`: the texts of topics, blank where there is none."""
+    if not texts:
+        return document
+    blocks = [_with_queries(one, texts) if isinstance(one, Table) else one for one in document.blocks]
+    return replace(document, blocks=blocks)
+
+
+def _with_queries(table: Table, texts: Mapping[str, str]) -> Table:
+    if TOPIC not in table.names or QUERY in table.names:
+        return table
+    at = table.names.index(TOPIC)
+    columns = [*table.columns[: at + 1], Column(QUERY, cut=True), *table.columns[at + 1 :]]
+    rows = [[*row[: at + 1], texts.get(row[at]), *row[at + 1 :]] for row in table.rows]
+    marks = {(row, column + (column > at)): mark for (row, column), mark in table.marks.items()}
+    return replace(table, columns=columns, rows=rows, marks=marks)
 
 
 def cut(line: str, width: int) -> str:

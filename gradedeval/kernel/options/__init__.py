@@ -21,6 +21,8 @@ from gradedeval.kernel.options.definition import (
     Fill,
     Labels,
     Option,
+    Queries,
+    Slices,
     allowed_growth,
     chosen_topics,
     elsewhere,
@@ -32,8 +34,11 @@ from gradedeval.kernel.options.definition import (
     read_gain,
     read_growth,
     read_labels,
+    read_queries,
+    read_slices,
     read_topics,
     read_unseen,
+    slices_of,
 )
 from gradedeval.kernel.trec.lines import formats_of, growth_up_to
 
@@ -113,6 +118,15 @@ class Options:
         "at level 0.95 or as given, by the studentized bootstrap of topics.", section=OUTPUT, commands="eval",
         metavar="[LEVEL]", above=0, below=1, optional_value=True, signature=elsewhere,
         read=lambda level: 0.95 if level is True else level)
+    queries: Queries | None = option(None, "Texts of topics, shown beside them: TREC topics, a table, JSON Lines as of "
+        "BEIR, Parquet, or ir_datasets:NAME.", section=OUTPUT, commands="eval", metavar="FILE",
+        accepts="a file, a dict topic -> text or a DataFrame", read=read_queries, names_file=True, needs_ids=True,
+        signature=elsewhere)
+    slices: Slices | None = option(None, "Labels of topics, whose summaries are shown too: a file with a topic and "
+        "one or more columns, or columns of the queries, separated by commas. A topic may have several labels, "
+        "separated by |.", section=OUTPUT, commands="eval", metavar="FILE|COLUMN",
+        accepts="a file, a dict topic -> label, a DataFrame, or columns of the queries", read=read_slices,
+        names_file=True, needs_ids=True, signature=elsewhere)
     judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only)
     lenient: bool = option(False, "Skip malformed lines, and report how many.", signature=name_only, needs_ids=True)
     subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "
@@ -186,6 +200,11 @@ class Options:
         return max(highest, PRESETS[self.like].top_grade or highest) if self.like else highest
 
     @property
+    def texts(self) -> Mapping[str, str]:
+        """The texts of topics, where there are any: topic -> text."""
+        return self.queries.texts if self.queries is not None else {}
+
+    @property
     def wants_residuals(self) -> bool:
         return self.residuals is not None or self.max_residual is not None
 
@@ -236,6 +255,8 @@ class OptionKwargs(TypedDict, total=False):
     bounds: bool
     unseen: float | str | None
     interval: float | bool | None
+    queries: str | os.PathLike[str] | Mapping[Any, Any] | Iterable[Any] | Queries | None
+    slices: str | os.PathLike[str] | Mapping[Any, Any] | Iterable[Any] | Slices | None
     judged_only: bool
     lenient: bool
     subtopics: bool
@@ -366,6 +387,8 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
     given = {name: value for name, value in given.items() if value is not None and value is not False}
     with allowed_growth(given.get("max_growth")):  # of the files that others name
         explicit = {name: OPTIONS[name].read(value) for name, value in given.items()}
+    if isinstance(columns := explicit.get("slices"), tuple):
+        explicit["slices"] = slices_of(explicit.get("queries"), columns)
     # Who says where the best case ends wants to see it.
     if "residual_depth" in explicit and "max_residual" not in explicit:
         explicit.setdefault("residuals", True)

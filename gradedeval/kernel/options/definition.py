@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from gradedeval.arrays import as_float
-from gradedeval.errors import Flag, InputError, did_you_mean, flag, plural, shown
+from gradedeval.errors import Flag, InputError, did_you_mean, flag, plural, shorten, shown
 from gradedeval.kernel.measures.gains import read_scheme
 from gradedeval.kernel.measures.notation import plain_value, read_value
 from gradedeval.kernel.options import numbers
@@ -392,3 +392,139 @@ def chosen_topics(_: str, topics: frozenset[bytes]) -> str:
 
     digest = sha256(b"|".join(sorted(topics))).hexdigest()[:6]
     return f"{len(topics)} chosen {plural(len(topics), 'topic')} {digest}"
+
+
+# What is known of topics: their texts, and labels that put them in slices.
+
+
+class Queries:
+    """The texts of topics.
+
+    texts    topic -> text, in one line
+    columns  what else is known of topics: column -> topic -> value
+    place    where it was read
+    """
+
+    def __init__(
+        self, texts: Mapping[str, str], columns: Mapping[str, Mapping[str, Any]], place: str = "queries"
+    ) -> None:
+        self.texts, self.columns, self.place = texts, columns, place
+
+    def unmatched(self, topics: Iterable[str]) -> list[str]:
+        """A note where topics have no text, or texts no topic."""
+        return _unmatched(self.place, "text", self.texts, topics)
+
+
+class Slices:
+    """Labels of topics.
+
+    of     column -> topic -> its labels, in the order of the file; a topic without a label is not there
+    place  where it was read
+    """
+
+    def __init__(self, of: Mapping[str, Mapping[str, tuple[str, ...]]], place: str = "slices") -> None:
+        self.of, self.place = of, place
+
+    def unmatched(self, topics: Iterable[str]) -> list[str]:
+        """A note for each column where topics have no label, or labels no topic."""
+        known = list(topics)
+        return [
+            note
+            for column, labels in self.of.items()
+            for note in _unmatched(f"{self.place}: {column}", "label", labels, known)
+        ]
+
+
+def _unmatched(place: str, what: str, known: Mapping[str, Any], topics: Iterable[str]) -> list[str]:
+    topics = list(topics)
+    without = [topic for topic in topics if not known.get(topic)]
+    others = len(known) - (len(topics) - len(without))
+    parts = []
+    if without:
+        verb = "has" if len(without) == 1 else "have"
+        parts.append(f"{len(without)} of {len(topics)} topics {verb} no {what} ({shorten(without)})")
+    if others > 0:
+        verb = "is of a topic" if others == 1 else "are of topics"
+        parts.append(f"{others} {plural(others, what)} {verb} that {'is' if others == 1 else 'are'} not in the qrels")
+    return [f"{place}: {'; '.join(parts)}"] if parts else []
+
+
+def read_queries(source: Any) -> Any:
+    """The texts of topics from what `topic_table` reads; anything else as it is.
+
+    Raises InputError as that does, and where there is no column of texts, or no text.
+    """
+    if isinstance(source, Queries):
+        return source
+    from gradedeval.kernel.trec.topic_tables import topic_table
+
+    if (table := topic_table(source, "queries")) is None:
+        return source
+    column = table.text_column()
+    words = {topic: " ".join(str(record.get(column) or "").split()) for topic, record in table.records.items()}
+    texts = {topic: text for topic, text in words.items() if text}
+    if not texts:
+        raise InputError(table.place, "has no texts of topics", "expected a topic and its text in each line")
+    return Queries(texts, table.columns(without=(column,)), table.place)
+
+
+def read_slices(source: Any) -> Any:
+    """The labels of topics from what `topic_table` reads, of which each column but texts is one of labels, or a dict
+    column -> topic -> label; names of columns of the queries, separated by commas, as a tuple; anything else as it is.
+
+    A topic may have several labels in a column: separated by `|`, in Python as a list too. Raises InputError as
+    `topic_table` does, and where there are no labels.
+    """
+    if isinstance(source, Slices):
+        return source
+    from gradedeval.kernel.trec.topic_tables import TEXT_NAMES, is_source, topic_table
+
+    if isinstance(source, str) and not is_source(source):
+        return tuple(name.strip() for name in source.split(","))
+    if isinstance(source, list | tuple) and source and all(isinstance(one, str) for one in source):
+        return tuple(source)
+    if isinstance(source, Mapping) and source and all(isinstance(inner, Mapping) for inner in source.values()):
+        return Slices({str(column): _labels(inner) for column, inner in source.items()})
+    if (table := topic_table(source, "slices")) is None:
+        return source
+    of = {column: _labels(values) for column, values in table.columns(without=TEXT_NAMES).items()}
+    if not any(of.values()):
+        raise InputError(table.place, "has no labels of topics", "expected a header such as 'topic,intent'")
+    return Slices(of, table.place)
+
+
+def slices_of(queries: Queries | None, columns: Sequence[str]) -> Slices:
+    """Slices by columns of the queries. Raises InputError (usage) where there is no such column."""
+    if queries is None:
+        hint = f"check the path, or add {flag.queries} with a column '{columns[0]}'"
+        raise InputError(flag.slices, f"no file '{','.join(columns)}'", hint, usage=True)
+    if unknown := [name for name in columns if name not in queries.columns]:
+        hint = did_you_mean(unknown[0], queries.columns) or f"columns: {shorten(queries.columns) or 'none'}"
+        what = f"'{unknown[0]}' is neither a file nor a column of {queries.place}"
+        raise InputError(flag.slices, what, hint, usage=True)
+    return Slices({name: _labels(queries.columns[name]) for name in columns}, queries.place)
+
+
+def unmatched_notes(queries: Queries | None, slices: Slices | None, topics: Iterable[str]) -> list[str]:
+    """What is to be said of topics without a text or a label, and of texts and labels without a topic."""
+    known = list(topics)
+    return [note for one in (queries, slices) if one is not None for note in one.unmatched(known)]
+
+
+def _labels(of: Mapping[Any, Any]) -> dict[str, tuple[str, ...]]:
+    """topic -> labels, without topics that have none."""
+    found = {str(topic): _several(value) for topic, value in of.items()}
+    return {topic: labels for topic, labels in found.items() if labels}
+
+
+def _several(value: Any) -> tuple[str, ...]:
+    """The labels that a value stands for, each once."""
+    values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+    words = [word.strip() for one in values for word in _label(one).split("|")]
+    return tuple(dict.fromkeys(word for word in words if word))
+
+
+def _label(value: Any) -> str:
+    if value is None or (isinstance(value, float) and value != value):
+        return ""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)

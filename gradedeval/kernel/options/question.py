@@ -111,7 +111,7 @@ class Picture:
 
     panels     answer -> panels
     help       its page
-    signature  answer -> what stands below it
+    signature  answer -> what stands below it where that is asked for, and `caption` what always does
     asking     settings of the picture and the question -> those of the question that follow from them
     without    settings of the question that it does not take
     modes      other questions whose pictures the same command draws by a flag, which is their `mode`
@@ -121,6 +121,7 @@ class Picture:
     panels: Callable[..., list[Any]]
     help: str = ""
     signature: Callable[[Any], str] = lines_under
+    caption: Callable[[Any], str] = lambda found: ""
     asking: Callable[..., Mapping[str, Any]] = lambda: {}
     without: tuple[str, ...] = ()
     modes: tuple[Question, ...] = ()

@@ -20,7 +20,7 @@ from gradedeval.kernel.rankings.batch import GradeCounts
 from gradedeval.kernel.rankings.judgments import JudgmentColumns, judgments_of_codes, note_of_repeats, read_judgments
 from gradedeval.kernel.trec.blocks import format_of
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, WholeFile, decode, encode
-from gradedeval.kernel.trec.stream import Source, Stream, is_file
+from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, is_file
 
 if TYPE_CHECKING:
     from gradedeval.kernel.rankings.other_qrels import Strata, Subtopics
@@ -36,10 +36,6 @@ class Reading:
     part: tuple[str, ...] = ()
     format: str | None = None
     labels: Mapping[bytes, float] | None = None
-
-
-IR_DATASETS = "ir_datasets:"
-"""What a name of qrels begins with that the package ir_datasets holds."""
 
 
 class Qrels:
@@ -94,9 +90,9 @@ class Qrels:
         reading = Reading(duplicates, lenient, part, read_format(format, "qrels"), words.of if words else None)
         self._start(Source(source).place if is_file(source) else "qrels", reading)
         if isinstance(source, str) and source.startswith(IR_DATASETS) and not os.path.exists(source):
-            from gradedeval.kernel.trec.documents import ir_datasets_qrels
+            from gradedeval.kernel.trec.documents import ir_datasets_rows
 
-            self.format, source = source, ir_datasets_qrels(source)
+            self.format, source = source, ir_datasets_rows(source, "qrels")
         with allowed_growth(max_growth):
             read = self._of_named(source, reading, jobs) if is_file(source) else source
         if not isinstance(read, JudgmentColumns):

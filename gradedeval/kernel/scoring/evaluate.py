@@ -214,7 +214,7 @@ def evaluate_runs(
     by_topic    whether scores of topics are wanted; otherwise there are summaries alone
     workers     processes that share the runs, or a large one; their progress is that of runs, or of one run's parts
     """
-    workers = workers or Workers()
+    workers, by_topic = workers or Workers(), by_topic or options.slices is not None
     scorer, listed = scorer_of(runs, qrels, measures, options, workers), list(runs.items())
     done: dict[int, RunResult] = {}
     score = score_in_turn

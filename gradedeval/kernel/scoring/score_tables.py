@@ -57,8 +57,9 @@ def render_scores(
     view: View = PAGE,
 ) -> str:
     """The scores as text; `digits`, `view` and what it raises as in `formats.render`, `signed` how tables for people
-    are, the rest as in `document`."""
-    make = partial(document, scores, by_topic=by_topic, cwl=cwl, style=style or PLAIN, digits=digits)
+    are, the rest as in `document`. Topics have their texts."""
+
+    make = partial(scores.tables, by_topic=by_topic, cwl=cwl, style=style or PLAIN, digits=digits)
     return formats.render(make, form, digits, SIGNATURES[signed], view)
 
 
@@ -82,14 +83,15 @@ def document(
     elif cwl:
         table = _quantities(scores, layout, by_topic)
     elif layout == "long":
-        rows = list(_rows(scores, by_topic))
+        rows = list(_rows(scores, by_topic, sliced=True))
         return Document([_long(scores, rows)], scores.signature, row_signatures=row_signatures(scores, rows))
     else:
         wide = by_topic or scores.is_multi_run
         table = _wide(scores, by_topic, style, digits) if wide else _tall(scores, style.percent)
     signed = _quantity_signatures(scores, by_topic) if cwl and layout == "long" else []
     legend = _legend(scores, style) if layout == "wide" else ()
-    around = Document([table], caption=style.caption, label=style.label, legend=legend)
+    tables = [table, *(_sliced(scores, column, style.percent) for column in scores.by_slice if layout == "wide")]
+    around = Document(tables, caption=style.caption, label=style.label, legend=legend)
     signature = f"{scores.signature} | {PERCENT}" if style.percent and layout == "wide" else scores.signature
     return replace(around, signature=signature, row_signatures=signed)
 
@@ -108,11 +110,12 @@ def _column(scores: Scores, name: str, percent: bool = False) -> Column:
     return Column(name, "score", max(digits - 2, 0) if percent else digits)
 
 
-def _rows(scores: Scores, by_topic: bool, percent: bool = False) -> Iterator[Row]:
-    """The rows of the tidy table; counts are whole numbers. Of shares percent, where that is wanted."""
+def _rows(scores: Scores, by_topic: bool, percent: bool = False, sliced: bool = False) -> Iterator[Row]:
+    """The rows of the tidy table, with those of slices where wanted; counts are whole numbers. Of shares percent, where
+    that is wanted."""
     counts = {measure.label for measure in scores.measures if measure.definition.summary == "total"}
     shares = {measure.label for measure in scores.measures if percent and is_share(measure)}
-    for row in scores.rows(by_topic):
+    for row in scores.rows(by_topic, sliced):
         if row.measure in shares:
             values = {name: getattr(row, name) for name in ("score", *PARTS)}
             row = row._replace(**{name: value * 100 for name, value in values.items() if value is not None})
@@ -181,10 +184,16 @@ def _trec(scores: Scores, by_topic: bool) -> Table:
         if scores.is_multi_run and run != before:
             lines.append(("runid", ALL, run))
         before = run
-        for name, row in by_measure.items():
-            values = {name: row.score} | {f"{name}.{part}": getattr(row, part) for part in parts}
-            lines += [(name, topic, value) for name, value in values.items() if value is not None]
+        lines += [line for row in by_measure.values() for line in _trec_lines(row, topic, parts)]
+        if not by_topic or topic == ALL:
+            own = (row for row in _rows(scores, False, sliced=True) if row.slice is not None and row.run == run)
+            lines += [line for row in own for line in _trec_lines(row, str(row.slice), parts)]
     return Table([Column("measure"), Column("topic"), _column(scores, "value")], lines)
+
+
+def _trec_lines(row: Row, topic: str, parts: Sequence[str]) -> list[tuple[str, str, Any]]:
+    values = {row.measure: row.score} | {f"{row.measure}.{part}": getattr(row, part) for part in parts}
+    return [(name, topic, value) for name, value in values.items() if value is not None]
 
 
 def _parts(scores: Scores) -> list[str]:
@@ -283,6 +292,26 @@ def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> T
     ]
     table = Table([*map(_key, keys), *numbers], rows, pipeline=True, together=1 + len(parts))
     return replace(table, marks=_marks(scores, table, style, digits)) if style is not PLAIN and not by_topic else table
+
+
+def _sliced(scores: Scores, column: str, percent: bool) -> Table:
+    """The summaries of the slices of one column: a row for each slice and run."""
+    parts, several = _parts(scores), scores.is_multi_run
+    rows: list[list[Any]] = []
+    for label, part in scores.by_slice[column].items():
+        by_place = _by_place(part, by_topic=False, percent=percent)
+        for run in part.runs:
+            by_measure = by_place[run.run, ALL, True]
+            values = [_values(by_measure[name], parts) for name in scores.labels]
+            key = [label, *([run.run] if several else []), run.most(len(scores.measures))]
+            rows.append([*key, *(value for of_measure in values for value in of_measure)])
+    numbers = [
+        _column(scores, name, percent and is_share(measure))
+        for measure in scores.measures
+        for name in (measure.label, *parts)
+    ]
+    keys = [Column(column), *([Column("run")] if several else []), Column("topics", "count")]
+    return Table([*keys, *numbers], rows, pipeline=True, together=1 + len(parts))
 
 
 def _marks(scores: Scores, table: Table, style: Style, digits: int | None) -> dict[tuple[int, int], Mark]:

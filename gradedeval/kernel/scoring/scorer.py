@@ -16,7 +16,7 @@ from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, Sample, t
 from gradedeval.kernel.measures.parse import each_once
 from gradedeval.kernel.measures.table import MEASURES, gain_table, run_measure, scores_of
 from gradedeval.kernel.options import PRESETS, Options
-from gradedeval.kernel.options.definition import Costs, Fill
+from gradedeval.kernel.options.definition import Costs, Fill, unmatched_notes
 from gradedeval.kernel.parallel import workers
 from gradedeval.kernel.parallel.workers import Limits
 from gradedeval.kernel.rankings.batch import Batch, condensed, count_unjudged
@@ -404,6 +404,10 @@ class Scorer:
     def notes(self) -> list[str]:
         """What was assumed for all runs."""
         notes = list(self.qrels._notes_for(self.options))
+        if self.options.queries or self.options.slices:
+            chosen = self.options.topics_from
+            topics = [decode(topic) for topic in self.qrels.topics if chosen is None or topic in chosen]
+            notes += unmatched_notes(self.options.queries, self.options.slices, topics)
         if self.grades.top <= 0:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(what, f"use {flag.top_grade} to set the top grade", kind="no-positive-grade"))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from gradedeval.arrays import Floats, merge_close
-from gradedeval.errors import InputError, flag, public
+from gradedeval.errors import InputError, flag, plural, public
+from gradedeval.kernel.formats import QUERY
 from gradedeval.kernel.formats.frames import InNotebook
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.notation import Value
@@ -124,7 +125,7 @@ INTERVAL = ("se", "low", "high")
 
 class Row(NamedTuple):
     """A line of the tidy table: blank parts are None; a summary has the topic `all`, a standard error, the ends of its
-    interval or its bounds, and counts its `topics`."""
+    interval or its bounds, and counts its `topics`; that of a slice says which, as in `intent=head`."""
 
     run: str
     topic: str
@@ -137,6 +138,7 @@ class Row(NamedTuple):
     unjudged: float | None = None
     beyond: float | None = None
     topics: int | None = None
+    slice: str | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -167,18 +169,50 @@ class Scores(InNotebook):
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
         return f"<Scores of {runs}: {', '.join(self.labels)}; {self.signature}>"
 
-    def document(self, layout: Layout) -> Document:
-        """The scores as a table."""
+    def document(self, layout: Layout, **how: Any) -> Document:
+        """The scores as a table, as the keywords of `score_tables.document` say."""
         tables: Any = import_module("gradedeval.kernel.scoring.score_tables")  # which imports this module
-        return cast("Document", tables.document(self, layout))
+        return cast("Document", tables.document(self, layout, **how))
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        return self.options.texts
 
     @public
-    def rows(self, by_topic: bool = True) -> Iterator[Row]:
-        """The tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary."""
-        for run in self.runs:
+    def rows(self, by_topic: bool = True, sliced: bool = False) -> Iterator[Row]:
+        """The tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary, and where
+        wanted that of each slice."""
+        for number, run in enumerate(self.runs):
             for column, measure in enumerate(self.measures):
                 name, values = measure.label, self.column(run, column, by_topic).values()
                 yield from (Row(run.run, topic, name, *rest) for topic, *rest in zip(*values, strict=True))
+            for name, part in self._slices if sliced else ():
+                of_run = replace(part, runs=[part.runs[number]])
+                yield from (row._replace(slice=name) for row in of_run.rows(by_topic=False))
+
+    @cached_property
+    def by_slice(self) -> dict[str, dict[str, Scores]]:
+        """column -> label -> the same scores on the topics that have the label; empty where there are no slices."""
+        of = {} if self.options.slices is None else self.options.slices.of
+        return {
+            column: {label: self._of_topics(column, label, topics) for label, topics in _by_label(labels).items()}
+            for column, labels in of.items()
+        }
+
+    @property
+    def _slices(self) -> list[tuple[str, Scores]]:
+        """The scores of each slice, by its name."""
+        return [(f"{column}={label}", part) for column, parts in self.by_slice.items() for label, part in parts.items()]
+
+    def _of_topics(self, column: str, label: str, topics: set[str]) -> Scores:
+        runs = [
+            replace(run, included=run.included & np.array([[topic in topics] for topic in run.topics], dtype=bool))
+            for run in self.runs
+        ]
+        count = max((run.most(len(self.measures)) for run in runs), default=0)
+        what = f"slice {column}={label} of {count} {plural(count, 'topic')}"
+        options = replace(self.options, slices=None)
+        return replace(self, runs=runs, options=options, transformations=(*self.transformations, what))
 
     @public
     def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
@@ -250,7 +284,14 @@ class Scores(InNotebook):
     @property
     def columns(self) -> list[str]:
         """The columns of the tidy table, which depend on the options."""
-        columns = ["run", "topic", "measure", "score", *(INTERVAL if self.options.interval is not None else ())]
+        columns = [
+            "run",
+            "topic",
+            *(["slice"] if self.options.slices is not None else []),
+            "measure",
+            "score",
+            *(INTERVAL if self.options.interval is not None else ()),
+        ]
         columns += BOUNDS if self.options.bounds else ()
         columns += ["residual"] if self.options.wants_residuals else []
         columns += ["unjudged", "beyond"] if self.options.residuals == "split" else []
@@ -258,12 +299,16 @@ class Scores(InNotebook):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The tidy table as a DataFrame: run, topic, measure, score[, se, low, high][, low, high][, residual]
-        [, unjudged, beyond][, topics], signature (of the summaries; None elsewhere)."""
+        """The tidy table as a DataFrame: run, topic[, query][, slice], measure, score[, se, low, high][, low, high]
+        [, residual][, unjudged, beyond][, topics], signature (of the summaries; None elsewhere)."""
         from gradedeval.kernel.formats.frames import to_frame  # few evaluations come here
 
-        rows = list(self.rows())
+        rows = list(self.rows(sliced=True))
         columns = {name: [getattr(row, name) for row in rows] for name in self.columns}
+        if self.texts:
+            at = list(columns).index("topic") + 1
+            texts = {QUERY: [self.texts.get(row.topic) if row.topics is None else None for row in rows]}
+            columns = dict([*list(columns.items())[:at], *texts.items(), *list(columns.items())[at:]])
         return to_frame({**columns, "signature": row_signatures(self, rows)})
 
     @property
@@ -388,7 +433,17 @@ class Scores(InNotebook):
 
 def row_signatures(scores: Scores, rows: Iterable[Row]) -> list[str | None]:
     """What the summaries among these rows depend on; None for the rows of topics."""
-    return [None if row.topics is None else scores.signatures[row.run, row.measure] for row in rows]
+    known = scores.signatures
+    return [None if row.topics is None or row.slice is not None else known[row.run, row.measure] for row in rows]
+
+
+def _by_label(labels: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
+    """label -> its topics, in the order of first topics."""
+    found: dict[str, set[str]] = {}
+    for topic, own in labels.items():
+        for label in own:
+            found.setdefault(label, set()).add(topic)
+    return found
 
 
 def _blanked(values: Floats) -> list[float | None]:

@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from gradedeval.errors import InputError, ProblemList
 from gradedeval.kernel.trec.decompression import check_growth
@@ -257,10 +257,10 @@ def dataset_hint(name: str) -> str:
     return f"did you mean ir_datasets:{full}?" if full else ""
 
 
-def ir_datasets_qrels(place: str) -> TableColumns:
-    """The judgments of `ir_datasets:NAME`.
+def ir_datasets_rows(place: str, what: Literal["qrels", "queries"]) -> TableColumns:
+    """The judgments of `ir_datasets:NAME`, or its queries.
 
-    Raises InputError where the package is missing, and with the package's own message where it has no such qrels or
+    Raises InputError where the package is missing, and with the package's own message where it has none of them or
     cannot download them.
     """
     short = place.partition(":")[2]
@@ -274,13 +274,13 @@ def ir_datasets_qrels(place: str) -> TableColumns:
     disabled = logging.root.manager.disable
     try:
         logging.disable(logging.WARNING)  # it says at length what the error says as well
-        rows = list(ir_datasets.load(short).qrels_iter())
+        rows = list(getattr(ir_datasets.load(short), f"{what}_iter")())
     except KeyError:
         hint = dataset_hint(short) or "see https://ir-datasets.com for the names"
         raise InputError(place, "unknown to ir_datasets", hint) from None
     except Exception as error:  # of the network, of files, of what is to be downloaded by hand
-        what = str(error.args[0] if error.args else type(error).__name__).strip().partition("\n")[0]
-        raise InputError(place, f"ir_datasets says: {what}", "try it with the package, or give a file") from None
+        said = str(error.args[0] if error.args else type(error).__name__).strip().partition("\n")[0]
+        raise InputError(place, f"ir_datasets says: {said}", "try it with the package, or give a file") from None
     finally:
         logging.disable(disabled)
     names = rows[0]._fields if rows else ()

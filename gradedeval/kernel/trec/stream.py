@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 Identity = tuple[int, int] | str
 
+IR_DATASETS = "ir_datasets:"
+"""What a name of qrels or queries begins with that the package ir_datasets holds."""
+
 _SAME = {"az": "abfs"}
 """Protocols of one storage that has two names."""
 

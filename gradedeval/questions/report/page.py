@@ -284,7 +284,7 @@ MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
     text=str,
     page=True,
     options="scoring",
-    besides=("unseen",),
+    besides=("unseen", "queries", "slices"),
     own_measures=True,
 )
 @shares_work
@@ -387,6 +387,7 @@ def _context(found: Findings, command: str) -> dict[str, Any]:
         **{made.__name__: made for made in (judged_by_run, unjudged_by_run, alone_by_run, grades_by_topic)},
         "sortable": sortable,
         "legend": legend(found),
+        "slices": views.slice_tables(found),
         "mapped": mapped,
         "many": len(mapped) > NAMED_IN_MAP,
         "heat_maps": [views.heat_map(found, column, mapped) for column in columns],
@@ -397,6 +398,7 @@ def _context(found: Findings, command: str) -> dict[str, Any]:
             "measures": [on_page(measure.label) for measure in found.measures],
             "runs": list(map(on_page, found.runs)),
             "topics": list(map(on_page, matrix.topics)),
+            "texts": [on_page(found.texts.get(topic, "")) for topic in matrix.topics] if found.texts else [],
             "show": found.settings.show,
             "grades": grade_classes(found),
             "mapped": mapped,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradedeval import kernel
-from gradedeval.analysis import flips, ranked_runs, score_matrix
+from gradedeval.analysis import flips, ranked_runs, score_matrix, slices
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, heard_by, plural, visible
@@ -73,13 +73,16 @@ class ReportSettings:
 @dataclass(frozen=True, eq=False, repr=False)
 class Compared:
     """Each run beside the baseline, by each measure: rows, the same as a table for people, what they are made by, and
-    the pairs whose order some judgments are known to reverse; empty where nothing is compared."""
+    the pairs whose order some judgments are known to reverse; tables of the slices, and how these were tested. Empty
+    where nothing is compared."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     table: Table | None = None
     settings: str = ""
     notes: list[str] = field(default_factory=list)
     reversible: frozenset[Pair] = frozenset()
+    slices: list[Table] = field(default_factory=list)
+    slice_words: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,6 +119,11 @@ class Findings:
     @property
     def runs(self) -> list[str]:
         return self.matrix.runs
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The texts of topics, where they are known."""
+        return self.scores.texts
 
 
 def find(
@@ -175,9 +183,11 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: 
             raise
         return Compared(notes=[f"nothing is compared: {error.at_prompt}"])
     frame = comparison.frame
-    table = next(block for block in comparison.document("wide").blocks if isinstance(block, Table))
-    settings = comparison.aside.replace("\n", " | ")
-    return Compared(frame_rows(frame), table, settings, notes, reversible_pairs(frame, matrix, reread))
+    table, *more = (block for block in comparison.document("wide").blocks if isinstance(block, Table))
+    settings, sliced = comparison.aside.replace("\n", " | "), comparison.slices
+    words = "" if sliced is None else " | ".join(slices.words(sliced, test))
+    reversible = reversible_pairs(frame, matrix, reread)
+    return Compared(frame_rows(frame), table, settings, notes, reversible, [] if sliced is None else more, words)
 
 
 # Text from files on its way into HTML: nothing of it becomes markup, a script or an invisible character.
@@ -386,8 +396,24 @@ def topic_rows(found: Findings, column: int, pair: tuple[int, int | None]) -> li
         shown = dict(zip(("a", "a_residual", "b", "b_residual"), _exact(values[:4]), strict=False))
         if other is not None:
             shown["difference"] = "" if math.isnan(values[4]) else SIGNED.cells([float(values[4])])[0]
-        rows.append({"topic": topic, **shown, **dict(zip(ACROSS, _exact(across.get(topic, blank)), strict=True))})
+        shown |= {"topic": topic, "text": found.texts.get(topic, "")}
+        rows.append(shown | dict(zip(ACROSS, _exact(across.get(topic, blank)), strict=True)))
     return rows
+
+
+def slice_tables(found: Findings) -> list[tuple[str, Table]]:
+    """Each column of labels with the scores of all runs on the topics of each label."""
+    tables = []
+    for column, parts in found.scores.by_slice.items():
+        rows = []
+        for label, part in parts.items():
+            means = part.means_by_run
+            for run in part.runs:
+                rows.append([label, run.run, run.most(len(found.measures)), *means[run.run].values()])
+        columns = [Column(column), Column("run"), Column("topics", "count")]
+        columns += [Column(measure.label, "score") for measure in found.measures]
+        tables.append((column, Table(columns, rows)))
+    return tables
 
 
 def _exact(values: Sequence[float]) -> list[str]:

@@ -58,7 +58,8 @@
   const selects = { measure: byId("measure"), topic: byId("topic"), a: byId("a"), b: byId("b") };
   const fill = (select, names) => select && select.append(...names.map((name, index) => make("option", { value: index }, name)));
   fill(selects.measure, data.measures);
-  fill(selects.topic, data.topics);
+  const short = (text) => text.length > 40 ? text.slice(0, 39).trimEnd() + "…" : text;
+  fill(selects.topic, data.topics.map((topic, index) => data.texts[index] ? `${topic}: ${short(data.texts[index])}` : topic));
   fill(selects.a, data.runs);
   fill(selects.b, data.runs);
   const names = { measure: data.measures, topic: data.topics, a: data.runs, b: data.runs };
@@ -250,7 +251,9 @@
 
   function showRankings() {
     const found = json(`r${view.topic}`), place = byId("view");
-    const head = make("h3", {}, "Topic ", make("bdi", {}, data.topics[view.topic]));
+    const text = data.texts[view.topic];
+    const head = make("h3", {}, "Topic ", make("bdi", {}, data.topics[view.topic]),
+      text ? make("small", { class: "query" }, make("bdi", {}, text)) : null);
     if (!found) {
       place.replaceChildren(head, make("p", {}, "The rankings of this topic are not on this page."));
       byId("said").textContent = place.textContent;

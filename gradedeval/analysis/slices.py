@@ -1,0 +1,154 @@
+"""Comparisons by slice: the topics of each label, and whether a difference depends on the label.
+
+Of slices that are few or small the mean is shown, and nothing is tested.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gradedeval.analysis import score_matrix, significance
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
+from gradedeval.errors import plural, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from gradedeval.analysis.score_matrix import Matrix, Paired
+    from gradedeval.analysis.significance import TestSettings
+
+LEAST = 5
+"""The topics that a slice needs for a test."""
+BETWEEN = "between slices: labels permuted over topics"
+
+
+def columns_of(matrix: Matrix) -> dict[str, dict[str, Bools]]:
+    """column -> label -> which topics have it, in the order of the labels' first topics; empty where there are no
+    slices."""
+    if matrix.slices is None:
+        return {}
+    return {column: _members(matrix.topics, labels) for column, labels in matrix.slices.of.items()}
+
+
+def _members(topics: Sequence[str], labels: Mapping[str, Sequence[str]]) -> dict[str, Bools]:
+    names = dict.fromkeys(label for of_topic in labels.values() for label in of_topic)
+    return {name: np.array([name in labels.get(topic, ()) for topic in topics], dtype=bool) for name in names}
+
+
+def of_topics(matrix: Matrix, kept: Bools) -> Matrix:
+    """The scores on some topics."""
+    topics = [topic for topic, keep in zip(matrix.topics, kept.tolist(), strict=True) if keep]
+    return replace(matrix, topics=topics, **{name: getattr(matrix, name)[:, kept] for name in score_matrix.ARRAYS})
+
+
+def between(differences: Floats, members: Sequence[Bools], draws: int, seed: int) -> Floats | None:
+    """Whether the mean difference depends on the label: p of each pair, by permutations of the labels over the topics.
+
+    differences  pairs × topics
+    members      for each label, which topics have it
+
+    The statistic is the variance between the means of labels, weighted by their topics. Topics without a label, and
+    labels of fewer than `LEAST` topics, are left out. None where fewer than two labels are left, or a topic has two.
+    """
+    groups = np.array([one for one in members if one.sum() >= LEAST])
+    if len(groups) < 2 or (groups.sum(0) > 1).any():
+        return None
+    kept = groups.any(0)
+    labelled = differences[:, kept] - differences[:, kept].mean(1, keepdims=True)
+    label, sizes = groups[:, kept].argmax(0), groups.sum(1)
+    observed = _spread(labelled, label[None], sizes)[0]
+    rng, beyond, done = np.random.default_rng(seed), np.zeros(len(differences)), 0
+    tolerance = TOLERANCE * (1 + observed)
+    while done < draws:
+        several = min(256, draws - done)
+        drawn = rng.permuted(np.broadcast_to(label, (several, len(label))), axis=1)
+        beyond += (_spread(labelled, drawn, sizes) >= observed - tolerance).sum(0)
+        done += several
+    return np.asarray((beyond + 1) / (draws + 1))
+
+
+def _spread(differences: Floats, labels: Floats, sizes: Floats) -> Floats:
+    """draws × pairs: the squared sums of each label over its topics, summed.
+
+    differences  pairs × topics, whose mean is 0
+    labels       draws × topics
+    """
+    spread = np.zeros((len(labels), len(differences)))
+    for number, size in enumerate(sizes):
+        spread += ((labels == number) @ differences.T) ** 2 / size
+    return spread
+
+
+def p_between(
+    paired: Paired, matrix: Matrix, members: Sequence[Bools], first: Ints, second: Ints, settings: TestSettings
+) -> Floats | float:
+    """p of each pair, that its difference depends on the label; nan where that is not tested."""
+    at = np.isin(np.array(matrix.topics, dtype=object), np.array(paired.topics, dtype=object))
+    differences = score_matrix.topic_differences(paired.values, first, second)
+    found = between(differences, [one[at] for one in members], settings.draws, settings.seed)
+    return np.nan if found is None else found
+
+
+# Families of tests: p over slices × pairs, and between slices over columns × pairs.
+
+
+def corrected(frame: pd.DataFrame, settings: TestSettings) -> pd.DataFrame:
+    """The rows of one measure, p corrected over slices × pairs, and p_between over columns × pairs.
+
+    Tests of all pairs together correct for these: their p is multiplied by the number of slices.
+    """
+    correction = settings.correction_applied
+    if "p" in frame:
+        tested = frame["p"].notna().to_numpy()
+        p = frame["p"].to_numpy(dtype=float)[tested]
+        several = frame["slice"][tested].nunique()
+        together = settings.test in significance.NOT_BY_PAIR
+        of_slices = np.minimum(p * several, 1) if together else significance.correct_p_values(p, correction)
+        frame.loc[tested, "p_corrected"] = of_slices
+    of_pair = ["column", "run", "baseline"]
+    once = (~frame.duplicated(of_pair) & frame["p_between"].notna()).to_numpy()
+    whole = np.full(len(frame), np.nan)
+    whole[once] = significance.correct_p_values(frame["p_between"].to_numpy(dtype=float)[once], correction)
+    frame = frame.assign(p_between_corrected=whole)
+    return frame.assign(
+        p_between_corrected=frame.groupby(of_pair, sort=False)["p_between_corrected"].transform("first")
+    )
+
+
+def title(frame: pd.DataFrame, settings: TestSettings) -> str:
+    """What the column of p of slices is called."""
+    if settings.test in significance.NOT_BY_PAIR:
+        return "p (× slices)"
+    several = len(frame) > frame["measure"].nunique()
+    return f"p ({settings.correction_applied})" if several and settings.correction_applied != "none" else "p"
+
+
+def words(frame: pd.DataFrame, settings: TestSettings) -> list[str]:
+    """How slices were tested, and which of them were not."""
+    few = frame[frame["topics"] < LEAST].drop_duplicates("slice")["slice"].tolist()
+    tested = frame["slice"].nunique() - len(few)
+    said = []
+    if tested and settings.test in significance.NOT_BY_PAIR:
+        said.append(f"slices: p times {tested}, the number of slices")
+    elif tested and settings.test != "bayes":
+        said.append(f"slices{_over(frame, tested, 'slice', settings)}")
+    is_between = frame["p_between"].notna()
+    if is_between.any():
+        columns = frame[is_between]["column"].nunique()
+        over = _over(frame, columns, "column", settings).replace(":", ",", 1)
+        said.append(f"{BETWEEN}, {settings.draws} draws, seed {settings.seed}{over}")
+    if few:
+        said.append(f"{shorten(few)}: fewer than {LEAST} topics, not tested")
+    return [" | ".join(part for part in said if part != "slices")] if said else []
+
+
+def _over(frame: pd.DataFrame, count: int, noun: str, settings: TestSettings) -> str:
+    """The family that p is corrected over; nothing where there is one test of each measure, or no correction."""
+    pairs = len(frame.drop_duplicates(["run", "baseline"]))
+    if settings.correction_applied == "none" or count * pairs == 1:
+        return ""
+    over = f"{count} {plural(count, noun)} × {pairs} {plural(pairs, 'pair')} of each measure"
+    return f": {settings.correction_applied} over {over}"

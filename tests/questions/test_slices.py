@@ -1,0 +1,238 @@
+"""Slices of topics: evaluations, comparisons, checks, changes and pictures by label, against plain loops."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import gradedeval
+from gradedeval.analysis.slices import between
+from gradedeval.arrays import Floats
+from support.commands import Command
+from support.paths import ROOT
+
+SAMPLES = ROOT / "qrels_samples"
+RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural")]
+QRELS, QUERIES = str(SAMPLES / "rivers.qrels"), str(SAMPLES / "rivers-queries.tsv")
+SLICED = ("--queries", QUERIES, "--slices", "intent,language")
+
+
+def topics_of(column: str) -> dict[str, set[str]]:
+    """label -> topics, read in another way."""
+    found: dict[str, set[str]] = {}
+    for row in csv.DictReader(Path(QUERIES).read_text().splitlines(), delimiter="\t"):
+        for label in row[column].split("|"):
+            found.setdefault(label, set()).add(row["topic"])
+    return found
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_the_mean_of_a_slice_is_that_of_its_topics(cli: Command) -> None:
+    printed = cli(*RUNS, QRELS, "-m", "ndcg@10 ap", "-q", "-f", "csv", *SLICED)
+    assert printed.code == 0, printed.messages
+    found = rows(printed.text)
+    of_topics = [row for row in found if row["topic"] != "all"]
+    assert all(row["query"] and not row["slice"] for row in of_topics)
+    sliced = {(row["run"], row["measure"], row["slice"]): float(row["score"]) for row in found if row["slice"]}
+    assert len(sliced) == 3 * 2 * 4
+    for (run, measure, name), mean in sliced.items():
+        column, _, label = name.partition("=")
+        own = [float(row["score"]) for row in of_topics if (row["run"], row["measure"]) == (run, measure)
+               and row["topic"] in topics_of(column)[label]]  # fmt: skip
+        assert mean == pytest.approx(float(np.mean(own)), abs=1e-14)
+
+
+def test_saved_scores_leave_the_means_of_slices_out(cli: Command, tmp_path: Path) -> None:
+    cli(*RUNS, QRELS, "-m", "ndcg@10", "-q", "-o", str(tmp_path / "plain.csv"))
+    cli(*RUNS, QRELS, "-m", "ndcg@10", "-q", "-o", str(tmp_path / "sliced.csv"), *SLICED)
+    compared = [cli("compare", "--from-scores", str(tmp_path / f"{name}.csv"), "-f", "csv").text
+                for name in ("plain", "sliced")]  # fmt: skip
+    assert compared[0].replace("plain.csv", "sliced.csv") == compared[1]
+    again = cli("compare", "--from-scores", str(tmp_path / "plain.csv"), "-f", "csv", *SLICED)
+    assert {row["slice"] for row in rows(again.text)} == {"", *SLICES}
+
+
+SLICES = ("intent=fact", "intent=survey", "language=en", "language=de")
+
+
+def test_python_has_the_scores_of_a_slice() -> None:
+    scores = gradedeval.evaluate(RUNS, QRELS, "ndcg@10", queries=QUERIES, slices=["intent"], interval=True)
+    part = scores.by_slice["intent"]["fact"]
+    chosen = gradedeval.evaluate(RUNS, QRELS, "ndcg@10", topics_from=sorted(topics_of("intent")["fact"]), interval=True)
+    assert part.means_by_run == chosen.means_by_run
+    assert (part.intervals == chosen.intervals).all()
+    assert "slice intent=fact of 20 topics" in part.signature
+    assert set(scores.frame["slice"].dropna()) == {"intent=fact", "intent=survey"}
+    assert scores.frame["query"].notna().sum() == 150
+
+
+def test_differences_by_slice_are_corrected_over_slices_and_pairs() -> None:
+    found = gradedeval.compare(RUNS, QRELS, "ndcg@10", queries=QUERIES, slices="intent,language", test="t")
+    assert found.slices is not None
+    frame = found.slices
+    scores = gradedeval.evaluate(RUNS, QRELS, "ndcg@10")
+    by_run = {run.run: scores.by_topic("ndcg@10", run.run) for run in scores.runs}
+    expected = {}
+    for column, run in product(("intent", "language"), list(by_run)[1:]):
+        for label, topics in topics_of(column).items():
+            pair = [[of_run[topic] for topic in sorted(topics)] for of_run in (by_run[run], by_run["rivers-bm25.run"])]
+            expected[f"{column}={label}", run] = float(stats.ttest_rel(*pair).pvalue)
+    order = sorted(expected, key=expected.__getitem__)
+    holm, largest = {}, 0.0
+    for number, key in enumerate(order):
+        largest = max(largest, min(1.0, expected[key] * (len(order) - number)))
+        holm[key] = largest
+    for row in frame.to_dict("records"):
+        key = row["slice"], row["run"]
+        assert row["p"] == pytest.approx(expected[key], rel=1e-9)
+        assert row["p_corrected"] == pytest.approx(holm[key], rel=1e-9)
+    assert frame["p_between"].notna().tolist() == (frame["column"] == "intent").tolist()  # topics have two languages
+
+
+def plain_p(differences: Floats, label: list[int], draws: int, seed: int) -> float:
+    """The permutation test as a loop."""
+    groups = sorted(set(label))
+
+    def spread(labels: list[int]) -> float:
+        means = [np.mean([d for d, own in zip(differences, labels, strict=True) if own == group]) for group in groups]
+        return sum(labels.count(group) * (mean - np.mean(differences)) ** 2
+                   for group, mean in zip(groups, means, strict=True))  # fmt: skip
+
+    draw, observed, beyond = np.random.default_rng(seed), spread(label), 0
+    for _ in range(draws):
+        beyond += spread(draw.permutation(label).tolist()) >= observed - 1e-12
+    return (beyond + 1) / (draws + 1)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.4])
+def test_the_test_between_slices_agrees_with_a_loop(shift: float) -> None:
+    draw = np.random.default_rng(4)
+    label = [0] * 9 + [1] * 14 + [2] * 6
+    differences = draw.normal(0, 0.3, len(label)) + shift * np.array(label)
+    members = [np.array(label) == group for group in range(3)]
+    (found,) = between(differences[None], members, 4000, 1)  # type: ignore[misc]
+    assert found == pytest.approx(plain_p(differences, label, 2000, 2), abs=0.025)
+
+
+def test_the_test_between_slices_keeps_its_level() -> None:
+    draw = np.random.default_rng(7)
+    label = np.repeat([0, 1], [12, 30])
+    differences = draw.standard_t(4, (400, 42))
+    found = between(differences, [label == 0, label == 1], 500, 3)
+    assert found is not None
+    assert 0.02 < float((found <= 0.05).mean()) < 0.09
+
+
+def test_small_slices_and_topics_with_two_labels_are_not_tested() -> None:
+    differences = np.ones((1, 12))
+    few = np.arange(12) < 4
+    assert between(differences, [few, ~few], 10, 0) is None
+    assert between(differences, [np.arange(12) < 7, np.arange(12) > 4], 10, 0) is None
+    labels = {"kind": {str(topic): "few" if topic < 304 else "many" for topic in range(301, 351)}}
+    found = gradedeval.compare(RUNS[:2], QRELS, "ndcg@10", slices=labels)
+    assert found.slices is not None
+    assert found.slices["p"].isna().tolist() == [True, False]
+    assert "kind=few: fewer than 5 topics, not tested" in found.aside
+
+
+@pytest.mark.parametrize("test", ["anova", "tukey-hsd", "bayes", "wilcoxon", "bootstrap"])
+def test_all_tests_take_slices(test: str, cli: Command) -> None:
+    found = cli("compare", *RUNS, QRELS, "-m", "ndcg@10", "--test", test, "--draws", "500", *SLICED)
+    assert found.code == 0, found.messages
+    assert "intent" in found.text
+
+
+def test_a_check_bounds_slices(cli: Command, tmp_path: Path) -> None:
+    words = (
+        "check",
+        RUNS[0],
+        QRELS,
+        *SLICED,
+        "--min",
+        "intent=fact: ndcg@10=0.3",
+        "--min",
+        "intent=survey: ndcg@10=0.3",
+    )
+    found = cli(*words)
+    assert found.code == 1
+    assert "ok    rivers-bm25.run: intent=fact: ndcg@10 0.3159 is at least 0.3" in found.text
+    assert "FAIL  rivers-bm25.run: intent=survey: ndcg@10 0.2464 is below 0.3" in found.text
+    config = tmp_path / "g.toml"
+    config.write_text('[slices]\nfile = "intent"\n[slices.intent.fact]\nmin = { "ndcg@10" = 0.9 }\n')
+    failed = cli("check", RUNS[0], QRELS, "--queries", QUERIES, "--config", str(config), "-f", "json")
+    (bound,) = json.loads(failed.text)["bounds"]
+    assert (failed.code, bound["slice"], bound["topics"], bound["passed"]) == (1, "intent=fact", 20, False)
+    assert bound["worst"][0]["query"]
+    unknown = cli("check", RUNS[0], QRELS, *SLICED, "--min", "intent=fcat: ndcg@10=0.3")
+    assert unknown.code == 2
+    assert "no slice 'intent=fcat'; did you mean 'intent=fact'?" in unknown.messages[-1]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[slices.intent]\nfact = 3\n", ":2: bounds of a slice stand in a table of their own"),
+        ('[slices.intent.fact]\nmni = { "ndcg@10" = 0.9 }\n', ":2: unknown bound 'mni'; did you mean 'min'?"),
+    ],
+)
+def test_a_file_of_settings_says_where_a_slice_is_wrong(
+    content: str, message: str, cli: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "g.toml").write_text(content)
+    found = cli("check", RUNS[0], QRELS, *SLICED, "--config", str(tmp_path / "g.toml"))
+    assert found.code == 2
+    assert message in found.messages[-1]
+
+
+def test_texts_stand_beside_topics_wherever_there_are_topics(cli: Command) -> None:
+    text = "dams on the Nile"
+    of_303 = {
+        "eval": (RUNS[0], QRELS, "-q"),
+        "diff": ("diff", *RUNS[:2], QRELS, "-m", "ndcg@10", "--top", "60"),
+        "diff of a topic": ("diff", *RUNS[:2], QRELS, "-m", "ndcg@10", "--topic", "303"),
+        "explain": ("explain", RUNS[0], QRELS, "303", "-m", "ndcg@3"),
+        "to judge": ("pool", *RUNS, QRELS, "--to-judge", "--budget", "9999"),
+    }
+    for name, words in of_303.items():
+        for form in ("csv", "html"):
+            found = cli(*words, "--queries", QUERIES, "-f", form)
+            assert found.code == 0, (name, found.messages)
+            assert text in found.text, (name, form)
+
+
+def test_diff_has_both_means_of_a_slice(cli: Command) -> None:
+    found = cli("diff", *RUNS[:2], QRELS, "-m", "ndcg@10", "--queries", QUERIES, "--slices", "intent")
+    scores = gradedeval.evaluate(RUNS[:2], QRELS, "ndcg@10", queries=QUERIES, slices="intent")
+    means = [scores.by_slice["intent"]["survey"].means_by_run[run.run]["ndcg@10"] for run in scores.runs]
+    (line,) = [line.split() for line in found.text.split("\n") if line.startswith("survey")]
+    assert line[:5] == ["survey", "30", *(f"{mean:.4f}" for mean in means), f"{means[1] - means[0]:+.4f}"]
+
+
+def test_pictures_of_slices(cli: Command, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    target = tmp_path / "r.svg"
+    found = cli("plot", "runs", *RUNS, QRELS, "-m", "ndcg@10", *SLICED, "--slice", "intent", "-o", str(target))
+    assert found.code == 0, found.messages
+    assert target.stat().st_size > 1000
+    wrong = cli("plot", "runs", *RUNS, QRELS, "-m", "ndcg@10", *SLICED, "--slice", "intend", "-o", str(target))
+    assert "no column of labels 'intend'; did you mean 'intent'?" in wrong.messages[-1]
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_a_report_has_texts_and_slices() -> None:
+    pytest.importorskip("jinja2")
+    page = gradedeval.html_report(RUNS, QRELS, "ndcg@10", queries={"303": "dams </script> on the Nile"},
+                                  slices={"303": "a|b", "304": "a"})  # fmt: skip
+    assert '<section id="slices"' in page
+    assert "dams &lt;/script&gt; on the Nile" in page
+    assert "</script> on the Nile" not in page

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.kernel.formats import Column, Document, Kind, Layout, Table
+from gradedeval.errors import visible
+from gradedeval.kernel.formats import Column, Document, Kind, Layout, Table, cut
 from gradedeval.kernel.formats.frames import FrameResult, frame_rows, frame_table
 
 if TYPE_CHECKING:
@@ -120,6 +121,11 @@ def ratio(value: float) -> str:
 def near_best(row: Row) -> str | None:
     """The range of values that are nearly as good as the best."""
     return None if row["low"] is None else f"{row['low']:.6g} to {row['high']:.6g}"
+
+
+def topic_text(text: str, longest: int) -> str:
+    """The text of a topic in a line, cut where it is longer."""
+    return cut(visible(text), longest)
 
 
 GROUP: dict[str, tuple[str, Kind]] = {"group": ("group", "text")}

@@ -5,7 +5,6 @@ from gradedeval.kernel.formats import Kind as Kind
 from gradedeval.kernel.formats import Layout as Layout
 from gradedeval.kernel.formats import Mark as Mark
 from gradedeval.kernel.formats import Table as Table
-from gradedeval.kernel.formats import cut as cut
 from gradedeval.kernel.formats import formats_for as formats_for
 from gradedeval.kernel.formats import in_utf8 as in_utf8
 from gradedeval.kernel.formats import json_text as json_text

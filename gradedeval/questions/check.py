@@ -10,6 +10,7 @@ from xml.sax.saxutils import quoteattr
 
 from gradedeval import analysis, kernel
 from gradedeval.analysis import difference_bounds, flips, score_matrix, significance, slices
+from gradedeval.analysis.tables import topic_text
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.cli.arguments import OF_FILE, check_history, measure_table, run_and_qrels, signing
 from gradedeval.cli.many_runs import scores_with_baseline, tell_assumptions
@@ -24,7 +25,6 @@ from gradedeval.kernel import (
     Setting,
     Table,
     append_lines,
-    cut,
     each_once,
     formats_for,
     parse_measures,
@@ -81,7 +81,7 @@ class Verdict:
     def worst_words(self) -> str:
         """The worst topics in words."""
         form = ("" if self.which in ALONE else "+") + (".0f" if self.counts else ".4f")
-        texts = [f" ({cut(text, LONGEST)})" if text else "" for text in self.texts] or [""] * len(self.worst)
+        texts = [f" ({topic_text(text, LONGEST)})" if text else "" for text in self.texts] or [""] * len(self.worst)
         shown = zip(self.worst, texts, strict=True)
         topics = ", ".join(f"{topic}{text} {value:{form}}" for (topic, value), text in shown)
         return topics and f"{plural(len(self.worst), 'topic')} {self.which}: {topics}"

@@ -9,10 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval.analysis import difference_bounds, flips, pictures, score_matrix
-from gradedeval.analysis.tables import OfScores
+from gradedeval.analysis.tables import OfScores, topic_text
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, plural, public, tell
-from gradedeval.kernel import OptionKwargs, Picture, cut, joined, question, shares_work, to_frame
+from gradedeval.kernel import OptionKwargs, Picture, joined, question, shares_work, to_frame
 from gradedeval.questions.compare import unseen_in
 from gradedeval.questions.shared import against
 
@@ -173,7 +173,7 @@ def texts_of_largest(found: TopicDifferences) -> list[str]:
     own = found.frame[found.frame["measure"] == found.frame["measure"].iloc[0]] if len(found.frame) else found.frame
     names, difference = own["topic"].tolist(), own["difference"].to_numpy(dtype=float)
     shown = sorted(_largest(difference, 0)) if found.texts else []
-    return [f"{names[at]}: {cut(found.texts[names[at]], TEXT)}" for at in shown if names[at] in found.texts]
+    return [f"{names[at]}: {topic_text(found.texts[names[at]], TEXT)}" for at in shown if names[at] in found.texts]
 
 
 def topic_notes(frame: pd.DataFrame, matrix: Matrix | None = None) -> list[str]:

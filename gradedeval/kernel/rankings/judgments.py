@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 from zlib import crc32
 
@@ -198,12 +199,13 @@ def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.
     return topics.names, topic, distinct and surely_distinct(topic[rows], len(divided), hashed[rows])
 
 
-def judgments_of_codes(codes: Mapping[bytes, Mapping[bytes, int]], labels: Floats) -> JudgmentColumns:
-    """The columns of dicts topic -> docno -> code."""
-    buffer, start, length, hashed = text_hashes([docno for documents in codes.values() for docno in documents])
+def judgments_of_codes(codes: Mapping[bytes, Mapping[Any, int]], labels: Floats) -> JudgmentColumns:
+    """The columns of dicts topic -> docno, as bytes or as text, -> code."""
+    buffer, start, length, hashed = text_hashes(list(chain.from_iterable(codes.values())))
     topic = np.repeat(np.arange(len(codes), dtype=np.int32), [len(documents) for documents in codes.values()])
     small = np.min_scalar_type(len(labels))
-    code = np.array([code for documents in codes.values() for code in documents.values()], dtype=small)
+    every = chain.from_iterable(documents.values() for documents in codes.values())
+    code = np.fromiter(every, small, len(length))
     return JudgmentColumns(list(codes), labels, code, Index(buffer, start, length, topic, hashed, len(codes)))
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradedeval.arrays import Floats, Ints
+from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, Note, flag, plural, shorten, shown
 from gradedeval.kernel.rankings.batch import LAST_RANK
 from gradedeval.kernel.rankings.docno_index import Index, TopicCodes, surely_distinct
@@ -40,7 +40,7 @@ from gradedeval.kernel.trec.file_formats import (
     plain,
 )
 from gradedeval.kernel.trec.lines import decimal, decode, encode
-from gradedeval.kernel.trec.tokenizer import PAD, Bytes, Words, gather, hashes, padded, run_starts, tokens
+from gradedeval.kernel.trec.text_columns import Text, numbers_of_arrow, text_of_arrow
 
 VALUES = {"run": "score", "qrels": "grade"}
 """What the third of three columns is."""
@@ -112,8 +112,10 @@ def readable_table(source: Any, what: str, place: str, needed: bool = False) -> 
 def _readable_table(source: Any, what: str, place: str) -> Any:
     if hasattr(source, "iloc") and hasattr(source, "columns"):  # pandas, which takes its time to say what it lacks
         return source
-    if isinstance(source, TableColumns) and not source.columns and what in VALUES:
-        raise no_column([], TOPIC, place)
+    if isinstance(source, TableColumns):
+        if not source.columns and what in VALUES:
+            raise no_column([], TOPIC, place)
+        return source
     for collect in ("collect", "compute"):  # a LazyFrame of polars, a DataFrame of dask
         source = getattr(source, collect)() if callable(getattr(source, collect, None)) else source
     if (names := _column_names(source)) is None:
@@ -356,44 +358,31 @@ def _listed(topics: Iterable[Any], docnos: Iterable[list[Any]], values: list[Any
     return Listed(names, listed, numbers) if np.isfinite(total) or np.isfinite(numbers).all() else None
 
 
-# DataFrames whose text Arrow holds: the bytes of ids as columns, as in a file. No string is made of an id.
-
-
-class Text(NamedTuple):
-    """A column of ids: a buffer, and where in it each begins, and how long it is."""
-
-    buffer: Bytes
-    start: Ints
-    length: Ints
-
-    def stretches(self) -> tuple[list[bytes], Ints]:
-        """The id of each stretch of rows with one id, and how many rows it has."""
-        first = run_starts(gather(self.buffer, self.start, self.length), self.length)
-        begin = self.start[first]
-        return tokens(self.buffer, begin, begin + self.length[first]), np.diff(first, append=len(self.start))
-
-    def hashes(self) -> Words:
-        """rows: the hash of the id."""
-        return hashes(gather(self.buffer, self.start, self.length), self.length)
+# DataFrames and files whose text Arrow holds: the bytes of ids as columns, as in a file of lines. No string is made of
+# an id.
 
 
 def id_columns(source: Any, what: str) -> tuple[Text, Text] | None:
-    """The topics and docnos of a DataFrame whose text Arrow holds; None of any other."""
+    """The topics and docnos of a DataFrame or a file whose text Arrow holds; None of any other."""
     names = getattr(source, "columns", ())  # a Series has none
     if any(find_column(names, known) is None for known in (TOPIC, DOCNO)):
         return None
-    if (topic := _arrow_text(held(source, TOPIC, what))) is None or (
-        docno := _arrow_text(held(source, DOCNO, what))
-    ) is None:
-        return None
-    return topic, docno
+    found = []
+    for known in (TOPIC, DOCNO):
+        values = _in_arrow(source, known, what)
+        text = None if values is None else text_of_arrow(values)
+        if text is None:
+            return None
+        found.append(text)
+    return found[0], found[1]
 
 
 def arrow_judgments(source: Any, what: str) -> JudgmentColumns | None:
-    """The judgments in a DataFrame whose text Arrow holds; None of any other, and where a document comes again."""
+    """The judgments in a DataFrame or a file whose text Arrow holds; None of any other, and where a document comes
+    again."""
     if (ids := id_columns(source, what)) is None or find_grades(source.columns) is None:
         return None
-    grade = numeric_column(held(source, GRADE, what))
+    grade = numeric_column(source, GRADE, what)
     if grade is None or (grade % 1).any():  # fractions may be scores
         return None
     (topic, docno), topics = ids, TopicCodes()
@@ -405,33 +394,27 @@ def arrow_judgments(source: Any, what: str) -> JudgmentColumns | None:
     return JudgmentColumns(topics.names, *coded(grade), index)
 
 
-def _arrow_text(column: Any) -> Text | None:
-    """A column of text in Arrow; None where it is anything else, or a value is missing or empty."""
+def _in_arrow(source: Any, known: tuple[str, ...], what: str) -> Any:
+    """A column as Arrow holds it; None where something else does."""
+    if isinstance(source, TableColumns):
+        return None if source.arrow is None else source.arrow(_name_of(source, known, what))
+    column = held(source, known, what)
     dtype = getattr(column, "dtype", None)
     if getattr(dtype, "storage", "") != "pyarrow" and not hasattr(dtype, "pyarrow_dtype"):
         return None
-    values = column.array.__arrow_array__()
-    values = values.combine_chunks() if hasattr(values, "combine_chunks") else values
-    wide = {"string": np.int32, "large_string": np.int64}.get(str(values.type))
-    if wide is None or not hasattr(values, "buffers") or values.null_count or not len(values):
-        return None
-    _, offsets, data = values.buffers()
-    end = np.frombuffer(offsets, wide)[values.offset : values.offset + len(values) + 1].astype(np.int64)
-    length = np.diff(end)
-    if not length.all():
-        return None
-    size = int(end[-1] - end[0])
-    buffer = padded(size)
-    buffer[PAD : PAD + size] = np.frombuffer(data, np.uint8)[end[0] : end[-1]]
-    return Text(buffer, end[:-1] + (PAD - end[0]), length)
+    return column.array.__arrow_array__()
 
 
-def numeric_column(column: Any) -> Floats | None:
-    """A column of finite numbers that NumPy holds; None of any other."""
-    if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "fiu":
-        return None
-    numbers = column.to_numpy(np.float64)
-    return numbers if np.isfinite(numbers).all() else None
+def numeric_column(source: Any, known: tuple[str, ...], what: str) -> Floats | None:
+    """A column of finite numbers that NumPy or a file's Arrow table holds; None of any other."""
+    if isinstance(source, TableColumns):
+        values = _in_arrow(source, known, what)
+        numbers = None if values is None else numbers_of_arrow(values)
+    else:
+        column = held(source, known, what)
+        is_number = isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiu"
+        numbers = column.to_numpy(np.float64) if is_number else None
+    return numbers if numbers is not None and np.isfinite(numbers).all() else None
 
 
 # Words that stand for grades: NTCIR's L0, L1, L2, and those that the user names.
@@ -722,15 +705,21 @@ def held(frame: Any, known: tuple[str, ...], what: str) -> Any:
 
 def _held(frame: Any, known: tuple[str, ...], what: str) -> tuple[Any, Any]:
     """The name of a column, and what holds its values."""
+    name = _name_of(frame, known, what)
+    values = frame[name]
+    if not hasattr(values, "tolist"):
+        raise InputError(what, f"has several columns '{name}'", "give each column a name of its own", usage=True)
+    return name, values
+
+
+def _name_of(frame: Any, known: tuple[str, ...], what: str) -> Any:
+    """What a table calls a column."""
     name = find_grades(frame.columns) if known is GRADE else find_column(frame.columns, known)
     if name is None:
         raise no_column(frame.columns, known, what)
     if known is GRADE:
         check_one_grade(frame.columns, what)
-    values = frame[name]
-    if not hasattr(values, "tolist"):
-        raise InputError(what, f"has several columns '{name}'", "give each column a name of its own", usage=True)
-    return name, values
+    return name
 
 
 def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:

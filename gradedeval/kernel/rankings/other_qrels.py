@@ -59,7 +59,8 @@ def judgments_of_object(qrels: Qrels, source: Any, reading: Reading) -> Judgment
         qrels.notes += unused_labels(place, words_of(source, place), reading.labels)
     if reading.part:
         return _of_rows(qrels, judgments_in(source, reading.part, place, reading.labels), reading)
-    if hasattr(source, "iloc") and (judged := arrow_judgments(source, place)) is not None:
+    has_columns = hasattr(source, "iloc") or isinstance(source, TableColumns)
+    if has_columns and (judged := arrow_judgments(source, place)) is not None:
         return judged
     if (usual := usual_judgments(source, place)) is None:
         return _of_rows(qrels, judgments_in(source, (), place, reading.labels), reading)

@@ -202,7 +202,7 @@ class Qrels:
     @cached_property
     def _judged(self) -> JudgmentColumns:
         """The judgments as columns; those of dicts where a run is a file, or a digest is asked for."""
-        return judgments_of_codes(self.codes, self.labels)
+        return judgments_of_codes(self.__dict__.get("_text_codes") or self.codes, self.labels)
 
     @cached_property
     def codes(self) -> dict[bytes, dict[bytes, int]]:

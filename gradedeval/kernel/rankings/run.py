@@ -32,10 +32,8 @@ from gradedeval.kernel.rankings.objects import (
     NONE,
     TOO_LARGE,
     Listed,
-    Text,
     dict_ranking,
     frame_ranking,
-    held,
     id_columns,
     lines_of,
     numeric_column,
@@ -69,6 +67,7 @@ from gradedeval.kernel.trec.lines import (
     encode,
 )
 from gradedeval.kernel.trec.stream import Source, Stream, first_bytes, is_file, is_named, is_path
+from gradedeval.kernel.trec.text_columns import Text
 from gradedeval.kernel.trec.tokenizer import text_hashes
 
 
@@ -379,7 +378,7 @@ def listing_of_frame(frame: Any) -> Listing:
         return NOT_LOOKED
 
 
-# A run in a DataFrame whose text Arrow holds: it goes the way of a file's block.
+# A run in a DataFrame or a file whose text Arrow holds: it goes the way of a block of lines.
 
 
 @dataclass(eq=False, repr=False)
@@ -411,14 +410,14 @@ class ArrowRun:
         return grade_whole_topics(rows, topics, grader)
 
 
-def arrow_run(source: Any, options: Options) -> ArrowRun | None:
-    """The columns of a run in a DataFrame; None of any other, and where ranks order it."""
-    if (ids := id_columns(source, "run")) is None or find_column(source.columns, SCORE) is None:
+def arrow_run(source: Any, options: Options, place: str = "run") -> ArrowRun | None:
+    """The columns of a run in a DataFrame or a file; None of any other, and where ranks order it."""
+    if (ids := id_columns(source, place)) is None or find_column(source.columns, SCORE) is None:
         return None
     if options.order == "file":
         return ArrowRun(*ids, None, NOT_LOOKED)
     by_rank = options.ties == "rank" or options.order == "rank"
-    score = None if by_rank else numeric_column(held(source, SCORE, "run"))
+    score = None if by_rank else numeric_column(source, SCORE, place)
     return None if score is None else ArrowRun(*ids, score, listing_of_frame(source))
 
 

@@ -151,21 +151,30 @@ def _map_object(work: Callable[[RunPart], PartResult[Made]], source: Any, grader
     from gradedeval.kernel.rankings.run import RunColumns, arrow_run, read_run
 
     columns: RunPart | None = source if isinstance(source, RunColumns) else None
+    if hasattr(source, "iloc") and not grader.types:
+        columns = arrow_run(source, grader.options)
+    run = _map_columns(work, columns, "run", grader)
+    return run or map_lists(work, read_run(source, grader.options, grader.types), grader)
+
+
+def _map_columns(
+    work: Callable[[RunPart], PartResult[Made]], columns: RunPart | None, place: str, grader: Grader
+) -> GradedRun[Made] | None:
+    """`work` of a run in columns, as one part; None without them, and where another reader has to look at it."""
+    if columns is None:
+        return None
+    whole = FileContents[Made]()
     with suppress(NeedsLineReader):
-        if hasattr(source, "iloc") and not grader.types:
-            columns = arrow_run(source, grader.options)
-        if columns is not None:
-            whole = FileContents[Made]()
-            whole.add(work(columns))
-            return _settled(work, whole, "run", grader)
-    return map_lists(work, read_run(source, grader.options, grader.types), grader)
+        whole.add(work(columns))
+        return _settled(work, whole, place, grader)
+    return None
 
 
 def _map_other_file(
     work: Callable[[RunPart], PartResult[Made]], stream: Stream, form: LineLayout | WholeFile, grader: Grader
 ) -> GradedRun[Made]:
     """`work` of a run file that is not read in blocks: as a whole, or line by line."""
-    from gradedeval.kernel.rankings.run import read_run, run_of_lines
+    from gradedeval.kernel.rankings.run import arrow_run, read_run, run_of_lines
 
     options, types = grader.options, grader.types
     if isinstance(form, LineLayout):
@@ -174,9 +183,10 @@ def _map_other_file(
 
     notes: list[str] = []
     format, content = read_whole(form.format, stream, "run", options.lenient, None, notes)
-    run = read_run(content, options, types, stream.place)
-    run.notes[:0] = notes
-    return replace(map_lists(work, run, grader), format=format)
+    columns = None if types else arrow_run(content, options, stream.place)
+    run = _map_columns(work, columns, stream.place, grader)
+    run = run or map_lists(work, read_run(content, options, types, stream.place), grader)
+    return replace(run, format=format, notes=[*notes, *run.notes])
 
 
 def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Grader) -> GradedRun[Made]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from gradedeval.errors import Flag, InputError, did_you_mean
@@ -182,6 +183,7 @@ class TableColumns:
 
     note   what was assumed
     lines  the line of its file that each row stands on; empty where rows are counted
+    arrow  the values of a column as Arrow holds them, where the table is one of Arrow
     """
 
     columns: list[str]
@@ -189,6 +191,7 @@ class TableColumns:
     length: int
     note: str = ""
     lines: Sequence[int] = ()
+    arrow: Callable[[str], Any] | None = None
 
     @classmethod
     def of(cls, values: Mapping[str, Sequence[Any]], lines: Sequence[int] = ()) -> TableColumns:
@@ -200,3 +203,9 @@ class TableColumns:
 
     def __getitem__(self, name: str) -> Column:
         return Column(self.values(name))
+
+    def head(self, rows: int) -> TableColumns:
+        """The first rows."""
+        if (arrow := self.arrow) is not None:
+            return TableColumns(self.columns, lambda name: arrow(name).slice(0, rows).to_pylist(), rows)
+        return TableColumns(self.columns, lambda name: list(islice(self.values(name), rows)), rows)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader
+from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, encode
 
 # Tokens of a buffer compared and hashed eight bytes at a time: SWAR (SIMD within a register) in NumPy words.
 
@@ -114,16 +114,22 @@ def equal(words: Words, start: Ints, other_words: Words, other: Ints, length: In
     return same
 
 
-def text_of(tokens: list[bytes]) -> tuple[Bytes, Ints, Ints]:
-    """Tokens written to a buffer: the buffer, and the start and length of each."""
-    text = b"".join(tokens)
+def text_of(tokens: list[bytes] | list[str]) -> tuple[Bytes, Ints, Ints]:
+    """Tokens, as bytes or as text, written to a buffer: the buffer, and the start and length of each."""
+    if tokens and isinstance(tokens[0], str):
+        words = tokens
+        # Where all is ASCII a character is a byte.
+        tokens = words if (joined := "".join(words)).isascii() else list(map(encode, words))
+        text = joined.encode() if tokens is words else b"".join(cast("list[bytes]", tokens))
+    else:
+        text = b"".join(cast("list[bytes]", tokens))
     buffer = padded(len(text))
     buffer[PAD : PAD + len(text)] = np.frombuffer(text, dtype=np.uint8)
-    length = np.array([len(token) for token in tokens], dtype=np.int64)
+    length = np.fromiter(map(len, tokens), np.int64, len(tokens))
     return buffer, PAD + np.cumsum(length) - length, length
 
 
-def text_hashes(tokens: list[bytes]) -> tuple[Bytes, Ints, Ints, Words]:
+def text_hashes(tokens: list[bytes] | list[str]) -> tuple[Bytes, Ints, Ints, Words]:
     """The same, and the hash of each."""
     buffer, start, length = text_of(tokens)
     return buffer, start, length, hashes(gather(buffer, start, length), length)

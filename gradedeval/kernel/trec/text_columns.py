@@ -1,0 +1,76 @@
+"""Columns of text: a buffer, and where in it each value stands. No string is made of a value."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradedeval.arrays import Floats, Ints
+from gradedeval.kernel.trec.tokenizer import PAD, Bytes, Words, gather, hashes, padded, run_starts, tokens
+
+
+class Text(NamedTuple):
+    """A column of ids: a buffer, and where in it each begins, and how long it is."""
+
+    buffer: Bytes
+    start: Ints
+    length: Ints
+
+    def stretches(self) -> tuple[list[bytes], Ints]:
+        """The id of each stretch of rows with one id, and how many rows it has."""
+        first = run_starts(gather(self.buffer, self.start, self.length), self.length)
+        begin = self.start[first]
+        return tokens(self.buffer, begin, begin + self.length[first]), np.diff(first, append=len(self.start))
+
+    def hashes(self) -> Words:
+        """rows: the hash of the id."""
+        return hashes(gather(self.buffer, self.start, self.length), self.length)
+
+
+def text_of_arrow(values: Any) -> Text | None:
+    """A column of Arrow as text; None where it holds anything else, or a value is missing or empty."""
+    if (found := _ends(values)) is None:
+        return None
+    end, data = found
+    length = np.diff(end)
+    if not length.all():
+        return None
+    size = int(end[-1] - end[0])
+    buffer = padded(size)
+    buffer[PAD : PAD + size] = np.frombuffer(data, np.uint8)[end[0] : end[-1]]
+    return Text(buffer, end[:-1] + (PAD - end[0]), length)
+
+
+def longest_in_arrow(values: Any) -> int | None:
+    """The bytes of the longest text in a column of Arrow; None where it holds anything else, or a value is missing."""
+    found = _ends(values)
+    return None if found is None else int(np.diff(found[0]).max())
+
+
+_NUMBERS = {
+    **{f"{kind}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
+    "float": "float32",
+    "double": "float64",
+}
+
+
+def numbers_of_arrow(values: Any) -> Floats | None:
+    """A column of Arrow as numbers; None where it holds anything else, or a value is missing. Arrow itself would import
+    pandas first."""
+    values = values.combine_chunks() if hasattr(values, "combine_chunks") else values
+    kind = _NUMBERS.get(str(values.type))
+    if kind is None or not hasattr(values, "buffers") or values.null_count or not len(values):
+        return None
+    held = np.frombuffer(values.buffers()[1], kind)[values.offset : values.offset + len(values)]
+    return held.astype(np.float64)
+
+
+def _ends(values: Any) -> tuple[Ints, Any] | None:
+    """Where each text ends and the next one begins, and the bytes that they stand in."""
+    values = values.combine_chunks() if hasattr(values, "combine_chunks") else values
+    wide = {"string": np.int32, "large_string": np.int64}.get(str(values.type))
+    if wide is None or not hasattr(values, "buffers") or values.null_count or not len(values):
+        return None
+    _, offsets, data = values.buffers()
+    return np.frombuffer(offsets, wide)[values.offset : values.offset + len(values) + 1].astype(np.int64), data

@@ -1,0 +1,116 @@
+"""JSON is read alike with and without quicker libraries: the same scores, and the same words for errors."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from gradedeval.errors import InputError
+from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.scoring.evaluate import evaluate
+from gradedeval.kernel.trec import documents
+
+WHOLE = {
+    "plain": '{"1": {"a": 2.5, "b": 1}, "2": {"c": 1e2, "é": -0.0}}',
+    "a name twice": '{"1": {"a": 2.5, "a": 1}, "2": {"c": 1}}',
+    "a topic twice": '{"1": {"a": 2.5}, "1": {"b": 1}}',
+    "a number in quotes": '{"1": {"a": "2", "b": 1}}',
+    "a quote in a name": '{"1": {"a\\"": 2, "b": 1}}',
+    "a name in escapes": '{"1": {"\\u0061": 2, "b": 1}}',
+    "not a number": '{"1": {"a": NaN, "b": 1}}',
+    "too large a number": '{"1": {"a": 1e999, "b": 1}}',
+    "a long number": '{"1": {"a": 123456789012345678901234, "b": 1}}',
+    "true": '{"1": {"a": true, "b": 1}}',
+    "nothing": '{"1": {"a": null, "b": 1}}',
+    "a comma too many": '{"1": {"a": 1, "b": 1,}}',
+    "cut off": '{"1": {"a": 1, "b"',
+    "deeper": '{"1": {"a": {"1": 1}, "b": {"1": 0}}}',
+    "an empty name": '{"1": {"": 1, "b": 1}}',
+    "no topics": "{}",
+    "an empty topic": '{"1": {}, "2": {"c": 1}}',
+    "columns of numbers": '{"topic": {"0": 1, "1": 1}, "docno": {"0": 7, "1": 8}, "score": {"0": 2, "1": 1}}',
+    "records": '[{"topic": "1", "docno": "a", "score": 1}, {"topic": "1", "docno": "b", "score": 2}]',
+    "no UTF-8": '{"1": {"\udcff": 1, "b": 1}}',
+}
+LINE = '{{"topic": "{}", "docno": "{}", "score": {}}}\n'
+GOOD = LINE.format(1, "a", 1) + LINE.format(2, "c", 0.5) + LINE.format(1, "b", 2)
+LINES = {
+    "plain": GOOD,
+    "no end of line": GOOD.rstrip(),
+    "ends of Windows": GOOD.replace("\n", "\r\n"),
+    "a blank line": GOOD.replace("\n", "\n\n", 1),
+    "two on a line and a blank one": GOOD.replace("}\n{", "}{", 1).replace("}\n", "}\n\n", 1),
+    "a document twice": GOOD + LINE.format(1, "a", 3),
+    "a name twice": GOOD.replace('"docno"', '"topic": "1", "docno"', 1),
+    "another name": GOOD + '{"topic": "1", "docno": "x", "sim": 3}\n',
+    "a name more": GOOD + '{"topic": "1", "docno": "x", "score": 3, "note": "wet"}\n',
+    "a name less": GOOD + '{"topic": "1", "score": 3}\n',
+    "topics as numbers": GOOD.replace('"1"', "1"),
+    "a topic as a number": GOOD + '{"topic": 1, "docno": "x", "score": 3}\n',
+    "scores in quotes": LINE.format(1, "a", '"2"') + LINE.format(1, "b", '"1"'),
+    "a score in quotes": GOOD + LINE.format(1, "x", '"2"'),
+    "not a number": GOOD + LINE.format(1, "x", "NaN"),
+    "too large a number": GOOD + LINE.format(1, "x", "1e999"),
+    "a long number": GOOD + LINE.format(1, "x", "123456789012345678901234"),
+    "nothing": GOOD + LINE.format(1, "x", "null"),
+    "true": GOOD + LINE.format(1, "x", "true"),
+    "dates": "".join(LINE.format(1, f"2024-01-0{day}", day) for day in (1, 2, 3)),
+    "an empty docno": GOOD + LINE.format(1, "", 1),
+    "letters": GOOD + LINE.format(1, "é", 1),
+    "escapes": GOOD + LINE.format(1, "\\u0062", 9),
+    "no UTF-8": GOOD + LINE.format(1, "\udcff", 9),
+    "a rank, too": "".join(
+        f'{{"topic": "1", "docno": "{name}", "rank": {rank}, "score": {rank}}}\n'
+        for rank, name in enumerate("abcde", 1)
+    ),
+    "more than that": GOOD.replace("}", ', "text": "wet, dry", "length": 3}'),
+    "lists": GOOD.replace("}", ', "of": [1, 2]}'),
+    "broken": GOOD + '{"topic": "1", "docno"\n',
+    "words behind it": GOOD + "and so on\n",
+}
+AS_QRELS = ("plain", "no end of line", "a document twice", "a name more", "a score in quotes", "nothing", "letters")
+
+
+def said(path: Path, held: str) -> object:
+    """What an evaluation says of a file: scores by topic, notes and the format; or the error."""
+    qrels, run = {"1": {"a": 1, "b": 0, "é": 2}, "2": {"c": 1}}, {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they are in the notes
+            judged = Qrels(qrels) if held == "run" else Qrels(str(path))
+            scores = evaluate(str(path) if held == "run" else run, judged, "ndcg@10 ap num_rel")
+    except InputError as error:
+        return str(error)
+    by_topic = [scores.by_topic(name) for name in scores]
+    return by_topic, scores.notes, scores.signature, judged.digest, judged.labels.tolist()
+
+
+@pytest.mark.parametrize("held", ["run", "qrels"])
+@pytest.mark.parametrize("name", WHOLE)
+def test_documents_say_the_same_with_orjson(
+    name: str, held: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path := tmp_path / "x.json").write_text(WHOLE[name], errors="surrogateescape")
+    quick = said(path, held)
+    monkeypatch.setitem(sys.modules, "orjson", None)
+    assert said(path, held) == quick
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_lines_say_the_same_with_pyarrow(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (path := tmp_path / "x.jsonl").write_text(LINES[name], errors="surrogateescape", newline="")
+    plain = said(path, "run"), said(path, "qrels") if name in AS_QRELS else ""
+    monkeypatch.setattr(documents, "MANY_LINES", 0)
+    assert (said(path, "run"), said(path, "qrels") if name in AS_QRELS else "") == plain
+
+
+def test_what_is_plain_is_read_by_the_quicker_libraries() -> None:
+    assert documents._nested_numbers(WHOLE["plain"].encode()) == {"1": {"a": 2.5, "b": 1}, "2": {"c": 100, "é": 0}}
+    assert documents._nested_numbers(WHOLE["a name twice"].encode()) is None
+    table = documents._lines_by_arrow(GOOD.encode())
+    assert table is not None
+    assert (table.columns, [*table["docno"]], [*table["score"]]) == (["topic", "docno", "score"], [*"acb"], [1, 0.5, 2])
+    assert documents._lines_by_arrow(LINES["two on a line and a blank one"].encode()) is None

@@ -24,10 +24,12 @@ from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch, Codes, Document
 from gradedeval.kernel.rankings.docnos import Docnos, DocumentNumbers
 from gradedeval.kernel.rankings.grade import Grader
 from gradedeval.kernel.scoring.doubts import doubts, not_too_many, united
-from gradedeval.kernel.scoring.evaluate import named_runs
+from gradedeval.kernel.scoring.evaluate import evaluate_runs, named_runs, scorer_of
+from gradedeval.kernel.scoring.run_scores import RunScores
 from gradedeval.kernel.scoring.scorer import Scorer
+from gradedeval.kernel.scoring.scores import Scores
 from gradedeval.kernel.scoring.tasks import GradedRun, grade_run
-from gradedeval.kernel.trec.lines import decode
+from gradedeval.kernel.trec.lines import decode, encode
 
 if TYPE_CHECKING:
     pass
@@ -192,68 +194,103 @@ def rank_runs(
     """
     if grader.options.ties == "average":
         raise OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
-    grader = replace(grader, keep_docnos_for=EVERY_TOPIC, last_rank=None, types=False)
-    workers = workers or Workers.here()
-    numbers, number_of = DocumentNumbers(), dict[bytes, int]()
-    read = []
-    for name, source in workers.progress(iter(runs.items()), len(runs)):
-        run = grade_run(source, grader, workers.silent())
-        columns = _numbered(run, numbers, number_of)
-        read.append((name, run.with_batches([replace(batch, docnos=None) for batch in run.batches]), columns))
-    topics = [topic for topic in grader.qrels.topics if topic in number_of]
-    topics += [topic for topic in number_of if topic not in grader.qrels._row]
-    place = np.empty(len(topics), dtype=np.int64)
-    place[[number_of[topic] for topic in topics]] = np.arange(len(topics))
-    code, topic_of = np.zeros((2, len(numbers)), dtype=np.int64)
-    ranked = []
-    for name, run, columns in read:
-        own = columns.in_order(place, len(topics))
-        code[own.document], topic_of[own.document] = own.code, np.repeat(np.arange(len(topics)), own.counts)
-        listed = np.zeros(len(topics), dtype=bool)
-        listed[place[columns.topic]] = True
-        ties = own.first if grader.keep_ties else None
-        ranked.append(RankedRun(name, run.place, own.document, own.counts, ties, listed, run.missing))
-    said = [not_too_many([*run.notes, *(doubts(run, scorer) if scorer else ())]) for _, run, _ in read]
-    notes = united(dict.fromkeys(chain.from_iterable(said)), len(read))
-    return RankedRuns(ranked, topics, code, topic_of, grader, numbers, notes)
+    ranking = Ranking(runs, grader, workers or Workers.here())
+    return ranking.of(list(runs), scorer)
+
+
+class Ranking:
+    """Runs that are read once, with all ranks: `graded`, which can be scored, and ranked beside each other."""
+
+    def __init__(self, runs: Mapping[str, Any], grader: Grader, workers: Workers) -> None:
+        """Raises InputError as `rank_runs`."""
+        self.grader = replace(grader, keep_docnos_for=EVERY_TOPIC, last_rank=None, types=False)
+        self.graded: dict[str, GradedRun[Batch]] = {}
+        self._numbers, self._number_of = DocumentNumbers(), dict[bytes, int]()
+        self._columns: dict[str, _Columns] = {}
+        for name, source in workers.progress(iter(runs.items()), len(runs)):
+            run = grade_run(source, self.grader, workers.silent())
+            self._columns[name] = _numbered(run, self._numbers, self._number_of, self.grader.keep_ties)
+            self.graded[name] = run.with_batches([replace(batch, docnos=None) for batch in run.batches])
+
+    def of(self, names: Sequence[str], scorer: Scorer | None = None) -> RankedRuns:
+        """The runs in an order.
+
+        scorer  as in `rank_runs`
+        """
+        grader, runs = self.grader, [self.graded[name] for name in names]
+        known = dict.fromkeys(topic for run in runs for topic in run.topics)
+        topics = [topic for topic in grader.qrels.topics if topic in known]
+        topics += [topic for topic in known if topic not in grader.qrels._row]
+        place = np.empty(len(topics), dtype=np.int64)
+        place[[self._number_of[topic] for topic in topics]] = np.arange(len(topics))
+        code, topic_of = np.zeros((2, len(self._numbers)), dtype=np.int64)
+        ranked = []
+        for name, run in zip(names, runs, strict=True):
+            columns = self._columns[name]
+            own = columns.in_order(place, len(topics))
+            code[own.document], topic_of[own.document] = own.code, np.repeat(np.arange(len(topics)), own.counts)
+            listed = np.zeros(len(topics), dtype=bool)
+            listed[place[columns.topic]] = True
+            ranked.append(RankedRun(name, run.place, own.document, own.counts, own.first, listed, run.missing))
+        said = [not_too_many([*run.notes, *(doubts(run, scorer) if scorer else ())]) for run in runs]
+        notes = united(dict.fromkeys(chain.from_iterable(said)), len(runs))
+        return RankedRuns(ranked, topics, code, topic_of, grader, self._numbers, notes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Columns:
     """The topics of a run by number, how many documents each has, and topic after topic, in rank order, the numbers of
-    the documents, the codes of their grades, and where their ties begin."""
+    the documents, the codes of their grades, and where their ties begin; None where ties were not asked for."""
 
     topic: Ints
     counts: Ints
     document: Ints
-    code: Ints
-    first: Ints
+    code: Codes
+    first: Ints | None
 
     def in_order(self, place: Ints, topics: int) -> _Columns:
         """The same with all topics, each in its place."""
-        rows = np.argsort(place[self.topic])
-        at = positions_of(self.counts, rows)
+        row = place[self.topic]
         counts = np.zeros(topics, dtype=np.int64)
-        counts[place[self.topic]] = self.counts
-        return _Columns(np.arange(topics), counts, self.document[at], self.code[at], self.first[at])
+        counts[row] = self.counts
+        if (row[1:] > row[:-1]).all():
+            return replace(self, topic=np.arange(topics), counts=counts)
+        at = positions_of(self.counts, np.argsort(row))
+        first = None if self.first is None else self.first[at]
+        return _Columns(np.arange(topics), counts, self.document[at], self.code[at], first)
 
 
-def _numbered(run: GradedRun[Batch], numbers: DocumentNumbers, number_of: dict[bytes, int]) -> _Columns:
+def _numbered(
+    run: GradedRun[Batch], numbers: DocumentNumbers, number_of: dict[bytes, int], keep_ties: bool
+) -> _Columns:
     """The documents of a run with their numbers; topics that are met for the first time get the next ones."""
     row_of = {topic: row for row, topic in enumerate(topic for batch in run.batches for topic in batch.topics)}
     rows = np.array([row_of[topic] for topic in run.topics], dtype=np.int64)
     retrieved = np.concatenate([batch.retrieved for batch in run.batches])
-    codes, firsts = [], []
-    for batch in run.batches:
-        there = np.arange(batch.codes.shape[1]) < batch.retrieved[:, None]
-        codes.append(batch.codes[there].astype(np.int64))
-        firsts.append(ranks(batch.retrieved) if batch.first is None else batch.first[there])
-    at = positions_of(retrieved, rows)
-    topic = np.array([number_of.setdefault(topic, len(number_of)) for topic in run.topics], dtype=np.int64)
-    counts = retrieved[rows]
+    at, counts = positions_of(retrieved, rows), retrieved[rows]
     docnos = Docnos.joined([batch.docnos for batch in run.batches if batch.docnos is not None])
-    document = numbers.numbers(np.repeat(topic, counts), docnos[at])
-    return _Columns(topic, counts, document, np.concatenate(codes)[at], np.concatenate(firsts)[at])
+    topic = np.array([number_of.setdefault(topic, len(number_of)) for topic in run.topics], dtype=np.int64)
+    there = [np.arange(batch.codes.shape[1]) < batch.retrieved[:, None] for batch in run.batches]
+    code = np.concatenate([batch.codes[inside] for batch, inside in zip(run.batches, there, strict=True)])[at]
+    first = None
+    if keep_ties:
+        begins = [
+            ranks(batch.retrieved) if batch.first is None else batch.first[inside]
+            for batch, inside in zip(run.batches, there, strict=True)
+        ]
+        first = np.concatenate(begins)[at]
+    return _Columns(topic, counts, numbers.numbers(np.repeat(topic, counts), docnos[at]), code, first)
+
+
+def scored_and_ranked(
+    runs: Mapping[str, Any], qrels: Any, measures: Sequence[Measure], options: Options, workers: Workers
+) -> tuple[Scores, Ranking]:
+    """The scores of runs and their rankings, each file read once. Raises InputError as `evaluate_runs` and `rank_runs`
+    do; no measure looks at the types of documents."""
+    scorer = scorer_of(runs, qrels, measures, options, workers)
+    ranking = Ranking(runs, scorer.grader, workers)
+    scores = evaluate_runs(ranking.graded, scorer.qrels, measures, options)
+    return replace(scores, sources=dict(runs) if scores.sources else {}), ranking
 
 
 def of_another_pool(scorer: Scorer) -> Scorer:
@@ -557,9 +594,18 @@ class RankedTerms:
     rest: Floats
 
 
-def terms_by_run(ranked: RankedRuns, scorer: Scorer, last: int | None = None, could_add: bool = False) -> RankedTerms:
+def terms_by_run(
+    ranked: RankedRuns,
+    scorer: Scorer,
+    last: int | None = None,
+    could_add: bool = False,
+    known: Mapping[str, RunScores] | None = None,
+) -> RankedTerms:
     """The terms of all documents of the runs, or of those down to the rank `last`. Raises InputError where a
-    user-defined measure fails."""
+    user-defined measure fails.
+
+    known  the scores of the runs, where they have been scored
+    """
     for measure in scorer.measures:
         check_by_rank(measure)
     row = {topic: number for number, topic in enumerate(ranked.topics)}
@@ -573,7 +619,8 @@ def terms_by_run(ranked: RankedRuns, scorer: Scorer, last: int | None = None, co
         begin = np.cumsum(counts[number]) - counts[number]
         for batch in ranked.batches(run, scorer.grader):
             topics = [row[topic] for topic in batch.topics]
-            values[:, number, topics] = scorer.score_batch(batch).values
+            if known is None:
+                values[:, number, topics] = scorer.score_batch(batch).values
             gains_of = scorer.gains_cache(batch)
             for column, (measure, table) in enumerate(zip(scorer.measures, scorer.tables, strict=True)):
                 gains = gains_of(table, measure)
@@ -584,5 +631,9 @@ def terms_by_run(ranked: RankedRuns, scorer: Scorer, last: int | None = None, co
                 if could_add and measure.residual != "none" and scorer.options.wants_residuals:
                     best = gains_of(table, measure, unjudged=table.top)
                     rises[column][number][which] = rises_of_batch(measure, gains, best, last)[there]
+        if known is not None:
+            scores = known[run.name]
+            own = [row[encode(topic)] for topic in scores.topics]
+            values[:, number, own] = scores.score, scores.unjudged, scores.residual
         values[:, number, ~run.listed] = np.nan
     return RankedTerms(values, added, rises, rest)

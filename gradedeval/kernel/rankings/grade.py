@@ -135,13 +135,16 @@ class Grader:
             all_of_them = len(rows) == len(documents.topics)
             some, own = (documents, pool) if all_of_them else (documents.select(rows), pool.select(rows))
             batch = to_batch(some, own, self.judged, self.options, self.keep_docnos_for, self.keep_ties, self.last_rank)
-            if self.last_rank is not None:
-                kinds = batch.kinds[:, : self.last_rank] if batch.kinds is not None else None
-                deeper = batch.codes[:, self.last_rank :]
-                below = count_unjudged(deeper, self.judged) if self.options.bounds else None
-                ties = batch.ties and batch.ties.down_to(self.last_rank)
-                batch = replace(batch, codes=batch.codes[:, : self.last_rank], kinds=kinds, below=below, ties=ties)
-            yield batch
+            yield self.down_to_last(batch)
+
+    def down_to_last(self, batch: Batch) -> Batch:
+        """The batch without the ranks that are not looked at."""
+        if self.last_rank is None:
+            return batch
+        kinds = batch.kinds[:, : self.last_rank] if batch.kinds is not None else None
+        below = count_unjudged(batch.codes[:, self.last_rank :], self.judged) if self.options.bounds else None
+        ties = batch.ties and batch.ties.down_to(self.last_rank)
+        return replace(batch, codes=batch.codes[:, : self.last_rank], kinds=kinds, below=below, ties=ties)
 
     def countable(self, documents: Documents) -> Documents:
         """Only the topics that may count: which of them do is known when the whole run has been seen."""
@@ -440,6 +443,16 @@ class BlocksPart:
             if graded.interleaved:
                 break
         return whole.with_batches(list(coalesce(whole.batches, grader.limits.cells, grader.least_width)))
+
+
+@dataclass(eq=False, repr=False)
+class GradedPart:
+    """All of a run that has been graded before: with all ranks, by the same qrels and options."""
+
+    batches: list[Batch]
+
+    def grade(self, grader: Grader) -> PartResult[Batch]:
+        return PartResult(list(map(grader.down_to_last, self.batches)))
 
 
 @dataclass(eq=False, repr=False)

@@ -15,6 +15,7 @@ from gradedeval.kernel.parallel import no_progress, raise_malloc_threshold
 from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.rankings.batch import NOT_LOOKED, Batch, Listing
 from gradedeval.kernel.rankings.grade import (
+    GradedPart,
     Grader,
     Made,
     Other,
@@ -110,7 +111,8 @@ class FileContents(Generic[Made]):
 def grade_run(source: Any, grader: Grader, workers: Workers) -> GradedRun[Batch]:
     """Join a run with the qrels: whole topics, in batches of bounded size.
 
-    source  a path (`-` is standard input), an open file, columns as lint reads them, or what `read_run` takes
+    source  a path (`-` is standard input), an open file, columns as lint reads them, what `read_run` takes, or a run
+            that was graded with all ranks, by the same qrels and options
 
     Raises InputError where the run cannot be read or has no topic in common with the qrels.
     """
@@ -128,6 +130,8 @@ def map_run(
 
     found  what the parts of a file gave, where that is known
     """
+    if isinstance(source, GradedRun):
+        return source.with_batches(work(GradedPart(source.batches)).batches)
     if not is_file(source):
         return _map_object(work, source, grader)
     options, types, run = grader.options, grader.types, None

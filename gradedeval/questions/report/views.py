@@ -140,18 +140,18 @@ def find(
         raise OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
     options = replace(options, residuals=None if options.judged_only else "total", bounds=False)
     options = replace(options, interval=1 - settings.test.alpha)
-    scores = kernel.evaluate_runs(runs, qrels, measures, options, workers=workers())
-    scores = scores.sorted_by(scores.measures[0])
-    scorer = kernel.Scorer(scores.qrels, scores.measures, replace(options, interval=None))
-    if scorer.grader.types:
+    if options.costs or any(measure.types for measure in measures):
         what = "a report does not read the types of documents"
         raise InputError(flag.costs if options.costs else flag.measures, what, "leave it out", usage=True)
+    scores, ranking = ranked_runs.scored_and_ranked(runs, qrels, measures, options, workers())
+    scores = scores.sorted_by(scores.measures[0])
+    scorer = kernel.Scorer(scores.qrels, scores.measures, replace(options, interval=None))
     matrix, notes = score_matrix.to_matrix(scores), []
     if baseline is None and len(runs) > 1:
         baseline = next(iter(runs))
         what = f"using the first run, {visible(baseline)}, as baseline"
         notes += [Note(what, f"change it with {flag.baseline:RUN}")] if len(runs) > 2 else []
-    ranked = ranked_runs.rank_runs({name: runs[name] for name in matrix.runs}, scorer.grader, workers().silent())
+    ranked = ranking.of(matrix.runs)
     compared = _compared(matrix, baseline, settings.test, flips.Reread.of_runs(scorer, scores.sources, ranked))
     return Findings(
         scores,
@@ -164,7 +164,7 @@ def find(
         unjudged_by_depth(ranked, settings.at),
         found_alone(ranked, options),
         ranked,
-        ranked_runs.terms_by_run(ranked, scorer, settings.show, could_add=True),
+        ranked_runs.terms_by_run(ranked, scorer, settings.show, True, {run.run: run for run in scores.runs}),
         list(dict.fromkeys([*scores.notes, *matrix.omission_notes(), *notes, *compared.notes])),
     )
 

@@ -461,7 +461,7 @@ RENAMED = {
     "relevance_level": "rel",
     "rel_lvl": "rel",
     "min_rel": "rel",
-    "level": "rel",
+    "interval": "level",
     **dict.fromkeys(("threads", "n_jobs", "workers", "num_workers"), "jobs"),
 }
 """What keywords and options were called, here and elsewhere -> what they are called now, where that is known."""
@@ -469,6 +469,7 @@ ELSEWHERE = {
     **dict.fromkeys(("k", "cutoff", "cutoffs"), "write cutoffs in measures, as in 'ndcg@10'"),
     **dict.fromkeys(("return_mean", "per_query", "by_query"), "scores.by_topic(measure) has a number a topic"),
     **dict.fromkeys(("min", "max"), "bounds are objects, as in check(scores, [Bound('min', 'err@20', 0.25)])"),
+    "level": "did you mean 'interval', or 'rel'?",
     "binary": "precision_recall calls the opposite graded_only",
     "make_comparable": "topics that a run lacks score 0; topics='both' leaves them out",
 }

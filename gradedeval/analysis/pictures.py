@@ -162,6 +162,13 @@ def shown(name: str, longest: int = LONGEST) -> str:
     return ("\u200b" if text.startswith("_") else "") + text.replace("$", r"\$")
 
 
+def run_labels(runs: Iterable[str]) -> dict[str, str]:
+    """What legends call each run: its name as in tables, without what all have alike."""
+    names = list(dict.fromkeys(map(str, runs)))
+    short, _ = short_names(names)
+    return {name: shown(short.get(name, name)) for name in names}
+
+
 LEGENDS = ("above", "inside", "none")
 """Where the legend of a picture may stand."""
 _PLACE: ContextVar[str] = ContextVar("_PLACE", default=LEGENDS[0])

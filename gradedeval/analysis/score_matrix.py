@@ -611,6 +611,12 @@ def join_matrices(first: Matrix, second: Matrix) -> Matrix:
     return replace(matrix, signature=signature, notes=[*first.notes, *second.notes], **known)
 
 
+def two_or_more(name: str, count: int, hint: str = "add a run") -> None:
+    """Raise InputError (usage) for fewer than two runs, where `name` compares them."""
+    if count < 2:
+        raise InputError("", f"{name} needs at least two runs", hint, usage=True)
+
+
 def run_pairs(runs: int, baselines: Sequence[int] = ()) -> tuple[Ints, Ints]:
     """The indices of the baseline and of the run of each pair, once; without a baseline of all pairs."""
     if not baselines:
@@ -712,6 +718,10 @@ class Baseline:
             return cls(saved=file, within=within)
         return cls(name=whole_name(word, names))
 
+    def count(self, runs: Sequence[str]) -> int:
+        """How many runs are compared: these, and itself where it is another."""
+        return len(runs) + (self.path is not None or self.saved is not None)
+
 
 def whole_name(word: str, names: Sequence[str]) -> str:
     """The name of a run that tables show as this word, without what all names have alike; or the word."""
@@ -728,6 +738,18 @@ def or_first(matrix: Matrix, baseline: str | None, *, told_from: int = 3, named:
     return matrix.runs[0] if baseline is None else baseline
 
 
+MEAN = "mean"
+"""What `risk` calls the mean of all runs, as a baseline."""
+
+
+def no_baseline(word: str, runs: Sequence[str]) -> InputError:
+    """The error of a baseline that is neither a file nor one of the runs."""
+    what = f"'{word}' is neither a file nor one of the runs ({shorten(runs)})"
+    near = "" if at_prompt() else did_you_mean(word, runs)
+    hint = "only risk compares with the mean of runs" if word == MEAN else near or "check the path"
+    return InputError(flag.baseline, what, hint)
+
+
 def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
     """The scores with those of the baseline added, and its name; None without a baseline.
 
@@ -736,8 +758,7 @@ def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
     if given.saved is None:
         name = given.name if given.name is None else whole_name(given.name, matrix.runs)
         if name is not None and name not in matrix.runs:
-            what = f"'{name}' is neither a file nor one of the runs ({shorten(matrix.runs)})"
-            raise InputError(flag.baseline, what, "check the path")
+            raise no_baseline(name, matrix.runs)
         return matrix, name
     saved = to_matrix(given.saved)
     place = str(given.saved) if isinstance(given.saved, str | Path) else "baseline"
@@ -775,6 +796,8 @@ def with_baseline(scores: AnyScores, baseline: AnyScores | None, allow_mismatch:
         what = f"'{given.path}' is a run, and there are no qrels to score it with"
         raise InputError("baseline", what, "score it with the others, and give its name", usage=True)
     if given.saved is None:
-        matrix.run_index(whole_name(str(given.name), matrix.runs))  # which says what runs there are
+        whole = whole_name(str(given.name), matrix.runs)
+        if whole not in matrix.runs:
+            raise no_baseline(whole, matrix.runs)
     matrix, name = add_baseline(matrix, given)
     return checked(matrix, allow_mismatch), name

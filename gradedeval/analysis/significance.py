@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack, get_args
 import numpy as np
 
 from gradedeval.analysis import Correction, PairTest, Test
-from gradedeval.analysis.score_matrix import Paired, comparable, scores_of, shared_topics
+from gradedeval.analysis.score_matrix import Paired, comparable, scores_of, shared_topics, two_or_more
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, chunks
 from gradedeval.errors import InputError, check_choice, flag, plural, public
@@ -682,8 +682,7 @@ def anova(
     TREC-3, 1995.
     """
     matrix = comparable(scores_of(runs, qrels, measures, like, keywords), allow_mismatch)
-    if len(matrix.runs) < 2:
-        raise InputError("", "an analysis of variance needs at least two runs", "add a run", usage=True)
+    two_or_more("an analysis of variance", len(matrix.runs))
     stats, rows = scipy_stats(), []
     for measure in matrix.comparable_measures():
         two_way = TwoWay.of(shared_topics(matrix, measure).values)

@@ -77,7 +77,7 @@ PICTURES: dict[str, tuple[str, str]] = {
         "Draw actual and inferred precision-recall curves.",
     ),
     "topics": ("questions.topics:topic_differences", "Draw the difference of two runs topic by topic."),
-    "runs": ("questions.runs:run_summaries", "Draw run means with confidence intervals and unjudged-document bounds."),
+    "runs": ("questions.runs:run_summaries", "Draw run means with intervals and what judging could add."),
     "weights": ("questions.weights:weights", "Draw the weights of ranks."),
     "fit": ("questions.fit:fit", "Draw the agreement of measures over a parameter."),
     "power": ("questions.power:power", "Draw the significance levels of all pairs of runs."),
@@ -85,7 +85,7 @@ PICTURES: dict[str, tuple[str, str]] = {
     "explain": ("questions.explain:explain_runs", "Draw one topic rank by rank."),
     "observation": (
         "clicks.observation:fit",
-        "Draw examination probabilities from a click log, with the closest weights.",
+        "Draw examination probabilities and the closest weights.",
     ),
     "clicks": ("clicks.click_measures:correlate", "Draw a click measure against an evaluation measure."),
     "history": ("questions.history:read_history", "Draw scores over time."),
@@ -276,13 +276,12 @@ class Pictures(InnerGroup):
 
 @click.group("plot", cls=Pictures, subcommand_metavar="PICTURE ...")
 def plot() -> None:
-    """Draw a picture of what another command prints, with that command's options, as png, svg or pdf.
+    """Draw a picture of what another command prints, with that command's options, as png, svg or pdf. Needs matplotlib:
+    pip install 'gradedeval[plot]'.
 
     \b
     gradedeval plot runs runs/*.run qrels.txt -m ndcg@10 -o runs.pdf
     gradedeval plot topics A B qrels.txt -m ndcg@10 -o topics.svg --signature
-
-    Needs matplotlib: pip install 'gradedeval[plot]'.
     """
 
 
@@ -388,14 +387,14 @@ def _in_a_line(error: click.UsageError) -> str:
     hint = f"see `{error.ctx.command_path if error.ctx else 'gradedeval'} --help`"
     if isinstance(error, click.NoSuchOption):
         problem = f"unknown option '{error.option_name}'"
-        if error.option_name in TREC_EVAL_FLAGS:
-            params = error.ctx.command.params if error.ctx else []
+        from gradedeval.cli.options import option_hint  # most options are right
+
+        params = error.ctx.command.params if error.ctx else []
+        own = option_hint(error.option_name, [name for param in params for name in param.opts])
+        if own:
+            hint = own
+        elif error.option_name in TREC_EVAL_FLAGS:
             ours = [param.opts[0] for param in params if param.name == TREC_EVAL_FLAGS[error.option_name]]
             hint = f"did you mean '{ours[0]}'? " if ours else ""
             hint += "`gradedeval trec_eval` takes trec_eval's options"
-        else:
-            from gradedeval.cli.options import option_hint  # most options are right
-
-            params = error.ctx.command.params if error.ctx else []
-            hint = option_hint(error.option_name, [name for param in params for name in param.opts]) or hint
     return f"{problem}; {hint}"

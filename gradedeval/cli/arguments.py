@@ -75,7 +75,7 @@ def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str,
 
 def one_measure(flag: str, text: str | None, table: Mapping[str, Measure]) -> Measure:
     """The measure that an option names. Raises InputError (usage) unless it is one."""
-    measures = parse_measures(text, table) if text and text.strip() else []
+    measures = parse_measures(text, table, asked_for("k")) if text and text.strip() else []
     if len(measures) != 1:
         what = f"'{text}' names {len(measures)} measures" if measures else "no measure given"
         raise InputError(flag, what, f"name one, such as {flag} err@20", usage=True)

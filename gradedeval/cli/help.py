@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import click
 
-from gradedeval.cli.output import write
+from gradedeval.cli.output import COLOR_HELP, ask_for, write
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.kernel.formats import FORMATS, cut
 from gradedeval.kernel.options import OPTIONS
@@ -19,6 +19,8 @@ COMMON = ("-m", "-q", "-f", "-o", "--baseline", "--topics", "--like")
 
 WIDEST = 26
 """The widest that the column of options may be."""
+SCREEN = 20
+"""The lines of a page without those around its options: a terminal of 24 has one more for its prompt."""
 
 
 def short_page(context: click.Context) -> str:
@@ -30,6 +32,9 @@ def short_page(context: click.Context) -> str:
     context.command.format_usage(context, formatter)
     formatter.write_paragraph()
     formatter.write_text(_sentence(context.command.help or ""))
+    head = formatter.getvalue().splitlines()
+    while own and len([*head, *own, *shared]) > SCREEN:
+        own.pop()
     names = {option: _spelled(option) for option in (*own, *shared)}
     column = min(WIDEST, max(map(len, names.values())))
     formatter.write_paragraph()
@@ -54,7 +59,9 @@ def _spelled(option: click.Option) -> str:
         value = f"[{'|'.join(option.type.choices)}]"
     if len(value) > 12 and "|" in value:
         value = f"{value.partition('|')[0]}|…{']' if value.startswith('[') else ''}"
-    return " ".join(part for part in (", ".join(option.opts), value) if part)
+    flags = sorted(option.opts, key=len)
+    whole = " ".join(part for part in (", ".join(flags), value) if part)
+    return whole if len(whole) <= WIDEST else " ".join(part for part in (flags[0], value) if part)
 
 
 def _sentence(text: str) -> str:
@@ -74,6 +81,8 @@ PURPOSES = {
 
 @click.command("help", options_metavar="")
 @click.argument("words", nargs=-1, metavar="[COMMAND|MEASURE|measures|formats]")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), expose_value=False, callback=ask_for,
+              help=COLOR_HELP)  # fmt: skip
 @click.pass_context
 def help_page(context: click.Context, words: tuple[str, ...]) -> None:
     """Explain a command, such as `compare` or `plot runs`, or a measure, or list the measures or the formats."""
@@ -95,6 +104,7 @@ def help_page(context: click.Context, words: tuple[str, ...]) -> None:
 def _run(program: click.Context, *words: str) -> None:
     """Run the program with other words."""
     with program.command.make_context("gradedeval", list(words)) as context:
+        context.meta.update(program.meta)
         program.command.invoke(context)
 
 

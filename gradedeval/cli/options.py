@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.output import STDOUT, Described, ask_for, check_target, say_written, size_of, warn
+from gradedeval.cli.output import COLOR_HELP, STDOUT, Described, ask_for, check_target, say_written, size_of, warn
 from gradedeval.errors import InputError, check_choice, did_you_mean, heard_by
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure
 from gradedeval.kernel.options import OPTIONS, numbers
@@ -161,7 +161,8 @@ ELSEWHERE = {
     **dict.fromkeys(("--per-query", "--per_query", "--by-query", "--by_query", "--per-topic"), ("-q",)),
     **{f"--{form}": ("-f", form) for form in ("json", "jsonl", "csv", "tsv", "latex", "markdown", "html")},
     **dict.fromkeys(("--threads", "--workers"), ("--jobs",)),
-    **dict.fromkeys(("--min-rel", "--level", "--relevance-level"), ("--rel",)),
+    **dict.fromkeys(("--min-rel", "--relevance-level"), ("--rel",)),
+    "--interval": ("--level",),
     **dict.fromkeys(("--cutoff", "--k"), ("-k",)),
     "--out": ("--output",),
     "--decimals": ("--digits",),
@@ -193,6 +194,9 @@ INSTEAD = {
     **dict.fromkeys(("--install-completion", "--show-completion"), "`gradedeval completion bash` prints a script"),
     **dict.fromkeys(("--best", "--percent", "--caption", "--latex-label"), "`gradedeval A B C Q -f latex --best "
                     "--baseline A` writes tables to publish"),
+    "-n": "did you mean '--ranks'?",
+    "-k": "it cuts measures, and none are named here",
+    "--level": "did you mean '--interval' or '--rel'?",
     "--seeds": "the option '--seed' takes one number",
     "--topic": "`gradedeval explain RUN QRELS TOPIC` shows one topic, --by-topic lists all",
 }  # fmt: skip
@@ -206,7 +210,7 @@ def option_hint(typed: str, known: Sequence[str]) -> str:
     """What may be meant by an option that a command does not have, of those that it has; nothing where none is near."""
     renamed = f"did you mean '{RENAMED[typed]}'?" if typed in RENAMED else ""
     for ours in filter(None, (renamed, INSTEAD.get(typed))):
-        if all(name in known for name in re.findall(r"'(-\S+)[^']*'", ours)):
+        if all(name in known for name in re.findall(r"'(-[^\s']+)[^']*'", ours)):
             return ours
     if typed in INSTEAD:  # and is no misspelling, though a word may be near
         return ""
@@ -323,7 +327,7 @@ _DEBUG = _remembered("--debug", GAINS, "Print the traceback where a measure of y
 QUIET = _remembered("--quiet", OUTPUT, "Print results and errors only: no notes, and no signature line below a table.",
                     is_flag=True)  # fmt: skip
 WIDE = _remembered("--wide", OUTPUT, "Show all columns of tables, also those that few need.", is_flag=True)
-COLOR = _remembered("--color", OUTPUT, "Color on a terminal: auto unless the variable NO_COLOR is set. Default: auto.",
+COLOR = _remembered("--color", OUTPUT, COLOR_HELP,
                     type=click.Choice(["auto", "always", "never"]))  # fmt: skip
 SIGNATURE = _remembered("--signature", OUTPUT, "Sign tables with the version, the qrels and what differs from the "
                         "defaults (short), or with all that numbers depend on, as files for programs are. Default: "

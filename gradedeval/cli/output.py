@@ -133,6 +133,9 @@ def ask_for(context: click.Context, parameter: click.Parameter, value: bool | st
     context.meta[f"{__name__}.{parameter.name}"] = value
 
 
+COLOR_HELP = "Color on a terminal: auto unless the variable NO_COLOR is set. Default: auto."
+
+
 def know_color(context: click.Context, arguments: Sequence[str]) -> None:
     """Remember --color, wherever it stands among the arguments: an error may end their reading before it."""
     words = [*arguments, ""]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
 from types import MappingProxyType
@@ -45,14 +46,14 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.cli.output import STDOUT, columns_of, in_lines, show, warn, write
+from gradedeval.cli.output import STDOUT, asked_for, columns_of, in_lines, show, warn, write
 from gradedeval.errors import InputError
 from gradedeval.kernel.formats import FORMATS, formats_for
 from gradedeval.kernel.formats.frames import InNotebook
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.options import OPTIONS
 from gradedeval.kernel.options.question import Question, Setting
-from gradedeval.kernel.trec.stream import extension_of
+from gradedeval.kernel.trec.stream import extension_of, is_url
 
 Inputs = tuple[Any, ...]
 
@@ -65,7 +66,8 @@ def command_of(question: Question) -> click.Command:
     """`gradedeval NAME`: prints the answer."""
 
     def run(**keywords: Any) -> None:
-        _print(question, keywords)
+        with _as_typed():
+            _print(question, keywords)
 
     outputs = [PAGE_FILE if question.page else OUTPUT_FILE]
     if question.text is None:
@@ -87,9 +89,10 @@ def picture_of(question: Question) -> click.Command:
     known = {flag: setting for flag, setting in own.items() if setting.name not in question.picture.without}
 
     def run(**keywords: Any) -> None:
-        _place(question, keywords)
-        canvas = Canvas(keywords)
-        canvas.draw(*_drawn(question, _own(known, keywords), keywords))
+        with _as_typed():
+            _place(question, keywords)
+            canvas = Canvas(keywords)
+            canvas.draw(*_drawn(question, _own(known, keywords), keywords))
 
     groups = [[*map(option_of, known.values())], PICTURE_OPTIONS, _reading(question)]
     return _command(question, groups, question.picture.help, run)
@@ -104,6 +107,7 @@ def _print(question: Question, keywords: dict[str, Any]) -> None:
     """Answer what was asked, and write it where it is to go."""
     _place(question, keywords)
     asked = _mode(question, question.modes, _by_qrels(question, keywords))
+    _check_cut(question, asked)
     own = _own(_settings(question, question.modes, question.views), keywords)
     settings, views = _said(asked.settings, own), _said(asked.views, own)
     asked.check(**_for(asked.check, settings, keywords | views))
@@ -251,8 +255,24 @@ def _place(question: Question, keywords: dict[str, Any]) -> None:
         keywords["files"], words = placed(keywords["files"], setting.place)
         if words:
             keywords[setting.name] = words[0] if before is None else (*words, *before)
-            given = click.core.ParameterSource.COMMANDLINE
-            click.get_current_context().set_parameter_source(setting.name, given)
+            given, context = click.core.ParameterSource.COMMANDLINE, click.get_current_context()
+            context.set_parameter_source(setting.name, given)
+            context.meta.setdefault(PLACED, set()).add(setting.flag)
+
+
+PLACED = f"{__name__}.placed"
+"""Where a context has the flags of settings for which arguments stand."""
+
+
+@contextmanager
+def _as_typed() -> Iterator[None]:
+    """In this block an error names no option for which an argument stands: the user has not typed it."""
+    try:
+        yield
+    except InputError as error:
+        if error.place in click.get_current_context().meta.get(PLACED, ()):
+            raise error.replace(place="") from None
+        raise
 
 
 def _typed() -> dict[str, str]:
@@ -322,8 +342,7 @@ def _reading(question: Question) -> list[Decorator]:
         from gradedeval.cli.many_runs import MATRIX_OPTIONS  # others do without runs × topics
 
         return [*map(one_registered, _besides(question)), *MATRIX_OPTIONS]
-    several = any(setting.measure == "several" for setting in question.settings.values())
-    measuring: list[Decorator] = [CUTOFF] if several and question.needs != "file" else []
+    measuring: list[Decorator] = [CUTOFF] if any(map(_is_cut, (question, *question.modes))) else []
     measuring += [MEASURES_FROM] if question.own_measures else []
     shared = [*([JOBS] if question.jobs else []), *([CLUSTER] if question.options == "scoring" else [])]
     shared += map(one_registered, _besides(question))
@@ -334,6 +353,22 @@ def _reading(question: Question) -> list[Decorator]:
 def _besides(question: Question) -> dict[str, None]:
     """The options of the registry that its command takes alone, of all its modes."""
     return dict.fromkeys(name for one in (question, *question.modes) for name in one.besides)
+
+
+def _is_cut(question: Question) -> bool:
+    """Whether -k cuts measures that its settings name: in a history they are what they are."""
+    return question.needs != "file" and any(setting.measure for setting in question.settings.values())
+
+
+def _check_cut(question: Question, asked: Question) -> None:
+    """Raise InputError (usage) for -k, where what is asked names no measures, though another mode does."""
+    if asked_for("k") is None or question.needs == "matrix" or _is_cut(asked):
+        return
+    if _is_cut(question) and asked.mode is None:  # which is asked without qrels
+        raise InputError("-k", "needs qrels", "add QRELS", usage=True)
+    takers = " or ".join(mode.mode.flag for mode in question.modes if mode.mode is not None and _is_cut(mode))
+    hint = f"add {takers}" if takers else "leave it out"
+    raise InputError("-k", "cuts measures, and none are taken here", hint, usage=True)
 
 
 def _read_matrix(
@@ -351,11 +386,24 @@ def _read_matrix(
             return (None,), settings
         if setting.instead and not keywords["files"] and not keywords["from_scores"]:
             raise InputError("", setting.instead, f"{usage()}, or give {flag} {setting.metavar}", usage=True)
+    if question.counted is not None and not keywords["from_scores"]:
+        _check_count(question.counted, settings, keywords["files"])
     if "baseline" not in settings:
         return (matrix_from(keywords, None, question.paired(settings))[0],), settings
     word = settings["baseline"] if settings["baseline"] in question.settings["baseline"].words else None
     matrix, baseline = matrix_from(keywords, None if word else settings["baseline"], question.paired(settings))
     return (matrix,), settings | {"baseline": word or baseline}
+
+
+def _check_count(check: Callable[[int], Any], settings: Mapping[str, Any], files: tuple[str, ...]) -> None:
+    """Raise InputError (usage) where it is no question about so many runs, before they are read."""
+    from gradedeval.analysis.score_matrix import Baseline  # see `_reading`
+
+    words = [word for word in (*files, settings.get("baseline")) if word is not None]
+    if len(files) < 2 or any(word == "-" or is_url(word) for word in words):  # which are listed or read once
+        return
+    runs, _ = run_and_qrels(files)
+    check(Baseline.read(settings.get("baseline"), runs).count(runs))
 
 
 def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str, Any]) -> tuple[Inputs, dict[str, Any]]:
@@ -376,7 +424,8 @@ def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str,
         runs, qrels = (None, None) if none else run_and_qrels(files, keywords)
     settings = _with_measures(question, settings, table)
     if none and given(keywords):
-        raise InputError(given(keywords)[0], "applies to runs, and none are given", "add RUN... QRELS", usage=True)
+        hint = "add RUN... QRELS" + ("; --ranks N ends the table" if "ranks" in settings else "")
+        raise InputError(given(keywords)[0], "applies to runs, and none are given", hint, usage=True)
     return (), settings | keywords | dict(question.takes(runs, qrels))
 
 

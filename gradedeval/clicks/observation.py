@@ -25,6 +25,7 @@ from gradedeval.analysis.pictures import (
 )
 from gradedeval.analysis.tables import Shown, frame_document, near_best, same
 from gradedeval.arrays import Floats, Ints, np
+from gradedeval.cli.output import asked_for
 from gradedeval.clicks.log import (
     LAST_RANK,
     ClickLog,
@@ -466,7 +467,8 @@ def read_weighing(
     ranges = [word for word in words if isinstance(word, str) and ".." in word]
     searched = read_ranges(ranges, table) if ranges else []
     others = [word for word in words if word not in ranges]
-    fixed = [one for word in others for one in (parse_measures(word, table) if isinstance(word, str) else [word])]
+    cutoff = asked_for("k")  # of the command line
+    fixed = [one for word in others for one in parse_measures(word, table, cutoff)]
     return [*searched, *fixed]
 
 

@@ -14,6 +14,7 @@ import click
 from gradedeval import __version__, kernel
 from gradedeval.arrays import Bools, Floats, np
 from gradedeval.cli.arguments import check_standard_input, usage
+from gradedeval.cli.help import short_page
 from gradedeval.cli.options import HELP, READS, command_line, option
 from gradedeval.cli.output import view_of, write
 from gradedeval.errors import InputError, Note, did_you_mean, flag, shorten, tell
@@ -757,7 +758,9 @@ OPTIONS = [
            "of trec_eval's three columns."),
     option("--compat", type=click.Choice(VERSIONS), default="10", help="Version of trec_eval to follow. Default: 10."),
     option("-v", "--version", "version", is_flag=True, help="Print the version and exit."),
-    option("-h", "--help", "wants_help", section=HELP, is_flag=True, help="Show this message, or with -m a description "
+    option("-h", "wants_short", section=HELP, is_flag=True, help="Show the options, a line each, or with -m a "
+           "description of these measures, and exit."),
+    option("--help", "wants_help", section=HELP, is_flag=True, help="Show this message, or with -m a description "
            "of these measures, and exit."),
 ]  # fmt: skip
 
@@ -780,6 +783,7 @@ def command(
     form: str | None,
     compat: str,
     version: bool,
+    wants_short: bool,
     wants_help: bool,
 ) -> None:  # fmt: skip
     """Score runs as trec_eval does, with the same options and the same output.
@@ -790,7 +794,10 @@ def command(
     if version:
         write(f"gradedeval {__version__}, as trec_eval {compat}\n")
         return
-    if wants_help:
+    if wants_short and not measures and not wants_help:
+        click.echo(f"{short_page(click.get_current_context())}\n-h -m NAME explains a measure.")
+        return
+    if wants_help or wants_short:
         write(help_text(click.get_current_context().get_help(), measures, qrels_format))
         return
     _check_usage(files, form, [flag for flag, given in (("-Z", norms), ("-n", no_summary)) if given], qrels_format)

@@ -512,6 +512,11 @@ BY_TOPIC = Question("compare", _by_topic, "matrix", mode=Setting("Print the scor
 # `compare`: pairs of runs by every measure: means, differences, significance, and whether judging could reverse it.
 
 
+def counted(runs: int) -> None:
+    """Raise InputError (usage) for fewer than two runs."""
+    score_matrix.two_or_more("compare", runs, f"add a run or {flag.baseline}")
+
+
 @question(
     "compare",
     "matrix",
@@ -524,6 +529,7 @@ BY_TOPIC = Question("compare", _by_topic, "matrix", mode=Setting("Print the scor
     """,
     check=lambda baseline, all_pairs, **tested: _check(baseline, all_pairs, significance.TestSettings(**tested)),
     asking=lambda layout, judging, unseen: {"judging": layout == "long" or judging or unseen is not None},
+    counted=counted,
     shows=Comparison.document,
     modes=(BY_TOPIC,),
     besides=("unseen", "queries", "slices"),
@@ -575,8 +581,7 @@ def compare(
     _check(baseline, all_pairs, settings)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix, name = score_matrix.with_baseline(given, baseline, allow_mismatch)
-    if len(matrix.runs) < 2:
-        raise InputError("", "compare needs at least two runs", f"add a run or {flag.baseline}", usage=True)
+    counted(len(matrix.runs))
     return compared_pairs(matrix, None if all_pairs else score_matrix.or_first(matrix, name), settings, judging)
 
 

@@ -353,12 +353,12 @@ def _points(matrix: Matrix, columns: tuple[int, int]) -> Any:
 def draw_scatter(ax: Axes, matrix: Matrix, columns: tuple[int, int]) -> None:
     """Draw the points, those of each run in its color where there are few."""
     points = _points(matrix, columns)
-    few = len(matrix.runs) <= 7
+    few, labels = len(matrix.runs) <= 7, pictures.run_labels(matrix.runs)
     for row, (run, look) in enumerate(zip(matrix.runs, pictures.looks(len(matrix.runs)), strict=True)):
         x, y = matrix.score[row, points[row]][:, columns].T
         color = look["color"] if few else pictures.GREY
         ax.scatter(x, y, s=7, marker="osD^vP*"[row % 7] if few else "o", facecolors="none", edgecolors=color,
-                   linewidths=0.6, label=pictures.shown(run) if few else None)  # fmt: skip
+                   linewidths=0.6, label=labels[run] if few else None)  # fmt: skip
     ax.grid(color=pictures.LIGHT, linewidth=0.4)
     lower = [pictures.LOWER if matrix.reading(one).sign < 0 else "" for one in columns]
     x, y = (

@@ -288,12 +288,46 @@ class Diff(InNotebook):
         return Document(blocks, self.signature)
 
 
+First = Annotated[str | None, Setting("Compare every run with this one: one of the two, or another file.",
+    metavar="RUN", spelled=("--baseline",), default_text="the first run", reads=True)]  # fmt: skip
+
+
+def _from_first(files: tuple[Any, ...], first: First = None) -> Mapping[str, Any]:
+    """The runs with the one of --baseline as the first."""
+    if first is None:
+        return {}
+    runs, qrels = files
+    compared, names = score_matrix.Baseline.read(first, runs), kernel.file_names(list(runs))
+    if compared.saved is not None:
+        what = f"'{first}' holds saved scores, and a diff shows rankings"
+        raise InputError(flag.baseline, what, "give the baseline as a run", usage=True)
+    if compared.path is None and compared.name not in names:
+        raise score_matrix.no_baseline(first, names)
+    path = compared.path or runs[names.index(str(compared.name))]
+    return {"files": ([path, *(run for run in runs if run != path)], qrels)}
+
+
 def _two(runs: Sequence[str], qrels: str) -> Mapping[str, Any]:
     """What `diff` takes. Raises InputError (usage) unless there are two runs."""
     if len(runs) != 2:
         what, hint = f"{len(runs)} {plural(len(runs), 'run')} given", "with qrels diff compares two: diff A B QRELS"
         raise InputError("", what, hint, usage=True)
     return {"baseline": runs[0], "run": runs[1], "qrels": qrels}
+
+
+def _given(baseline: Any, run: Any, qrels: Any, measures: Any) -> tuple[Any, Any, Any, Any]:
+    """What `diff` is given: where two runs stand in a list or a dict, the other arguments are one place before theirs.
+    Raises InputError (usage) for another number of runs."""
+    named = kernel.named_runs(baseline) if isinstance(baseline, list | tuple | Mapping) else {}
+    if len(named) > 1:
+        if measures is not DEFAULT and qrels is not None:
+            raise InputError("diff", "is given more than two runs", "as in diff([A, B], qrels, measures)", usage=True)
+        _two(list(named), "")
+        first, second = ({name: named[name]} for name in named)
+        return first, second, run, measures if qrels is None else qrels
+    if qrels is None:
+        raise InputError("diff", "needs qrels", "as in diff(baseline, run, qrels, measures)", usage=True)
+    return baseline, run, qrels, measures
 
 
 @question(
@@ -315,6 +349,7 @@ def _two(runs: Sequence[str], qrels: str) -> Mapping[str, Any]:
     gradedeval diff runs/*.run
     gradedeval diff base.run new.run qrels.txt -m ap --reproduce a.run b.run
     """,
+    asking=_from_first,
     takes=_two,
     answer=lambda found, like: replace(found, digits=kernel.preset_digits(like)),
     shows=Diff.document,
@@ -328,7 +363,7 @@ def _two(runs: Sequence[str], qrels: str) -> Mapping[str, Any]:
 def diff(
     baseline: Any,
     run: Any,
-    qrels: Any,
+    qrels: Any = None,
     measures: Measures = DEFAULT,
     *,
     like: str | None = None,
@@ -336,7 +371,8 @@ def diff(
 ) -> Diff:
     """What changed from one run to another: topics by difference, the worst first, and the documents that made it.
 
-    baseline, run  two runs, as `evaluate` takes them; a dict name -> run names one
+    baseline, run  two runs, as `evaluate` takes them; a dict name -> run names one. Both may be in a list or a dict, as
+                   in diff([A, B], qrels, measures)
 
     The other arguments are those of `evaluate`; `residuals`, `residual_depth` and `max_residual` are not among them.
 
@@ -344,6 +380,7 @@ def diff(
     `evaluate` does, and where the runs have no topic in common; what is skipped or assumed is a warning, and in
     `.notes`.
     """
+    baseline, run, qrels, measures = _given(baseline, run, qrels, measures)
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     runs = ranked_runs.two_runs(baseline, run)
     judged = kernel.qrels_for(runs, qrels, options)

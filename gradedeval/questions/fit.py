@@ -16,6 +16,7 @@ from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix
 from gradedeval.analysis.tables import Row, Shown, frame_document, near_best, same, signature_lines
 from gradedeval.arrays import Bools, Floats, Ints, chunks, np
+from gradedeval.cli.output import asked_for
 from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, public, shorten
 from gradedeval.kernel import (
     AnyMeasure,
@@ -131,7 +132,9 @@ def read_ranges(
     if not words:
         hint = f"for example {flag.measures:'rbp(p=0.1..0.95)'} or {flag.measures:ndcg@1..40}"
         raise InputError("", "no measure with a range", hint, usage=True)
-    return [_read_range(word, table) for word in dict.fromkeys(words)]
+    cutoff = asked_for("k")  # of the command line
+    cut = [word if cutoff is None or "@" in word else f"{word}@{cutoff}" for word in words]
+    return [_read_range(word, table) for word in dict.fromkeys(cut)]
 
 
 def _read_range(text: str, table: Mapping[str, Measure] | None) -> MeasureRange:

@@ -428,11 +428,12 @@ def draw_course(ax: Axes, frame: pd.DataFrame) -> None:
     places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     frame = frame.assign(place=[places[key] for key in keys])
     runs = list(groups(frame, "run").items())
+    labels = pictures.run_labels(run for run, _ in runs)
     for number, ((run, own), look) in enumerate(zip(runs, pictures.looks(len(runs)), strict=True)):
         segment = own["changed"].fillna("").ne("").cumsum()
         marker: dict[str, Any] = {"marker": "osD^vP*"[number % 7]}
         for part, (_, stretch) in enumerate(own.groupby(segment, sort=False)):
-            name = pictures.shown(str(run)) if part == 0 and number < pictures.MANY else None
+            name = labels[str(run)] if part == 0 and number < pictures.MANY else None
             ax.plot(stretch["place"], stretch["score"], label=name, **look, **marker)
             ax.fill_between(stretch["place"], stretch["low"].astype(float), stretch["high"].astype(float),
                             color=look["color"], alpha=0.15, linewidth=0)  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from gradedeval import analysis, kernel
 from gradedeval.analysis import significance
+from gradedeval.cli.output import asked_for
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag
 from gradedeval.kernel import (
     OPTIONS,
@@ -84,7 +85,7 @@ class BoundSpec:
     empty where it is of all topics.
 
     `significant` and `min-topics` with a bare value bound every measure. `from_file`: it stands in a file of settings,
-    which the command line overrides.
+    which the command line overrides. `cutoff`: that of its measure, where it has none.
     """
 
     kind: Kind
@@ -93,6 +94,7 @@ class BoundSpec:
     place: str
     from_file: bool = False
     slice: str = ""
+    cutoff: int | None = None
 
 
 OF_SLICE = re.compile(r"(?P<slice>[^:=()]+=[^:]+?):\s+(?P<bound>.+)", re.DOTALL)
@@ -108,7 +110,8 @@ def limit(kind: Kind, help: str, value: str = "X") -> Setting:
         sliced = OF_SLICE.fullmatch(word)
         name, equals, value = (sliced["bound"] if sliced else word).rpartition("=")
         measure = name.removesuffix(AS_WRITTEN.get(kind, "=")) if equals else None
-        return BoundSpec(kind, measure, value, f"--{kind} {word}", slice=sliced["slice"].strip() if sliced else "")
+        of = sliced["slice"].strip() if sliced else ""
+        return BoundSpec(kind, measure, value, f"--{kind} {word}", slice=of, cutoff=asked_for("k"))
 
     def specs(words: Iterable[str], _: Mapping[str, Measure]) -> list[BoundSpec]:
         return [*map(spec, words)]
@@ -165,7 +168,7 @@ def _meant(spec: BoundSpec, measures: list[Measure], table: Mapping[str, Measure
     """The measures of a bound."""
     if spec.measure is not None:
         try:
-            return parse_measures(spec.measure, table)
+            return parse_measures(spec.measure, table, spec.cutoff)
         except InputError as error:
             said = f"{error.place}: {error.said[0]}" if error.place else error.said[0]
             raise error.replace(place=spec.place, problem=said, usage=True) from None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from gradedeval import __version__, kernel
 from gradedeval.arrays import np
 from gradedeval.cli.arguments import check_standard_input, usage
+from gradedeval.cli.output import asked_for
 from gradedeval.errors import SHOWN, InputError, either, flag, plural, public, shorten, visible
 from gradedeval.kernel import (
     DEFAULT,
@@ -634,6 +635,13 @@ def lint(
 # `gradedeval lint RUN... [QRELS]`: the problems of runs, before they are scored.
 
 
+def _check_measured(qrels: str | None, measures: Any) -> None:
+    """Raise InputError (usage) for options about measures where there are no qrels to score runs with."""
+    for option, given in (("-m", measures is not DEFAULT), ("-k", asked_for("k") is not None)):
+        if given and qrels is None:
+            raise InputError(option, "needs qrels", "add QRELS", usage=True)
+
+
 @question(
     "lint",
     "files",
@@ -646,6 +654,7 @@ def lint(
     Errors are what an evaluator would refuse; warnings are what it would score, but not as intended. Exit code 1: there
     are errors, or warnings with --strict.
     """,
+    check=lambda qrels, measures: _check_measured(qrels, measures),
     own_measures=True,
     options="none",
     besides=("run_format", "qrels_format", "labels"),

@@ -168,8 +168,7 @@ def plan_topics(
     if (variance := numbers.VARIANCE.check_or_none(variance)) is not None:
         return Plan(to_frame(_rows(aim, systems or 2, variance, variance, None, None)), None, aim)
     matrix = score_matrix.comparable(score_matrix.scores_of(runs, qrels, measures, like, keywords), allow_mismatch)
-    if len(matrix.runs) < 2:
-        raise InputError("", "a plan needs at least two runs", f"add a run, or give {flag.variance}", usage=True)
+    score_matrix.two_or_more("a plan", len(matrix.runs), f"add a run, or give {flag.variance}")
     rows = []
     for paired in (score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()):
         rows += _rows(aim, systems or len(matrix.runs), *_variances(paired), paired.measure, len(paired.topics))
@@ -276,6 +275,7 @@ CURVE = Setting("Write the curve: the achieved significance level of every pair,
 @question(
     "power",
     "matrix",
+    counted=lambda runs: score_matrix.two_or_more("power", runs),
     help="""Report the discriminative power of measures.
 
     That is how many pairs of runs each finds significantly different, and how large a difference that takes. Uses
@@ -334,8 +334,7 @@ def power(
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix = score_matrix.comparable(given, allow_mismatch)
     best_runs = numbers.BEST_RUNS.check_or_none(best_runs)
-    if len(matrix.runs) < 2:
-        raise InputError("", "power needs at least two runs", "add a run", usage=True)
+    score_matrix.two_or_more("power", len(matrix.runs))
     of = [_of_best(matrix, measure, best_runs) for measure in matrix.comparable_measures()]
     curves = [to_frame(_levels(paired, draws, alpha, seed)) for paired in of]
     rows = [_row(paired, curve, alpha) for paired, curve in zip(of, curves, strict=True)]

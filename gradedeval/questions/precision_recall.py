@@ -340,7 +340,8 @@ def _explain_lines(ax: Axes, look_of: Mapping[str, Any], dash_of: Mapping[str, A
     from matplotlib.lines import Line2D
 
     named = list(look_of)[: pictures.MANY]
-    handles = [Line2D([], [], label=pictures.shown(run), **look_of[run]) for run in named]
+    labels = pictures.run_labels(look_of)
+    handles = [Line2D([], [], label=labels[run], **look_of[run]) for run in named]
     if rest := len(look_of) - len(named):
         handles.append(Line2D([], [], label=f"{rest} other {plural(rest, 'run')}", color=pictures.LIGHT))
     if len(dash_of) > 1:

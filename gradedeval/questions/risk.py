@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
 
 
-MEAN, MEAN_OF_RUNS = "mean", "(mean of runs)"
+MEAN_OF_RUNS = "(mean of runs)"
 """What --baseline calls the mean of all runs on each topic, unless a run is called so, and what tables call it."""
 
-Baseline = Annotated["AnyScores | None", against("the first run", MEAN)]
+Baseline = Annotated["AnyScores | None", against("the first run", "mean")]
 RiskAversion = Annotated[float, Setting("A loss weighs 1 + A times as much as a gain: the α of URisk.",
     numbers.RISK_AVERSION, metavar="A")]  # fmt: skip
 
@@ -78,9 +78,21 @@ def _won(row: Row) -> str:
     return f"{row['wins']}/{row['ties']}/{row['losses']}"
 
 
+def _is_mean(baseline: Any, scores: AnyScores) -> bool:
+    """Whether a baseline is the mean of runs, and none of them by that name."""
+    named = isinstance(baseline, str) and baseline == score_matrix.MEAN
+    return named and baseline not in score_matrix.to_matrix(scores).runs
+
+
+def counted(runs: int) -> None:
+    """Raise InputError (usage) for fewer than two runs."""
+    score_matrix.two_or_more("risk", runs, f"add a run or {flag.baseline}")
+
+
 @question(
     "risk",
     "matrix",
+    counted=counted,
     wide=True,
     help="""Report the risk of runs: URisk and TRisk against a baseline, GeoRisk among all runs.
 
@@ -121,10 +133,9 @@ def risk(
     """
     aversion = numbers.RISK_AVERSION.check(risk_aversion)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
-    of_all = isinstance(baseline, str) and baseline == MEAN and MEAN not in score_matrix.to_matrix(given).runs
+    of_all = _is_mean(baseline, given)
     matrix, name = score_matrix.with_baseline(given, None if of_all else baseline, allow_mismatch)
-    if len(matrix.runs) < 2:
-        raise InputError("", "risk needs at least two runs", f"add a run or {flag.baseline}", usage=True)
+    counted(len(matrix.runs))
     of = None if of_all else matrix.run_index(score_matrix.or_first(matrix, name))
     compared = [score_matrix.shared_topics(matrix, one) for one in matrix.comparable_measures()]
     usable = [paired for paired in compared if paired.reading.better != "neither"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -37,9 +36,17 @@ class TopicDifferences(OfScores):
     """How two runs differ on each topic: the frame of `topic_differences`, and the scores that it is of."""
 
 
+def counted(runs: int) -> None:
+    """Raise InputError (usage) unless there are two runs."""
+    if runs != 2:
+        what = f"{runs} {plural(runs, 'run')} given, and two are compared topic by topic"
+        raise InputError("", what, "add a run" if runs < 2 else "choose two", usage=True)
+
+
 @question(
     "topics",
     "matrix",
+    counted=counted,
     files="RUN RUN QRELS",
     picture=Picture(
         lambda found: topic_panels(found.frame, found.scores),
@@ -83,9 +90,7 @@ def topic_differences(
     """
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix, name = score_matrix.with_baseline(given, baseline, allow_mismatch)
-    if len(matrix.runs) != 2:
-        what = f"{len(matrix.runs)} {plural(len(matrix.runs), 'run')} given, and two are compared topic by topic"
-        raise InputError("", what, "add a run" if len(matrix.runs) < 2 else "choose two", usage=True)
+    counted(len(matrix.runs))
     first = matrix.run_index(name) if name is not None else 0
     reread = flips.Reread.of(matrix.scores)
     frames = [_by_topic(matrix.paired(measure), first, reread) for measure in matrix.comparable_measures()]
@@ -191,7 +196,9 @@ def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
     better = frame["sign"].to_numpy() * difference
     open_ = frame["same_order"].eq(False).fillna(False).to_numpy(dtype=bool)
     place = np.arange(len(frame))
-    before, after = map(pictures.shown, _told_apart(frame["baseline"].iloc[0], frame["run"].iloc[0]))
+    baseline, run = frame["baseline"].iloc[0], frame["run"].iloc[0]
+    labels = pictures.run_labels([baseline, run])
+    before, after = labels[baseline], labels[run]
     kinds = (
         (~open_ & (better > 0), pictures.BLUE, f"{after} better"),
         (~open_ & (better < 0), pictures.VERMILION, f"{before} better"),
@@ -245,16 +252,6 @@ EXTREMES = 5
 """Topics of each sign that are named where there is no room for all."""
 SMALLEST = 4.5
 """Points: the smallest letters in which topics are named."""
-
-
-def _told_apart(one: str, other: str) -> tuple[str, str]:
-    """The names of two runs without the words that both begin or end with."""
-    words, others = (re.split(r"(?<=[-_./])|(?=[.])", name) for name in (one, other))
-    while min(len(words), len(others)) > 1 and words[0] == others[0] and words[0].strip("-_./"):
-        words, others = words[1:], others[1:]
-    while min(len(words), len(others)) > 1 and words[-1] == others[-1]:
-        words, others = words[:-1], others[:-1]
-    return "".join(words), "".join(others)
 
 
 def _name_topics(ax: Axes, names: list[str], differences: Floats) -> None:

@@ -368,6 +368,8 @@ def _share_beyond(measure: Measure, weights: Floats) -> float:
 
 DEPTH = 1000
 """Ranks unless told otherwise."""
+DIGITS = 6
+"""Of the weights that people see."""
 CELLS = 1 << 18
 """Ranks × rankings that are scored at once."""
 
@@ -435,11 +437,22 @@ class Weights(InNotebook):
             remarks.append(f"{', '.join(endless)}: weights go on past rank {depth}, and their sum is not known")
         return remarks
 
-    def document(self, layout: Layout) -> Document:
-        """A row a rank, a column a measure, for people and for programs."""
+    def document(self, layout: Layout, *, digits: int | None = None) -> Document:
+        """A row a rank, a column a measure. People see ranks down to the last whose weight is not 0 as printed.
+
+        digits  of the weights that people see; None: 6
+        """
         rank, *measures = self.columns
-        columns = [Column(rank, "count"), *(Column(name, "score", digits=6) for name in measures)]
-        return Document([Table(columns, self.rows)], self.signature)
+        columns = [Column(rank, "count"), *(Column(name, "score", digits=DIGITS) for name in measures)]
+        if layout == "long":
+            return Document([Table(columns, self.rows)], self.signature)
+        least = 0.5 * 10.0 ** -(DIGITS if digits is None else digits)
+        last = 1 + int(np.flatnonzero((np.abs(np.nan_to_num(self.values)) >= least).any(1)).max(initial=0))
+        left = len(self.values) - last
+        what = f"ranks {last + 1} to {len(self.values)}" if left > 1 else f"rank {last + 1}"
+        much = "0" if not np.nan_to_num(self.values[last:]).any() else f"less than {least:.1g}"
+        more = [f"{what}: {plural(left, 'weight')} of {much}"] if left else []
+        return Document([Table(columns, self.rows[:last]), *more], self.signature)
 
 
 RANKS_DRAWN = 50
@@ -465,6 +478,7 @@ def weight_panels(weights: Weights, *, log: Log = False) -> list[Panel]:
     own_measures=True,
     files="[MEASURE... | RUN... QRELS]",
     form="csv",
+    at_terminal="table",
     digits="6",
     help="""Print the weight of each rank, one column per measure.
 

@@ -136,13 +136,13 @@ def test_the_short_page_is_a_screen_of_lines_that_fit(name: str, cli: Command, m
     page = cli(*name.split(), "-h")
     lines = page.text.splitlines()
     assert (page.code, page.messages) == (0, [])
-    assert len(lines) <= 30
+    assert len(lines) < 24
     assert max(map(len, lines)) <= 80
     flags = {
         flag for line in lines if line.startswith("  -") for flag in re.findall(r"(?<=[ ,])--?[a-z][\w-]*", line[:40])
     }
     own = {flag for param in LEAVES[name].params for flag in param.opts if getattr(param, "section", "") == SECTIONS[0]}
-    assert own <= flags
+    assert own <= flags or len(lines) == 23  # there is no room for more
     assert {flag for param in LEAVES[name].params for flag in param.opts if flag in COMMON} <= flags
     assert f"`gradedeval {name} --help` explains all" in lines[-1]
 

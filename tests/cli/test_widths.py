@@ -120,6 +120,13 @@ def test_a_line_that_goes_on_is_indented_by_two_or_stands_under_the_text_of_its_
     assert wrapped("a.run: fits", 20, 2) == "a.run: fits"
 
 
+def test_no_line_ends_between_an_option_and_its_value() -> None:
+    assert wrapped("too low by --min 0.4 of it", 16, 2) == "too low by\n  --min 0.4 of\n  it"
+    assert wrapped("a.run: fails, or (-m ap)", 20, 2) == "a.run: fails, or\n  (-m ap)"
+    assert wrapped("it does not go with --min; take it out", 26, 2) == "it does not go with --min;\n  take it out"
+    assert wrapped("take --measure averages-of-many-things", 22, 2) == "take --measure\n  averages-of-many-things"
+
+
 def test_scores_by_many_measures_keep_a_row_a_line_off_a_terminal_and_are_cut_on_one(files: Path, cli: Command) -> None:
     names = [f"{name}.run" for name in ("systems-with-long-names", "b", "csystems-with-long-names")]
     words = [*names, "qrels", "-m", " ".join(f"ndcg@{k} rbp(p=0.{k})" for k in range(1, 9)), "--residuals"]

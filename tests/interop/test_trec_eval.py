@@ -492,7 +492,7 @@ def test_the_persistence_of_rbp_is_written_as_in_version_10(cli: Command, files:
 @pytest.mark.parametrize("holds", DROP_IN_FORMATS)
 def test_every_measure_is_explained(holds: str, cli: Command) -> None:
     entries, nicknames = DROP_IN_FORMATS[holds]
-    page = succeed(cli("trec_eval", "-h", "-R", holds)).text
+    page = succeed(cli("trec_eval", "--help", "-R", holds)).text
     assert all(nickname in page for nickname in nicknames)
     for name in entries:
         about = succeed(cli("trec_eval", "-h", "-R", holds, "-m", name)).text

@@ -278,3 +278,23 @@ def test_the_matrix_of_one_topic_says_so(cli: Command) -> None:
     text = cli("diff", BM25, RM3, NEURAL, "--topic", "301").text
     assert "tau; topic 301" in text
     assert "means" not in text
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_two_runs_may_stand_in_a_list_or_a_dict() -> None:
+    qrels, one, other = {"1": {"a": 1}}, {"1": {"a": 2.0, "b": 1.0}}, {"1": {"b": 2.0, "a": 1.0}}
+    found = gradedeval.diff({"one": one}, {"other": other}, qrels, "ap")
+    for same in (
+        gradedeval.diff({"one": one, "other": other}, qrels, "ap"),
+        gradedeval.diff({"one": one, "other": other}, qrels, measures="ap"),
+    ):
+        assert (same.baseline, same.run, same.signature) == ("one", "other", found.signature)
+        assert same.topics.equals(found.topics)
+    with pytest.raises(InputError, match=r"^diff: needs qrels; as in diff\(baseline, run, qrels, measures\)$"):
+        gradedeval.diff(one, other)
+    with pytest.raises(InputError, match=r"^3 runs given; with qrels diff compares two"):
+        gradedeval.diff([one, other, one], qrels)
+    with pytest.raises(
+        InputError, match=r"^diff: is given more than two runs; as in diff\(\[A, B\], qrels, measures\)$"
+    ):
+        gradedeval.diff([one, other], one, qrels, "ap")

@@ -750,7 +750,7 @@ def test_ids_survive_as_bytes(files: Path, cli: Command) -> None:
         (("explain", *["run.txt"] * 3, "qrels.txt"), 2, "3 runs given; explain one, or two side by side"),
         (("explain", "run.txt", "qrels.txd"), 1, "qrels.txd: no such file; check the path"),
         (("explain", "run.txt", "run.txt", "qrels.txd"), 1, "qrels.txd: no such file; check the path"),
-        (("explain", "run.txt", "qrels.txt", "11"), 2, "--topic: '11' is not judged in qrels.txt, and only --topics "
+        (("explain", "run.txt", "qrels.txt", "11"), 2, "'11' is not judged in qrels.txt, and only --topics "
          "run includes such topics; did you mean '1'?"),
         ((*WORDS, "--topic", "11"), 2, "--topic: '11' is not judged in qrels.txt, and only --topics run includes "
          "such topics; did you mean '1'?"),

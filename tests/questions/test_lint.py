@@ -292,12 +292,13 @@ def test_the_report_can_go_to_a_file(tmp_path: Path, cli: Command) -> None:
     [
         ((), "no run given; usage: gradedeval lint RUN... [QRELS]"),
         (("-", "--qrels", "-"), "-: standard input can only be read once; give the other as a file"),
-        (("run.txt", "-m", "rpb"), "unknown measure 'rpb'; did you mean 'rbp'?"),
+        (("run.txt", "qrels.txt", "-m", "rpb"), "unknown measure 'rpb'; did you mean 'rbp'?"),
         (("run.txt", "run.txt"), "run 'run.txt' is given twice; give each run once"),
     ],
 )
 def test_wrong_words_are_one_line(words: tuple[str, ...], said: str, tmp_path: Path, cli: Command) -> None:
     (tmp_path / "run.txt").write_bytes(RUN)
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
     outcome = cli("lint", *words)
     assert (outcome.code, outcome.out, outcome.messages) == (2, b"", [said])
 

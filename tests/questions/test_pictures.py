@@ -6,6 +6,7 @@ import importlib.util
 import re
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -177,7 +178,7 @@ def test_curves_are_precision_over_recall_of_each_run_and_threshold(ax: Axes) ->
     assert len(drawn) == 8
     for (measure, run), own in curves.frame.groupby(["measure", "run"]):
         np.testing.assert_array_equal(drawn[f"{run} {measure}"], own[["recall", "precision"]])
-    shown = ["rivers-bm25.run", "rivers-neural.run", "gap(g=1:0:1:1)", "grade ≥ 1", "grade ≥ 3", "grade ≥ 4"]
+    shown = ["bm25", "neural", "gap(g=1:0:1:1)", "grade ≥ 1", "grade ≥ 3", "grade ≥ 4"]
     assert names(ax.get_legend().get_texts()) == shown  # type: ignore[union-attr]
 
 
@@ -528,13 +529,29 @@ def saved(scores_of: dict[str, list[float]], measure: str = "err", **more: Any) 
 
 
 def test_a_run_whose_name_begins_with_a_line_is_in_legends(ax: Axes) -> None:
-    frame = saved({"_base": [0.1, 0.6, 0.5], "_x": [0.3, 0.2, 0.5]}, residual=0.0)
+    frame = saved({"_base": [0.1, 0.6, 0.5], "x": [0.3, 0.2, 0.5]}, residual=0.0)
     gradedeval.plot.topics(frame, ax=ax)
     legend = [text.strip("\u200b") for text in names(ax.get_legend().get_texts())]  # type: ignore[union-attr]
-    assert legend == ["_x better: 1", "_base better: 1", "tied: 1"]
+    assert legend == ["x better: 1", "_base better: 1", "tied: 1"]
     other = Figure().subplots()
     gradedeval.plot.scatter(pd.concat([frame, frame.assign(measure="rr")]), ax=other)
-    assert [text.strip("\u200b") for text in names(other.get_legend().get_texts())] == ["_base", "_x"]  # type: ignore[union-attr]
+    assert [text.strip("\u200b") for text in names(other.get_legend().get_texts())] == ["_base", "x"]  # type: ignore[union-attr]
+
+
+def test_legends_name_runs_as_tables_do(tmp_path: Path) -> None:
+    runs = {f"rivers-{name}.run": {"1": {"a": 1.0}, "2": {"b": 1.0}} for name in ("one", "two", "three")}
+    scores = gradedeval.evaluate(runs, {"1": {"a": 1}, "2": {"b": 1}}, "ap rr")
+    gradedeval.append_history(scores, tmp_path / "h.jsonl")
+    curves = gradedeval.precision_recall(runs, {"1": {"a": 1}, "2": {"b": 1}}, graded_only=True)
+    drawn: list[Callable[[Axes], Axes]] = [
+        lambda ax: gradedeval.plot.pr(curves, ax=ax),
+        lambda ax: gradedeval.plot.scatter(scores, ax=ax),
+        lambda ax: gradedeval.plot.history(gradedeval.read_history(tmp_path / "h.jsonl"), "ap", ax=ax),
+    ]
+    for draw in drawn:
+        legend = draw(Figure().subplots()).get_legend()
+        assert legend is not None
+        assert names(legend.get_texts())[:3] == ["one", "two", "three"]
 
 
 def test_runs_that_tie_on_every_topic_are_a_picture(ax: Axes) -> None:

@@ -23,6 +23,7 @@ from gradedeval.questions.weights import static_weights
 from support.commands import Command, Outcome
 from support.examples import sampled
 from support.paths import DATA, shared
+from support.terminal import at_terminal
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
@@ -665,3 +666,18 @@ def test_where_no_argument_is_a_file_all_are_measures(cli: Command) -> None:
     plain = cli("weights", *words, "--ranks", "5")
     assert (plain.code, plain.out) == (0, cli("weights", "-m", " ".join(words), "--ranks", "5").out)
     assert cli("weights", "rbp(p=0.5)", "-m", "dcg@10", "--ranks", "5").out == plain.out
+
+
+def test_at_a_terminal_a_table_ends_where_weights_are_0(tmp_path: Path) -> None:
+    seen = at_terminal("weights", "p@3", folder=tmp_path)
+    assert [line.split() for line in seen.out.splitlines()[2:5]] == [[str(rank), "0.333333"] for rank in (1, 2, 3)]
+    assert "\nranks 4 to 1000: weights of 0\n" in seen.out.replace("\r", "")
+    rbp = at_terminal("weights", "rbp", "--digits", "2", "--ranks", "9", folder=tmp_path).out
+    assert "ranks" not in rbp.partition("gradedeval")[0]
+    assert at_terminal("weights", "p@3", "-f", "csv", folder=tmp_path).out.count("\n") == 1001
+
+
+def test_what_limits_ranks_is_named_where_it_is_sought(cli: Command) -> None:
+    assert cli("weights", "rbp", "-n", "5").messages == ["unknown option '-n'; did you mean '--ranks'?"]
+    said = "--depth: applies to runs, and none are given; add RUN... QRELS; --ranks N ends the table"
+    assert cli("weights", "rbp", "--depth", "5").messages == [said]

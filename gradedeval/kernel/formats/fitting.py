@@ -129,11 +129,16 @@ def _lines(text: str, width: int, hang: int = 0) -> list[str]:
 
 
 def _words(text: str, width: int) -> list[str]:
-    """The words of a text with the space before them; one that no line has room for in pieces, as in `0:0.1:0.2`."""
-    words = re.findall(r"\s*\S+(?: \|)?", text)
-    return [one for word in words for one in ([word] if len(word.strip()) <= width else re.findall(_PIECE, word))]
+    """The words of a text with the space before them, an option with the word behind it, which may be its value; one
+    that no line has room for in pieces, as in `0:0.1:0.2`."""
+    found: list[str] = []
+    for tied in re.findall(rf"\s*(?:{_OPTION} )?\S+(?: \|)?", text):
+        words = [tied] if len(tied.strip()) <= width else re.findall(r"\s*\S+(?: \|)?", tied)
+        found += [one for word in words for one in ([word] if len(word.strip()) <= width else re.findall(_PIECE, word))]
+    return found
 
 
+_OPTION = r"[(`']?--?[A-Za-z][\w-]*"
 _PIECE = r"\s*[^:,]+[:,]*|[:,]+"
 
 

@@ -82,7 +82,7 @@ def test_every_public_result_shows_itself() -> None:
 
 
 def test_a_long_table_shows_its_ends() -> None:
-    shown = gradedeval.weights("rbp", ranks=100)._repr_html_()
+    shown = gradedeval.weights("rbp(p=0.99)", ranks=100)._repr_html_()
     assert shown.count("<tr>") == 2 * ENDS + 2
     assert "…" in shown
 

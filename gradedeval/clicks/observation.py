@@ -468,7 +468,8 @@ def read_weighing(
     searched = read_ranges(ranges, table) if ranges else []
     others = [word for word in words if word not in ranges]
     cutoff = asked_for("k")  # of the command line
-    fixed = [one for word in others for one in parse_measures(word, table, cutoff)]
+    read = [parse_measures(word, table, cutoff) if isinstance(word, str) else [word] for word in others]
+    fixed = [one for several in read for one in several]
     return [*searched, *fixed]
 
 

@@ -12,6 +12,7 @@ from gradedeval.analysis import difference_bounds, flips, ranked_runs, score_mat
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import (
     InputError,
+    Note,
     check_choice,
     did_you_mean,
     either,
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
     from gradedeval.analysis.flips import Reread
     from gradedeval.analysis.ranked_runs import RankedRuns, RankedTerms
-    from gradedeval.kernel import Scorer
+    from gradedeval.kernel import Options, Scorer
 
 
 # What became of the documents of two runs by one measure: a row for each topic, and for each document that changed.
@@ -315,19 +316,18 @@ def _two(runs: Sequence[str], qrels: str) -> Mapping[str, Any]:
     return {"baseline": runs[0], "run": runs[1], "qrels": qrels}
 
 
-def _given(baseline: Any, run: Any, qrels: Any, measures: Any) -> tuple[Any, Any, Any, Any]:
-    """What `diff` is given: where two runs stand in a list or a dict, the other arguments are one place before theirs.
+def _given(baseline: Any, run: Any, qrels: Any, measures: Any) -> tuple[dict[str, Any], Any, Any]:
+    """The two runs by name, qrels and measures: where the runs stand in a list or a dict, the others are a place early.
     Raises InputError (usage) for another number of runs."""
     named = kernel.named_runs(baseline) if isinstance(baseline, list | tuple | Mapping) else {}
     if len(named) > 1:
         if measures is not DEFAULT and qrels is not None:
             raise InputError("diff", "is given more than two runs", "as in diff([A, B], qrels, measures)", usage=True)
         _two(list(named), "")
-        first, second = ({name: named[name]} for name in named)
-        return first, second, run, measures if qrels is None else qrels
+        return named, run, measures if qrels is None else qrels
     if qrels is None:
         raise InputError("diff", "needs qrels", "as in diff(baseline, run, qrels, measures)", usage=True)
-    return baseline, run, qrels, measures
+    return ranked_runs.two_runs(baseline, run), qrels, measures
 
 
 @question(
@@ -380,9 +380,8 @@ def diff(
     `evaluate` does, and where the runs have no topic in common; what is skipped or assumed is a warning, and in
     `.notes`.
     """
-    baseline, run, qrels, measures = _given(baseline, run, qrels, measures)
+    runs, qrels, measures = _given(baseline, run, qrels, measures)
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
-    runs = ranked_runs.two_runs(baseline, run)
     judged = kernel.qrels_for(runs, qrels, options)
     known = options.bounded_by_residuals and not options.judged_only
     options = replace(options, residuals="total" if known else None, bounds=False)
@@ -397,9 +396,7 @@ def diff(
     terms, reread = ranked_runs.terms_by_run(ranked, scorer), flips.Reread.of_runs(scorer, runs)
     measured = [_of_measure(ranked, scorer, column, shared, terms, reread) for column in range(len(scorer.measures))]
     topics, documents = zip(*measured, strict=True)
-    known_of = zip(scorer.measures, topics, strict=True)
-    told = [(measure.label, str(measure)) for measure, rows in known_of if rows["same_order"].notna().any()]
-    unseen = difference_bounds.unseen_notes(told, options)
+    unseen = _unseen(scorer.measures, topics, options)
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     return Diff(
         old.name,
@@ -412,6 +409,12 @@ def diff(
         texts=options.texts,
         labels={} if options.slices is None else options.slices.of,
     )
+
+
+def _unseen(measures: Sequence[Measure], topics: Sequence[pd.DataFrame], options: Options) -> list[Note]:
+    """What is assumed of documents that neither run retrieved, where orders are told."""
+    known = [one for one, rows in zip(measures, topics, strict=True) if rows["same_order"].notna().any()]
+    return difference_bounds.unseen_notes([(measure.label, str(measure)) for measure in known], options)
 
 
 def _of_measure(

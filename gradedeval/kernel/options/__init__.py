@@ -2,8 +2,8 @@
 
 # Without `from __future__ import annotations`: the registry reads the types of the fields of `Options`.
 import os
-import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import chain
@@ -302,8 +302,20 @@ def _listed() -> list[str]:
     for name in OptionKwargs.__annotations__:
         text = f"{name:<15} {OPTIONS[name].text}"
         text += f" One of {', '.join(OPTIONS[name].choices)}." if OPTIONS[name].choices else ""
-        lines += textwrap.wrap(text, 116, initial_indent=" " * 4, subsequent_indent=" " * 20, break_on_hyphens=False)
+        lines += _wrapped(text)
     return lines
+
+
+def _wrapped(text: str, width: int = 116) -> Iterator[str]:
+    """A text in lines, those behind the first further in: as textwrap makes them in ten times as long, for which every
+    import would wait."""
+    line = " " * 4
+    for word in re.findall(r"\S+\s*", text):
+        if len(line) + len(word.rstrip()) > width:
+            yield line.rstrip()
+            line = " " * 20
+        line += word
+    yield line.rstrip()
 
 
 lists_options(Options)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
-from gradedeval.analysis import kendall, pictures, score_matrix, significance
+from gradedeval.analysis import kendall, pearson, pictures, score_matrix
 from gradedeval.analysis.tables import OfScores, signature_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close, np
 from gradedeval.errors import InputError, check_choice, flag, plural, public
@@ -193,17 +192,22 @@ def agreement(kind: Kind, truth: Floats, scores: Floats) -> float:
     items weighs 1/rank of the one + 1/rank of the other; the mean over the ranks in either list); `tau-ap` (see
     `tau_ap`).
     """
-    if len(truth) < 2 or np.ptp(truth) == 0 or np.ptp(scores) == 0 or not np.isfinite([truth, scores]).all():
-        return float("nan")
-    if kind == "tau-ap":
-        return tau_ap(truth, scores)
-    if kind in ("tau", "weighted-tau"):
-        return kendall.kendall_tau(truth, scores) if kind == "tau" else kendall.weighted_tau(truth, scores)
-    stats = significance.scipy_stats()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scipy warns of nearly constant lists, and gives the value all the same
-        function = {"pearson": stats.pearsonr, "spearman": stats.spearmanr}[kind]
-        return float(function(truth, scores).statistic)
+    return agreement_with(kind, truth)(scores)
+
+
+def agreement_with(kind: Kind, truth: Floats) -> Callable[[Floats], float]:
+    """`agreement` with one truth of any number of scores: what depends on the truth alone is worked out once."""
+    if not _varies(truth):
+        return lambda scores: float("nan")
+    several = {"pearson": pearson.pearson_with, "spearman": pearson.spearman_with}
+    pairs = {"tau": kendall.kendall_tau, "weighted-tau": kendall.weighted_tau, "tau-ap": tau_ap}
+    agreed = several[kind](truth) if kind in several else partial(pairs[kind], truth)
+    return lambda scores: float(agreed(scores)) if _varies(scores) else float("nan")
+
+
+def _varies(values: Floats) -> bool:
+    """Whether these are numbers of which two differ."""
+    return len(values) > 1 and bool(np.isfinite(values).all()) and bool(np.ptp(values) != 0)
 
 
 def tau_ap(truth: Floats, scores: Floats) -> float:
@@ -240,13 +244,23 @@ def scores_agreement(
     included  runs × topics: which pairs count; orderings use the topics that are included for all runs
     readings  of the two measures, by which runs are ordered
     """
+    agreed, count = scores_agreement_with(kind, truth, included, readings[0])
+    return agreed(scores, readings[1]), count
+
+
+def scores_agreement_with(
+    kind: Kind, truth: Floats, included: Bools, reading: Reading
+) -> tuple[Callable[[Floats, Reading], float], int]:
+    """`scores_agreement` with the scores by one measure, as it is read: a function of the scores by another, and how
+    that one is read; and the number of pairs or runs compared."""
     if kind in BY_TOPIC:
-        return agreement(kind, truth[included], scores[included]), int(included.sum())
+        with_truth = agreement_with(kind, truth[included])
+        return lambda scores, _: with_truth(scores[included]), int(included.sum())
     shared = np.logical_and.reduce(included, axis=0)
     if not shared.any():
-        return float("nan"), len(truth)
-    orders = (_order(own[:, shared], reading) for own, reading in zip((truth, scores), readings, strict=True))
-    return agreement(kind, *orders), len(truth)
+        return lambda scores, _: float("nan"), len(truth)
+    with_order = agreement_with(kind, _order(truth[:, shared], reading))
+    return lambda scores, own: with_order(_order(scores[:, shared], own)), len(truth)
 
 
 def _order(scores: Floats, reading: Reading) -> Floats:

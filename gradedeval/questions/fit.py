@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import islice
 from operator import itemgetter
@@ -42,7 +42,7 @@ from gradedeval.kernel import (
     write_value,
 )
 from gradedeval.questions import weights as weighing
-from gradedeval.questions.correlate import BY_TOPIC, KINDS, NAMES, Kind, scores_agreement
+from gradedeval.questions.correlate import BY_TOPIC, KINDS, NAMES, Kind, scores_agreement_with
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -572,6 +572,7 @@ class Target:
 
     collection: Collection
     matrix: Matrix
+    _known: dict[Kind, Callable[[Floats, Reading], float]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, collection: Collection, target: Measure) -> Target:
@@ -597,19 +598,21 @@ class Target:
         fixed = fixed if len(fixed) >= MANY else []
         for some in chunks(len(fixed), self.included.size):
             for measure, scores in self.fixed_scores(fixed[some]):
-                readings = self.matrix.reading(0), measure.reading
-                by_name[labels[measure]] = [self._agreement(kind, scores, readings) for kind in kinds]
+                by_name[labels[measure]] = [self._agreement(kind)(scores, measure.reading) for kind in kinds]
         others = [one for one, measure in zip(measures, applied, strict=True) if labels[measure] not in by_name]
         for some in chunks(len(others), self.included.size):
             matrix = self.collection.scores(others[some])
             for column, name in enumerate(matrix.measures):
-                readings = self.matrix.reading(0), matrix.reading(column)
-                by_name[name] = [self._agreement(kind, matrix.score[:, :, column], readings) for kind in kinds]
+                scores, reading = matrix.score[:, :, column], matrix.reading(column)
+                by_name[name] = [self._agreement(kind)(scores, reading) for kind in kinds]
         return [by_name[labels[measure]] for measure in applied]
 
-    def _agreement(self, kind: Kind, scores: Floats, readings: tuple[Reading, Reading]) -> float:
-        agreement, _ = scores_agreement(kind, self.matrix.score[:, :, 0], scores, self.included, readings)
-        return agreement
+    def _agreement(self, kind: Kind) -> Callable[[Floats, Reading], float]:
+        """How far the scores by a measure agree with these; what depends on these alone is worked out once."""
+        if kind not in self._known:
+            reading, score = self.matrix.reading(0), self.matrix.score[:, :, 0]
+            self._known[kind], _ = scores_agreement_with(kind, score, self.included, reading)
+        return self._known[kind]
 
     def fixed_scores(self, measures: Sequence[Measure]) -> Iterator[tuple[Measure, Floats]]:
         """Measures of fixed weights, each with its scores: runs × topics, nan where a run is not scored on a topic.

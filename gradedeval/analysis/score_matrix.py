@@ -718,6 +718,10 @@ class Baseline:
             return cls(saved=file, within=within)
         return cls(name=whole_name(word, names))
 
+    def is_unknown(self, runs: Sequence[str]) -> bool:
+        """Whether it is neither a file nor one of these runs."""
+        return self.name is not None and self.path is None and self.name not in file_names(list(runs))
+
     def count(self, runs: Sequence[str]) -> int:
         """How many runs are compared: these, and itself where it is another."""
         return len(runs) + (self.path is not None or self.saved is not None)

@@ -68,6 +68,8 @@ def test_k_cuts_the_measures_of_each(words: str, said: str, files: Path, cli: Co
         ("diff one two -k 2", "-k: needs qrels; add QRELS"),
         ("compare one two qrels --baseline mean", NO_MEAN),
         ("diff one two qrels --baseline mean", NO_MEAN),
+        ("compare one qrels --baseline nosuch", "--baseline: 'nosuch' is neither a file nor one of the runs (one); "
+         "check the path"),
         ("diff one two --baseline two", "--baseline: needs qrels; add QRELS"),
         ("explain one qrels nosuch", NO_TOPIC),
         ("explain one qrels --topic nosuch", f"--topic: {NO_TOPIC}"),

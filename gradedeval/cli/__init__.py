@@ -38,6 +38,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Judge and show": {
         "pool": ("questions.pool:pool", "Pool statistics, and which documents to judge next."),
+        "collections": ("questions.collections:command", "List test collections by name, and which of them are here."),
         "pr": (
             "questions.precision_recall:precision_recall",
             "Print precision-recall curves, graded and at each threshold.",
@@ -248,7 +249,7 @@ class Commands(CommandGroup):
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     subcommand_metavar="[COMMAND] ...",
-    epilog="`gradedeval COMMAND -h` lists the options that most people need, `gradedeval COMMAND --help` explains all.",
+    epilog="`gradedeval COMMAND -h` lists what most people need, `--help` explains all.",
 )
 @click.version_option(__version__, prog_name="gradedeval", message="%(prog)s %(version)s")
 def gradedeval() -> None:

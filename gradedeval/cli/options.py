@@ -277,8 +277,13 @@ def one_registered(name: str) -> Decorator:
 
 
 def _click_option(described: Option, **settings: Any) -> Decorator:
+    def within(context: click.Context, _: click.Parameter, on: bool) -> bool:
+        if on and described.within is not None:
+            context.with_resource(described.within(on))
+        return on
+
     if described.is_flag:
-        return option(described.flag, section=described.section, is_flag=True, help=described.text)
+        return option(described.flag, section=described.section, is_flag=True, help=described.text, callback=within)
 
     def parsed(context: click.Context, _: click.Parameter, text: str | None) -> Any:
         if text is None:

@@ -224,16 +224,18 @@ def test_names_that_keywords_had_lead_to_the_new_ones(files: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "full"),
     [
-        ("dl19-passage", "msmarco-passage/trec-dl-2019/judged"),
-        ("robust04", "disks45/nocr/trec-robust-2004"),
-        ("irds:beir/scifact/test", "beir/scifact/test"),
+        ("DL19_passage", "dl19-passage"),
+        ("trec-dl-2019", "dl19-passage"),
+        ("robust4", "'robust04'"),
+        ("irds:beir/scifact/test", "scifact"),
+        ("irds:beir/scifact/train", "ir_datasets:beir/scifact/train"),
     ],
 )
-def test_short_names_of_collections_are_answered_with_their_name_in_ir_datasets(
+def test_names_that_collections_have_elsewhere_are_answered_with_those_that_are_read(
     name: str, full: str, cli: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "run.txt").write_text("1 Q0 a 1 2 t\n")
-    assert cli("run.txt", name).messages == [f"{name}: no such file; did you mean ir_datasets:{full}?"]
+    assert cli("run.txt", name).messages == [f"{name}: no such file; did you mean {full}?"]
 
 
 @pytest.mark.usefixtures("files")

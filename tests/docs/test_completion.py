@@ -70,7 +70,7 @@ def offered(*typed: str) -> list[str]:
 
 @pytest.mark.exhaustive
 def test_commands_options_choices_measures_and_files_are_offered() -> None:
-    assert offered("co") == ["compare", "correlate", "completion", "file"]
+    assert offered("co") == ["compare", "collections", "correlate", "completion", "file"]
     assert offered("help", "comp") == ["compare", "compat", "compatibility"]
     assert offered("completion", "f") == ["fish"]
     assert offered("compare", "--tes") == ["--test"]

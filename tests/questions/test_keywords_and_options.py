@@ -54,7 +54,10 @@ FUNCTIONS = {
 }
 """Command -> the public functions that do in Python what it does."""
 
-WITHOUT = {"measures": "prints lists and help", "trec_eval": "has the options of another tool"}
+WITHOUT = {
+    **dict.fromkeys(("measures", "collections"), "prints lists and help"),
+    "trec_eval": "has the options of another tool",
+}
 """Commands without a function, and why."""
 
 # --- names -----------------------------------------------------------------------------------------------------------

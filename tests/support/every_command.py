@@ -23,6 +23,7 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "eval": ((*RUNS, "qrels", *M), (*RUNS, "qrels", *M, "-q", "--residuals", "--history", "new", "--time", "file")),
     "explain": tuple((*runs, "qrels", *M, "--topic", "{topic}") for runs in (RUNS[:1], AB)),
     "measures": ((), ("err",)),
+    "collections": ((), ("robust04",)),
     "weights": (("-m", "rbp", "--ranks", "5"), (RUNS[0], "qrels", "-m", "ap")),
     "compare": ((*RUNS, "qrels", *M), SAVED, (*RUNS, "qrels", *M, "-q"), (*SAVED, "--baseline", "{run}.run")),
     "diff": (

@@ -177,6 +177,15 @@ def measures() -> str:
     return "\n" + "\n".join(parts) + "\n"
 
 
+def collections() -> str:
+    """A row for each test collection that has a name."""
+    lines = ["| name | test collection | in ir_datasets | usual measures | relevant from |", "|---|---|---|---|---|"]
+    for one in gradedeval.Qrels.collections().values():
+        what = f"{one.what} ({one.note})" if one.note else one.what
+        lines.append(f"| `{one.name}` | {what} | `{one.dataset}` | `{one.measures}` | {one.rel} |")
+    return "\n".join(lines) + "\n"
+
+
 def first_sentence(thing: Any) -> str:
     return (inspect.getdoc(thing) or "").partition("\n")[0].rstrip(".")
 
@@ -438,6 +447,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "options": all_options,
     "formats": formats,
     "measures": measures,
+    "collections": collections,
     "other names": aliases,
     "other tools": other_tools,
     "differences": differences,

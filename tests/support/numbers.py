@@ -42,6 +42,7 @@ WORDS = {
     "pr": "a.run qrels",
     "lint": "a.run",
     "measures": "",
+    "collections": "",
     "trec_eval": "qrels a.run",
     "clicks observe": "log.tsv",
     "clicks fit": "log.tsv -m rbp(p=0.4..0.5..0.1)",

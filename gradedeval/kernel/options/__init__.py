@@ -41,6 +41,7 @@ from gradedeval.kernel.options.definition import (
     slices_of,
 )
 from gradedeval.kernel.trec.lines import formats_of, growth_up_to
+from gradedeval.kernel.trec.stream import downloading
 
 Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval", "ntcireval"]
 Ties = Literal["docno-desc", "docno-asc", "file", "rank", "best", "worst", "average"]
@@ -148,6 +149,8 @@ class Options:
         "HRel=2,Rel=1,NRel=0. L0, L1, L2, … are known.", metavar="LABEL=GRADE,…",
         accepts="a dict label -> grade, or text such as 'Rel=1,NRel=0'", read=read_labels, signature=elsewhere,
         needs_ids=True)
+    download: bool = option(False, "Let the package ir_datasets download qrels, or queries, of a test collection that "
+        "this machine lacks.", signature=elsewhere, needs_ids=True, within=downloading)
     topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
         accepts="a file or a list of topics", read=read_topics, names_file=True, signature=chosen_topics)
     max_growth: float | int | None = option(None, "Refuse compressed files that expand to more than N times their "
@@ -264,6 +267,7 @@ class OptionKwargs(TypedDict, total=False):
     run_format: str | None
     qrels_format: str | None
     labels: str | Mapping[str, float] | Labels | None
+    download: bool
     topics_from: str | os.PathLike[str] | Iterable[str | bytes] | None
     max_growth: float | str | None
 
@@ -397,7 +401,8 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
             raise InputError("", f"unknown option '{name}'", hint, usage=True)
     OPTIONS["like"].check(like)
     given = {name: value for name, value in given.items() if value is not None and value is not False}
-    with allowed_growth(given.get("max_growth")):  # of the files that others name
+    # Of the files that others name.
+    with allowed_growth(given.get("max_growth")), downloading(bool(given.get("download"))):
         explicit = {name: OPTIONS[name].read(value) for name, value in given.items()}
     if isinstance(columns := explicit.get("slices"), tuple):
         explicit["slices"] = slices_of(explicit.get("queries"), columns)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -20,10 +19,11 @@ from gradedeval.kernel.rankings.batch import GradeCounts
 from gradedeval.kernel.rankings.judgments import JudgmentColumns, judgments_of_codes, note_of_repeats, read_judgments
 from gradedeval.kernel.trec.blocks import format_of
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, WholeFile, decode, encode
-from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, is_file
+from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, downloading, is_file
 
 if TYPE_CHECKING:
     from gradedeval.kernel.rankings.other_qrels import Strata, Subtopics
+    from gradedeval.kernel.trec.collections import Collection
 
 
 @dataclass(eq=False, repr=False)
@@ -41,8 +41,9 @@ class Reading:
 class Qrels:
     """Graded judgments, read once and used for any number of runs.
 
-    source      a path (`-` is standard input), an open file, a DataFrame with the columns topic, docno and grade (or
-                the names of ir_measures and PyTerrier), or a dict topic -> docno -> grade
+    source      a path (`-` is standard input), an open file; a test collection by its name, as in "dl19-passage"; a
+                DataFrame with the columns topic, docno and grade (or the names of ir_measures and PyTerrier), or a dict
+                topic -> docno -> grade
     subtopics   read judgments by intent: the second column of a file is the subtopic, as are the column subtopic (or
                 iteration) of a DataFrame and the inner keys of a dict topic -> docno -> subtopic -> grade; subtopic 0
                 is not an intent. For all other measures a document has the highest of its grades
@@ -57,6 +58,7 @@ class Qrels:
                 known
     jobs        processes that may share a large file
     max_growth  how many times its size a compressed file may unpack to: a number, or "inf"; None: 1000
+    download    let the package ir_datasets download a test collection that this machine lacks
 
     topics: the ids, in order of appearance. labels: the distinct grades, ascending. codes: topic -> docno -> index into
     labels. counts: how many documents of each topic have each label. pool: the same as a table topics × labels, made
@@ -65,6 +67,8 @@ class Qrels:
     notes: what was skipped or assumed. format: what a file was read as; empty for objects in memory.
     Raises InputError where the source is not qrels.
     """
+
+    _collection: Collection | None = None
 
     def __init__(
         self,
@@ -78,6 +82,7 @@ class Qrels:
         labels: str | Mapping[str, float] | Labels | None = None,
         jobs: int = 1,
         max_growth: float | str | None = None,
+        download: bool | None = None,
     ) -> None:
         if subtopics and strata:
             raise InputError("qrels", "subtopics and strata exclude each other", "leave out one of them", usage=True)
@@ -89,11 +94,9 @@ class Qrels:
         words: Labels | None = read_labels(labels)
         reading = Reading(duplicates, lenient, part, read_format(format, "qrels"), words.of if words else None)
         self._start(Source(source).place if is_file(source) else "qrels", reading)
-        if isinstance(source, str) and source.startswith(IR_DATASETS) and not os.path.exists(source):
-            from gradedeval.kernel.trec.documents import ir_datasets_rows
-
-            self.format, source = source, ir_datasets_rows(source, "qrels")
-        with allowed_growth(max_growth):
+        with allowed_growth(max_growth), downloading(download):
+            if isinstance(source, str) and (source.startswith(IR_DATASETS) or "." not in source):
+                source = self._of_collection(source)
             read = self._of_named(source, reading, jobs) if is_file(source) else source
         if not isinstance(read, JudgmentColumns):
             from gradedeval.kernel.rankings.other_qrels import judgments_of_object  # most qrels are files
@@ -109,6 +112,36 @@ class Qrels:
         self.topics: list[bytes] = self._judged.topics
         self.counts: GradeCounts = self._judged.counts()
 
+    @staticmethod
+    def collections() -> Mapping[str, Collection]:
+        """The test collections that have short names, by these: each has name, dataset (as ir_datasets calls it), what
+        it is, the usual measures, rel (the lowest grade that binary measures count there) and here (whether its
+        judgments are on this machine)."""
+        from gradedeval.kernel.trec.collections import COLLECTIONS
+
+        return COLLECTIONS
+
+    @staticmethod
+    def collection(name: str) -> Collection | None:
+        """The test collection of a short name, or of `ir_datasets:NAME`; None of any other name."""
+        from gradedeval.kernel.trec.collections import called
+
+        return called(name)
+
+    def _of_collection(self, name: str) -> Any:
+        """The judgments of a test collection; any other name as it is."""
+        from gradedeval.kernel.trec.collections import named  # the names of most files have a dot
+
+        if (found := named(name)) is None:
+            return name
+        from gradedeval.kernel.trec.documents import ir_datasets_rows
+
+        self._collection, self.format = found, found.place
+        try:
+            return ir_datasets_rows(found.place, "qrels")
+        except InputError as error:
+            raise error.replace(place=name) from None
+
     def _of_named(self, source: Any, reading: Reading, jobs: int) -> Any:
         """What a file holds. Raises InputError where it is not there, with what the name stands for in ir_datasets."""
         try:
@@ -116,9 +149,9 @@ class Qrels:
         except InputError as error:
             if error.kind != "no-file":
                 raise
-            from gradedeval.kernel.trec.documents import dataset_hint
+            from gradedeval.kernel.trec.collections import hint_of
 
-            hint = dataset_hint(str(source))
+            hint = hint_of(str(source))
             raise error.replace(hint=hint) if hint else error from None
 
     def _start(self, place: str, reading: Reading | None = None) -> None:

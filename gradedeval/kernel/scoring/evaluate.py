@@ -323,6 +323,7 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
                 format=options.qrels_format,
                 labels=options.labels,
                 jobs=jobs,
+                download=options.download,
             )
         except InputError:
             from gradedeval.kernel.rankings.run import check_files_swapped  # most qrels are right

@@ -255,6 +255,23 @@ def worth_notes(scorer: Scorer) -> list[str]:
     return [Note(f"{what} {share:g} to {', '.join(names)}", hint) for share, names in shares.items()]
 
 
+def convention_notes(scorer: Scorer) -> list[str]:
+    """Which binary measures count grades as relevant that are not by the conventions of the test collection, where
+    nobody said from which grade they count."""
+    collection = scorer.qrels._collection
+    if collection is None or collection.rel == 1 or scorer.options.rel is not None:
+        return []
+    names = [
+        measure.label
+        for measure in scorer.measures
+        if measure.definition.gain == "binary" and "rel" not in dict(measure.parameters)
+    ]
+    if not names:
+        return []
+    what = f"{scorer.qrels.place}: {', '.join(names)}: grade 1 counts as relevant here, and by convention only grades"
+    return [Note(f"{what} from {collection.rel}", f"add {flag.rel:{collection.rel}}", kind="convention")]
+
+
 def unseen_note(measures: str, which: str) -> Note:
     """What is taken for granted of unjudged documents and that were not retrieved.
 
@@ -412,7 +429,7 @@ class Scorer:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(what, f"use {flag.top_grade} to set the top grade", kind="no-positive-grade"))
         notes += self.fill_notes
-        notes += worth_notes(self) + name_notes(self)
+        notes += worth_notes(self) + convention_notes(self) + name_notes(self)
         sampled = dict.fromkeys(measure.name for measure in self.measures if measure.definition.uses_unsampled)
         if sampled and self.options.negative == "judged" and self.qrels.strata is None and self.qrels.labels[0] < 0:
             what = f"{self.qrels.place}: grades below 0 count as judged and not relevant in {', '.join(sampled)}"

@@ -10,6 +10,7 @@ from functools import cache, partial
 from typing import Any, Literal, TypeVar
 
 from gradedeval.errors import InputError, ProblemList
+from gradedeval.kernel.trec import collections
 from gradedeval.kernel.trec.decompression import check_growth
 from gradedeval.kernel.trec.file_formats import DOCNO, TOPIC, TableColumns, check_distinct, find_column
 from gradedeval.kernel.trec.line_reader import Skipped, numbered_lines
@@ -243,50 +244,28 @@ def _longest(docnos: Collection[Any]) -> int:
         return max((len(docno) for docno in docnos if isinstance(docno, str)), default=0)
 
 
-_DATASETS = {
-    **{
-        f"dl{year}-{name}": f"msmarco-{long}/trec-dl-20{year}/judged"
-        for year in ("19", "20")
-        for name, long in (("passage", "passage"), ("doc", "document"))
-    },
-    **{f"trec-dl-20{year}": f"msmarco-passage/trec-dl-20{year}/judged" for year in ("19", "20")},
-    **{name: f"beir/{name}/test" for name in ("scifact", "nfcorpus", "fiqa", "hotpotqa", "fever", "quora")},
-    "dl-hard": "msmarco-passage/trec-dl-hard",
-    "msmarco-dev": "msmarco-passage/dev/small",
-    "robust04": "disks45/nocr/trec-robust-2004",
-    "trec-covid": "cord19/trec-covid",
-}
-"""Short names of test collections -> what ir_datasets calls them."""
-
-
-def dataset_hint(name: str) -> str:
-    """How qrels of ir_datasets are written, where a name that is no file is one of them, or short for one."""
-    name = name.removeprefix("irds:")
-    short = name.lower().replace("_", "-").removesuffix("-qrels")
-    full = _DATASETS.get(short, name if name.startswith(("beir/", "msmarco-", "cord19/", "disks45/")) else "")
-    return f"did you mean ir_datasets:{full}?" if full else ""
-
-
 def ir_datasets_rows(place: str, what: Literal["qrels", "queries"]) -> TableColumns:
     """The judgments of `ir_datasets:NAME`, or its queries.
 
-    Raises InputError where the package is missing, and with the package's own message where it has none of them or
-    cannot download them.
+    Raises InputError where the package is missing, where they would have to be downloaded and may not be, and with the
+    package's own message where it has none of them or cannot download them.
     """
     short = place.partition(":")[2]
     try:
         import ir_datasets
     except ImportError:
-        called = f"; its name there is {_DATASETS[short]}" if short in _DATASETS else ""
-        raise InputError(place, "needs the package ir_datasets", f"pip install ir_datasets{called}") from None
+        raise InputError(place, "needs the package ir_datasets", collections.INSTALL) from None
     import logging
 
     disabled = logging.root.manager.disable
     try:
         logging.disable(logging.WARNING)  # it says at length what the error says as well
-        rows = list(getattr(ir_datasets.load(short), f"{what}_iter")())
+        with collections.kept_offline(ir_datasets, place):
+            rows = list(getattr(ir_datasets.load(short), f"{what}_iter")())
+    except InputError:
+        raise
     except KeyError:
-        hint = dataset_hint(short) or "see https://ir-datasets.com for the names"
+        hint = collections.hint_of(short) or "see https://ir-datasets.com for the names"
         raise InputError(place, "unknown to ir_datasets", hint) from None
     except Exception as error:  # of the network, of files, of what is to be downloaded by hand
         said = str(error.args[0] if error.args else type(error).__name__).strip().partition("\n")[0]

@@ -21,6 +21,7 @@ from gradedeval.kernel.rankings.run import run_of_lines
 from gradedeval.kernel.trec.blocks import format_of
 from gradedeval.kernel.trec.lines import LONGEST, QRELS, RUN, LineLayout
 from gradedeval.kernel.trec.stream import Source, Stream
+from support import fake_ir_datasets
 from support.broken import matches
 from support.commands import Command
 from support.examples import sampled
@@ -436,7 +437,7 @@ def test_a_package_that_is_missing_is_named_with_its_cure(
     (folder / "q.parquet").write_bytes(b"PAR1")
     qrels, cure = {
         "pyarrow": ("q.parquet", "is a Parquet file; pip install 'gradedeval[parquet]'"),
-        "ir_datasets": ("ir_datasets:vaswani", "needs the package ir_datasets; pip install ir_datasets"),
+        "ir_datasets": ("ir_datasets:vaswani", "needs the package ir_datasets; pip install 'gradedeval[collections]'"),
     }[package]
     assert cli("trec.run", qrels).messages == [f"{qrels}: {cure}"]
 
@@ -457,7 +458,7 @@ def test_qrels_of_ir_datasets_are_those_of_the_package(
             raise RuntimeError("no internet here\nand so on")
         raise KeyError(name)
 
-    monkeypatch.setitem(sys.modules, "ir_datasets", SimpleNamespace(load=load))
+    monkeypatch.setitem(sys.modules, "ir_datasets", SimpleNamespace(load=load, util=fake_ir_datasets))
     plain, read = cli("trec.run", "trec.qrels", *MEASURES), cli("trec.run", "ir_datasets:rivers/judged", *MEASURES)
     assert numbers(read.text) == numbers(plain.text)
     assert " | qrels format ir_datasets:rivers/judged" in read.text

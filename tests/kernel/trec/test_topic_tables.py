@@ -14,6 +14,7 @@ import pytest
 
 from gradedeval import InputError
 from gradedeval.kernel.options.definition import read_queries, read_slices, slices_of
+from support import fake_ir_datasets
 
 TEXTS = {"1": "length of the Nile", "2": "dams, and fish"}
 
@@ -75,7 +76,9 @@ def test_ir_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = types.SimpleNamespace(
         queries_iter=lambda: iter([Row("1", "length of the Nile"), Row("2", "dams, and fish")])
     )
-    monkeypatch.setitem(sys.modules, "ir_datasets", types.SimpleNamespace(load=lambda name: dataset))
+    monkeypatch.setitem(
+        sys.modules, "ir_datasets", types.SimpleNamespace(load=lambda name: dataset, util=fake_ir_datasets)
+    )
     assert read_queries("ir_datasets:any").texts == TEXTS
 
 

@@ -1,0 +1,195 @@
+"""Test collections by short names, and how the package ir_datasets is kept from downloading what nobody asked for."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from gradedeval.errors import InputError, Note, did_you_mean, either, flag, tell
+from gradedeval.kernel.trec.stream import IR_DATASETS, downloading, may_download
+
+INSTALL = "pip install 'gradedeval[collections]'"
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A test collection, and the conventions of those who evaluate on it.
+
+    name      its short name; empty for others of ir_datasets
+    dataset   what ir_datasets calls it
+    what      its name in words
+    rel       the lowest grade that binary measures count as relevant there
+    measures  those that are usual there, in our notation
+    note      what else is usual there
+    """
+
+    name: str
+    dataset: str
+    what: str = ""
+    measures: str = ""
+    rel: int = 1
+    note: str = ""
+
+    @property
+    def place(self) -> str:
+        """How it is written in full."""
+        return IR_DATASETS + self.dataset
+
+    @cached_property
+    def here(self) -> bool | None:
+        """Whether its judgments can be read without a download; None where ir_datasets is not installed."""
+        import logging
+
+        try:
+            import ir_datasets
+        except ImportError:
+            return None
+        disabled = logging.root.manager.disable
+        try:
+            logging.disable(logging.WARNING)
+            with downloading(False), kept_offline(ir_datasets, self.place):
+                next(iter(ir_datasets.load(self.dataset).qrels_iter()), None)
+        except Exception:  # of whatever kind: they cannot be read
+            return False
+        finally:
+            logging.disable(disabled)
+        return True
+
+
+def _listed() -> Iterator[Collection]:
+    graded, duplicates = "ndcg@10 rr(rel=2) ap(rel=2)", "judgments were copied to duplicate passages"
+    for year in range(2019, 2024):
+        v2, note = ("-v2" if year > 2020 else ""), (duplicates if year > 2021 else "")
+        yield Collection(f"dl{year % 100}-passage", f"msmarco-passage{v2}/trec-dl-{year}/judged",
+            f"TREC Deep Learning {year}, passages", graded, 2, note)  # fmt: skip
+        yield Collection(f"dl{year % 100}-doc", f"msmarco-document{v2}/trec-dl-{year}/judged",
+            f"TREC Deep Learning {year}, documents", "ndcg@10 rr ap")  # fmt: skip
+    yield Collection("dl-hard", "msmarco-passage/trec-dl-hard", "DL-HARD, passages", "ndcg@10 rr(rel=2)", 2)
+    yield Collection("dl-hard-doc", "msmarco-document/trec-dl-hard", "DL-HARD, documents", "ndcg@10 rr(rel=2)", 2)
+    yield Collection("msmarco-dev", "msmarco-passage/dev/small", "MS MARCO, passages, small dev set", "rr@10")
+    yield Collection("msmarco-doc-dev", "msmarco-document/dev", "MS MARCO, documents, dev set", "rr@100")
+    yield Collection("robust04", "disks45/nocr/trec-robust-2004", "TREC Robust 2004", "ap p@20 ndcg@20")
+    yield Collection("trec-covid", "cord19/trec-covid", "TREC-COVID, all rounds", "ndcg@20 p@20 bpref ap")
+    for number in (1, 2):
+        yield Collection(f"ntcir-www-{number}", f"clueweb12/b13/ntcir-www-{number}",
+            f"NTCIR We Want Web {number}, English", "ndcg@10 q@10 nerr@10")  # fmt: skip
+    of_beir = {
+        **dict.fromkeys(("nfcorpus", "fiqa", "scifact", "dbpedia-entity", "hotpotqa", "fever", "quora"), "/test"),
+        **dict.fromkeys(("nq", "arguana", "climate-fever", "scidocs"), ""),
+    }
+    own = "BEIR leaves out documents whose id is the topic's"
+    for name, subset in sorted(of_beir.items()):
+        note = own if name in ("arguana", "quora") else ""
+        yield Collection(name, f"beir/{name}{subset}", f"BEIR, {name}", "ndcg@10", note=note)
+    yield Collection("touche2020", "beir/webis-touche2020/v2", "BEIR, Touché 2020, second version", "ndcg@10")
+    yield Collection("beir-trec-covid", "beir/trec-covid", "BEIR, TREC-COVID", "ndcg@10")
+    for forum in ("android", "english", "gaming", "gis", "mathematica", "physics", "programmers", "stats", "tex",
+                  "unix", "webmasters", "wordpress"):  # fmt: skip
+        yield Collection(f"cqadupstack-{forum}", f"beir/cqadupstack/{forum}", f"BEIR, CQADupStack, {forum}", "ndcg@10")
+
+
+COLLECTIONS: Mapping[str, Collection] = {collection.name: collection for collection in _listed()}
+"""Short name -> collection."""
+
+_BY_DATASET = {collection.dataset: collection for collection in COLLECTIONS.values()}
+
+
+def called(name: str) -> Collection | None:
+    """The collection of a short name, or of `ir_datasets:NAME`; None of any other name."""
+    if not name.startswith(IR_DATASETS):
+        return COLLECTIONS.get(name)
+    dataset = name.removeprefix(IR_DATASETS)
+    return _BY_DATASET.get(dataset, Collection("", dataset))
+
+
+def named(source: str) -> Collection | None:
+    """As `called`, and None where there is a file of that name, which wins: a note says so."""
+    found = called(source)
+    if found is None or not os.path.exists(source):
+        return found
+    hint = f"the collection of that name is {found.place}" if found.name == source else ""
+    tell([Note(f"{source}: read from the file of that name", hint)])
+    return None
+
+
+def hint_of(name: str) -> str:
+    """How a name that is no file may have been meant: a collection under another name; empty for any other."""
+    name = name.removeprefix("irds:")
+    short = re.sub(r"^(trec-)?dl-20(\d\d)$", r"dl\2-passage", name.lower().replace("_", "-").removesuffix("-qrels"))
+    if short in COLLECTIONS:
+        return f"did you mean {short}?"
+    if name in _BY_DATASET:
+        return f"did you mean {_BY_DATASET[name].name}?"
+    if name.startswith(("beir/", "msmarco-", "cord19/", "disks45/", "clueweb12/")):
+        return f"did you mean {IR_DATASETS}{name}?"
+    return "" if "." in name or "/" in name else did_you_mean(short, COLLECTIONS, 0.85)
+
+
+# What ir_datasets may do. It caches what it downloads, and downloads whatever it lacks.
+
+
+@contextmanager
+def kept_offline(ir_datasets: Any, place: str) -> Iterator[None]:
+    """What ir_datasets does within this block downloads nothing, unless that is allowed: then a note says that it did.
+
+    All that it downloads passes the methods of `BaseDownload`, which are replaced meanwhile. Raises InputError where
+    something would have to be downloaded, and where this version of the package has no such class.
+    """
+    known = called(place)
+    place, allowed, asked = (known and known.name) or place, bool(may_download()), list[Any]()
+    kinds = _downloads(ir_datasets)
+    if not kinds and not allowed:
+        raise InputError(place, "this version of ir_datasets cannot be kept from downloading", _cure(place))
+    before = {(kind, name): vars(kind)[name] for kind in kinds for name in ("stream", "__iter__") if name in vars(kind)}
+    for (kind, name), method in before.items():
+        setattr(kind, name, _watched(method, allowed, asked))
+    try:
+        yield
+    except Exception:
+        if asked and not allowed:
+            raise InputError(place, "its files are not on this machine", _cure(place), kind="download") from None
+        raise
+    finally:
+        for (kind, name), method in before.items():
+            setattr(kind, name, method)
+    if asked:
+        what = f"{place}: downloaded by ir_datasets, which keeps it"
+        tell([Note(what, "https://ir-datasets.com has the terms of each collection")])
+
+
+def _downloads(ir_datasets: Any) -> list[type]:
+    """The classes of ir_datasets that download, without the one of files that users have put in its folder."""
+    util = getattr(ir_datasets, "util", None)
+    base, local = (getattr(util, name, None) for name in ("BaseDownload", "LocalDownload"))
+    if base is None or local is None:
+        return []
+    found: list[type] = []
+    more: list[type] = list(base.__subclasses__())
+    while more:
+        kind = more.pop()
+        more += kind.__subclasses__()
+        if not issubclass(kind, local):
+            found.append(kind)
+    return found
+
+
+def _watched(method: Any, allowed: bool, asked: list[Any]) -> Any:
+    def watched(download: Any, *given: Any) -> Any:
+        asked.append(download)
+        if not allowed:
+            raise OSError("downloads were not asked for")
+        return method(download, *given)
+
+    return watched
+
+
+def _cure(place: str) -> str:
+    """What to do where something would have to be downloaded; some commands read qrels and have no --download."""
+    if may_download() is None:
+        return either(f"`gradedeval collections {place} --download` fetches them", "download=True fetches them")
+    return f"add {flag.download:True}, and ir_datasets fetches them"

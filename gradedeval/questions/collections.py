@@ -1,0 +1,85 @@
+"""`gradedeval collections [NAME...]`: the test collections that have names, and which are on this machine."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from gradedeval import kernel
+from gradedeval.cli.options import NAME, command_line, one_registered, option
+from gradedeval.cli.output import in_lines, view_of, write
+from gradedeval.errors import InputError, did_you_mean, tell
+from gradedeval.kernel import Column, Document, Table, formats_for, render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gradedeval.kernel.trec.collections import Collection
+
+OPTIONS = [
+    one_registered("download"),
+    option("-f", "--format", "form", section="Output", type=click.Choice(formats_for()), default="table",
+           metavar="FORMAT", help=f"Output format of the list: {', '.join(formats_for())}. Default: table."),
+]  # fmt: skip
+
+
+@command_line("collections", NAME, OPTIONS)
+def command(files: tuple[str, ...], download: bool, form: str) -> None:
+    """List the test collections whose qrels have a name, or describe those called NAME.
+
+    A name stands for a file of qrels: gradedeval run.txt dl19-passage. The package ir_datasets has the judgments in its
+    cache; with --download it downloads what is missing there, and nothing is downloaded without.
+    """
+    known = kernel.Qrels.collections()
+    chosen = [found for found in map(kernel.Qrels.collection, files) if found is not None]
+    if download and not files:
+        raise InputError("--download", "downloads the collections that are named", "give a NAME", usage=True)
+    for name in files:
+        if kernel.Qrels.collection(name) is None:
+            hint = did_you_mean(name, known) or "`gradedeval collections` lists them"
+            raise InputError("", f"no collection '{name}'", hint, usage=True)
+    if files:
+        write("\n".join(in_lines(_page(one, download), sys.stdout) for one in chosen))
+        return
+    tell([] if next(iter(known.values())).here is not None else [_MISSING])
+    write(render(lambda _: _listed(known.values(), form), form, view=view_of(None)))
+
+
+_MISSING = "what is on this machine is not known without ir_datasets; pip install 'gradedeval[collections]'"
+
+
+def _page(collection: Collection, download: bool) -> str:
+    """What is known of one collection; with what is read of its judgments, where they are here."""
+    entries = {
+        "ir_datasets": collection.dataset,
+        "measures": collection.measures,
+        "relevant": collection.name and f"from grade {collection.rel}, to binary measures",
+        "note": collection.note,
+    }
+    if download or collection.here:
+        qrels = kernel.Qrels(collection.place, download=download)
+        entries["judgments"] = f"{int(qrels.counts.count.sum()):,} of {len(qrels):,} topics, qrels {qrels.digest}"
+    entries["here"] = {True: "yes", False: "no", None: "not known: ir_datasets is not installed"}[collection.here]
+    lines = [f"{key:<12} {value}" for key, value in entries.items() if value]
+    head = f"{collection.name}: {collection.what}" if collection.name else collection.place
+    return "\n".join([head, "", *lines]) + "\n"
+
+
+def _listed(known: Iterable[Collection], form: str) -> Document:
+    """The collections as a table; of the plain one, which is read at a prompt, the columns that people choose by."""
+    rows = [
+        {
+            "name": one.name,
+            "collection": one.what,
+            "measures": one.measures,
+            "here": {True: "yes", False: "no", None: ""}[one.here],
+            "rel": one.rel,
+            "ir_datasets": one.dataset,
+            "note": one.note,
+        }
+        for one in known
+    ]
+    shown = list(rows[0])[: 4 if form == "table" else None]
+    return Document([Table([Column(title) for title in shown], [[row[title] for title in shown] for row in rows])])

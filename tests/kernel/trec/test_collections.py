@@ -1,0 +1,224 @@
+"""Test collections by name: what is read, what is downloaded and when, and the conventions of each."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradedeval
+from gradedeval import InputError, Qrels
+from gradedeval.kernel.trec import collections
+from support import fake_ir_datasets
+from support.commands import Command
+from support.fake_ir_datasets import Far
+from support.paths import ROOT
+
+JUDGED = b"1 0 a 1\n1 0 b 2\n2 0 a 0\n2 0 c 3\n"
+DL19 = "msmarco-passage/trec-dl-2019/judged"
+NOTE = "dl19-passage: ap: grade 1 counts as relevant here, and by convention only grades from 2; add --rel 2"
+TERMS = (
+    "dl19-passage: downloaded by ir_datasets, which keeps it; https://ir-datasets.com has the terms of each collection"
+)
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n1 Q0 b 2 2 t\n2 Q0 c 1 3 t\n")
+    (tmp_path / "qrels.txt").write_bytes(JUDGED)
+    return tmp_path
+
+
+@pytest.fixture
+def far(files: Path, monkeypatch: pytest.MonkeyPatch) -> Far:
+    """The package, whose cache is empty."""
+    return fake_ir_datasets.install(monkeypatch, files / "home", {DL19: JUDGED})
+
+
+def cached(files: Path, dataset: str) -> None:
+    path = files / "home" / dataset / "qrels"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(JUDGED)
+
+
+def test_a_name_stands_for_the_judgments_in_the_cache(files: Path, far: Far, cli: Command) -> None:
+    cached(files, DL19)
+    plain, found = (cli("run.txt", qrels, "-m", "ap ndcg@10", "-f", "json") for qrels in ("qrels.txt", "dl19-passage"))
+    assert [row["score"] for row in json.loads(found.text)["rows"]] == [
+        row["score"] for row in json.loads(plain.text)["rows"]
+    ]
+    signatures = [json.loads(one.text)["signature"] for one in (plain, found)]
+    digest = Qrels("qrels.txt").digest
+    assert [f"qrels {digest}" in signature for signature in signatures] == [True, True]
+    assert f"qrels format ir_datasets:{DL19}" in signatures[1]
+    assert far.asked == []
+
+
+def test_nothing_is_downloaded_unless_it_is_asked_for(files: Path, far: Far, cli: Command) -> None:
+    refused = cli("run.txt", "dl19-passage", "-m", "ap")
+    assert (refused.code, far.asked) == (1, [])
+    assert refused.messages == [
+        "dl19-passage: its files are not on this machine; add --download, and ir_datasets fetches them"
+    ]
+    assert not (files / "home" / DL19 / "qrels").exists()
+    fetched = cli("run.txt", "dl19-passage", "-m", "ap", "--download")
+    assert (fetched.code, far.asked) == (0, [DL19])
+    assert fetched.messages == [TERMS, NOTE]
+    again = cli("run.txt", "dl19-passage", "-m", "ap")
+    assert (again.text, again.messages, far.asked) == (fetched.text, [NOTE], [DL19])
+
+
+def test_queries_are_not_downloaded_either(far: Far, cli: Command) -> None:
+    refused = cli("run.txt", "qrels.txt", "-m", "ap", "--queries", f"ir_datasets:{DL19}")
+    assert (refused.code, far.asked) == (1, [])
+    assert refused.messages == [
+        "dl19-passage: its files are not on this machine; add --download, and ir_datasets fetches them"
+    ]
+
+
+def test_python_is_asked_by_a_keyword(far: Far) -> None:
+    with pytest.raises(InputError, match=r"^dl19-passage: .* add download=True, and ir_datasets fetches them$"):
+        gradedeval.evaluate("run.txt", "dl19-passage", "ap")
+    with pytest.raises(InputError, match=r"^dl19-passage: .* machine; download=True fetches them$") as error:
+        Qrels("dl19-passage")
+    assert (error.value.kind, far.asked) == ("download", [])
+    with pytest.warns(gradedeval.EvaluationWarning, match="downloaded by ir_datasets"):
+        scores = gradedeval.evaluate("run.txt", "dl19-passage", "ap(rel=2)", download=True)
+    assert scores["ap(rel=2)"] == 0.75
+    assert Qrels("dl19-passage").digest == Qrels("qrels.txt").digest
+
+
+def test_commands_without_the_option_name_the_one_that_downloads(far: Far, cli: Command) -> None:
+    said = cli("trec_eval", "dl19-passage", "run.txt").messages
+    assert said == [
+        "dl19-passage: its files are not on this machine; `gradedeval collections dl19-passage --download` fetches them"
+    ]
+    done = cli("collections", "dl19-passage", "--download")
+    assert "judgments    4 of 2 topics, qrels " in done.text
+    assert "\nhere         yes\n" in done.text
+    assert cli("trec_eval", "dl19-passage", "run.txt").code == 0
+    other = cli("collections", "ir_datasets:vaswani").messages + cli("trec_eval", "ir_datasets:gov", "run.txt").messages
+    assert other == ["ir_datasets:gov: unknown to ir_datasets; see https://ir-datasets.com for the names"]
+
+
+def test_a_file_of_that_name_wins(files: Path, far: Far, cli: Command) -> None:
+    (files / "dl19-passage").write_bytes(JUDGED)
+    found = cli("run.txt", "dl19-passage", "-m", "ap")
+    wins = f"dl19-passage: read from the file of that name; the collection of that name is ir_datasets:{DL19}"
+    assert found.messages == [wins]
+    assert found.text == cli("run.txt", "qrels.txt", "-m", "ap").text
+    with pytest.warns(gradedeval.EvaluationWarning, match="^dl19-passage: read from the file of that name"):
+        Qrels("dl19-passage")
+
+
+@pytest.mark.parametrize(
+    ("qrels", "words", "noted"),
+    [
+        ("dl19-passage", "-m ap", True),
+        (f"ir_datasets:{DL19}", "-m ap", True),
+        ("dl19-passage", "-m ap --rel 2", False),
+        ("dl19-passage", "-m ap --rel 1", False),
+        ("dl19-passage", "-m ap(rel=2) -m ndcg@10", False),
+        ("dl19-doc", "-m ap", False),
+        ("qrels.txt", "-m ap", False),
+    ],
+)
+def test_a_note_says_where_a_convention_is_not_followed(
+    qrels: str, words: str, noted: bool, files: Path, far: Far, cli: Command
+) -> None:
+    for name in ("dl19-passage", "dl19-doc"):
+        cached(files, Qrels.collections()[name].dataset)
+    found = cli("run.txt", qrels, *words.split())
+    assert found.code == 0
+    assert any("by convention only grades from 2; add --rel 2" in line for line in found.messages) == noted
+
+
+def test_what_cannot_be_had_is_one_line(far: Far, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cli("run.txt", "dl20-passage", "--download").messages == [
+        "dl20-passage: ir_datasets says: no route to host; try it with the package, or give a file"
+    ]
+    monkeypatch.delattr(sys.modules["ir_datasets"], "util")
+    assert cli("run.txt", "dl19-passage").messages == [
+        "dl19-passage: this version of ir_datasets cannot be kept from downloading; "
+        "add --download, and ir_datasets fetches them"
+    ]
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    assert cli("run.txt", "dl19-passage").messages == [
+        "dl19-passage: needs the package ir_datasets; pip install 'gradedeval[collections]'"
+    ]
+
+
+def test_collections_are_listed_with_what_is_here(files: Path, far: Far, cli: Command) -> None:
+    cached(files, "beir/scifact/test")
+    rows = json.loads(cli("collections", "-f", "json").text)["rows"]
+    assert {row["name"]: row["here"] for row in rows}["scifact"] == "yes"
+    assert [row["name"] for row in rows if row["here"] != "no"] == ["scifact"]
+    assert [row["name"] for row in rows] == list(Qrels.collections())
+    assert far.asked == []
+    assert cli("collections", "scifat").messages == ["no collection 'scifat'; did you mean 'scifact'?"]
+    assert cli("collections", "--download").messages == [
+        "--download: downloads the collections that are named; give a NAME"
+    ]
+
+
+def test_without_the_package_the_list_says_so(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    for one in Qrels.collections().values():
+        one.__dict__.pop("here", None)
+    found = cli("collections")
+    assert found.messages == [
+        "what is on this machine is not known without ir_datasets; pip install 'gradedeval[collections]'"
+    ]
+    assert "dl19-passage" in found.text
+
+
+def test_the_cache_is_not_asked_for_what_it_lacks_twice(files: Path, far: Far) -> None:
+    """What replaces the methods of downloads is taken back, also after an error."""
+    before = fake_ir_datasets.RequestsDownload.stream
+    for _ in range(2):
+        with pytest.raises(InputError):
+            Qrels("dl20-doc")
+    assert fake_ir_datasets.RequestsDownload.stream is before
+
+
+def test_each_name_and_each_dataset_is_there_once() -> None:
+    known = list(Qrels.collections().values())
+    assert len({one.dataset for one in known}) == len(known) >= 40
+    for one in known:
+        assert gradedeval.parse_measures(one.measures)
+        assert "." not in one.name
+    years = {f"dl{year}-{kind}" for year in range(19, 24) for kind in ("passage", "doc")}
+    assert years < set(Qrels.collections())
+    assert {name for name, one in Qrels.collections().items() if one.rel == 2} == {
+        *(f"dl{year}-passage" for year in range(19, 24)), "dl-hard", "dl-hard-doc",
+    }  # fmt: skip
+
+
+def test_the_package_itself_has_them_and_opens_no_socket(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IR_DATASETS_HOME", str(files / "home"))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "ir_datasets"]:
+        monkeypatch.delitem(sys.modules, name)
+    real: Any = pytest.importorskip("ir_datasets", reason="ir_datasets is not installed")
+    real = importlib.reload(real) if real.util.home_path() != files / "home" else real
+    monkeypatch.setattr(socket, "socket", fake_ir_datasets.no_network)
+    monkeypatch.setattr(socket, "create_connection", fake_ir_datasets.no_network)
+    for one in Qrels.collections().values():
+        assert real.load(one.dataset).has_qrels(), one.name
+        with pytest.raises(InputError, match="its files are not on this machine"):
+            Qrels(one.name)
+    cached(files, "msmarco-passage/trec-dl-2019")
+    assert Qrels("dl19-passage").digest == Qrels("qrels.txt").digest
+    assert collections.COLLECTIONS["robust04"].dataset == "disks45/nocr/trec-robust-2004"
+
+
+def test_the_page_quotes_what_is_said() -> None:
+    page = (ROOT / "docs" / "how-to" / "named-collections.md").read_text(encoding="utf-8")
+    missing = "dl19-passage: its files are not on this machine; add --download, and ir_datasets fetches them"
+    assert f"```text\n{missing}\n```" in page
+    assert f"```text\n{NOTE}\n```" in page

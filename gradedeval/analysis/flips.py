@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch
 from gradedeval.kernel.rankings.docnos import DocumentNumbers
 from gradedeval.kernel.scoring.scorer import GainsCache, Scorer
 from gradedeval.kernel.scoring.scores import Scores
-from gradedeval.kernel.scoring.tasks import grade_run
+from gradedeval.kernel.scoring.tasks import GradedRun, grade_run
 from gradedeval.kernel.trec.lines import decode
 from gradedeval.kernel.trec.stream import Source, is_file
 
@@ -44,30 +45,6 @@ CELLS = 1 << 16
 """Topics × ranks that are scored in one go: more no longer saves calls, and leaves the cache."""
 CELLS_OF_CHOICES = 1 << 20
 """Relevant documents that are looked at in one go."""
-
-
-class Numbering:
-    """A number for each unjudged document of a topic, the same in all runs; 0 is none."""
-
-    def __init__(self) -> None:
-        self._documents, self._topics = DocumentNumbers(), dict[bytes, int]()
-
-    def numbers(self, batch: Batch, unjudged: Bools) -> Ints:
-        """topics × ranks: the number of each unjudged document."""
-        assert batch.docnos is not None
-        found: NDArray[Any] = np.zeros(batch.codes.shape, dtype=np.int32)
-        topic = np.array([self._topics.setdefault(topic, len(self._topics)) for topic in batch.topics], dtype=np.int64)
-        row, rank = np.nonzero(unjudged)
-        begin = np.cumsum(batch.retrieved) - batch.retrieved
-        found[row, rank] = self._documents.numbers(topic[row], batch.docnos[begin[row] + rank]) + 1
-        return found
-
-    def by_topic(self) -> NDArray[np.int32]:
-        """number -> another one, so that the documents of a topic have numbers that follow each other: what is looked
-        up by number, topic after topic, is found in the cache."""
-        found = np.zeros(len(self._documents) + 1, dtype=np.int32)
-        found[np.argsort(self._documents.topics, kind="stable") + 1] = np.arange(1, len(found))  # 0 stays
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +92,30 @@ def select(batch: Batch, rows: Ints) -> Batch:
     return replace(batch, topics=[batch.topics[row] for row in rows.tolist()], pool=batch.pool.select(rows), **chosen)
 
 
-def numbered(batches: Sequence[Batch], judged: Bools, numbering: Numbering) -> list[Part]:
-    """The batches of a run, with numbers in place of docnos."""
-    numbers = (numbering.numbers(batch, unjudged_in(batch, judged)) for batch in batches)
-    return [Part(replace(batch, docnos=None), number) for batch, number in zip(batches, numbers, strict=True)]
+def numbered(runs: Mapping[str, Sequence[Batch]], grader: Grader) -> dict[str, list[Part]]:
+    """The batches of runs, whose documents have numbers, down to the last rank that counts.
+
+    The documents of a topic have numbers that follow each other: what is looked up by number, topic after topic, is
+    found in the cache.
+    """
+    parts = {run: [_numbered(grader.down_to_last(batch), grader.judged) for batch in own] for run, own in runs.items()}
+    every, row = list(chain.from_iterable(parts.values())), dict[bytes, int]()
+    topic = np.full(max((int(part.number.max(initial=0)) for part in every), default=0) + 1, -1)
+    for part in every:
+        rows = np.array([row.setdefault(name, len(row)) for name in part.batch.topics], dtype=np.int64)
+        topic[part.number] = rows[:, None]
+    topic[0] = -1
+    order = np.argsort(topic, kind="stable")
+    order = order[np.searchsorted(topic[order], 0) :]
+    number = np.zeros(len(topic), dtype=np.int32)
+    number[order] = np.arange(1, len(order) + 1)
+    return {run: [Part(part.batch, number[part.number]) for part in own] for run, own in parts.items()}
+
+
+def _numbered(batch: Batch, judged: Bools) -> Part:
+    """A batch with the numbers of its unjudged documents."""
+    assert batch.numbers is not None
+    return Part(replace(batch, numbers=None), batch.numbers * unjudged_in(batch, judged))
 
 
 def unjudged_in(batch: Batch, judged: Bools) -> Bools:
@@ -497,8 +494,8 @@ def _tried(most: int) -> Ints:
 
 
 class Reread:
-    """All runs are read once more, when one is first asked for, with a number for each unjudged document; or they are
-    `ranked` already."""
+    """All runs are read once more, when one is first asked for, with a number for each unjudged document; or they were
+    kept as they were graded, or are `ranked` already."""
 
     @classmethod
     def of(cls, scores: Scores | None) -> Reread | None:
@@ -533,17 +530,18 @@ class Reread:
     @cached_property
     def runs(self) -> dict[str, list[Part]]:
         """All topics of each run that can be read again."""
-        numbering, judged, runs = Numbering(), self.scorer.grader.judged, dict[str, list[Part]]()
         if self.ranked is not None:
             return self._of_ranked(self.ranked)
+        documents, graded = DocumentNumbers(), dict[str, Sequence[Batch]]()
         for run, source in self.sources.items():
-            if source is None or (is_file(source) and Source(source).is_read_once):
-                continue
-            grader = replace(self.grader, keep_docnos_for=EVERY_TOPIC)
-            with suppress(InputError):
-                runs[run] = numbered(grade_run(source, grader, Workers()).batches, judged, numbering)
-        number = numbering.by_topic()
-        return {run: [Part(part.batch, number[part.number]) for part in parts] for run, parts in runs.items()}
+            if isinstance(source, GradedRun):
+                graded[run] = source.batches
+            elif source is not None and not (is_file(source) and Source(source).is_read_once):
+                grader = replace(self.grader, keep_docnos_for=EVERY_TOPIC, last_rank=None)
+                with suppress(InputError):
+                    batches = grade_run(source, grader, Workers()).batches
+                    graded[run] = [batch.numbered(documents) for batch in batches]
+        return numbered(graded, self.grader)
 
     @property
     def grader(self) -> Grader:

@@ -205,11 +205,11 @@ class Ranking:
         """Raises InputError as `rank_runs`."""
         self.grader = replace(grader, keep_docnos_for=EVERY_TOPIC, last_rank=None, types=False)
         self.graded: dict[str, GradedRun[Batch]] = {}
-        self._numbers, self._number_of = DocumentNumbers(), dict[bytes, int]()
+        self._numbers = DocumentNumbers()
         self._columns: dict[str, _Columns] = {}
         for name, source in workers.progress(iter(runs.items()), len(runs)):
             run = grade_run(source, self.grader, workers.silent())
-            self._columns[name] = _numbered(run, self._numbers, self._number_of, self.grader.keep_ties)
+            self._columns[name] = _numbered(run, self._numbers, self.grader.keep_ties)
             self.graded[name] = run.with_batches([replace(batch, docnos=None) for batch in run.batches])
 
     def of(self, names: Sequence[str], scorer: Scorer | None = None) -> RankedRuns:
@@ -222,7 +222,7 @@ class Ranking:
         topics = [topic for topic in grader.qrels.topics if topic in known]
         topics += [topic for topic in known if topic not in grader.qrels._row]
         place = np.empty(len(topics), dtype=np.int64)
-        place[[self._number_of[topic] for topic in topics]] = np.arange(len(topics))
+        place[[self._numbers.topic_numbers[topic] for topic in topics]] = np.arange(len(topics))
         code, topic_of = np.zeros((2, len(self._numbers)), dtype=np.int64)
         ranked = []
         for name, run in zip(names, runs, strict=True):
@@ -260,16 +260,15 @@ class _Columns:
         return _Columns(np.arange(topics), counts, self.document[at], self.code[at], first)
 
 
-def _numbered(
-    run: GradedRun[Batch], numbers: DocumentNumbers, number_of: dict[bytes, int], keep_ties: bool
-) -> _Columns:
+def _numbered(run: GradedRun[Batch], numbers: DocumentNumbers, keep_ties: bool) -> _Columns:
     """The documents of a run with their numbers; topics that are met for the first time get the next ones."""
     row_of = {topic: row for row, topic in enumerate(topic for batch in run.batches for topic in batch.topics)}
     rows = np.array([row_of[topic] for topic in run.topics], dtype=np.int64)
     retrieved = np.concatenate([batch.retrieved for batch in run.batches])
     at, counts = positions_of(retrieved, rows), retrieved[rows]
     docnos = Docnos.joined([batch.docnos for batch in run.batches if batch.docnos is not None])
-    topic = np.array([number_of.setdefault(topic, len(number_of)) for topic in run.topics], dtype=np.int64)
+    of_each = numbers.topics(run.topics, counts)
+    topic = np.array([numbers.topic_numbers[topic] for topic in run.topics], dtype=np.int64)
     there = [np.arange(batch.codes.shape[1]) < batch.retrieved[:, None] for batch in run.batches]
     code = np.concatenate([batch.codes[inside] for batch, inside in zip(run.batches, there, strict=True)])[at]
     first = None
@@ -279,7 +278,7 @@ def _numbered(
             for batch, inside in zip(run.batches, there, strict=True)
         ]
         first = np.concatenate(begins)[at]
-    return _Columns(topic, counts, numbers.numbers(np.repeat(topic, counts), docnos[at]), code, first)
+    return _Columns(topic, counts, numbers.numbers(of_each, docnos[at]), code, first)
 
 
 def scored_and_ranked(

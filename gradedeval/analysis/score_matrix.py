@@ -657,9 +657,12 @@ def scores_of(
     measures: AnyMeasure | Iterable[AnyMeasure] | None,
     like: str | None,
     keywords: Mapping[str, Any],
+    keep: bool = False,
 ) -> AnyScores:
     """What a function compares: the scores of runs against qrels, with residuals, as commands have them; or, without
     qrels, scores that are given, all or those by some measures.
+
+    keep  have the documents of runs with the scores, as `evaluate_runs` does
 
     Raises InputError as `evaluate` does, and (usage) for options beside scores.
     """
@@ -669,7 +672,7 @@ def scores_of(
     if qrels is not None:
         options = options_with_residuals(like, **keywords)
         chosen = parse_measures(DEFAULT if measures is None else measures)
-        scores = evaluate_runs(named_runs(runs, qrels), qrels, chosen, options, workers=workers())
+        scores = evaluate_runs(named_runs(runs, qrels), qrels, chosen, options, keep=keep, workers=workers())
         tell(scores.notes)
         return scores
     resolve_options(**dict.fromkeys(keywords))  # which refuses what is no option

@@ -72,20 +72,25 @@ def scores_with_baseline(
     measures: list[Measure],
     options: Options,
     standardized: Callable[[Scores], Scores] | None = None,
+    keep: bool = False,
 ) -> tuple[Matrix, str | None]:
-    """The scores of RUN... QRELS and of the baseline, and the baseline's name."""
+    """The scores of RUN... QRELS and of the baseline, and the baseline's name.
+
+    keep  have the documents of runs with the scores, as `evaluate_runs` does
+    """
     why = "saved scores cannot be standardized together with the runs" if standardized else ""
     runs, qrels, compared = runs_with_baseline(files, baseline, why)
-    scores = evaluate.evaluate_runs(evaluate.named_runs(runs), qrels, measures, options, workers=sharing())
+    scores = evaluate.evaluate_runs(evaluate.named_runs(runs), qrels, measures, options, keep=keep, workers=sharing())
     return score_matrix.add_baseline(score_matrix.to_matrix(standardized(scores) if standardized else scores), compared)
 
 
 def matrix_from(
-    keywords: dict[str, Any], baseline: str | None = None, paired: bool = True
+    keywords: dict[str, Any], baseline: str | None = None, paired: bool = True, keep: bool = False
 ) -> tuple[Matrix, str | None]:
     """The scores of RUN... QRELS or saved scores, and the baseline's name.
 
     paired  whether all runs are compared on the same topics, so that the others are reported
+    keep    whether the documents of runs are asked for beside their scores
     """
     files, measures, allow = (keywords.pop(name) for name in ("files", "measures", "allow_mismatch"))
     check_standard_input([*files, baseline, *files_named(keywords)])
@@ -104,7 +109,7 @@ def matrix_from(
         standardized = standardization(keywords, allow)
         table = measure_table(keywords.pop("measures_from"))
         options, chosen = score_matrix.options_with_residuals(**keywords), named_measures(measures or DEFAULT, table)
-        matrix, name = scores_with_baseline(files, baseline, chosen, options, standardized)
+        matrix, name = scores_with_baseline(files, baseline, chosen, options, standardized, keep)
     tell_assumptions(matrix, allow, paired)
     return matrix, name
 

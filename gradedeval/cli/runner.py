@@ -391,7 +391,8 @@ def _read_matrix(
     if "baseline" not in settings:
         return (matrix_from(keywords, None, question.paired(settings))[0],), settings
     word = settings["baseline"] if settings["baseline"] in question.settings["baseline"].words else None
-    matrix, baseline = matrix_from(keywords, None if word else settings["baseline"], question.paired(settings))
+    named, keep = None if word else settings["baseline"], bool(settings.get("judging"))
+    matrix, baseline = matrix_from(keywords, named, question.paired(settings), keep)
     return (matrix,), settings | {"baseline": word or baseline}
 
 

@@ -579,7 +579,7 @@ def compare(
     """
     settings = significance.TestSettings(test, correction, draws, alpha, seed, rope)
     _check(baseline, all_pairs, settings)
-    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
+    given = score_matrix.scores_of(runs, qrels, measures, like, keywords, judging)
     matrix, name = score_matrix.with_baseline(given, baseline, allow_mismatch)
     counted(len(matrix.runs))
     return compared_pairs(matrix, None if all_pairs else score_matrix.or_first(matrix, name), settings, judging)

@@ -393,7 +393,7 @@ def diff(
         raise kernel.no_common_topics(new.place, ranked.topics, old.place, ranked.topics)
     if scorer.grader.types:
         raise InputError(flag.costs, "diff does not read the types of documents", "leave it out", usage=True)
-    terms, reread = ranked_runs.terms_by_run(ranked, scorer), flips.Reread.of_runs(scorer, runs)
+    terms, reread = ranked_runs.terms_by_run(ranked, scorer), flips.Reread.of_runs(scorer, runs, ranked)
     measured = [_of_measure(ranked, scorer, column, shared, terms, reread) for column in range(len(scorer.measures))]
     topics, documents = zip(*measured, strict=True)
     unseen = _unseen(scorer.measures, topics, options)

@@ -15,7 +15,7 @@ from gradedeval.arrays import Bools, Floats, Ints, distinct, positions_of, range
 from gradedeval.errors import Note, flag
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import workers
-from gradedeval.kernel.rankings.docnos import Docnos
+from gradedeval.kernel.rankings.docnos import Docnos, DocumentNumbers
 
 Codes = NDArray[Any]
 
@@ -176,6 +176,8 @@ class Batch:
     retrieved  topics: how many documents
     pool       how many judged documents of each topic have each label
     docnos     documents, topic after topic in rank order: their docnos; None unless the caller asked for some
+    numbers    topics × ranks: the number of the document among those of several runs, 0 beyond the end; None unless
+               the caller gave numbers
     types      what column 2 of the run calls its documents, where that was asked for
     kinds      topics × ranks: index into `types`, −1 beyond the end; None where it was not asked for
     first      topics × ranks: the column where the documents tied with each one begin, for `--ties average`
@@ -188,6 +190,7 @@ class Batch:
     retrieved: Ints
     pool: GradeCounts
     docnos: Docnos | None = None
+    numbers: NDArray[np.int32] | None = None
     types: list[bytes] = field(default_factory=list)
     kinds: Ints | None = None
     first: Ints | None = None
@@ -199,6 +202,14 @@ class Batch:
         assert self.docnos is not None
         end = int(self.retrieved[: row + 1].sum())
         return self.docnos[end - int(self.retrieved[row]) : end]
+
+    def numbered(self, documents: DocumentNumbers) -> Batch:
+        """The batch with numbers in place of docnos."""
+        assert self.docnos is not None
+        numbers: NDArray[Any] = np.zeros(self.codes.shape, dtype=np.int32)
+        inside = np.arange(numbers.shape[1]) < self.retrieved[:, None]
+        numbers[inside] = documents.numbers(documents.topics(self.topics, self.retrieved), self.docnos) + 1
+        return replace(self, docnos=None, numbers=numbers)
 
     @property
     def unjudged(self) -> int:
@@ -411,6 +422,7 @@ def to_batch(
         retrieved,
         pool,
         _docnos(documents, order, keep_docnos_for),
+        None,
         documents.types,
         _to_matrix(kind, retrieved, -1) if kind is not None else None,
         _ties(documents, order, retrieved, options) if options.ties == "average" or keep_ties else None,

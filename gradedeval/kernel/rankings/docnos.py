@@ -92,6 +92,7 @@ class DocumentNumbers:
         self._text.add(np.zeros(PAD, dtype=np.uint8))
         self._slots: Slots = np.full(1 << FEWEST_BITS, -1, dtype=np.int32)
         self._bits = FEWEST_BITS
+        self.topic_numbers: dict[bytes, int] = {}
 
     def __len__(self) -> int:
         return self._key.size
@@ -99,7 +100,7 @@ class DocumentNumbers:
     def numbers(self, topic: Ints, docnos: Docnos) -> Ints:
         """The numbers of documents; those not met before are given the next ones.
 
-        topic  documents: the topic's number, which is not negative
+        topic  documents: the topic's number, as `topics` gives it
         """
         key = docnos.hashed + topic.astype(np.uint64) * TOPIC
         number = self._find(key, topic, docnos)
@@ -113,10 +114,10 @@ class DocumentNumbers:
             self._add(key[first], topic[first], docnos[first])
         return number
 
-    @property
-    def topics(self) -> Ints:
-        """documents: the number of the topic."""
-        return self._topic.values[: len(self)]
+    def topics(self, names: Sequence[bytes], counts: Ints) -> Ints:
+        """documents, so many of each of these topics: the topic's number; one not met before is given the next one."""
+        known = self.topic_numbers
+        return np.repeat(np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64), counts)
 
     def names(self, numbers: Ints) -> list[bytes]:
         """The docnos of documents."""

@@ -144,7 +144,9 @@ class Grader:
         kinds = batch.kinds[:, : self.last_rank] if batch.kinds is not None else None
         below = count_unjudged(batch.codes[:, self.last_rank :], self.judged) if self.options.bounds else None
         ties = batch.ties and batch.ties.down_to(self.last_rank)
-        return replace(batch, codes=batch.codes[:, : self.last_rank], kinds=kinds, below=below, ties=ties)
+        numbers = batch.numbers[:, : self.last_rank] if batch.numbers is not None else None
+        codes = batch.codes[:, : self.last_rank]
+        return replace(batch, codes=codes, kinds=kinds, below=below, ties=ties, numbers=numbers)
 
     def countable(self, documents: Documents) -> Documents:
         """Only the topics that may count: which of them do is known when the whole run has been seen."""

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gradedeval.errors import InputError, Note, flag, public, redacted, shorten, tell
@@ -20,7 +21,7 @@ from gradedeval.kernel.scoring.doubts import few_topics, not_too_many, united
 from gradedeval.kernel.scoring.run_scores import RunScores
 from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes, scorer_for
 from gradedeval.kernel.scoring.scores import Scores
-from gradedeval.kernel.scoring.tasks import RunResult, score_in_turn, size_of
+from gradedeval.kernel.scoring.tasks import RunResult, score_and_keep, score_in_turn, size_of
 from gradedeval.kernel.trec.lines import growth_up_to
 from gradedeval.kernel.trec.stream import files_of, is_file, is_path, is_url, without_suffix
 
@@ -206,25 +207,31 @@ def evaluate_runs(
     by_tag: bool = False,
     keep_going: bool = False,
     by_topic: bool = True,
+    keep: bool = False,
     workers: Workers | None = None,
 ) -> Scores:
     """Score runs by name; with `by_tag` each goes by its tag instead. Raises InputError as `evaluate` does.
 
     keep_going  collect the errors of runs in `.errors`, and score the others; one run's alone is raised
     by_topic    whether scores of topics are wanted; otherwise there are summaries alone
+    keep        have the runs as they were graded, with numbers of their documents, in `.sources`: what looks at
+                documents need not read them again
     workers     processes that share the runs, or a large one; their progress is that of runs, or of one run's parts
     """
     workers, by_topic = workers or Workers(), by_topic or options.slices is not None
     scorer, listed = scorer_of(runs, qrels, measures, options, workers), list(runs.items())
     done: dict[int, RunResult] = {}
-    score = score_in_turn
-    if _are_shared(listed, workers):
+    score, kept = score_in_turn, dict[str, Any]()
+    if keep:
+        score = partial(score_and_keep, kept)
+    elif _are_shared(listed, workers):
         from gradedeval.kernel.scoring.sharing import score_runs as score  # small runs are scored here
     for number, result in workers.progress(score(listed, scorer, workers, by_topic), len(listed)):
         done[number] = result
         if result.error and not keep_going and all(before in done for before in range(number)):
             raise result.error
-    return scores_of(listed, done, scorer, by_tag=by_tag, keep_going=keep_going)
+    scores = scores_of(listed, done, scorer, by_tag=by_tag, keep_going=keep_going)
+    return replace(scores, sources=kept) if keep and scores.sources else scores
 
 
 def _are_shared(runs: Sequence[tuple[str, Any]], workers: Workers) -> bool:

@@ -13,7 +13,8 @@ import numpy as np
 from gradedeval.errors import InputError, Note
 from gradedeval.kernel.parallel import no_progress, raise_malloc_threshold
 from gradedeval.kernel.parallel.workers import Workers
-from gradedeval.kernel.rankings.batch import NOT_LOOKED, Batch, Listing
+from gradedeval.kernel.rankings.batch import EVERY_TOPIC, NOT_LOOKED, Batch, Listing
+from gradedeval.kernel.rankings.docnos import DocumentNumbers
 from gradedeval.kernel.rankings.grade import (
     GradedPart,
     Grader,
@@ -303,6 +304,27 @@ def score_in_turn(
     alone = Workers(progress=workers.progress if len(runs) == 1 else no_progress)
     for number, (name, source) in enumerate(runs):
         yield number, score_run(name, source, scorer, alone, by_topic=by_topic)
+
+
+def score_and_keep(
+    kept: dict[str, GradedRun[Batch]],
+    runs: Sequence[tuple[str, Any]],
+    scorer: Scorer,
+    workers: Workers,
+    by_topic: bool = True,
+) -> Iterator[tuple[int, RunResult]]:
+    """As `score_in_turn`; the runs, by name, are kept as they were graded, with numbers of their documents."""
+    raise_malloc_threshold()
+    grader, documents = replace(scorer.grader, keep_docnos_for=EVERY_TOPIC, last_rank=None), DocumentNumbers()
+    crew = workers if len(runs) == 1 else workers.silent()
+    for number, (name, source) in enumerate(runs):
+        try:
+            run = grade_run(source, grader, crew)
+        except InputError as error:
+            yield number, RunResult(Source(source).place if is_file(source) else name, error=error)
+            continue
+        kept[name] = run.with_batches([batch.numbered(documents) for batch in run.batches])
+        yield number, score_run(name, kept[name], scorer, by_topic=by_topic)
 
 
 def _unjudged_note(run: GradedRun[BatchScores], scorer: Scorer) -> list[Note]:

@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     from gradedeval.questions.leave_one_out import LeftOut as LeftOut
     from gradedeval.questions.leave_one_out import assessor_agreement as assessor_agreement
     from gradedeval.questions.leave_one_out import leave_one_out as leave_one_out
+    from gradedeval.questions.letters import Letters as Letters
+    from gradedeval.questions.letters import letters as letters
     from gradedeval.questions.limits import Bound as Bound
     from gradedeval.questions.lint import lint as lint
     from gradedeval.questions.pool import Pool as Pool
@@ -112,6 +114,7 @@ _PUBLIC = {
     "questions.history": "History append_history read_history",
     "questions.informative": "Informativeness informativeness",
     "questions.leave_one_out": "AssessorAgreement LeftOut assessor_agreement leave_one_out",
+    "questions.letters": "Letters letters",
     "questions.limits": "Bound",
     "questions.lint": "lint",
     "questions.pool": "Pool pool",

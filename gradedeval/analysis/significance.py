@@ -9,15 +9,23 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Unpack, get_args
+from typing import Any, Unpack, get_args
 
 import numpy as np
 
 from gradedeval.analysis import Correction, PairTest, Test
-from gradedeval.analysis.score_matrix import Paired, comparable, scores_of, shared_topics, two_or_more
+from gradedeval.analysis.score_matrix import (
+    Paired,
+    comparable,
+    run_pairs,
+    scores_of,
+    shared_topics,
+    topic_differences,
+    two_or_more,
+)
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, chunks
-from gradedeval.errors import InputError, check_choice, flag, plural, public
+from gradedeval.errors import InputError, Note, check_choice, flag, plural, public, tell
 from gradedeval.kernel.formats.frames import to_frame
 from gradedeval.kernel.measures.definition import AnyMeasure
 from gradedeval.kernel.options import OptionKwargs, numbers
@@ -25,10 +33,6 @@ from gradedeval.kernel.options.numbers import MOST_DRAWS
 from gradedeval.kernel.options.question import shares_work
 from gradedeval.kernel.parallel import progress
 from gradedeval.kernel.scoring.intervals import centered, samples, standard_error, student_t, studentized_test
-
-if TYPE_CHECKING:
-    pass
-
 
 # p values, their correction and effect sizes of paired differences, for many pairs of runs at once.
 
@@ -748,3 +752,55 @@ def studentized_range(runs: int, df: int) -> Callable[[Floats], Floats]:
         return np.clip(above, 0, 1)
 
     return tail
+
+
+# Pairs of runs by one measure, by any of these tests.
+
+
+def of_all_pairs(paired: Paired, difference: Floats, settings: TestSettings) -> tuple[Floats, float]:
+    """p of each pair by a test of all pairs together, and how far their intervals reach to both sides."""
+    if settings.test == "anova":
+        return tukey(paired.values, difference, settings.alpha)
+    return tukey_hsd(paired.values, difference, settings.draws, settings.seed, settings.alpha)
+
+
+def pair_p_values(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
+    """p of each pair, and p corrected for all of them."""
+    if settings.test in NOT_BY_PAIR:
+        p = of_all_pairs(paired, differences.mean(1), settings)[0]
+    else:
+        p = p_values(differences, settings.test, settings.draws, settings.seed)
+    return {"p": p, "p_corrected": correct_p_values(p, settings.correction_applied)}
+
+
+def unattainable_notes(measures: list[Paired], pairs: int, settings: TestSettings) -> list[str]:
+    """A note for measures by which no difference, however large, could be significant with so few draws."""
+    causes: dict[tuple[str, str], list[str]] = {}
+    for paired in measures:
+        topics, runs = len(paired.topics), len(paired.runs)
+        if not uses_draws(settings.test, topics, settings.draws, runs):
+            continue
+        smallest = np.full(pairs, min_p(settings.test, topics, settings.draws, runs))
+        p = float(correct_p_values(smallest, settings.correction_applied)[0])
+        cause = unattainable(
+            settings.alpha, p, settings.test, topics, settings.draws, pairs, settings.correction_applied, runs
+        )
+        if cause:
+            causes.setdefault(cause, []).append(paired.measure)
+    return [Note(f"{', '.join(names)}: {what}", hint) for (what, hint), names in causes.items()]
+
+
+def differing(paired: Paired, settings: TestSettings) -> Bools:
+    """runs × runs: whether the difference of two is significant, p corrected over all pairs. A pair without p, whose
+    difference is the same on all topics, counts as not different, and is told."""
+    runs = len(paired.runs)
+    first, second = run_pairs(runs)
+    differences = topic_differences(paired.values, first, second)
+    p = pair_p_values(paired, differences, settings)["p_corrected"]
+    differ = np.zeros((runs, runs), dtype=bool)
+    differ[first, second] = differ[second, first] = p <= settings.alpha  # nan is not
+    alike = int((np.isnan(p) & differences.any(1)).sum())
+    if alike:
+        what = f"{settings.test} has no p for {alike} {plural(alike, 'pair')} with the same difference on all topics"
+        tell([Note(f"{paired.measure}: {what}, which counts as none", f"use {flag.test:randomization}")])
+    return differ

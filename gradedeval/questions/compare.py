@@ -30,6 +30,7 @@ from gradedeval.kernel import (
     shares_work,
     to_frame,
 )
+from gradedeval.questions.letters import LETTERS
 from gradedeval.questions.shared import Alpha, Correction, Draws, Rope, Seed, Test, against
 
 if TYPE_CHECKING:
@@ -71,23 +72,6 @@ def interval_words(frame: pd.DataFrame, settings: TestSettings) -> list[str]:
     told = f"{count} of {len(frame)} intervals {'leaves' if count == 1 else 'leave'} out 0 where p "
     told += f"({settings.correction_applied}) is above {settings.alpha:g}: an interval is of its pair alone"
     return [f"{said}, for each pair alone", *([told] if count else [])]
-
-
-def unattainable_notes(measures: list[Paired], pairs: int, settings: TestSettings) -> list[str]:
-    """A note for measures by which no difference, however large, could be significant with so few draws."""
-    causes: dict[tuple[str, str], list[str]] = {}
-    for paired in measures:
-        topics, runs = len(paired.topics), len(paired.runs)
-        if not significance.uses_draws(settings.test, topics, settings.draws, runs):
-            continue
-        smallest = np.full(pairs, significance.min_p(settings.test, topics, settings.draws, runs))
-        p = float(significance.correct_p_values(smallest, settings.correction_applied)[0])
-        cause = significance.unattainable(
-            settings.alpha, p, settings.test, topics, settings.draws, pairs, settings.correction_applied, runs
-        )
-        if cause:
-            causes.setdefault(cause, []).append(paired.measure)
-    return [Note(f"{', '.join(names)}: {what}", hint) for (what, hint), names in causes.items()]
 
 
 def interval_notes(frame: pd.DataFrame, measures: list[Paired], settings: TestSettings) -> list[str]:
@@ -531,7 +515,7 @@ def counted(runs: int) -> None:
     asking=lambda layout, judging, unseen: {"judging": layout == "long" or judging or unseen is not None},
     counted=counted,
     shows=Comparison.document,
-    modes=(BY_TOPIC,),
+    modes=(BY_TOPIC, LETTERS),
     besides=("unseen", "queries", "slices"),
     wide=True,
 )
@@ -612,7 +596,7 @@ def compared_pairs(
     counts = ("wins", "losses", "reversing", "unjudged", "reversing_rank")
     frame = frame.astype({"same_order": "boolean", **dict.fromkeys(counts, "Int64")})
     frame.attrs = _attributes(frame, matrix, settings)
-    notes = [*matrix.omission_notes(), *unattainable_notes(measures, len(first), settings)]
+    notes = [*matrix.omission_notes(), *significance.unattainable_notes(measures, len(first), settings)]
     notes += interval_notes(frame, measures, settings)
     if judging:
         # In Python the attributes have what is assumed of documents that nobody retrieved.
@@ -676,10 +660,10 @@ def significance_matrix(matrix: Matrix, baselines: Sequence[str], settings: Test
     measures = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
     names, frames = np.array(matrix.runs, dtype=object), []
     for paired in measures:
-        p = _p_values(paired, score_matrix.topic_differences(paired.values, first, second), settings)
+        p = significance.pair_p_values(paired, score_matrix.topic_differences(paired.values, first, second), settings)
         own = {"measure": paired.measure, "run": names[second], "baseline": names[first], "topics": len(paired.topics)}
         frames.append(to_frame({**own, **p}))
-    tell([*matrix.omission_notes(), *unattainable_notes(measures, len(first), settings)])
+    tell([*matrix.omission_notes(), *significance.unattainable_notes(measures, len(first), settings)])
     return joined(frames)
 
 
@@ -742,24 +726,8 @@ def _tested(paired: Paired, differences: Floats, settings: TestSettings) -> Test
     if test not in significance.NOT_BY_PAIR:
         return significance.with_interval(differences, test, draws, seed, alpha)
     difference = differences.mean(1)
-    p, margin = _of_all(paired, difference, settings)
+    p, margin = significance.of_all_pairs(paired, difference, settings)
     return significance.agreed(p, difference - margin, difference + margin, differences, alpha)
-
-
-def _of_all(paired: Paired, difference: Floats, settings: TestSettings) -> tuple[Floats, float]:
-    """p of each pair by a test of all pairs together, and how far their intervals reach to both sides."""
-    if settings.test == "anova":
-        return significance.tukey(paired.values, difference, settings.alpha)
-    return significance.tukey_hsd(paired.values, difference, settings.draws, settings.seed, settings.alpha)
-
-
-def _p_values(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
-    """p of each pair, and p corrected for all of them."""
-    if settings.test in significance.NOT_BY_PAIR:
-        p = _of_all(paired, differences.mean(1), settings)[0]
-    else:
-        p = significance.p_values(differences, settings.test, settings.draws, settings.seed)
-    return {"p": p, "p_corrected": significance.correct_p_values(p, settings.correction_applied)}
 
 
 def _posterior(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:

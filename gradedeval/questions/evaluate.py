@@ -48,6 +48,7 @@ from gradedeval.kernel import (
     OPTIONS,
     SCORE_FORMATS,
     Measure,
+    formats_for,
     numbers,
     resolve_options,
 )
@@ -75,6 +76,8 @@ PUBLISHED_OPTIONS = [
     option(numbers.DRAWS, section=PUBLISHED, metavar="N", help="Number of permutations, or of bootstrap samples. "
            "Default: 10000."),
     option(numbers.SEED, section=PUBLISHED, metavar="N", help="Random seed. Default: 0."),
+    option("--letters", section=PUBLISHED, is_flag=True, help="Add a column 'same as' to each measure: runs that share "
+           "a letter do not differ significantly. `gradedeval compare --letters` also shows the ranks they can have."),
     option("--percent", section=PUBLISHED, is_flag=True, help="Print measures between 0 and 1 times 100."),
     option("--caption", section=PUBLISHED, metavar="TEXT", help="Caption of the table, which makes it a float in "
         "LaTeX. TEXT is escaped."),
@@ -131,6 +134,8 @@ EVAL_OPTIONS = [
     mismatch_option(STANDARDIZATION),
     option("-q", "--by-topic", section="Output", is_flag=True, help="Print a row per topic, then the summary."),
     *output_options(SCORE_FORMATS, digits="4"),
+    option("--layout", section="Output", type=click.Choice(["long", "wide"]), help="Of csv, tsv, json and jsonl: a row "
+           "for each score, or for each topic with a column for each measure. Default: long."),
     option("--cwl", section="Output", is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
            "eu, etu, ec, etc, ed."),
     option("--sort", section="Output", metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first, or "
@@ -173,6 +178,7 @@ def command(
     pattern. `gradedeval measures` lists the measures.
     """
     table, standardized = measure_table(measures_from), standardization(keywords, allow_mismatch)
+    crossed = keywords.pop("layout") == "wide"
     shown = {name: keywords.pop(name) for name in ("by_topic", "cwl", "digits")}
     chosen = named_measures(measures or (CWL_DEFAULT if shown["cwl"] else DEFAULT), table)
     chosen = _quantities(chosen, keywords, standardized is not None) if shown["cwl"] else chosen
@@ -181,6 +187,7 @@ def command(
     if numbered and order is None:
         raise InputError(flag.numbered, "there is no order to number", f"add {flag.sort:MEASURE}", usage=True)
     form = form or form_of(output, SCORE_FORMATS)
+    _check_crossed(crossed, form, shown["cwl"])
     runs, qrels = run_and_qrels(files, keywords, runs_from)
     tags, history = run_name == "tag", kept["history"] is not None
     published = published_table(keywords, form, shown, None if tags else runs)
@@ -196,9 +203,20 @@ def command(
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written := written and is_possible(published, scores):
         style, shown["view"] = published.style(scores) if published else None, view_of(output)
-        text = kernel.render_scores(scores, form, **shown, signed=signed(), style=style)
+        text = kernel.render_scores(scores, form, **shown, signed=signed(), style=style, crossed=crossed)
         (show if form == "table" else write)(text, output)
     _report(scores, output, written)
+
+
+def _check_crossed(crossed: bool, form: str, cwl: bool) -> None:
+    """Raise InputError (usage) where a layout of topics × measures is asked for and does not apply."""
+    if not crossed:
+        return
+    if form not in formats_for("long"):
+        hint = f"choose one of {', '.join(formats_for('long'))} with -f"
+        raise InputError(flag.layout, f"does not apply to {form}, which is for people", hint, usage=True)
+    if cwl:
+        raise InputError(flag.layout, f"cannot be combined with {flag.cwl}", "leave out one of them", usage=True)
 
 
 def _quantities(measures: list[Measure], keywords: Mapping[str, Any], standardized: bool) -> list[Measure]:

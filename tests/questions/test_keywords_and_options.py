@@ -72,13 +72,14 @@ ONLY_OPTIONS = {
     "allow_mismatch": "of `standardize`",
     "history": "`append_history`",
     **dict.fromkeys(("sort", "keep_going", "run_name"), "of the whole of `eval`: Scores have methods"),
+    "layout": "`scores.wide`",
     "cwl": "measures are named, as in `rbp(of=etu)`",
     "k": "measures are written with their cutoffs, as in f'ndcg@{k}'",
 }
 """Options that no function has, and why."""
 
 ONLY_OPTIONS_OF = {
-    "compare": {"by_topic": "`topic_table`"},
+    "compare": {"by_topic": "`topic_table`", "letters": "`letters`"},
     "informative": {"by_topic": "keyword of `.shown`", "curve": "attribute of the result"},
     "explain": {"show": "keyword of `.shown`"},
     "diff": dict.fromkeys(("topic", "top", "only"), "keywords of `.shown`"),

@@ -94,18 +94,13 @@ def _raised_latex(signs: str) -> str:
     return rf"\textsuperscript{{{_plain_latex(signs)}}}"
 
 
-def _phantom(mark: Mark, marks: Sequence[Mark]) -> str:
-    """An empty place as wide as the signs that others of the column have."""
-    missing = max((one.signs for one in marks), key=len)[len(mark.signs) :]
-    return rf"\phantom{{{_raised_latex(missing)}}}" if missing else ""
-
-
-LATEX = Markup(_plain_latex, r"\textbf{{{}}}", r"\underline{{{}}}", _raised_latex, _phantom)
+LATEX = Markup(_plain_latex, r"\textbf{{{}}}", r"\underline{{{}}}", _raised_latex, _not_aligned)
 
 
 def as_latex(document: Document, digits: int | None) -> str:
     """booktabs tables, with a caption as floats; everything else is a comment."""
-    given = [block for block in (document.title, *document.blocks, document.signature) if block]
+    signature = "" if document.legend else document.signature  # else it stands in the line below the table
+    given = [block for block in (document.title, *document.blocks, signature) if block]
     blocks = [_latex_table(block, digits, document) if isinstance(block, Table) else _comment(block) for block in given]
     for number, (above, below) in enumerate(pairwise(given), 1):
         if isinstance(above, Table) and isinstance(below, Table):  # else they stand beside each other
@@ -135,17 +130,48 @@ def _comment(text: str) -> str:
 _SHRUNK = r"\noindent\resizebox{\ifdim\width>\columnwidth\columnwidth\else\width\fi}{!}{%"
 
 
+_NUMBER = re.compile(r"([+−-]?[\d,]+\.?)(\d*)")
+
+
+def _at_the_point(column: Sequence[str], marks: Sequence[Mark]) -> list[str] | None:
+    """The cells of a column of numbers with marks in two columns, parted behind the point, which signs and bold figures
+    do not move then. None of any other column."""
+    parted = [_NUMBER.fullmatch(text) for text in column]
+    if not any(map(any, marks)) or any(text and not found for text, found in zip(column, parted, strict=True)):
+        return None
+    cells = []
+    for found, mark in zip(parted, marks, strict=True):
+        whole, rest = (found[1], found[2]) if found else ("", "")
+        behind = LATEX.write(rest, mark) if rest else LATEX.write("", Mark(signs=mark.signs))
+        cells.append(f"{LATEX.write(whole, Mark(mark.place)) if whole else ''} & {behind}")
+    return cells
+
+
+def _latex_columns(table: Table, digits: int | None) -> tuple[list[str], list[list[str]], str]:
+    """The cells of the header, those of rows, and the kinds of columns."""
+    values = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
+    written = list(zip(*table.cells(digits, LATEX), strict=True)) or [()] * len(table.columns)
+    header, kinds, columns = table.header(LATEX), list[str](), list[list[str]]()
+    for number, left in enumerate(table.left):
+        marks = [table.marks.get((row, number), Mark()) for row in range(len(table.rows))]
+        parted = None if left else _at_the_point(table.columns[number].cells(values[number], digits), marks)
+        columns.append(list(written[number]) if parted is None else parted)
+        kinds.append("l" if left else "r" if parted is None else "r@{}l")
+        header[number] = header[number] if parted is None else rf"\multicolumn{{2}}{{c}}{{{header[number]}}}"
+    return header, [list(row) for row in zip(*columns, strict=True)], "".join(kinds)
+
+
 def _latex_table(table: Table, digits: int | None, document: Document) -> str:
-    header, *body = [table.header(LATEX), *table.cells(digits, LATEX)]
+    header, body, kinds = _latex_columns(table, digits)
     widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
     line = " & ".join(f"{{:{'<' if left else '>'}{width}}}" for left, width in zip(table.left, widths, strict=True))
     rows = [rf"{line.format(*row)} \\" for row in body]
-    kinds = "".join("l" if left else "r" for left in table.left)
     lines = [_SHRUNK, rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", rf"{line.format(*header)} \\", r"\midrule", *rows,
              r"\bottomrule", r"\end{tabular}}"]  # fmt: skip
     if document.legend:
-        legend = rf"\smallskip\noindent{{\footnotesize {LATEX.paragraph(document.legend)}\par}}"
-        lines += ["", _in_lines(legend)]
+        signed = "; ".join(line for line in document.signature.split("\n") if line)
+        legend = LATEX.paragraph(document.legend) + (f"; {_plain_latex(signed)}" if signed else "")
+        lines += ["", _in_lines(rf"\smallskip\noindent{{\footnotesize {legend}\par}}")]
     if not document.caption:
         return "\n".join(lines)
     label = [rf"\label{{{document.label}}}"] if document.label else []

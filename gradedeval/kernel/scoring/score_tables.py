@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
-from gradedeval.errors import InputError, flag, shorten
+from gradedeval.errors import InputError, flag, plural, shorten
 from gradedeval.kernel import formats
 from gradedeval.kernel.formats import PAGE, Column, Document, Layout, Mark, Marked, Table, View
 from gradedeval.kernel.measures.definition import QUANTITIES, Measure
@@ -29,6 +29,7 @@ class Style:
     percent  scores between 0 and 1, and what stands beside them, times 100
     signs    (run, measure) -> signs of what is significant
     letters  run -> by which signs refer to it
+    same     (run, measure) -> letters that it shares with runs that do not differ: a column beside each measure
     legend   what the signs mean
     caption  of the table, `label` by which LaTeX refers to it
     """
@@ -37,6 +38,7 @@ class Style:
     percent: bool = False
     signs: Mapping[tuple[str, str], str] = field(default_factory=dict)
     letters: Mapping[str, str] = field(default_factory=dict)
+    same: Mapping[tuple[str, str], str] = field(default_factory=dict)
     legend: Marked = ()
     caption: str = ""
     label: str = ""
@@ -54,12 +56,14 @@ def render_scores(
     cwl: bool = False,
     signed: Literal["short", "full"] | None = "short",
     style: Style | None = None,
+    crossed: bool = False,
     view: View = PAGE,
 ) -> str:
     """The scores as text; `digits`, `view` and what it raises as in `formats.render`, `signed` how tables for people
     are, the rest as in `document`. Topics have their texts."""
 
-    make = partial(scores.tables, by_topic=by_topic, cwl=cwl, style=style or PLAIN, digits=digits)
+    make = partial(scores.tables, by_topic=by_topic, cwl=cwl, style=style or PLAIN, digits=digits,
+                   crossed=crossed)  # fmt: skip
     return formats.render(make, form, digits, SIGNATURES[signed], view)
 
 
@@ -71,17 +75,21 @@ def document(
     cwl: bool = False,
     style: Style = PLAIN,
     digits: int | None = None,
+    crossed: bool = False,
 ) -> Document:
     """The scores as a table.
 
     by_topic  a row for each topic as well
     cwl       the five quantities of each measure as columns; the measures are those of `all_quantities`
     digits    that are printed; None: those of the preset
+    crossed   for programs a row for each topic and a column for each measure, in place of a row for each score
     """
     if layout == "trec":
         table = _trec(scores, by_topic)
     elif cwl:
         table = _quantities(scores, layout, by_topic)
+    elif layout == "long" and crossed:
+        return _crossed(scores, by_topic)
     elif layout == "long":
         rows = list(_rows(scores, by_topic, sliced=True))
         return Document([_long(scores, rows)], scores.signature, row_signatures=row_signatures(scores, rows))
@@ -140,6 +148,10 @@ def _legend(scores: Scores, style: Style) -> Marked:
             named = [measure.label for measure in scores.measures if measure.reading.better == better]
             parts += [[(f"{', '.join(named)}: {words}", Mark())]] if named else []
     parts += [style.legend] if style.legend else []
+    if parts or style.caption:
+        counts = sorted({run.most(len(scores.measures)) for run in scores.runs})
+        many = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0] if counts else 0}"
+        parts.append([(f"{many} {plural(counts[-1] if counts else 0, 'topic')}", Mark())])
     return [piece for part in parts for piece in [("; ", Mark()), *part]][1:]
 
 
@@ -154,6 +166,24 @@ def _long(scores: Scores, rows: Sequence[Row]) -> Table:
         [*of_row, None if row.topics is None else rank[row.run]] for row, of_row in zip(rows, values, strict=True)
     ]
     return Table([*map(Column, (*columns, "rank"))], ranked)
+
+
+def _crossed(scores: Scores, by_topic: bool) -> Document:
+    """A row for each run and topic, or slice, and the summary; a column for each measure and part of its residual."""
+    parts, rank = _parts(scores), _ranks(scores)
+    sliced = scores.options.slices is not None
+    keys = ["run", "topic", *(["slice"] if sliced else []), *(["rank"] if rank else [])]
+    lines: dict[tuple[str, str, bool, str | None], dict[str, Row]] = {}
+    for row in _rows(scores, by_topic, sliced=True):
+        lines.setdefault((row.run, row.topic, row.topics is not None, row.slice), {})[row.measure] = row
+    rows, signatures = list[list[Any]](), list[str | None]()
+    for (run, topic, whole, part), by_measure in lines.items():
+        cells = {"run": run, "topic": topic, "slice": part, "rank": rank.get(run) if whole else None}
+        values = [_values(by_measure.get(name, Row(run, topic, name, None)), parts) for name in scores.labels]
+        rows.append([*(cells[key] for key in keys), *(value for own in values for value in own)])
+        signatures.append(scores.signature if whole and part is None else None)
+    names = [name for label in scores.labels for name in (label, *(f"{label}.{part}" for part in parts))]
+    return Document([Table([*map(Column, (*keys, *names))], rows)], scores.signature, row_signatures=signatures)
 
 
 def _ranks(scores: Scores) -> dict[str, int]:
@@ -284,13 +314,14 @@ def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> T
         line: list[Any] = [{"rank": rank.get(run), "run": run, "topic": topic}[key] for key in keys]
         for measure in scores.labels:
             line += _values(by_measure.get(measure, Row(run, topic, measure, None)), parts)
+            line += [style.same.get((run, measure))] if style.same else []
         rows.append(line)
-    numbers = [
-        _column(scores, name, style.percent and is_share(measure))
-        for measure in scores.measures
-        for name in (measure.label, *parts)
-    ]
-    table = Table([*map(_key, keys), *numbers], rows, pipeline=True, together=1 + len(parts))
+    numbers: list[Column] = []
+    for scored in scores.measures:
+        share = style.percent and is_share(scored)
+        numbers += [_column(scores, name, share) for name in (scored.label, *parts)]
+        numbers += [Column("same as")] if style.same else []
+    table = Table([*map(_key, keys), *numbers], rows, pipeline=True, together=len(numbers) // len(scores.measures))
     return replace(table, marks=_marks(scores, table, style, digits)) if style is not PLAIN and not by_topic else table
 
 

@@ -1,0 +1,148 @@
+"""`compare --letters`: a row for each run: which runs it does not differ from, and the ranks that it can have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Unpack
+
+from gradedeval.analysis import letter_display, score_matrix, significance
+from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, readings, same, signature_lines
+from gradedeval.arrays import Bools, Ints, np
+from gradedeval.errors import InputError, tell
+from gradedeval.kernel import Column, Document, Layout, OptionKwargs, Question, Setting, joined, shares_work, to_frame
+from gradedeval.questions.shared import Alpha, Correction, Draws, Seed, Test
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gradedeval.analysis.score_matrix import Matrix, Paired
+    from gradedeval.analysis.significance import TestSettings
+    from gradedeval.kernel import AnyMeasure
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Letters(OfScores):
+    """Runs by each measure, the best first: the frame of `letters`, the scores that it is of, and how they were tested.
+
+    The columns are measure, run, topics, mean (what `evaluate` gives), same_as (letters: two runs share one if and only
+    if no significant difference separates them), best_rank and worst_rank (1 and the number of runs that are
+    significantly better; all runs but those that are significantly worse), rank_low and rank_high (the bootstrap
+    interval of the rank over samples of topics). Ranks are blank where no direction is preferred.
+    """
+
+    scores: Matrix
+    tested: TestSettings
+
+    @property
+    def aside(self) -> str:
+        """How runs were tested, and what letters and ranks are."""
+        pairs = len(self.scores.runs) * (len(self.scores.runs) - 1) // 2
+        measures = list(dict.fromkeys(self.frame["measure"]))
+        tests = dict.fromkeys(self.tested.describe(self.scores.paired(name), pairs) for name in measures)
+        settings = self.tested
+        said = [
+            f"runs that share a letter do not differ significantly at {settings.alpha:g}",
+            *tests,
+            f"{settings.level} of ranks: bootstrap of topics, {settings.draws} draws, seed {settings.seed}",
+            *readings(self.scores, measures, tested=False),
+        ]
+        return " | ".join(said)
+
+    def document(self, layout: Layout) -> Document:
+        """A row for each run and measure."""
+        shown: Shown = {
+            **same(Column("measure"), Column("run"), Column("mean", "score")),
+            Column("same as"): itemgetter("same_as"),
+            Column("ranks", "figures"): _ranks("best_rank", "worst_rank"),
+            Column(f"{self.tested.level} of ranks", "figures"): _ranks("rank_low", "rank_high"),
+        }
+        under = signature_lines(self.aside, self.signature)
+        return frame_document(self.frame, layout, shown, under, signed=True)
+
+
+def _ranks(first: str, last: str) -> Any:
+    """A range of ranks as text."""
+
+    def shown(row: Row) -> str | None:
+        if row[first] is None:
+            return None
+        return f"{row[first]}" if row[first] == row[last] else f"{row[first]}–{row[last]}"
+
+    return shown
+
+
+@shares_work
+def letters(
+    runs: Any,
+    qrels: Any = None,
+    measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
+    *,
+    test: Test = "randomization",
+    correction: Correction = None,
+    draws: Draws = 10_000,
+    alpha: Alpha = 0.05,
+    seed: Seed = 0,
+    allow_mismatch: bool = False,
+    like: str | None = None,
+    jobs: int = 1,
+    progress: bool = False,
+    **keywords: Unpack[OptionKwargs],
+) -> Letters:
+    """Which runs do not differ, by each measure: all pairs are tested, and runs that do not differ share a letter.
+
+    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
+    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`
+    test            as of `gradedeval.compare`, bayes aside
+    correction      over all pairs of a measure: holm (default), bonferroni, bh or none
+    draws, seed     permutations, and bootstrap samples of topics for the interval of ranks
+    alpha           significance level; 1 − alpha is that of the interval of ranks
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
+
+    Returns `Letters`. Raises InputError as `gradedeval.compare` does. A pair without p, of which the difference is the
+    same on all topics, counts as not different; it is reported.
+    """
+    settings = significance.TestSettings(test, correction, draws, alpha, seed)
+    if test == "bayes":
+        raise InputError("--test", "bayes gives no p, by which letters go", "choose another test", usage=True)
+    matrix, _ = score_matrix.with_baseline(
+        score_matrix.scores_of(runs, qrels, measures, like, keywords), None, allow_mismatch
+    )
+    score_matrix.two_or_more("compare", len(matrix.runs))
+    measures_paired = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
+    found = [_of_measure(paired, settings) for paired in measures_paired]
+    pairs = len(matrix.runs) * (len(matrix.runs) - 1) // 2
+    tell([*matrix.omission_notes(), *significance.unattainable_notes(measures_paired, pairs, settings)])
+    return Letters(joined(found), matrix, settings)
+
+
+def same_as(paired: Paired, differ: Bools) -> dict[str, str]:
+    """run -> its letters, the best run first; equal ones in their order. The best have the first letters."""
+    order = np.argsort(-paired.reading.sign * paired.summaries, kind="stable").tolist()
+    letters_of = letter_display.shared_letters(differ[np.ix_(order, order)])
+    return {paired.runs[run]: own for run, own in zip(order, letters_of, strict=True)}
+
+
+def _of_measure(paired: Paired, settings: TestSettings) -> pd.DataFrame:
+    """The rows of one measure, the best run first."""
+    reading, summaries = paired.reading, paired.summaries
+    differ = significance.differing(paired, settings)
+    shared = same_as(paired, differ)
+    order = [paired.runs.index(run) for run in shared]
+    best, worst = letter_display.ranks(summaries, differ, reading)
+    low, high = letter_display.rank_interval(paired.values, reading.sign, settings.draws, settings.seed, settings.alpha)
+    columns: dict[str, Ints] = {"best_rank": best, "worst_rank": worst, "rank_low": low, "rank_high": high}
+    frame = to_frame({
+        "measure": paired.measure, "run": list(shared), "topics": len(paired.topics), "mean": summaries[order],
+        "same_as": list(shared.values()), **{name: values[order] for name, values in columns.items()},
+    })  # fmt: skip
+    if reading.better == "neither":
+        frame[list(columns)] = np.nan
+    return frame.astype(dict.fromkeys(columns, "Int64"))
+
+
+LETTERS = Question("compare", letters, "matrix", mode=Setting("Print a row for each run: which runs it does not differ "
+    "from, as letters that they share, and the ranks that it can have.", name="letters", type=bool),
+    shows=Letters.document)  # fmt: skip
+"""The mode of `compare` that asks it."""

@@ -1,0 +1,147 @@
+"""Letters that runs share, the ranks that they can have, and tables of topics × measures."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+
+import numpy as np
+import pytest
+
+import gradedeval
+from gradedeval.analysis.letter_display import rank_interval, ranks, shared_letters
+from gradedeval.arrays import Bools
+from gradedeval.kernel.measures.definition import Reading
+from support.commands import Command
+from support.paths import ROOT
+
+SAMPLES = ROOT / "qrels_samples"
+RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
+QRELS = str(SAMPLES / "rivers.qrels")
+
+
+def drawn(draw: np.random.Generator, runs: int, share: float) -> Bools:
+    """A symmetric matrix of significant differences, of runs in a row or at random."""
+    if draw.random() < 0.5:
+        place = draw.random(runs)
+        return np.asarray(np.abs(place[:, None] - place) > share)
+    upper = np.triu(draw.random((runs, runs)) < share, 1)
+    return np.asarray(upper | upper.T)
+
+
+def test_two_runs_share_a_letter_if_and_only_if_they_do_not_differ() -> None:
+    draw = np.random.default_rng(11)
+    for _ in range(1000):
+        differ = drawn(draw, int(draw.integers(2, 11)), draw.random())
+        letters = shared_letters(differ)
+        assert all(letters)
+        for one, other in itertools.combinations(range(len(differ)), 2):
+            assert bool(set(letters[one]) & set(letters[other])) != bool(differ[one, other])
+
+
+def test_no_letter_could_be_left_out() -> None:
+    draw = np.random.default_rng(12)
+    for _ in range(200):
+        differ = drawn(draw, 7, draw.random())
+        letters = shared_letters(differ)
+        for gone in set("".join(letters)):
+            less = [own.replace(gone, "") for own in letters]
+            pairs = itertools.combinations_with_replacement(range(7), 2)
+            assert any(not differ[pair] and not set(less[pair[0]]) & set(less[pair[1]]) for pair in pairs)
+
+
+def test_the_best_have_the_first_letters_and_many_runs_have_enough() -> None:
+    place = np.arange(80)
+    letters = shared_letters(np.abs(place[:, None] - place) > 1)
+    assert letters[0] == "a"
+    assert letters[1] == "a b"
+    assert letters[79].split() == ["79"]
+
+
+def test_ranks_count_the_runs_that_are_significantly_better_or_worse() -> None:
+    score = np.array([0.5, 0.9, 0.7, 0.1])
+    differ = np.array([[0, 1, 0, 1], [1, 0, 0, 1], [0, 0, 0, 1], [1, 1, 1, 0]], dtype=bool)
+    best, worst = ranks(score, differ, Reading())
+    assert (best.tolist(), worst.tolist()) == ([2, 1, 1, 4], [3, 2, 3, 4])
+    best, worst = ranks(score, differ, Reading(better="lower"))
+    assert (best.tolist(), worst.tolist()) == ([2, 3, 2, 1], [3, 4, 4, 1])
+
+
+def test_the_interval_of_ranks_agrees_with_a_loop() -> None:
+    draw = np.random.default_rng(5)
+    values = draw.random((5, 30)) + np.array([0, 0.05, 0.1, 0.3, 0.05])[:, None]
+    low, high = rank_interval(values, 1, 4000, 0, 0.1)
+    found = []
+    for _ in range(4000):
+        means = values[:, draw.integers(0, 30, 30)].mean(1)
+        found.append([1 + int((means > own).sum()) for own in means])
+    expected = np.quantile(found, [0.05, 0.95], axis=0, method="inverted_cdf")
+    assert np.abs(low - expected[0]).max() <= 1
+    assert np.abs(high - expected[1]).max() <= 1
+    assert (low[3], high[3]) == (1, 1)
+
+
+def test_letters_are_those_of_the_comparison_of_all_pairs(cli: Command) -> None:
+    for test, correction in (("t", "holm"), ("wilcoxon", "bh"), ("tukey-hsd", None)):
+        found = gradedeval.letters(RUNS, QRELS, "ndcg@10 ap", test=test, correction=correction, draws=2000)
+        pairs = gradedeval.compare(RUNS, QRELS, "ndcg@10 ap", all_pairs=True, test=test, correction=correction,
+                                   draws=2000, judging=False).frame  # fmt: skip
+        same = {(row["measure"], row["run"]): set(row["same_as"]) for row in found.frame.to_dict("records")}
+        for row in pairs.to_dict("records"):
+            shared = same[row["measure"], row["run"]] & same[row["measure"], row["baseline"]]
+            assert bool(shared) == (row["p_corrected"] > 0.05)
+    printed = cli("compare", *RUNS, QRELS, "-m", "ndcg@10 ap", "--letters", "-f", "csv")
+    assert len(list(csv.DictReader(io.StringIO(printed.text)))) == 2 * len(RUNS)  # a row a run, not a pair
+
+
+def test_a_table_has_a_column_of_letters_in_every_format(cli: Command) -> None:
+    for form in ("table", "latex", "markdown", "html"):
+        found = cli(*RUNS, QRELS, "-m", "ndcg@10", "--letters", "-f", form)
+        assert found.code == 0, found.messages
+        assert "same as" in found.text
+        assert "share a letter" in found.text
+        assert "<sup>" not in found.text
+        assert "superscript" not in found.text
+    scores = gradedeval.evaluate(RUNS, QRELS, "ndcg@10")
+    assert "same as" in gradedeval.table(scores, "markdown", letters=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("-f csv", "--letters: csv is for programs and has no letters (compare --letters writes them)"),
+        ("-q", "--letters: cannot be combined with --by-topic"),
+        ("--test bayes", "--test: bayes gives no p to mark"),
+    ],
+)
+def test_letters_that_have_no_place_are_refused(words: str, message: str, cli: Command) -> None:
+    found = cli(*RUNS, QRELS, "-m", "ndcg@10", "--letters", *words.split())
+    assert found.code == 2
+    assert message in found.messages[-1]
+    assert cli(RUNS[0], QRELS, "--letters").code == 2
+    assert "bayes gives no p" in cli("compare", *RUNS, QRELS, "--letters", "--test", "bayes").messages[-1]
+
+
+def test_a_table_of_topics_by_measures(cli: Command) -> None:
+    words = (*RUNS[:2], QRELS, "-m", "ndcg@10 ap", "-q", "-f", "csv")
+    long, wide = (list(csv.DictReader(io.StringIO(cli(*words, *more).text))) for more in ((), ("--layout", "wide")))
+    cells = {(row["run"], row["topic"], row["measure"]): row["score"] for row in long}
+    assert len(wide) == 2 * 51
+    assert {(row["run"], row["topic"], name): row[name] for row in wide for name in ("ndcg@10", "ap")} == cells
+    assert [row["topic"] for row in wide if row["signature"]] == ["all", "all"]
+    scores = gradedeval.evaluate(RUNS[:2], QRELS, "ndcg@10 ap", residuals=True)
+    assert list(scores.wide) == ["run", "topic", "ndcg@10", "ndcg@10.residual", "ap", "ap.residual", "signature"]
+    refused = cli(*RUNS[:2], QRELS, "--layout", "wide")
+    assert "--layout: does not apply to table" in refused.messages[-1]
+
+
+def test_numbers_of_latex_stand_at_the_point_and_the_line_below_has_topics_and_signature(cli: Command) -> None:
+    text = cli(*RUNS[:3], QRELS, "-m", "ndcg@10 num_rel_ret", "--best", "--baseline", RUNS[0], "-f", "latex").text
+    assert r"\begin{tabular}{lr@{}lr@{}l}" in text
+    assert r"\textbf{0.} & \textbf{6982}\textsuperscript{\ddag{}}" in text
+    assert r"\textbf{473} & \textsuperscript{\ddag{}}" in text
+    assert r"\multicolumn{2}{c}{ndcg@10}" in text
+    flat = " ".join(text.split())
+    assert "; 50 topics; " in flat
+    assert r"qrels b1f7bb" in flat.partition(r"\footnotesize")[2]

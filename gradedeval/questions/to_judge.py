@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import shown
-from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, np
 from gradedeval.errors import InputError, check_choice, flag, plural, public, tell
 from gradedeval.kernel import (
     OPTIONS,
@@ -293,7 +294,9 @@ def choose_by_residual(
     topics = len(ranked.topics)
     worth = np.append(scorer.tables[0].worth, [0.0, 0.0])
     top = scorer.tables[0].top or 1.0
-    entries = [np.flatnonzero(np.isin(run.document, candidates)) for run in ranked.runs]
+    number_of = np.full(len(ranked), -1)
+    number_of[candidates] = np.arange(len(candidates))
+    entries = [np.flatnonzero(number_of[run.document] >= 0) for run in ranked.runs]
     base, residual = np.zeros((2, len(ranked.runs), topics))
     for number, run in enumerate(ranked.runs):
         share = (1 - p) * p ** (run.rank - 1)
@@ -302,14 +305,12 @@ def choose_by_residual(
         unjudged = share * ~ranked.judged[run.document]
         residual[number] = np.bincount(ranked.topic[run.document], weights=unjudged, minlength=topics)
         residual[number] += p**run.counts
-    number_of = np.full(len(ranked), -1)
-    number_of[candidates] = np.arange(len(candidates))
     who = np.concatenate([np.full(len(entry), number) for number, entry in enumerate(entries)])
     at = number_of[np.concatenate([run.document[entry] for run, entry in zip(ranked.runs, entries, strict=True)])]
     share = np.concatenate(
         [(1 - p) * p ** (run.rank[entry] - 1) for run, entry in zip(ranked.runs, entries, strict=True)]
     )
-    topic = ranked.topic[candidates]
+    topic, found = ranked.topic[candidates], list[tuple[int, float]]()
 
     def importance(of: Any) -> Any:
         return residual[of] * ((base[of] + residual[of] / 2) ** 3 if cubed else 1)
@@ -317,21 +318,23 @@ def choose_by_residual(
     weights = np.bincount(at, weights=share * importance((who, topic[at])), minlength=len(candidates))
     by_topic = np.argsort(topic[at], kind="stable")
     begin = np.searchsorted(topic[at][by_topic], np.arange(topics + 1))
+
+    @cache
+    def of_topic(row: int) -> tuple[Ints, Ints, Ints]:
+        """Its entries; its candidates; and which of these each entry is of."""
+        same = by_topic[begin[row] : begin[row + 1]]
+        return same, *distinct(at[same])
+
     open_: Bools = np.ones(len(candidates), dtype=bool)
-    chosen, found = [], []
     for _ in range(min(budget, len(candidates))):
         number = int(np.argmax(np.where(open_, weights, -1.0)))
-        chosen.append(number)
-        found.append(weights[number])
-        open_[number] = False
-        same = by_topic[begin[topic[number]] : begin[topic[number] + 1]]
-        mine = same[at[same] == number]
-        residual[who[mine], topic[number]] -= share[mine]
-        touched = np.unique(at[same])
-        weights[touched] = np.bincount(
-            at[same], weights=share[same] * importance((who[same], topic[at[same]])), minlength=len(candidates)
-        )[touched]
-    return np.array(chosen, dtype=np.int64), np.array(found)
+        found.append((number, weights[number]))
+        open_[number], row = False, int(topic[number])
+        same, touched, which = of_topic(row)
+        mine = same[touched[which] == number]
+        residual[who[mine], row] -= share[mine]
+        weights[touched] = np.bincount(which, weights=share[same] * importance((who[same], row)))
+    return np.array([number for number, _ in found], dtype=np.int64), np.array([weight for _, weight in found])
 
 
 # What to judge next: the unjudged documents of runs, by how much their judgments would tell.
@@ -515,7 +518,9 @@ def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Opti
 def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: JudgingSettings) -> tuple[Ints, Floats]:
     """The documents to judge, among the candidates, and their weights; the most telling first, of equal ones the one
     with the better rank, then in the order of topics and docnos."""
-    docnos, best = ranked.docnos(candidates).astype(str), ranked.best_rank[candidates]
+    names, best = ranked.numbers.names(candidates), ranked.best_rank[candidates]
+    # As bytes they are sorted sooner, in the same order.
+    docnos = np.array(names) if b"".join(names).isascii() else ranked.docnos(candidates).astype(str)
     candidates = candidates[np.lexsort((docnos, ranked.topic[candidates], best))]
     if settings.strategy in BY_MEASURE:
         pairs = settings.strategy == "pairs"
@@ -536,11 +541,13 @@ def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: Judgi
 def _wanted(ranked: RankedRuns, chosen: Ints) -> list[list[str]]:
     """Of each document: which runs have it at which rank, the best first."""
     found: list[list[tuple[int, str]]] = [[] for _ in chosen]
-    place = {document: number for number, document in enumerate(chosen.tolist())}
+    place = np.full(len(ranked), -1)
+    place[chosen] = np.arange(len(chosen))
     for run in ranked.runs:
-        hits = np.flatnonzero(np.isin(run.document, chosen))
-        for document, rank in zip(run.document[hits].tolist(), run.rank[hits].tolist(), strict=True):
-            found[place[document]].append((rank, run.name))
+        places = place[run.document]
+        hits = np.flatnonzero(places >= 0)
+        for number, rank in zip(places[hits].tolist(), run.rank[hits].tolist(), strict=True):
+            found[number].append((rank, run.name))
     return [[f"{name}:{rank}" for rank, name in sorted(one, key=itemgetter(0))] for one in found]
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gradedeval import ltr as ltr
     from gradedeval import measures as measures
     from gradedeval import plot as plot
+    from gradedeval import testing as testing
     from gradedeval.analysis.significance import anova as anova
     from gradedeval.analysis.standardize import standardize as standardize
     from gradedeval.errors import EvaluationWarning as EvaluationWarning
@@ -128,7 +129,7 @@ _PUBLIC = {
     "questions.topics": "topic_differences",
     "questions.weights": "Weights weights",
 }
-_MODULES = ("clicks", "cluster", "ltr", "measures", "plot")
+_MODULES = ("clicks", "cluster", "ltr", "measures", "plot", "testing")
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 __all__ = ["__version__", *sorted([*_MODULE_OF, *_MODULES])]
 

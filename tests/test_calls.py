@@ -32,7 +32,10 @@ METHODS = {
 def functions() -> dict[str, Callable[..., Any]]:
     """All public functions, and the methods of results that take keywords."""
     found: dict[str, Callable[..., Any]] = {}
-    modules = {"": gradedeval, **{name: getattr(gradedeval, name) for name in ("clicks", "cluster", "ltr", "plot")}}
+    modules = {
+        "": gradedeval,
+        **{name: getattr(gradedeval, name) for name in ("clicks", "cluster", "ltr", "plot", "testing")},
+    }
     for room, module in modules.items():
         for name in module.__all__:
             function = getattr(module, name)

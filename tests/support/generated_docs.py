@@ -222,7 +222,11 @@ def aliases() -> str:
 def python_api() -> str:
     """The public names of the package, with their signatures and docstrings."""
     parts = []
-    inner = [f"{module}.{name}" for module in ("clicks", "ltr", "plot") for name in getattr(gradedeval, module).__all__]
+    inner = [
+        f"{module}.{name}"
+        for module in ("clicks", "ltr", "plot", "testing")
+        for name in getattr(gradedeval, module).__all__
+    ]
     for name in sorted([*gradedeval.__all__, *inner], key=str.lower):
         thing = attrgetter(name)(gradedeval)
         if inspect.isclass(thing) or inspect.isfunction(thing):

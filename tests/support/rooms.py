@@ -10,10 +10,10 @@ from support.paths import ROOT
 KERNEL = ("formats", "trec", "parallel", "measures", "options", "rankings", "scoring")
 ORDER = (
     *("errors", "lazy", "arrays", "kernel", "measures", "cluster"),
-    *("analysis", "cli", "questions", "clicks", "ltr", "interop", "plot", "__main__"),
+    *("analysis", "cli", "questions", "clicks", "ltr", "interop", "plot", "testing", "__main__"),
 )
 
-OUTER = ("questions", "clicks", "ltr", "interop", "plot")
+OUTER = ("questions", "clicks", "ltr", "interop", "plot", "testing")
 """Rooms that know of the kernel what its doorway lists."""
 
 

@@ -1,0 +1,95 @@
+"""Assertions for tests of a search system, under pytest or any other runner.
+
+def test_search():
+    assert_scores("new.run", "qrels.txt", {"ndcg@10": 0.5}, baseline="main.run", max_drop="2%")
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Unpack
+
+from gradedeval import kernel
+from gradedeval.analysis import score_matrix
+from gradedeval.errors import InputError, flag, public, tell
+from gradedeval.kernel import OptionKwargs, Options, parse_measures
+from gradedeval.questions.check import Checked, check, summary
+from gradedeval.questions.limits import COMPARED, Bound, BoundSpec, Kind, resolve_bounds
+
+__all__ = ["assert_scores"]
+
+BASELINE = "baseline"
+"""What the run that another is compared with is called."""
+
+
+@public
+def assert_scores(
+    run: Any,
+    qrels: Any,
+    expected: Mapping[str, float] | Iterable[Bound],
+    *,
+    baseline: Any = None,
+    max_drop: float | str = 0.0,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> Checked:
+    """Raise AssertionError where a run breaks a bound, with the verdicts of `check` and the topics to look at first.
+
+    run       a run, or several, as of `evaluate`, and so are qrels
+    expected  measure -> the lowest mean allowed, or the highest where lower is better, as in {"ndcg@10": 0.5}; or any
+              `Bound`s
+    baseline  a run, or saved scores of one: with a dict, no mean may drop from the baseline's by more than max_drop
+    max_drop  a difference of means, or a share of the baseline's mean as text, as in "2%"
+    like      a preset; keywords: options, as of `evaluate`, such as queries, whose texts stand beside the topics
+
+    Returns what `check` returns. Raises InputError as `evaluate` and `check` do: data are bad, and nothing was tested.
+    """
+    __tracebackhide__ = True  # pytest shows the line of the test
+    options = score_matrix.options_with_residuals(like, **keywords)
+    wanted, measures = _bounds(expected, baseline is not None, max_drop, options)
+    runs = dict(kernel.named_runs(run, qrels))
+    saved = baseline
+    if (other := _run_of(baseline)) is not None:
+        if BASELINE in runs:
+            raise InputError("run", f"a run is called '{BASELINE}'", "give it another name", usage=True)
+        runs[BASELINE], saved = other, BASELINE
+    scores = kernel.evaluate_runs(runs, qrels, measures, options)
+    tell(scores.notes)
+    found = check(scores, wanted, saved)
+    if found.broken:
+        lines = [verdict.line for verdict in found.broken]
+        raise AssertionError("\n".join([summary(found.verdicts), *lines, found.signature]))
+    return found
+
+
+def _bounds(
+    expected: Mapping[str, float] | Iterable[Bound], compared: bool, max_drop: float | str, options: Options
+) -> tuple[list[Bound], list[Any]]:
+    """The bounds, and the measures that they need. Raises InputError (usage) where there are none."""
+    given = expected if isinstance(expected, Mapping) else list(expected)
+    if not given:
+        raise InputError("expected", "has no bounds", "for example {'ndcg@10': 0.5}", usage=True)
+    if not isinstance(given, Mapping):
+        wanted = given
+        measures = [measure for bound in wanted for measure in parse_measures(bound.measure)]
+    else:
+        specs = []
+        for name, value in given.items():
+            (measure,) = parse_measures(name)
+            kind: Kind = "max" if measure.definition.better == "lower" else "min"
+            specs.append(BoundSpec(kind, name, value, f"expected: {name}"))
+            specs += [BoundSpec("max-drop", name, max_drop, "max_drop")] if compared else []
+        wanted, measures = resolve_bounds(specs, [], options)
+    if compared and not any(bound.kind in COMPARED for bound in wanted):
+        raise InputError(flag.baseline, "no bound compares with it", "add a Bound('max-drop', …)", usage=True)
+    return wanted, kernel.each_once(measures)
+
+
+def _run_of(baseline: Any) -> Any:
+    """The baseline where it is a run; None where it is saved scores, or there is none."""
+    if isinstance(baseline, str | os.PathLike):
+        return baseline if score_matrix.Baseline.read(os.fspath(baseline), ()).saved is None else None
+    if isinstance(baseline, kernel.Scores) or set(score_matrix.NEEDED) <= set(getattr(baseline, "columns", ())):
+        return None
+    return baseline

@@ -1,0 +1,104 @@
+"""`assert_scores`: what passes, what fails and with which words, and that its verdicts are those of `check`."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradedeval
+from gradedeval import Bound, InputError
+from gradedeval.testing import assert_scores
+from support.commands import environment
+
+QRELS = {"1": {"a": 1, "b": 2}, "2": {"a": 1, "c": 0}, "3": {"b": 1}}
+GOOD = {"1": {"b": 2.0, "a": 1.0}, "2": {"a": 2.0}, "3": {"b": 1.0}}
+BAD = {"1": {"b": 2.0, "a": 1.0}, "2": {"c": 2.0, "a": 1.0}, "3": {"c": 1.0}}
+
+
+def failure(*given: Any, **keywords: Any) -> list[str]:
+    with pytest.raises(AssertionError) as error:
+        assert_scores(*given, **keywords)
+    return str(error.value).splitlines()
+
+
+def test_the_message_names_the_worst_topics() -> None:
+    verdict, *_ = gradedeval.check(gradedeval.evaluate(BAD, QRELS, "rr"), [Bound("min", "rr", 0.75)]).verdicts
+    head, line, signature = failure(BAD, QRELS, {"rr": 0.75})
+    assert head == "1 of 1 bound failed"
+    assert line == verdict.line
+    assert line == ("run: rr 0.5000 is below 0.75; topics with the lowest scores: 3 0.0000, 2 0.5000, 1 1.0000")
+    assert signature.startswith("gradedeval ")
+
+
+def test_texts_of_topics_stand_beside_them() -> None:
+    _, line, _ = failure(BAD, QRELS, {"rr": 0.75}, queries={"3": "length of the Nile", "2": "dams", "1": "fish"})
+    assert "3 (length of the Nile) 0.0000" in line
+
+
+def test_a_drop_from_the_baseline_fails() -> None:
+    head, line, _ = failure(BAD, QRELS, {"rr": 0.1}, baseline=GOOD)
+    assert head == "1 of 2 bounds failed"
+    assert line.startswith("run: rr fell by 0.5000 (50.0%), from 1.0000 to 0.5000")
+    assert line.endswith("topics that fell most: 3 -1.0000, 2 -0.5000")
+    for allowed in (0.5, "50%"):
+        assert len(assert_scores(BAD, QRELS, {"rr": 0.1}, baseline=GOOD, max_drop=allowed).verdicts) == 2
+    saved = gradedeval.evaluate({"main": GOOD}, QRELS, "rr")
+    for baseline in (saved, saved.frame):
+        again = failure(BAD, QRELS, {"rr": 0.1}, baseline=baseline)[1]
+        assert again == line.replace("; judging the unjudged documents could not reverse it", "")
+    assert assert_scores(GOOD, QRELS, {"rr": 1.0, "ap": 0.9}, baseline=GOOD).broken == []
+
+
+def test_a_baseline_may_be_a_file(tmp_path: Path) -> None:
+    (tmp_path / "main.run").write_text("1 Q0 b 1 2 t\n2 Q0 a 1 2 t\n3 Q0 b 1 1 t\n")
+    assert failure(BAD, QRELS, {"rr": 0.1}, baseline=tmp_path / "main.run")[1].startswith("run: rr fell by 0.5000")
+    gradedeval.evaluate({"main": GOOD}, QRELS, "rr").frame.to_csv(tmp_path / "main.csv", index=False)
+    assert failure(BAD, QRELS, {"rr": 0.1}, baseline=str(tmp_path / "main.csv"))[1].startswith("run: rr fell by 0.5000")
+    with pytest.raises(InputError, match="no such file"):
+        assert_scores(BAD, QRELS, {"rr": 0.1}, baseline=tmp_path / "other.run")
+
+
+def test_several_runs_other_bounds_and_measures_of_which_lower_is_better() -> None:
+    head, line, _ = failure({"good": GOOD, "bad": BAD}, QRELS, [Bound("min", "rr", 0.75)])
+    assert head == "1 of 2 bounds failed"
+    assert line.startswith("bad: rr ")
+    assert assert_scores(GOOD, QRELS, {"unjudged@2": 0.0}).broken == []
+    unjudged = {topic: {**documents, "new": 9.0} for topic, documents in GOOD.items()}
+    assert "is above 0" in failure(unjudged, QRELS, {"unjudged@2": 0.0})[1]
+    assert "too few documents are judged" in failure(unjudged, QRELS, [Bound("max-unjudged", "rr", 0.1)])[1]
+
+
+@pytest.mark.parametrize(
+    ("run", "expected", "keywords", "message"),
+    [
+        (GOOD, {}, {}, "expected: has no bounds"),
+        (GOOD, {"rr": "x"}, {}, "expected: rr: 'x' is not a number"),
+        (GOOD, [Bound("min", "rr", 0.5)], {"baseline": GOOD}, "baseline: no bound compares with it"),
+        (GOOD, [Bound("max-drop", "rr", 0.5)], {}, "max-drop needs a baseline"),
+        ({"baseline": GOOD}, {"rr": 0.5}, {"baseline": GOOD}, "run: a run is called 'baseline'"),
+        ("no.run", {"rr": 0.5}, {}, "no.run: no such file"),
+    ],
+)
+def test_what_cannot_be_tested_is_an_error_and_no_failure(
+    run: Any, expected: Any, keywords: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        assert_scores(run, QRELS, expected, **keywords)
+
+
+def test_pytest_shows_the_line_of_the_test_and_the_message_whole(tmp_path: Path) -> None:
+    (tmp_path / "test_search.py").write_text(
+        f"from gradedeval.testing import assert_scores\n\n\ndef test_search():\n"
+        f"    assert_scores({BAD}, {QRELS}, {{'rr': 0.75}})\n"
+    )
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "test_search.py"]
+    done = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert re.search("^E +AssertionError: 1 of 1 bound failed$", done.stdout, re.MULTILINE)
+    assert "topics with the lowest scores: 3 0.0000, 2 0.5000, 1 1.0000" in done.stdout
+    assert "options_with_residuals" not in done.stdout  # no line of ours

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from gradedeval.analysis import letter_display, score_matrix, significance
 from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, readings, same, signature_lines
 from gradedeval.arrays import Bools, Ints, np
-from gradedeval.errors import InputError, tell
+from gradedeval.errors import InputError, public, tell
 from gradedeval.kernel import Column, Document, Layout, OptionKwargs, Question, Setting, joined, shares_work, to_frame
 from gradedeval.questions.shared import Alpha, Correction, Draws, Seed, Test
 
@@ -73,6 +73,7 @@ def _ranks(first: str, last: str) -> Any:
     return shown
 
 
+@public
 @shares_work
 def letters(
     runs: Any,

@@ -235,8 +235,6 @@ def test_no_two_cases_go_by_one_name() -> None:
     [
         ("compare", *TWO, "--test", "t"),
         ("compare", *TWO, "--test", "sign"),
-        ("correlate", *TWO, "-m", "rr"),
-        (*FIT, "-m", "nerr9@1..3"),
         ("check", *TWO, "--baseline", "b.run", "--significant", "0.05", "--test", "t"),
         ("compare", *TWO, "--test", "anova"),
         ("compare", *TWO, "--test", "bayes"),
@@ -268,6 +266,8 @@ def test_what_needs_no_scipy_does_without(tmp_path: Path, cli: Command, monkeypa
         ("power", *TWO),
         ("risk", *TWO),
         ("correlate", *TWO, "-m", "rr", "--above", "tau-ap", "--below", "tau-ap"),
+        ("correlate", *TWO, "-m", "rr"),
+        (*FIT, "-m", "nerr9@1..3"),
         (*TWO, "--standardize"),
     ):
         assert cli(*words).code == 0

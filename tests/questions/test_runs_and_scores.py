@@ -82,6 +82,7 @@ LONG: dict[str, Callable[..., Any]] = {
     "run_summaries": lambda **how: gradedeval.run_summaries(RUNS, QRELS, "err", **how),
     "topic_table": lambda **how: gradedeval.topic_table(RUNS, QRELS, "err", **how),
     "topic_differences": lambda **how: gradedeval.topic_differences(two(RUNS), QRELS, "err", **how),
+    "letters": lambda **how: gradedeval.letters(RUNS, QRELS, "err", draws=50, **how),
     "agreement": lambda **how: gradedeval.agreement(RUNS, **how),
     "fit": lambda **how: gradedeval.fit(RUNS, QRELS, "rbp(p=0.2..0.8)", to="ap", precision=0.2, **how),
     "html_report": lambda **how: gradedeval.html_report(RUNS, QRELS, "err", draws=50, **how),

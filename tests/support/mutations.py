@@ -27,7 +27,7 @@ MUTATIONS = [
     ),
     ("climbs = score[1:] >= score[:-1]", "climbs = score[1:] > score[:-1]"),
     ('order = np.argsort(-worth, kind="stable")', 'order = np.argsort(worth, kind="stable")'),
-    ('names, options.ties == "docno-desc")', 'names, options.ties == "docno-asc")'),
+    ('docnos, options.ties == "docno-desc")', 'docnos, options.ties == "docno-asc")'),
     ("-1, code.astype(np.int64))", "0, code.astype(np.int64))"),
     ("(whole + fraction <= 19)", "(whole + fraction <= 20)"),
     ('fields[0].count(b",") >= 2', 'fields[0].count(b",") > 2'),

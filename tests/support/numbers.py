@@ -142,6 +142,7 @@ CALLS: dict[str, Call] = {
     "agreement": lambda folder, **given: gradedeval.agreement(RUNS, **given),
     "anova": lambda folder, **given: gradedeval.anova(RUNS, QRELS, "ap", **given),
     "check": lambda folder, **given: gradedeval.check(scores(), [gradedeval.Bound("min", "ap", 0)], **given),
+    "letters": lambda folder, **given: gradedeval.letters(scores(), **given),
     "compare": lambda folder, **given: gradedeval.compare(scores(), test="bayes", **given),
     "correlate": lambda folder, **given: gradedeval.correlate(RUNS, QRELS, "ap err", **given),
     "fit": lambda folder, **given: gradedeval.fit(RUNS, QRELS, "rbp(p=0.4..0.5..0.1)", to="err", **given),

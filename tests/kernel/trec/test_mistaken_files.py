@@ -265,7 +265,7 @@ def test_small_swapped_dicts_are_noted() -> None:
 @pytest.mark.parametrize(
     ("keyword", "says"),
     [
-        ("k", "write cutoffs in measures, as in 'ndcg@10'"),
+        ("k", 'write cutoffs in measures, here "ap@2"'),
         ("relevance_level", "did you mean 'rel'?"),
         ("threads", "did you mean 'jobs'?"),
         ("return_mean", r"scores.by_topic\(measure\) has a number a topic"),

@@ -1,0 +1,180 @@
+"""The gate of examples/action: the YAML is what the CI servers take, and its shell steps do what they say."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.paths import ROOT
+from support.sessions import reader_folder
+
+yaml = pytest.importorskip("yaml", reason="PyYAML is missing: pip install '.[test]'")
+jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is missing: pip install '.[test]'")
+
+ACTION = ROOT / "examples" / "action"
+TEXT, NAMES = {"type": "string", "minLength": 1}, {"type": "array", "items": {"type": "string"}, "minItems": 1}
+
+
+def closed(required: str, optional: str = "", /, **of: Any) -> dict[str, Any]:
+    """An object with these keys and no others; those that are not described are text."""
+    names = required.split() + optional.split()
+    properties = {name: of.get(name, TEXT) for name in names}
+    return {"type": "object", "properties": properties, "required": required.split(), "additionalProperties": False}
+
+
+def mapping(of: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": of, "minProperties": 1}
+
+
+INPUT = closed("description", "required default", required={"type": "boolean"}, default={"type": "string"})
+STEP = {
+    "oneOf": [
+        closed("name shell run", "env if", env=mapping({"type": "string"})),
+        closed("name uses", "with if", **{"with": mapping({"type": "string"}), "uses": {"pattern": "^actions/.*@v"}}),
+    ]
+}
+STEPS = {"type": "array", "items": STEP, "minItems": 1}
+ARTIFACTS = closed("when paths reports", paths=NAMES, reports=closed("junit"), when={"enum": ["always"]})
+JOB = closed(
+    "image script artifacts", "variables before_script",
+    script=NAMES, before_script=NAMES, artifacts=ARTIFACTS, variables=mapping({"type": "string"}),
+)  # fmt: skip
+HOOK = closed(
+    "id name entry language", "files pass_filenames",
+    language={"enum": ["system"]}, files={"type": "string", "format": "regex"}, pass_filenames={"type": "boolean"},
+)  # fmt: skip
+REPO = closed("repo hooks", repo={"enum": ["local"]}, hooks={"type": "array", "items": HOOK, "minItems": 1})
+SCHEMAS = {
+    "action.yml": closed(
+        "name description inputs runs",
+        inputs=mapping(INPUT),
+        runs=closed("using steps", using={"enum": ["composite"]}, steps=STEPS),
+    ),
+    "gitlab-ci.yml": mapping(JOB),
+    "pre-commit-config.yaml": closed("repos", repos={"type": "array", "items": REPO, "minItems": 1}),
+}
+
+
+def loaded(name: str) -> Any:
+    return yaml.safe_load((ACTION / name).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_the_yaml_has_the_keys_that_the_server_knows(name: str) -> None:
+    jsonschema.validate(loaded(name), SCHEMAS[name])
+
+
+def test_every_input_is_used_and_every_expression_is_an_input() -> None:
+    action = loaded("action.yml")
+    used = set(re.findall(r"\$\{\{ (.+?) \}\}", json.dumps(action["runs"])))
+    assert used == {f"inputs.{name}" for name in action["inputs"]}
+    # Text that others may choose, such as a branch's, reaches the shell by variables alone.
+    assert not any("${{" in step.get("run", "") for step in action["runs"]["steps"])
+
+
+@dataclass
+class Ended:
+    """What the steps came to."""
+
+    code: int
+    shown: str
+    summary: str
+    out: Path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A checkout with runs, and a `pip` that writes down what it is asked for."""
+    reader_folder(tmp_path)
+    pip = tmp_path / "bin" / "pip"
+    pip.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > pip-said\n')
+    pip.chmod(0o755)
+    for name, run in (("new", "bm25"), ("main", "bm25-rm3")):
+        (tmp_path / f"{name}.run").symlink_to(ROOT / "qrels_samples" / f"rivers-{run}.run")
+    (tmp_path / "qrels.txt").symlink_to(ROOT / "qrels_samples" / "rivers.qrels")
+    (tmp_path / "gradedeval.toml").write_text('[min]\n"ndcg@10" = 0.25\n[max-drop]\n"ndcg@10" = "5%"\n')
+    (tmp_path / "topics.tsv").write_text("306\tdams | and ``fish``\n347\tlength of the Nile\n")
+    return tmp_path
+
+
+def steps(folder: Path, **given: str) -> Ended:
+    """The shell steps of the action, one after the other, as GitHub runs them; the first that fails ends them."""
+    action, summary = loaded("action.yml"), folder / "summary.md"
+    inputs = {name: given.get(name, one.get("default", "")) for name, one in action["inputs"].items()}
+    shown, code = "", 0
+    for step in action["runs"]["steps"]:
+        if "run" in step and code == 0:
+            filled = {key: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], value)
+                      for key, value in step["env"].items()}  # fmt: skip
+            github = {"GITHUB_ACTION_PATH": ACTION, "GITHUB_STEP_SUMMARY": summary, "GITHUB_ACTIONS": "true"}
+            done = run(step["run"], folder, **filled, **{key: str(value) for key, value in github.items()})
+            shown, code = shown + done.stdout, done.returncode
+    return Ended(code, shown, summary.read_text(encoding="utf-8"), folder / inputs["artifact"])
+
+
+def run(command: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    path = {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}
+    words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", command]
+    return subprocess.run(
+        words, cwd=folder, env={**path, **variables}, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_a_drop_fails_the_job_and_stands_on_its_page(folder: Path) -> None:
+    ended = steps(folder, runs="new.run", qrels="qrels.txt", baseline="main.run", queries="topics.tsv")
+    assert ended.code == 1
+    assert (folder / "pip-said").read_text().split() == ["install", "--quiet", f"{ACTION}/../..[report]"]
+    assert "::error title=max-drop ndcg@10::new.run: ndcg@10 fell by 0.0712" in ended.shown
+    assert "| ❌ | new.run | max-drop ndcg@10 | 5% |" in re.sub(" +", " ", ended.summary)
+    assert "347 (length of the Nile)" in ended.summary
+    assert "| ndcg@20 |" in re.sub(" +", " ", ended.summary)  # the table of scores
+    suite = ElementTree.parse(ended.out / "junit.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
+    assert "<title>" in (ended.out / "report.html").read_text(encoding="utf-8")
+
+
+def test_where_nothing_can_be_checked_the_page_says_why(folder: Path) -> None:
+    (folder / "bad.run").write_text("1 Q0\n")
+    ended = steps(folder, runs="new.run\nbad.run", qrels="qrels.txt", baseline="main.run", artifact="kept")
+    assert ended.code == 3
+    assert "### Search quality: nothing was checked" in ended.summary
+    assert "bad.run:1: " in ended.summary
+    assert "::error title=gradedeval check%3A nothing was checked::" in ended.shown
+    assert ElementTree.parse(ended.out / "junit.xml").getroot().get("errors") == "1"
+
+
+def test_gitlab_gets_the_same_files(folder: Path) -> None:
+    (job,) = loaded("gitlab-ci.yml").values()
+    (folder / "gate.sh").symlink_to(ACTION / "gate.sh")
+    (install,) = job["before_script"]
+    assert run(install, folder, GRADEDEVAL="URL@COMMIT").returncode == 0
+    assert (folder / "pip-said").read_text().splitlines()[-1] == "gradedeval[report] @ git+URL@COMMIT"
+    (script,) = job["script"]
+    (folder / "gradedeval.toml").write_text('[min]\n"ndcg@10" = 0.25\n')
+    done = run(script, folder, **job["variables"])
+    assert done.returncode == 0, done.stderr
+    assert "ok    new.run: ndcg@10 0.2742 is at least 0.25" in done.stdout
+    kept = {*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]}
+    assert [name for name in kept if not (folder / name).exists()] == []
+    assert "✅" in (folder / "search-quality" / "summary.md").read_text(encoding="utf-8")
+
+
+def test_the_hooks_look_at_their_files_and_fail_where_they_should(folder: Path) -> None:
+    lint, check = loaded("pre-commit-config.yaml")["repos"][0]["hooks"]
+    assert [bool(re.search(lint["files"], name)) for name in ("a/new.run", "run.txt")] == [True, False]
+    assert re.search(check["files"], "qrels.txt")
+    assert run(f"{lint['entry']} new.run", folder).returncode == 0
+    failed = run(check["entry"], folder)
+    assert failed.returncode == 1
+    assert "FAIL  new.run: ndcg@10 fell by 0.0712" in failed.stdout
+    for hook in (lint, check):
+        assert shlex.split(hook["entry"])[0] == "gradedeval"

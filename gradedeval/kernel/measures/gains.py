@@ -70,7 +70,7 @@ class GainTable:
     scheme: Floats | None = None
     filled: Floats | None = None
 
-    @property
+    @cached_property
     def key(self) -> bytes:
         """All that gains depend on."""
         worth = self.worth.tobytes()

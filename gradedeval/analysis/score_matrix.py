@@ -34,7 +34,7 @@ from gradedeval.kernel.formats.fitting import short_names
 from gradedeval.kernel.measures.definition import AnyMeasure, Reading
 from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
 from gradedeval.kernel.options import TIES_BY_GRADE, Options, resolve_options
-from gradedeval.kernel.options.definition import Queries, Slices, unmatched_notes
+from gradedeval.kernel.options.definition import Queries, Replicates, Slices, seeds_in_words, unmatched_notes
 from gradedeval.kernel.parallel.workers import workers
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names, named_runs
 from gradedeval.kernel.scoring.scores import ALL, Scores
@@ -315,6 +315,8 @@ class Matrix:
     scores     the evaluation that they are of; None of saved scores
     queries    the texts of topics, where they are known
     slices     the labels of topics, where there are any
+    replicates which runs are seeds of one system, where that is known
+    seeds      the scores of the runs, where these are of systems
     """
 
     runs: list[str]
@@ -332,6 +334,8 @@ class Matrix:
     scores: Scores | None = None
     queries: Queries | None = None
     slices: Slices | None = None
+    replicates: Replicates | None = None
+    seeds: Matrix | None = None
 
     def measure_index(self, measure: str) -> int:
         """The index of a measure, under any of its names. Raises InputError (usage) if it is not among them."""
@@ -512,7 +516,8 @@ def comparable(scores: AnyScores, allow_mismatch: bool = False) -> Matrix:
 
 def checked(matrix: Matrix, allow_mismatch: bool) -> Matrix:
     """The same, where its scores may be compared; what is assumed of them is told."""
-    notes = check_origins(matrix.runs, matrix.measures, matrix.origin, allow_mismatch)
+    own = matrix.seeds or matrix
+    notes = check_origins(own.runs, own.measures, own.origin, allow_mismatch)
     tell([*notes, *matrix.reading_notes()])
     return matrix
 
@@ -529,8 +534,8 @@ def _from_scores(scores: Scores) -> Matrix:
     if not scores.options.bounded_by_residuals:
         matrix.residual[:], matrix.unjudged[:] = np.nan, np.nan
     matrix.origin[:] = Origin("", Signature.read(scores.signature))
-    known = {name: getattr(scores.options, name) for name in TOPICS}
-    return replace(matrix, signature=scores.signature, notes=list(scores.notes), scores=scores, **known)
+    known = {name: getattr(scores.options, name) for name in KNOWN}
+    return with_systems(replace(matrix, signature=scores.signature, notes=list(scores.notes), scores=scores, **known))
 
 
 def _from_saved(saved: SavedScores) -> Matrix:
@@ -573,17 +578,44 @@ def _empty(
     return Matrix(runs, topics, measures, notations, readings, **blank, origin=origin)
 
 
-TOPICS = ("queries", "slices")
-"""Options that say what is known of topics: they go with saved scores, too."""
+KNOWN = ("queries", "slices", "replicates")
+"""Options that say what is known of topics and runs: they go with saved scores, too."""
 
 
-def with_topics(matrix: Matrix, known: Mapping[str, Any]) -> Matrix:
-    """The scores with what is known of their topics, as `TOPICS` are given; what has no counterpart is told."""
+def with_systems(matrix: Matrix) -> Matrix:
+    """The scores of systems in place of those of their runs, which are its `seeds`: on each topic the mean over the
+    seeds, by measures with geometric means the geometric one. The same where there are no replicates."""
+    if matrix.replicates is None:
+        return matrix
+    systems = matrix.replicates.systems(matrix.runs)
+    rows = [[matrix.runs.index(run) for run in runs] for runs in systems.values()]
+    geometric = np.array([matrix.reading(column).summary == "geometric" for column in range(len(matrix.measures))])
+    parts: dict[str, Any] = {"included": np.array([matrix.included[own].all(0) for own in rows])}
+    for name in ("score", "residual", "unjudged"):
+        values = np.array([getattr(matrix, name)[own].mean(0) for own in rows])
+        values[:, :, geometric] = np.nan  # a mean of residuals bounds no geometric mean
+        parts[name] = values
+    for column in np.flatnonzero(geometric).tolist():
+        reading = matrix.reading(column)
+        logs = [reading.tested(matrix.score[own, :, column]).mean(0) for own in rows]
+        parts["score"][:, :, column] = np.exp(logs)
+    origin = matrix.origin[[own[0] for own in rows]]
+    signature = " | ".join(part for part in (matrix.signature, seeds_in_words(systems)) if part)
+    others: dict[str, Any] = {"seeds": matrix, "scores": None, "signature": signature}
+    return replace(matrix, runs=list(systems), origin=origin, **parts, **others)
+
+
+def with_known(matrix: Matrix, known: Mapping[str, Any]) -> Matrix:
+    """The scores with what is known of their topics and runs, as `KNOWN` are given; what has no counterpart is told."""
     if not any(value is not None for value in known.values()):
         return matrix
     options = resolve_options(**known)
     tell(unmatched_notes(options.queries, options.slices, matrix.topics))
-    return replace(matrix, **{name: getattr(options, name) or getattr(matrix, name) for name in TOPICS})
+    if options.replicates is not None:
+        matrix = matrix.seeds or matrix
+        tell(options.replicates.notes(matrix.runs))
+    matrix = replace(matrix, **{name: getattr(options, name) or getattr(matrix, name) for name in KNOWN})
+    return matrix if options.replicates is None else with_systems(matrix)
 
 
 def join_matrices(first: Matrix, second: Matrix) -> Matrix:
@@ -607,8 +639,12 @@ def join_matrices(first: Matrix, second: Matrix) -> Matrix:
             getattr(matrix, name)[rows, [column_of[topic] for topic in part.topics]] = getattr(part, name)
         matrix.origin[rows] = part.origin
     signature = " | ".join(part.signature for part in (first, second) if part.signature)
-    known = {name: getattr(first, name) or getattr(second, name) for name in ("scores", *TOPICS)}
-    return replace(matrix, signature=signature, notes=[*first.notes, *second.notes], **known)
+    known = {name: getattr(first, name) or getattr(second, name) for name in ("scores", *KNOWN)}
+    seeds = None
+    if first.seeds is not None or second.seeds is not None:
+        own = [replace(part.seeds or part, notes=[], replicates=None, seeds=None) for part in (first, second)]
+        seeds = replace(join_matrices(*own), replicates=known["replicates"])
+    return replace(matrix, signature=signature, notes=[*first.notes, *second.notes], seeds=seeds, **known)
 
 
 def two_or_more(name: str, count: int, hint: str = "add a run") -> None:
@@ -676,7 +712,7 @@ def scores_of(
         tell(scores.notes)
         return scores
     resolve_options(**dict.fromkeys(keywords))  # which refuses what is no option
-    known = {name: keywords.get(name) for name in TOPICS}
+    known = {name: keywords.get(name) for name in KNOWN}
     for name, value in {"like": like, **keywords}.items():
         if value is not None and value is not False and name not in known:
             what = "says how runs are scored, and no qrels are given"
@@ -684,7 +720,7 @@ def scores_of(
     if measures is not None:
         labels = [measure.label for measure in parse_measures(measures)]
         runs = replace(to_matrix(runs).select(measures=labels), measures=labels)
-    return runs if set(known.values()) == {None} else with_topics(to_matrix(runs), known)
+    return runs if set(known.values()) == {None} else with_known(to_matrix(runs), known)
 
 
 # The run that others are compared with: one of the runs, another file, or saved scores.

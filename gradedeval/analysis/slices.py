@@ -41,7 +41,9 @@ def _members(topics: Sequence[str], labels: Mapping[str, Sequence[str]]) -> dict
 def of_topics(matrix: Matrix, kept: Bools) -> Matrix:
     """The scores on some topics."""
     topics = [topic for topic, keep in zip(matrix.topics, kept.tolist(), strict=True) if keep]
-    return replace(matrix, topics=topics, **{name: getattr(matrix, name)[:, kept] for name in score_matrix.ARRAYS})
+    seeds = None if matrix.seeds is None else of_topics(matrix.seeds, kept)
+    arrays = {name: getattr(matrix, name)[:, kept] for name in score_matrix.ARRAYS}
+    return replace(matrix, topics=topics, seeds=seeds, **arrays)
 
 
 def between(differences: Floats, members: Sequence[Bools], draws: int, seed: int) -> Floats | None:

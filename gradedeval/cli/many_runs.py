@@ -99,12 +99,11 @@ def matrix_from(
         if files:
             what = f"cannot be combined with files such as '{files[0]}'"
             raise InputError("--from-scores", what, "give either RUN... QRELS or saved scores", usage=True)
-        known = {name: keywords.pop(name) for name in score_matrix.TOPICS if name in keywords}
+        known = {name: keywords.pop(name) for name in score_matrix.KNOWN if name in keywords}
         if given(keywords):
             what = "cannot be combined with --from-scores: saved scores cannot be changed"
             raise InputError(given(keywords)[0], what, "score the runs again", usage=True)
-        matrix, name = _from_saved(measures, from_scores, baseline)
-        matrix = score_matrix.with_topics(matrix, known)
+        matrix, name = _from_saved(measures, from_scores, baseline, known)
     else:
         standardized = standardization(keywords, allow)
         table = measure_table(keywords.pop("measures_from"))
@@ -116,17 +115,19 @@ def matrix_from(
 
 def tell_assumptions(matrix: Matrix, allow_mismatch: bool, paired: bool) -> None:
     """Tell what was assumed of the scores; raise InputError (usage) where they may not be compared."""
-    mismatches = score_matrix.check_origins(matrix.runs, matrix.measures, matrix.origin, allow_mismatch)
+    own = matrix.seeds or matrix
+    mismatches = score_matrix.check_origins(own.runs, own.measures, own.origin, allow_mismatch)
     tell([*matrix.notes, *mismatches, *matrix.reading_notes(), *(matrix.omission_notes() if paired else [])])
 
 
 def _from_saved(
-    measures: tuple[str, ...], from_scores: tuple[str, ...], baseline: str | None
+    measures: tuple[str, ...], from_scores: tuple[str, ...], baseline: str | None, known: Mapping[str, Any]
 ) -> tuple[Matrix, str | None]:
     matrix = reduce(score_matrix.join_matrices, map(score_matrix.to_matrix, from_scores))
     if measures:
         chosen = [measure.label for measure in named_measures(measures, None)]
         matrix = replace(matrix.select(measures=chosen), measures=chosen)
+    matrix = score_matrix.with_known(matrix, known)
     named, read = score_matrix.Baseline, score_matrix.Baseline.read
     compared = named(name=baseline) if baseline in matrix.runs else read(baseline, ())
     if compared.path is not None:

@@ -285,8 +285,8 @@ def _click_option(described: Option, **settings: Any) -> Decorator:
     if described.is_flag:
         return option(described.flag, section=described.section, is_flag=True, help=described.text, callback=within)
 
-    def parsed(context: click.Context, _: click.Parameter, text: str | None) -> Any:
-        if text is None:
+    def parsed(context: click.Context, _: click.Parameter, text: Any) -> Any:
+        if text is None or text == ():
             return None
         value = True if text == BARE and described.optional_value else described.parse(text)
         if described.within is not None:
@@ -299,6 +299,7 @@ def _click_option(described: Option, **settings: Any) -> Decorator:
         file=READS if described.names_file else "",
         metavar=described.metavar or f"[{'|'.join(described.choices)}]",
         help=described.text,
+        multiple=described.repeats,
         callback=parsed,  # not a type: click would take an InputError, which is a ValueError, for its own
         **settings,
     )

@@ -8,7 +8,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
-from gradedeval.analysis import difference_bounds, flips, score_matrix, significance, slices
+from gradedeval.analysis import difference_bounds, flips, replicates, score_matrix, significance, slices
 from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, ratio, readings, same, signature_lines
 from gradedeval.arrays import TOLERANCE, Floats, Ints, np
 from gradedeval.errors import InputError, Note, at_prompt, flag, plural, public, tell, visible
@@ -59,6 +59,8 @@ def interval_words(frame: pd.DataFrame, settings: TestSettings) -> list[str]:
     """What the intervals of a comparison are; and where p is corrected, how many leave out 0 beside a corrected p above
     the level."""
     pairs = len(frame) // frame["measure"].nunique()
+    if "df" in frame:
+        return [f"{settings.level} interval: of the same t, for each pair alone"]
     if settings.test == "bayes":
         return [f"{settings.level} credible interval"]
     if settings.test in significance.NOT_BY_PAIR:
@@ -97,7 +99,7 @@ def interval_notes(frame: pd.DataFrame, measures: list[Paired], settings: TestSe
 def unseen_in(frame: pd.DataFrame, matrix: Matrix, column: str = "same_order") -> list[Note]:
     """That no unjudged document is relevant which neither of two runs retrieved, where the column says whether judging
     could reverse an order."""
-    known = frame["measure"][frame[column].notna()].unique().tolist()
+    known = frame["measure"][frame[column].notna()].unique().tolist() if column in frame else []
     notations = [(name, matrix.notations[matrix.measure_index(name)]) for name in known]
     return difference_bounds.unseen_notes(notations, matrix.scores.options if matrix.scores else None)
 
@@ -195,6 +197,10 @@ class Comparison(OfScores):
     is their share, `reversing_rank` the lowest rank among them. Blank where the order stays the same or runs cannot be
     read again.
 
+    Where runs have replicates `run` and `baseline` are systems, and seeds, sd, baseline_seeds, baseline_sd, se and df
+    stand before `tested`, without what judging could do: p and interval are of the mixed model with random topics and
+    seeds.
+
     `slices` is a frame of the same on the topics of each slice, without what judging could do: see `sliced_frame`. None
     where there are no slices.
     """
@@ -225,10 +231,13 @@ class Comparison(OfScores):
         title = f"p ({self.tested.correction_applied})" if self.tested.corrects(pairs) else "p"
         pairwise = len(distinct(frame, "baseline")) > 1
         against = [Column("baseline")] if pairwise else []
-        crowded = self.tested.test == "bayes"  # three columns stand in place of p
+        crowded = self.tested.test == "bayes" or matrix.seeds is not None  # more columns stand beside it
+        seeds: Shown = SEEDS if matrix.seeds is not None else {}
         shown: Shown = {
             **same(Column("measure"), Column("run"), *against),
+            **{column: value for column, value in seeds.items() if column.name == "seeds"},
             Column("mean", "score"): whole(matrix, "mean"),
+            **{column: value for column, value in seeds.items() if column.name != "seeds"},
             Column("difference", "signed"): whole(matrix, "difference", "+"),
             Column("%", "percent", wide=crowded): itemgetter("relative"),
             **_verdict(self.tested, title),
@@ -257,6 +266,11 @@ class Comparison(OfScores):
             rows = [dict(zip(variances.names, row, strict=True)) for row in variances.rows]
             return replace(document, head={"anova": rows})
         return replace(document, blocks=[*document.blocks, variances])
+
+
+SEEDS: Shown = {Column("seeds", "count"): itemgetter("seeds"), Column("± sd", "score"): itemgetter("sd"),
+    Column("df", "score", digits=1, wide=True): itemgetter("df")}  # fmt: skip
+"""What people see of the seeds of a system."""
 
 
 def slice_tables(found: pd.DataFrame, shown: Shown, tested: TestSettings) -> list[Table]:
@@ -302,6 +316,7 @@ def _with_baseline(table: Table, frame: pd.DataFrame, matrix: Matrix) -> Table:
     for cells, row in zip(table.rows, frame_rows(frame), strict=True):
         if not rows or rows[-1][0] != row["measure"]:
             own = {"measure": row["measure"], "run": row["baseline"], "mean": mean(row)}
+            own |= {"seeds": row["baseline_seeds"], "± sd": row["baseline_sd"]} if "df" in row else {}
             rows.append([own.get(name, "—") for name in table.names])
         rows.append(cells)
     return replace(table, rows=rows)
@@ -490,7 +505,7 @@ def _by_topic(scores: Matrix, baseline: Baseline = None) -> TopicTable:
 
 BY_TOPIC = Question("compare", _by_topic, "matrix", mode=Setting("Print the scores of all runs on each topic, with "
     "median, best and worst, in place of comparisons.", spelled=("-q", "--by-topic"), name="by_topic",
-    type=bool, why=", which tests nothing"))  # fmt: skip
+    type=bool, why=", which tests nothing"), besides=("replicates",))  # fmt: skip
 
 
 # `compare`: pairs of runs by every measure: means, differences, significance, and whether judging could reverse it.
@@ -511,12 +526,14 @@ def counted(runs: int) -> None:
     their order: it stays the same, or so many relevant documents of the lower run would reverse it, or that is not
     known.
     """,
-    check=lambda baseline, all_pairs, **tested: _check(baseline, all_pairs, significance.TestSettings(**tested)),
-    asking=lambda layout, judging, unseen: {"judging": layout == "long" or judging or unseen is not None},
-    counted=counted,
+    check=lambda baseline, all_pairs, replicates, **tested: _check(
+        baseline, all_pairs, significance.TestSettings(**tested), replicates
+    ),
+    asking=lambda layout, judging, unseen, replicates: _asking(layout, judging or unseen is not None, replicates),
     shows=Comparison.document,
+    counted=counted,
     modes=(BY_TOPIC, LETTERS),
-    besides=("unseen", "queries", "slices"),
+    besides=("unseen", "queries", "slices", "replicates"),
     wide=True,
 )
 @shares_work
@@ -562,19 +579,44 @@ def compare(
     topics differ alike bootstrap, t, anova and bayes have neither p nor interval, which is reported too.
     """
     settings = significance.TestSettings(test, correction, draws, alpha, seed, rope)
-    _check(baseline, all_pairs, settings)
+    _check(baseline, all_pairs, settings, keywords.get("replicates"))
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords, judging)
     matrix, name = score_matrix.with_baseline(given, baseline, allow_mismatch)
     counted(len(matrix.runs))
+    _check_seeds(matrix.seeds, settings)
     return compared_pairs(matrix, None if all_pairs else score_matrix.or_first(matrix, name), settings, judging)
 
 
-def _check(baseline: Any, all_pairs: bool, settings: TestSettings) -> None:
-    """Raise InputError (usage) where a baseline is named and all pairs are asked for."""
+def _check(baseline: Any, all_pairs: bool, settings: TestSettings, replicates: Any) -> None:
+    """Raise InputError (usage) where a baseline is named and all pairs are asked for, and as `_check_seeds`."""
+    _check_seeds(replicates, settings)
     if all_pairs and baseline is not None:
         raise InputError(
             flag.all_pairs, f"cannot be combined with {flag.baseline}", "leave one of them out", usage=True
         )
+
+
+def _asking(layout: Layout, judging: bool, replicates: Any) -> dict[str, bool]:
+    """Whether it is looked at what judging could do. Raises InputError (usage) where that is asked of systems."""
+    if judging and replicates is not None:
+        what = "what judging could do to means over seeds is not known"
+        raise InputError(flag.replicates, what, f"leave out {flag.judging} and {flag.unseen}", usage=True)
+    return {"judging": layout == "long" or judging}
+
+
+def _check_seeds(seeds: Any, settings: TestSettings) -> None:
+    """Raise InputError (usage) where systems of several seeds are to be compared by a test of pairs of runs."""
+    if seeds is not None and settings.test != "randomization":
+        what = f"{settings.test} compares runs, and systems with seeds are compared by a mixed model"
+        raise InputError(flag.test, what, f"leave out {flag.test} or {flag.replicates}", usage=True)
+
+
+def same_notes(frame: pd.DataFrame) -> list[str]:
+    """A note of the measures by which two systems differ by the same on all topics and seeds."""
+    blank = frame["p"].isna()
+    names, count = frame["measure"][blank].unique().tolist(), int(blank.sum())
+    what = f"no p for {count} {plural(count, 'pair')} with the same difference on all topics and seeds"
+    return [f"{', '.join(names)}: {what}"] if names else []
 
 
 def compared_pairs(
@@ -582,7 +624,7 @@ def compared_pairs(
 ) -> Comparison:
     """What `compare` finds, of all runs with the baseline, or of all pairs; its notes are told.
 
-    judging  whether it is asked what judging could do
+    judging  whether it is asked what judging could do: of systems of several seeds that is not known
     reread   the runs, where they have been read for that; None: they are read again
     """
     reread = (reread or flips.Reread.of(matrix.scores)) if judging else None
@@ -590,15 +632,27 @@ def compared_pairs(
     first, second = score_matrix.run_pairs(len(matrix.runs), baselines)
     measures = [score_matrix.shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
     watched = progress("measures")(measures)
-    frame = joined([to_frame(_columns(paired, first, second, settings, reread)) for paired in watched])
-    frame = frame.assign(**flips.flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
+    columns = partial(_columns, first=first, second=second, settings=settings)
+    if matrix.seeds is not None:
+        columns = partial(columns, settles=False, seeds=matrix.seeds)
+        frame = joined([to_frame(columns(paired, reread=None)) for paired in watched])
+        frame = frame.astype(dict.fromkeys(("wins", "losses", "seeds", "baseline_seeds"), "Int64"))
+    else:
+        frame = joined([to_frame(columns(paired, reread=reread)) for paired in watched])
+        frame = frame.assign(**flips.flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
+        counts = ("wins", "losses", "reversing", "unjudged", "reversing_rank")
+        frame = frame.astype({"same_order": "boolean", **dict.fromkeys(counts, "Int64")})
     frame["tested"] = frame.pop("tested")  # the last column
-    counts = ("wins", "losses", "reversing", "unjudged", "reversing_rank")
-    frame = frame.astype({"same_order": "boolean", **dict.fromkeys(counts, "Int64")})
     frame.attrs = _attributes(frame, matrix, settings)
-    notes = [*matrix.omission_notes(), *significance.unattainable_notes(measures, len(first), settings)]
-    notes += interval_notes(frame, measures, settings)
-    if judging:
+    notes = matrix.omission_notes()
+    if matrix.seeds is not None:
+        notes += same_notes(frame)
+    else:
+        notes += [
+            *significance.unattainable_notes(measures, len(first), settings),
+            *interval_notes(frame, measures, settings),
+        ]
+    if judging and matrix.seeds is None:
         # In Python the attributes have what is assumed of documents that nobody retrieved.
         notes += [*(unseen_in(frame, matrix) if at_prompt() else ()), *later_topics(frame, matrix)]
     tell(notes)
@@ -626,7 +680,8 @@ def sliced_frame(matrix: Matrix, first: Ints, second: Ints, settings: TestSettin
                     continue
                 paired = own.paired(measure)
                 tests = len(paired.topics) >= slices.LEAST
-                frame = to_frame(_columns(paired, first, second, settings, None, tests=tests, settles=False))
+                columns = partial(_columns, tests=tests, settles=False, seeds=own.seeds)
+                frame = to_frame(columns(paired, first, second, settings, None))
                 known = {"slice": f"{column}={label}", "column": column, "label": label, "p_between": p}
                 of_measure.append(frame.assign(**known))
         frames += [slices.corrected(joined(of_measure), settings)] if of_measure else []
@@ -647,6 +702,9 @@ def tests_of(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> lis
     """The tests of all measures in words, each once: those of the number of pairs that a frame has of each."""
     measures = frame["measure"].unique().tolist()
     pairs = len(frame) // len(measures)
+    if matrix.seeds is not None:
+        over = f" | {settings.correction_applied} over {pairs} pairs of each measure"
+        return [replicates.MODEL + over * settings.corrects(pairs)]
     return list(dict.fromkeys(settings.describe(matrix.paired(name), pairs) for name in measures))
 
 
@@ -676,8 +734,12 @@ def _columns(
     *,
     tests: bool = True,
     settles: bool = True,
+    seeds: Matrix | None = None,
 ) -> dict[str, Any]:
-    """The columns of a comparison by one measure; without tests, or without what judging could do, others alone."""
+    """The columns of a comparison by one measure; without tests, or without what judging could do, others alone.
+
+    seeds  the runs, where systems are compared
+    """
     summary, summaries = paired.reading.summary, paired.summaries
     differences = score_matrix.topic_differences(paired.values, first, second)
     difference = paired.reading.summarize(differences)
@@ -686,6 +748,11 @@ def _columns(
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(summaries[first] == 0, np.nan, difference / np.abs(summaries[first]))
     names = np.array(paired.runs, dtype=object)
+    inferred = _of_seeds(paired, seeds, first, second, settings) if seeds is not None else {}
+    if not tests:
+        inferred |= dict.fromkeys(_inferred(settings), np.nan)
+    elif seeds is None:
+        inferred = _inference(paired, differences, settings)
     return {
         "measure": paired.measure,
         "run": names[second],
@@ -697,10 +764,16 @@ def _columns(
         "relative": relative,
         **paired.wins(score_matrix.topic_differences(paired.score, first, second)),
         "effect": significance.effect_size(differences),
-        **(_inference(paired, differences, settings) if tests else dict.fromkeys(_inferred(settings), np.nan)),
+        **inferred,
         **(_settled(paired, difference, first, second, reread) if settles else {}),
         "tested": paired.tested,
     }
+
+
+def _of_seeds(paired: Paired, seeds: Matrix, first: Ints, second: Ints, settings: TestSettings) -> dict[str, Any]:
+    """The columns of systems, with p and interval by the mixed model."""
+    found = replicates.compared(paired, seeds, first, second, settings.alpha)
+    return {**found, "p_corrected": significance.correct_p_values(found["p"], settings.correction_applied)}
 
 
 def _inferred(settings: TestSettings) -> tuple[str, ...]:

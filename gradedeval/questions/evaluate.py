@@ -54,7 +54,7 @@ from gradedeval.kernel import (
 )
 
 if TYPE_CHECKING:
-    from gradedeval.kernel import Scores
+    from gradedeval.kernel import Options, Scores
     from gradedeval.questions.published import Published
 
 
@@ -193,6 +193,7 @@ def command(
     published = published_table(keywords, form, shown, None if tags else runs)
     check_history(kept["history"], kept, form)
     options, by_topic = resolve_options(**keywords), shown["by_topic"] or history or standardized is not None
+    _check_systems(options, shown, numbered, published)
     how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or bool(published) or options.interval is not None}
     scores = kernel.evaluate_runs(kernel.named_runs(runs), qrels, chosen, options, **how, workers=sharing(jobs))
     scores = standardized(scores) if standardized else scores
@@ -230,6 +231,24 @@ def _quantities(measures: list[Measure], keywords: Mapping[str, Any], standardiz
     if standardized:
         raise InputError(flag.cwl, "standardized costs have no meaning", "leave out --standardize", usage=True)
     return kernel.all_quantities(measures)
+
+
+def _check_systems(options: Options, shown: Mapping[str, Any], numbered: bool, published: Published | None) -> None:
+    """Raise InputError (usage) where something is asked for that a table of systems does not have."""
+    asked = {
+        flag.cwl: shown["cwl"],
+        flag.numbered: numbered,
+        flag.interval: options.interval is not None,
+        flag.bounds: options.bounds,
+        flag.residuals: options.wants_residuals,
+        "the marks, percent and captions of a table to publish": published is not None,
+    }
+    if options.replicates is None or (shown["by_topic"] and not (shown["cwl"] or published)):
+        return
+    for name, is_asked in asked.items():
+        if is_asked:
+            what = f"cannot be combined with {name}: a row is the mean of a system over its seeds, and their deviation"
+            raise InputError(flag.replicates, what, "leave out one of them", usage=True)
 
 
 def _keep(scores: Scores, files: Mapping[str, str], history: str, label: str | None, time: str | None) -> None:

@@ -34,6 +34,7 @@ FILES = {
     "weights.csv": "rank,weight\n1,0.7\n2,0.3\n",
     "phi": "0.9\n0.5\n",
     "list": "{c.run}\n",
+    "systems": "a.run one\nb.run one\n",
     "groups": "a.run one\nb.run two\n",
     "check.toml": 'min = { "err@20" = 0.01 }\ntopics-from = "topics"\n',
     "norms": "1 map 0.5 0.2\n2 map 0.5 0.2\n3 map 0.5 0.2\n",
@@ -48,6 +49,7 @@ LINES = """
 {runs/a.run} {qrels} -m 'err@5 ap' --gain @{gains.csv} --topics-from {topics}
 {runs/a.run} {qrels} -m rbp --costs {costs}
 {runs/b.run} {qrels} -m err@5 --fill {fill}
+{runs/} {qrels} -m err@5 --replicates {systems}
 {runs/b.run} {qrels} -m err@5 -q --queries {q.tsv} --slices {labels}
 {runs/a.run} {intents} -m 'ia(err@5,prior=@{prior})' --subtopics
 {runs/} {qrels} -m err@5 --save-reference {reference.csv}

@@ -22,6 +22,7 @@ from gradedeval.kernel.options.definition import (
     Labels,
     Option,
     Queries,
+    Replicates,
     Slices,
     allowed_growth,
     chosen_topics,
@@ -35,6 +36,7 @@ from gradedeval.kernel.options.definition import (
     read_growth,
     read_labels,
     read_queries,
+    read_replicates,
     read_slices,
     read_topics,
     read_unseen,
@@ -128,6 +130,10 @@ class Options:
         "separated by |.", section=OUTPUT, commands="eval", metavar="FILE|COLUMN",
         accepts="a file, a dict topic -> label, a DataFrame, or columns of the queries", read=read_slices,
         names_file=True, needs_ids=True, signature=elsewhere)
+    replicates: Replicates | None = option(None, "Runs that are seeds of one system, which is shown in their place: "
+        "a system and a pattern of its runs, or a file of run and system. May be repeated.", section=OUTPUT,
+        commands="eval", metavar="NAME=PATTERN|FILE", accepts="NAME=pattern, a file, a dict run -> system, or a dict "
+        "system -> pattern or runs", read=read_replicates, repeats=True, needs_ids=True, signature=elsewhere)
     judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only)
     lenient: bool = option(False, "Skip malformed lines, and report how many.", signature=name_only, needs_ids=True)
     subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "
@@ -260,6 +266,7 @@ class OptionKwargs(TypedDict, total=False):
     interval: float | bool | None
     queries: str | os.PathLike[str] | Mapping[Any, Any] | Iterable[Any] | Queries | None
     slices: str | os.PathLike[str] | Mapping[Any, Any] | Iterable[Any] | Slices | None
+    replicates: str | os.PathLike[str] | Mapping[str, str | Sequence[str]] | Sequence[str] | Replicates | None
     judged_only: bool
     lenient: bool
     subtopics: bool

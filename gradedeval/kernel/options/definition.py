@@ -8,17 +8,18 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from gradedeval.arrays import as_float
-from gradedeval.errors import Flag, InputError, did_you_mean, flag, plural, shorten, shown
+from gradedeval.errors import Flag, InputError, Note, did_you_mean, flag, plural, shorten, shown
 from gradedeval.kernel.measures.gains import read_scheme
 from gradedeval.kernel.measures.notation import plain_value, read_value
 from gradedeval.kernel.options import numbers
 from gradedeval.kernel.options.numbers import Number
 from gradedeval.kernel.trec.lines import decimal, decode, encode, growth_up_to
-from gradedeval.kernel.trec.stream import Source, Stream
+from gradedeval.kernel.trec.stream import Source, Stream, is_url
 
 Commands = Literal["none", "eval", "scoring", "measuring", "reading", "all"]
 """Which commands take an option: none, `eval` alone, all that score whole runs, all that compute a measure,
@@ -71,6 +72,7 @@ class Option:
     accepts         what a value may be, for a message; None: its choices, or a number
     read            what a user gives (a file name, text, a list) -> the value
     optional_value  it may stand on the command line without a value
+    repeats         it may be given several times
     names_file      its text names a file
     needs_ids       it is about what arrays of grades and scores lack: ids, lines, words
     within          makes a context of a value, in which a command runs that has it
@@ -88,6 +90,7 @@ class Option:
     accepts: str = "True or False"
     read: Callable[[Any], Any] = lambda value: value
     optional_value: bool = False
+    repeats: bool = False
     names_file: bool = False
     needs_ids: bool = False
     within: Callable[[Any], AbstractContextManager[None]] | None = None
@@ -528,3 +531,172 @@ def _label(value: Any) -> str:
     if value is None or (isinstance(value, float) and value != value):
         return ""
     return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+# What is known of runs: which of them are seeds of one system.
+
+SYSTEMS_HINT = "as in 'NAME=pattern', or a file with lines of a run and its system"
+
+
+class Replicates:
+    """Which runs are seeds of one system.
+
+    patterns  pairs of a system and a pattern of its runs
+    listed    run -> system, as a file lists them; it may list runs that are not there
+    """
+
+    def __init__(
+        self,
+        patterns: Sequence[tuple[str, str]] = (),
+        listed: Sequence[tuple[str, str]] = (),
+        place: str = "",
+    ) -> None:
+        self.patterns, self.listed, self.place = tuple(patterns), tuple(listed), place
+
+    def systems(self, runs: Iterable[str]) -> dict[str, list[str]]:
+        """system -> its runs, in the order of the runs; a run in no system is one by itself, which has no seeds.
+
+        Raises InputError (usage) for a pattern that matches no run, a run in two systems, and a system of one run.
+        """
+        names = list(runs)
+        of: dict[str, str] = {}
+        for system, pattern in self._pairs(names):
+            found = [name for name in names if name == pattern] or [name for name in names if matches(name, pattern)]
+            if not found:
+                hint = did_you_mean(pattern, names) or f"runs: {shorten(names)}"
+                raise _systems_error(f"{system}={pattern} matches no run", hint)
+            for name in found:
+                if of.setdefault(name, system) != system:
+                    what = f"run '{name}' is in two systems, '{of[name]}' and '{system}'"
+                    raise _systems_error(what, "a run is of one system")
+        by_system: dict[str, list[str]] = {}
+        for name in names:
+            by_system.setdefault(of.get(name, name), []).append(name)
+        for system, members in by_system.items():
+            if len({name in of for name in members}) > 1:
+                raise _systems_error(f"'{system}' is a system and a run", "give the system another name")
+            if len(members) == 1 and members[0] in of:
+                what = f"system '{system}' has one seed ({members[0]}), and a deviation needs two"
+                raise _systems_error(what, "add runs, or leave it out: a run in no system has no seeds")
+        return by_system
+
+    def among(self, runs: Iterable[str]) -> Replicates:
+        """The same of these runs alone, some of which may have no scores in the end. Raises InputError as `systems`."""
+        return OfRuns({run: system for system, members in self.systems(runs).items() for run in members})
+
+    def _pairs(self, names: Sequence[str]) -> list[tuple[str, str]]:
+        """All pairs of a system and a pattern. Raises InputError (usage) where a list names none of the runs."""
+        there = [
+            (system, run) for run, system in self.listed if any(name == run or matches(name, run) for name in names)
+        ]
+        if self.listed and not there:
+            raise _systems_error(f"{self.place or 'the list'} names none of the runs", f"runs: {shorten(names)}")
+        return [*self.patterns, *there]
+
+    def notes(self, runs: Iterable[str]) -> list[str]:
+        """What is assumed of runs in no system."""
+        by_system = self.systems(runs)
+        alone = [system for system, members in by_system.items() if members == [system]]
+        if not alone:
+            return []
+        are = "run is in no system and has" if len(alone) == 1 else "runs are in no system and have"
+        return [Note(f"{len(alone)} {are} no seeds ({shorten(alone)}): nothing varies there but topics")]
+
+
+class OfMapping(Replicates):
+    """As a dict of texts says it: run -> system where a key is one of the runs, else system -> pattern."""
+
+    def __init__(self, of: Mapping[str, str]) -> None:
+        super().__init__(tuple(of.items()), tuple(of.items()), "the dict")
+
+    def _pairs(self, names: Sequence[str]) -> list[tuple[str, str]]:
+        if any(run in names for run, _ in self.listed):
+            return [(system, run) for run, system in self.listed if run in names]
+        return list(self.patterns)
+
+
+class OfRuns(Replicates):
+    """Which runs are seeds of one system, where all of them are known: run -> system."""
+
+    def __init__(self, of: Mapping[str, str]) -> None:
+        super().__init__(listed=tuple(of.items()))
+        self.of = of
+
+    def systems(self, runs: Iterable[str]) -> dict[str, list[str]]:
+        by_system: dict[str, list[str]] = {}
+        for run in runs:
+            by_system.setdefault(self.of.get(run, run), []).append(run)
+        return by_system
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Whether a run is called so; of folders as many count as both have, from the file upwards."""
+    own, wanted = name.split("/"), pattern.removeprefix("./").split("/")
+    return all(fnmatchcase(one, other) for one, other in zip(reversed(own), reversed(wanted), strict=False))
+
+
+def read_replicates(source: Any) -> Any:
+    """Replicates from `NAME=pattern`, the name of a file, or several of these; from a dict run -> system or system ->
+    pattern or runs; from a DataFrame with the columns run and system. Anything else as it is.
+
+    Raises InputError where a file cannot be read, or what is given is none of these.
+    """
+    if isinstance(source, Replicates):
+        return source
+    if isinstance(source, Mapping):
+        return _systems_of_mapping(source)
+    if hasattr(source, "columns"):
+        if missing := [name for name in ("run", "system") if name not in source.columns]:
+            raise _systems_error(f"no column '{missing[0]}'", "expected the columns run and system")
+        pairs = zip(source["run"], source["system"], strict=True)
+        return Replicates(listed=[(str(run), str(system)) for run, system in pairs], place="the DataFrame")
+    words = [source] if isinstance(source, str | os.PathLike) else source
+    if not isinstance(words, list | tuple) or not all(isinstance(word, str | os.PathLike) for word in words):
+        return source
+    patterns, listed, files = list[tuple[str, str]](), list[tuple[str, str]](), list[str]()
+    for word in words:
+        system, equals, pattern = os.fspath(word).partition("=")
+        if not equals and not os.path.exists(word) and not is_url(os.fspath(word)) and word != "-":
+            raise _systems_error(f"'{word}' is neither a file nor a system and a pattern", SYSTEMS_HINT)
+        if not equals or os.path.exists(word):
+            listed += _systems_of_file(os.fspath(word))
+            files.append(os.fspath(word))
+        elif not (system.strip() and pattern.strip()):
+            raise _systems_error(f"'{word}' is not a system and a pattern", SYSTEMS_HINT)
+        else:
+            patterns.append((system.strip(), pattern.strip()))
+    return Replicates(patterns, listed, ", ".join(files))
+
+
+def _systems_of_mapping(source: Mapping[Any, Any]) -> Replicates:
+    if not source:
+        raise _systems_error("has no systems", SYSTEMS_HINT)
+    if all(isinstance(value, str) for value in source.values()):
+        return OfMapping({str(key): value for key, value in source.items()})
+    patterns = []
+    for system, runs in source.items():
+        several = [runs] if isinstance(runs, str) else list(runs) if isinstance(runs, Iterable) else []
+        if not several or not all(isinstance(run, str) for run in several):
+            raise _systems_error(f"{shown(runs)} are not the runs of '{system}'", "give a list of names, or a pattern")
+        patterns += [(str(system), run) for run in several]
+    return Replicates(patterns)
+
+
+def _systems_of_file(path: str) -> list[tuple[str, str]]:
+    """run -> system, line by line."""
+    from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
+
+    table = SmallTable.read(path, ("run", "system"), hint="expected lines such as 'bm25-seed1.run bm25'", words=True)
+    table.problems.check()
+    return [(row.cells["run"], row.cells["system"]) for row in table.rows]
+
+
+def seeds_in_words(systems: Mapping[str, Sequence[str]]) -> str:
+    """`2 systems of 5 seeds`: how many there are, for a signature."""
+    counts = sorted({len(runs) for runs in systems.values()})
+    of = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"{len(systems)} {plural(len(systems), 'system')} of {of} {plural(counts[-1], 'seed')}"
+
+
+def _systems_error(what: str, hint: str) -> InputError:
+    return InputError(flag.replicates, what, hint, usage=True)

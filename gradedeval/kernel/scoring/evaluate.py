@@ -219,6 +219,8 @@ def evaluate_runs(
     workers     processes that share the runs, or a large one; their progress is that of runs, or of one run's parts
     """
     workers, by_topic = workers or Workers(), by_topic or options.slices is not None
+    if options.replicates is not None and not by_tag:
+        options = replace(options, replicates=options.replicates.among(runs))
     scorer, listed = scorer_of(runs, qrels, measures, options, workers), list(runs.items())
     done: dict[int, RunResult] = {}
     score, kept = score_in_turn, dict[str, Any]()
@@ -275,6 +277,8 @@ def scores_of(
     columns = range(len(scorer.measures))
     most = max((run.most(len(scorer.measures)) for run in scored), default=0)
     notes += [*relevance_notes(scorer, scored), *few_topics(most)]
+    if options.replicates is not None:
+        notes += options.replicates.notes(run.run for run in scored)
     if len(runs) == 1:
         notes = not_too_many(notes)
     if len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored}.values()}) > 1:

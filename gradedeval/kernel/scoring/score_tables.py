@@ -83,7 +83,13 @@ def document(
     cwl       the five quantities of each measure as columns; the measures are those of `all_quantities`
     digits    that are printed; None: those of the preset
     crossed   for programs a row for each topic and a column for each measure, in place of a row for each score
+
+    Where there are replicates it is a table of systems; with `by_topic` or `crossed` of runs and topics all the same.
     """
+    if scores.options.replicates is not None and not (by_topic or cwl or crossed):
+        from gradedeval.kernel.scoring import systems  # few evaluations have any
+
+        return systems.document(scores, layout, preset_digits(scores.options.like))
     if layout == "trec":
         table = _trec(scores, by_topic)
     elif cwl:

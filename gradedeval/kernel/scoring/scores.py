@@ -178,6 +178,23 @@ class Scores(InNotebook):
     def texts(self) -> Mapping[str, str]:
         return self.options.texts
 
+    @property
+    def systems_of(self) -> dict[str, list[str]]:
+        """system -> its runs; each run by itself where there are no replicates."""
+        names, replicates = [run.run for run in self.runs], self.options.replicates
+        return {name: [name] for name in names} if replicates is None else replicates.systems(names)
+
+    @property
+    def systems(self) -> pd.DataFrame:
+        """A row for each system and measure, over its seeds: system, seeds[, slice], measure, mean, sd, signature. Runs
+        in no system are systems of one run, without a deviation."""
+        from gradedeval.kernel.formats.frames import to_frame  # few evaluations come here
+
+        made: Any = import_module("gradedeval.kernel.scoring.systems")
+        rows = list(made.rows(self))
+        names = (*made.columns(self), "signature")
+        return to_frame({name: [getattr(row, name) for row in rows] for name in names})
+
     @public
     def rows(self, by_topic: bool = True, sliced: bool = False) -> Iterator[Row]:
         """The tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary, and where
@@ -266,9 +283,19 @@ class Scores(InNotebook):
         with np.errstate(invalid="ignore"):  # infinite costs have no difference
             level = merge_close(np.where(np.isnan(means), np.inf, -means))
         order = sorted(zip(level.tolist(), self.runs, strict=True), key=lambda pair: (pair[0], pair[1].run))
+        if self.options.replicates is not None:  # a system stands where its mean does
+            first = {run: number for number, names in enumerate(self._systems_by(means)) for run in names}
+            order.sort(key=lambda pair: first[pair[1].run])
         levels = [one for one, _ in order]
         ranks = tuple(levels.index(one) + 1 for one in levels) if numbered else ()
         return replace(self, runs=[run for _, run in order], ranks=ranks)
+
+    def _systems_by(self, means: Floats) -> list[list[str]]:
+        """The runs of each system, the systems with the highest mean of these values first."""
+        value = dict(zip((run.run for run in self.runs), means.tolist(), strict=True))
+        levels = {system: np.mean([value[run] for run in runs]) for system, runs in self.systems_of.items()}
+        ordered = sorted(levels, key=lambda system: (-levels[system], system))
+        return [self.systems_of[system] for system in ordered]
 
     @property
     def is_multi_run(self) -> bool:

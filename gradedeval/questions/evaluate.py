@@ -192,9 +192,12 @@ def command(
     tags, history = run_name == "tag", kept["history"] is not None
     published = published_table(keywords, form, shown, None if tags else runs)
     check_history(kept["history"], kept, form)
-    options, by_topic = resolve_options(**keywords), shown["by_topic"] or history or standardized is not None
-    _check_systems(options, shown, numbered, published)
-    how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or bool(published) or options.interval is not None}
+    options = _check_systems(resolve_options(**keywords), shown, numbered, published)
+    how = {
+        "by_tag": tags,
+        "keep_going": True,
+        "by_topic": shown["by_topic"] or history or bool(standardized or published) or options.interval is not None,
+    }
     scores = kernel.evaluate_runs(kernel.named_runs(runs), qrels, chosen, options, **how, workers=sharing(jobs))
     scores = standardized(scores) if standardized else scores
     tell(scores.notes)
@@ -233,8 +236,8 @@ def _quantities(measures: list[Measure], keywords: Mapping[str, Any], standardiz
     return kernel.all_quantities(measures)
 
 
-def _check_systems(options: Options, shown: Mapping[str, Any], numbered: bool, published: Published | None) -> None:
-    """Raise InputError (usage) where something is asked for that a table of systems does not have."""
+def _check_systems(options: Options, shown: Mapping[str, Any], numbered: bool, published: Published | None) -> Options:
+    """The options. Raises InputError (usage) where something is asked for that a table of systems does not have."""
     asked = {
         flag.cwl: shown["cwl"],
         flag.numbered: numbered,
@@ -244,11 +247,12 @@ def _check_systems(options: Options, shown: Mapping[str, Any], numbered: bool, p
         "the marks, percent and captions of a table to publish": published is not None,
     }
     if options.replicates is None or (shown["by_topic"] and not (shown["cwl"] or published)):
-        return
+        return options
     for name, is_asked in asked.items():
         if is_asked:
             what = f"cannot be combined with {name}: a row is the mean of a system over its seeds, and their deviation"
             raise InputError(flag.replicates, what, "leave out one of them", usage=True)
+    return options
 
 
 def _keep(scores: Scores, files: Mapping[str, str], history: str, label: str | None, time: str | None) -> None:

@@ -193,11 +193,7 @@ def command(
     published = published_table(keywords, form, shown, None if tags else runs)
     check_history(kept["history"], kept, form)
     options = _check_systems(resolve_options(**keywords), shown, numbered, published)
-    how = {
-        "by_tag": tags,
-        "keep_going": True,
-        "by_topic": shown["by_topic"] or history or bool(standardized or published) or options.interval is not None,
-    }
+    how = {"by_tag": tags, "keep_going": True, "by_topic": any((shown["by_topic"], history, standardized, published))}
     scores = kernel.evaluate_runs(kernel.named_runs(runs), qrels, chosen, options, **how, workers=sharing(jobs))
     scores = standardized(scores) if standardized else scores
     tell(scores.notes)

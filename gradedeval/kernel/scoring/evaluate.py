@@ -218,7 +218,8 @@ def evaluate_runs(
                 documents need not read them again
     workers     processes that share the runs, or a large one; their progress is that of runs, or of one run's parts
     """
-    workers, by_topic = workers or Workers(), by_topic or options.slices is not None
+    workers = workers or Workers()
+    by_topic = by_topic or options.slices is not None or options.interval is not None
     if options.replicates is not None and not by_tag:
         options = replace(options, replicates=options.replicates.among(runs))
     scorer, listed = scorer_of(runs, qrels, measures, options, workers), list(runs.items())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradedeval.analysis import significance
 from gradedeval.arrays import TOLERANCE, Floats, Ints, np
+from gradedeval.errors import InputError, flag
 
 if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix, Paired
@@ -141,6 +142,13 @@ def of_system(matrix: Matrix, system: int, column: int, alpha: float) -> dict[st
     ends = (found.mean - margin[0], found.mean + margin[0])
     low, high = (float(alone.reading.of_mean(np.asarray(end), values.shape[1])) for end in ends)
     return {"seeds": len(values), "sd": float(deviations(alone, runs)[0]), "low": low, "high": high}
+
+
+def check_test(test: str) -> None:
+    """Raise InputError (usage) where systems of several seeds are to be compared by a test of pairs of runs."""
+    if test != "randomization":
+        what = f"{test} compares runs, and systems with seeds are compared by a mixed model"
+        raise InputError(flag.test, what, f"leave out {flag.test} or {flag.replicates}", usage=True)
 
 
 def of_pair(matrix: Matrix, baseline: str, run: str, measure: str) -> float:

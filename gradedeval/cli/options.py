@@ -209,7 +209,8 @@ NEAR = 0.75
 def option_hint(typed: str, known: Sequence[str]) -> str:
     """What may be meant by an option that a command does not have, of those that it has; nothing where none is near."""
     renamed = f"did you mean '{RENAMED[typed]}'?" if typed in RENAMED else ""
-    for ours in filter(None, (renamed, INSTEAD.get(typed))):
+    of_others = next((described.instead for described in OPTIONS.values() if described.flag == typed), "")
+    for ours in filter(None, (renamed, INSTEAD.get(typed), of_others)):
         if all(name in known for name in re.findall(r"'(-[^\s']+)[^']*'", ours)):
             return ours
     if typed in INSTEAD:  # and is no misspelling, though a word may be near

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from gradedeval import analysis, kernel
-from gradedeval.analysis import difference_bounds, flips, score_matrix, significance, slices
+from gradedeval.analysis import difference_bounds, flips, replicates, score_matrix, significance, slices
 from gradedeval.analysis.tables import topic_text
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.cli.arguments import OF_FILE, check_history, measure_table, run_and_qrels, signing
@@ -247,12 +247,17 @@ def _tests(
         raise InputError(
             flag.test, f"{settings.test} {significance.NOT_BY_PAIR[settings.test]}", "choose another test", usage=True
         )
-    pairs = [_of_bound(matrix, bound).select(runs=[baseline, run]).paired(bound.measure) for run, bound in wanted]
-    _check_reach(pairs, [bound for _, bound in wanted], settings)
     test, draws, seed = settings.test, settings.draws, settings.seed
-    alone = [significance.p_values(_changes(both.values)[None], test, draws, seed)[0] for both in pairs]
+    if matrix.seeds is not None:
+        replicates.check_test(test)
+        alone = [replicates.of_pair(_of_bound(matrix, one), baseline, run, one.measure) for run, one in wanted]
+        methods = {replicates.MODEL: None}
+    else:
+        pairs = [_of_bound(matrix, one).select(runs=[baseline, run]).paired(one.measure) for run, one in wanted]
+        _check_reach(pairs, [bound for _, bound in wanted], settings)
+        alone = [significance.p_values(_changes(both.values)[None], test, draws, seed)[0] for both in pairs]
+        methods = dict.fromkeys(significance.describe_test(test, len(both.topics), draws, seed) for both in pairs)
     p = significance.correct_p_values(np.array(alone), "holm").tolist()
-    methods = dict.fromkeys(significance.describe_test(test, len(both.topics), draws, seed) for both in pairs)
     family = f", holm over {len(p)}" if len(p) > 1 else ""
     names = [(run, bound.measure, bound.slice) for run, bound in wanted]
     return Tests(dict(zip(names, p, strict=True)), "; ".join(methods) + family)
@@ -603,6 +608,7 @@ def _settings(
     invalid; 3: the data are bad, so nothing was checked.
 
     A bound of a slice has its name before it, as in --min 'intent=tail: ndcg@10=0.4' (see --slices).
+    With --replicates bounds are of systems: the mean over the seeds.
 
     MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min
     0.25.
@@ -612,7 +618,7 @@ def _settings(
     fails=Checked.fails,
     reports=REPORTS,
     options="scoring",
-    besides=("unseen", "queries", "slices"),
+    besides=("unseen", "queries", "slices", "replicates"),
     own_measures=True,
     form="text",
     by_extension=".md, .json, .xml for junit",

@@ -606,9 +606,8 @@ def _asking(layout: Layout, judging: bool, replicates: Any) -> dict[str, bool]:
 
 def _check_seeds(seeds: Any, settings: TestSettings) -> None:
     """Raise InputError (usage) where systems of several seeds are to be compared by a test of pairs of runs."""
-    if seeds is not None and settings.test != "randomization":
-        what = f"{settings.test} compares runs, and systems with seeds are compared by a mixed model"
-        raise InputError(flag.test, what, f"leave out {flag.test} or {flag.replicates}", usage=True)
+    if seeds is not None:
+        replicates.check_test(settings.test)
 
 
 def same_notes(frame: pd.DataFrame) -> list[str]:

@@ -382,6 +382,7 @@ def diff(
     """
     runs, qrels, measures = _given(baseline, run, qrels, measures)
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    _check_runs(options)
     judged = kernel.qrels_for(runs, qrels, options)
     known = options.bounded_by_residuals and not options.judged_only
     options = replace(options, residuals="total" if known else None, bounds=False)
@@ -415,6 +416,13 @@ def _unseen(measures: Sequence[Measure], topics: Sequence[pd.DataFrame], options
     """What is assumed of documents that neither run retrieved, where orders are told."""
     known = [one for one, rows in zip(measures, topics, strict=True) if rows["same_order"].notna().any()]
     return difference_bounds.unseen_notes([(measure.label, str(measure)) for measure in known], options)
+
+
+def _check_runs(options: Options) -> None:
+    """Raise InputError (usage) where systems of several runs are given."""
+    if options.replicates is not None:
+        what = "changes are between the rankings of two runs, and a system has several"
+        raise InputError(flag.replicates, what, "give one run of each system, or compare the systems", usage=True)
 
 
 def _of_measure(

@@ -248,7 +248,7 @@ SETTINGS: dict[str, Any] = {"baseline": Baseline, "allow-mismatch": AllowMismatc
     "test": Test, "draws": Draws, "seed": Seed}  # fmt: skip
 # The options of `gradedeval check`, as on the command line but without `--`.
 OPTION_KEYS = {described.flag[2:]: described for described in OPTIONS.values() if "scoring" in described.taken_by}
-OPTION_KEYS |= {name: OPTIONS[name] for name in ("unseen", "queries", "slices")}
+OPTION_KEYS |= {name: OPTIONS[name] for name in ("unseen", "queries", "slices", "replicates")}
 
 
 class Found(NamedTuple):
@@ -433,6 +433,8 @@ def _option(described: Option, value: Any, place: str, config: str) -> Any:
     if described.names_file and isinstance(value, str):
         named = beside(config, value)
         return value if described.name == "slices" and not os.path.exists(named) else named  # or columns of the queries
+    if described.name == "replicates" and isinstance(value, str) and os.path.exists(beside(config, value)):
+        value = beside(config, value)
     _at(place, lambda: resolve_options(**{described.name: value}))
     return value
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
-from gradedeval.analysis import pictures, score_matrix, slices
+from gradedeval.analysis import pictures, replicates, score_matrix, slices
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import np
 from gradedeval.errors import InputError, did_you_mean, flag, public, shorten, tell
@@ -58,11 +58,13 @@ class RunSummaries(OfScores):
         """Draw runs by their mean, the best on top: score, bootstrap interval, and stacked above the score the
         residuals of unjudged documents and of ranks beyond the end of the run.
 
+        With --replicates a bar is a system, and its interval is of other topics and other seeds.
+
         Several measures, and the slices of --slice, are drawn below each other.
         """,
         signature=lambda found: found.signature,
     ),
-    besides=("queries", "slices"),
+    besides=("queries", "slices", "replicates"),
 )
 @shares_work
 def run_summaries(
@@ -89,8 +91,10 @@ def run_summaries(
     Returns `RunSummaries`, whose `.frame` has the columns measure[, slice, as in `intent=head`], run, score, low, high
     (the interval, by the studentized bootstrap), unjudged (how far the unjudged documents of the run could raise the
     score), beyond (how far what lies beyond its end could), residual (both), topics, summary (mean, total or geometric)
-    and sign (1 where higher is better or no direction is preferred, −1 where lower is better). What is not known is
-    nan. Raises InputError (usage) unless the level is between 0 and 1, and where there is no such column.
+    and sign (1 where higher is better or no direction is preferred, −1 where lower is better). Where runs have
+    replicates `run` is a system, its interval is of other topics and other seeds, and seeds and sd, the deviation of
+    the summaries of its seeds, come last. What is not known is nan. Raises InputError (usage) unless the level is
+    between 0 and 1, and where there is no such column.
     """
     level = numbers.LEVEL.check(level)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
@@ -115,7 +119,12 @@ def _rows(matrix: Matrix, level: float) -> list[dict[str, Any]]:
     cells = [(matrix.score[row], matrix.included[row]) for row in range(len(matrix.runs))]
     limits = kernel.summary_intervals(cells, scored, 1 - level)
     return [
-        {"measure": name, "run": run, **_summary(matrix, row, column, limits[row, column].tolist())}
+        {
+            "measure": name,
+            "run": run,
+            **_summary(matrix, row, column, limits[row, column].tolist()),
+            **(replicates.of_system(matrix, row, column, 1 - level) if matrix.seeds is not None else {}),
+        }
         for column, name in enumerate(matrix.measures)
         for row, run in enumerate(matrix.runs)
     ]
@@ -247,7 +256,8 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float) -> None:
         ax.set_xlim(0, None)
     ax.axvline(0, color=pictures.BLACK, linewidth=0.6)
     ax.grid(axis="x", color=pictures.LIGHT, linewidth=0.4)
-    ax.set_ylabel(f"run ({pictures.shown(pattern)})" if pattern else "run")
+    what = "system" if "seeds" in frame else "run"
+    ax.set_ylabel(f"{what} ({pictures.shown(pattern)})" if pattern else what)
     lower = pictures.LOWER if frame["sign"].iloc[0] < 0 else ""
     label = pictures.summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist()) + lower
     ax.set_xlabel(f"{label}, {pictures.shown(frame['slice'].iloc[0])}" if "slice" in frame else label)

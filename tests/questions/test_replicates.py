@@ -310,3 +310,43 @@ def test_all_forms_of_python_mean_the_same(given: Any) -> None:
         "B": [f"b-{seed}.run" for seed in range(4)],
         "plain.run": ["plain.run"],
     }
+
+
+def test_a_check_bounds_the_mean_of_a_system(files: tuple[str, ...], cli: Command, tmp_path: Path) -> None:
+    expected = gradedeval.evaluate(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS).systems["mean"].tolist()
+    words = ("check", *files, *GIVEN, "--baseline", "B", "--min", f"ndcg@5={expected[0]:.4f}", "-f", "json")
+    bounds = json.loads(cli(*words, "--significant", "ndcg@5=0.05").text)["bounds"]
+    assert [one["run"] for one in bounds] == ["A", "A", "plain.run", "plain.run"]
+    assert bounds[0]["value"] == pytest.approx(expected[0], rel=1e-12)
+    p = gradedeval.compare(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS, baseline="B").frame["p_corrected"].tolist()
+    assert [one["value"] for one in bounds if one["bound"] == "significant"] == pytest.approx(p, rel=1e-9)
+    config = tmp_path / "g.toml"
+    config.write_text('min = { "ndcg@5" = 0.99 }\n[replicates]\nA = "a-*"\nB = "b-*"\n')
+    found = cli("check", *files, "--config", str(config))
+    assert found.code == 1
+    assert "FAIL  A: ndcg@5" in found.text
+
+
+def test_pictures_and_frames_of_systems(files: tuple[str, ...], cli: Command, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    found = cli("plot", "runs", *files, "-m", "ndcg@5", *GIVEN, "-o", str(tmp_path / "r.svg"))
+    assert found.code == 0, found.messages
+    frame = gradedeval.run_summaries(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS).frame
+    assert frame["run"].tolist() == ["A", "B", "plain.run"]
+    assert frame["seeds"].tolist() == [3, 4, 1]
+    assert (frame["low"] < frame["score"]).all()
+
+
+def test_a_report_has_a_section_of_systems() -> None:
+    pytest.importorskip("jinja2")
+    page = gradedeval.html_report(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS)
+    assert '<section id="systems"' in page
+    assert "mixed model" in page
+    assert '<section id="systems"' not in gradedeval.html_report(RUNS, QRELS, "ndcg@5")
+
+
+def test_changes_are_of_two_runs(files: tuple[str, ...], cli: Command) -> None:
+    found = cli("diff", *files[:2], files[-1], *GIVEN)
+    assert (found.code, found.messages[-1].count("give one run of each system")) == (2, 1)
+    with pytest.raises(gradedeval.InputError, match="give one run of each system, or compare the systems"):
+        gradedeval.diff(RUNS["a-0.run"], RUNS["a-1.run"], QRELS, "ndcg@5", replicates=SYSTEMS)

@@ -446,9 +446,24 @@ def files_of_commands() -> str:
     return "\n" + "\n".join(rows) + "\n\n"
 
 
+FEATURES = ("queries", "slices", "replicates")
+"""Options that say what is known of topics and runs."""
+
+
+def features() -> str:
+    """Which commands take what is known of topics and runs."""
+    rows = [f"| command | {' | '.join(code(f'--{name}') for name in FEATURES)} |", "|---|---|---|---|"]
+    for name, command in LEAVES.items():
+        taken = [any(f"--{feature}" in option.opts for option in options(command)) for feature in FEATURES]
+        if any(taken):
+            rows.append(f"| `{name}` | {' | '.join('yes' if one else '–' for one in taken)} |")
+    return "\n" + "\n".join(rows) + "\n"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "help pages": help_pages,
     "options": all_options,
+    "features": features,
     "formats": formats,
     "measures": measures,
     "collections": collections,

@@ -73,6 +73,7 @@ class Option:
     read            what a user gives (a file name, text, a list) -> the value
     optional_value  it may stand on the command line without a value
     repeats         it may be given several times
+    instead         what to give a command that does not take it
     names_file      its text names a file
     needs_ids       it is about what arrays of grades and scores lack: ids, lines, words
     within          makes a context of a value, in which a command runs that has it
@@ -91,6 +92,7 @@ class Option:
     read: Callable[[Any], Any] = lambda value: value
     optional_value: bool = False
     repeats: bool = False
+    instead: str = ""
     names_file: bool = False
     needs_ids: bool = False
     within: Callable[[Any], AbstractContextManager[None]] | None = None

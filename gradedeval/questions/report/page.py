@@ -284,7 +284,7 @@ MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
     text=str,
     page=True,
     options="scoring",
-    besides=("unseen", "queries", "slices"),
+    besides=("unseen", "queries", "slices", "replicates"),
     own_measures=True,
 )
 @shares_work

@@ -97,6 +97,7 @@ class Findings:
     pool        what `pool` gives; `unjudged` by run and depth, `alone` the relevant documents that one run alone has
     ranked      the rankings, the runs in the same order, and `terms` what their first documents add
     notes       what was left out or assumed
+    systems     with replicates: tables of the systems and of their comparison, each with a line of how it was made
     """
 
     scores: Scores
@@ -111,6 +112,7 @@ class Findings:
     ranked: RankedRuns
     terms: RankedTerms
     notes: list[str]
+    systems: list[tuple[str, Table]] = field(default_factory=list)
 
     @property
     def measures(self) -> list[Measure]:
@@ -147,6 +149,7 @@ def find(
     scores = scores.sorted_by(scores.measures[0])
     scorer = kernel.Scorer(scores.qrels, scores.measures, replace(options, interval=None))
     matrix, notes = score_matrix.to_matrix(scores), []
+    systems, matrix = matrix if matrix.seeds is not None else None, matrix.seeds or matrix
     if baseline is None and len(runs) > 1:
         baseline = next(iter(runs))
         what = f"using the first run, {visible(baseline)}, as baseline"
@@ -166,7 +169,23 @@ def find(
         ranked,
         ranked_runs.terms_by_run(ranked, scorer, settings.show, True, {run.run: run for run in scores.runs}),
         list(dict.fromkeys([*scores.notes, *matrix.omission_notes(), *notes, *compared.notes])),
+        [] if systems is None else _systems(scores, systems, settings.test),
     )
+
+
+def _systems(scores: Scores, systems: Matrix, test: TestSettings) -> list[tuple[str, Table]]:
+    """The systems, and each beside the first; nothing of the latter where there is one system, or a single topic."""
+    of_seeds = "Means over the seeds of each system, and their standard deviations."
+    found = [(of_seeds, block) for block in scores.document("wide").blocks if isinstance(block, Table)]
+    try:
+        comparison = compared_pairs(systems, systems.runs[0], test, judging=False) if len(systems.runs) > 1 else None
+    except InputError:
+        comparison = None
+    if comparison is None:
+        return found
+    blocks = comparison.document("wide").blocks
+    how = comparison.aside.replace("\n", " | ")
+    return [*found, *((how, block) for block in blocks if isinstance(block, Table))]
 
 
 def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: Reread | None) -> Compared:

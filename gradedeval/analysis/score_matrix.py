@@ -653,6 +653,14 @@ def two_or_more(name: str, count: int, hint: str = "add a run") -> None:
         raise InputError("", f"{name} needs at least two runs", hint, usage=True)
 
 
+def without_seeds(name: str, matrix: Matrix) -> Matrix:
+    """The scores. Raises InputError (usage) where they are of systems, and `name` tests runs as if no seed varied."""
+    if matrix.seeds is not None:
+        what = f"{name} tests single runs: that seeds vary would go unseen"
+        raise InputError(flag.replicates, what, "leave it out, or compare the systems", usage=True)
+    return matrix
+
+
 def run_pairs(runs: int, baselines: Sequence[int] = ()) -> tuple[Ints, Ints]:
     """The indices of the baseline and of the run of each pair, once; without a baseline of all pairs."""
     if not baselines:

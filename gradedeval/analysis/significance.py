@@ -22,6 +22,7 @@ from gradedeval.analysis.score_matrix import (
     shared_topics,
     topic_differences,
     two_or_more,
+    without_seeds,
 )
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, chunks
@@ -686,7 +687,7 @@ def anova(
     TREC-3, 1995.
     """
     matrix = comparable(scores_of(runs, qrels, measures, like, keywords), allow_mismatch)
-    two_or_more("an analysis of variance", len(matrix.runs))
+    two_or_more("an analysis of variance", len(without_seeds("a two-way analysis of variance", matrix).runs))
     stats, rows = scipy_stats(), []
     for measure in matrix.comparable_measures():
         two_way = TwoWay.of(shared_topics(matrix, measure).values)

@@ -713,6 +713,7 @@ def significance_matrix(matrix: Matrix, baselines: Sequence[str], settings: Test
 
     Raises InputError as `compare` does. The test is none that gives no p.
     """
+    matrix = score_matrix.without_seeds("a table to publish", matrix)
     first, second = score_matrix.run_pairs(len(matrix.runs), [matrix.run_index(name) for name in baselines])
     measures = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
     names, frames = np.array(matrix.runs, dtype=object), []

@@ -110,7 +110,7 @@ def letters(
     matrix, _ = score_matrix.with_baseline(
         score_matrix.scores_of(runs, qrels, measures, like, keywords), None, allow_mismatch
     )
-    score_matrix.two_or_more("compare", len(matrix.runs))
+    score_matrix.two_or_more("compare", len(score_matrix.without_seeds("a letter display", matrix).runs))
     measures_paired = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
     found = [_of_measure(paired, settings) for paired in measures_paired]
     pairs = len(matrix.runs) * (len(matrix.runs) - 1) // 2

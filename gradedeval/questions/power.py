@@ -167,7 +167,8 @@ def plan_topics(
     systems = numbers.SYSTEMS.check_or_none(systems)
     if (variance := numbers.VARIANCE.check_or_none(variance)) is not None:
         return Plan(to_frame(_rows(aim, systems or 2, variance, variance, None, None)), None, aim)
-    matrix = score_matrix.comparable(score_matrix.scores_of(runs, qrels, measures, like, keywords), allow_mismatch)
+    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
+    matrix = score_matrix.without_seeds("a plan", score_matrix.comparable(given, allow_mismatch))
     score_matrix.two_or_more("a plan", len(matrix.runs), f"add a run, or give {flag.variance}")
     rows = []
     for paired in (score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()):
@@ -334,7 +335,7 @@ def power(
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix = score_matrix.comparable(given, allow_mismatch)
     best_runs = numbers.BEST_RUNS.check_or_none(best_runs)
-    score_matrix.two_or_more("power", len(matrix.runs))
+    score_matrix.two_or_more("power", len(score_matrix.without_seeds("power", matrix).runs))
     of = [_of_best(matrix, measure, best_runs) for measure in matrix.comparable_measures()]
     curves = [to_frame(_levels(paired, draws, alpha, seed)) for paired in of]
     rows = [_row(paired, curve, alpha) for paired, curve in zip(of, curves, strict=True)]

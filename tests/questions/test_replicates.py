@@ -350,3 +350,11 @@ def test_changes_are_of_two_runs(files: tuple[str, ...], cli: Command) -> None:
     assert (found.code, found.messages[-1].count("give one run of each system")) == (2, 1)
     with pytest.raises(gradedeval.InputError, match="give one run of each system, or compare the systems"):
         gradedeval.diff(RUNS["a-0.run"], RUNS["a-1.run"], QRELS, "ndcg@5", replicates=SYSTEMS)
+
+
+@pytest.mark.parametrize("name", ["letters", "anova", "power"])
+def test_tests_of_single_runs_refuse_systems(name: str) -> None:
+    with pytest.raises(
+        gradedeval.InputError, match=r"^replicates: .* tests single runs: that seeds vary would go unseen"
+    ):
+        getattr(gradedeval, name)(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS)

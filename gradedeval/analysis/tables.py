@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import visible
 from gradedeval.kernel.formats import Column, Document, Kind, Layout, Table, cut
-from gradedeval.kernel.formats.frames import FrameResult, frame_rows, frame_table
+from gradedeval.kernel.formats.frames import FrameResult, each_row, frame_rows, frame_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ def frame_document(
         joint = signature.replace("\n", " | ")  # for the first row of each measure
         signatures = [None if again else joint for again in frame["measure"].duplicated()] if signed else ()
         return Document([frame_table(frame)], signature, row_signatures=signatures)
-    rows = [[value(row) for value in shown.values()] for row in frame_rows(frame)]
+    rows = [[value(row) for value in shown.values()] for row in each_row(frame)]
     return Document([Table(list(shown), rows)], signature)
 
 

@@ -631,13 +631,13 @@ def compared_pairs(
     first, second = score_matrix.run_pairs(len(matrix.runs), baselines)
     measures = [score_matrix.shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
     watched = progress("measures")(measures)
-    columns = partial(_columns, first=first, second=second, settings=settings)
+    compared = partial(_compared, first=first, second=second, settings=settings)
     if matrix.seeds is not None:
-        columns = partial(columns, settles=False, seeds=matrix.seeds)
-        frame = joined([to_frame(columns(paired, reread=None)) for paired in watched])
+        compared = partial(compared, settles=False, seeds=matrix.seeds)
+        frame = joined([compared(paired, reread=None) for paired in watched])
         frame = frame.astype(dict.fromkeys(("wins", "losses", "seeds", "baseline_seeds"), "Int64"))
     else:
-        frame = joined([to_frame(columns(paired, reread=reread)) for paired in watched])
+        frame = joined([compared(paired, reread=reread) for paired in watched])
         frame = frame.assign(**flips.flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
         counts = ("wins", "losses", "reversing", "unjudged", "reversing_rank")
         frame = frame.astype({"same_order": "boolean", **dict.fromkeys(counts, "Int64")})
@@ -679,8 +679,7 @@ def sliced_frame(matrix: Matrix, first: Ints, second: Ints, settings: TestSettin
                     continue
                 paired = own.paired(measure)
                 tests = len(paired.topics) >= slices.LEAST
-                columns = partial(_columns, tests=tests, settles=False, seeds=own.seeds)
-                frame = to_frame(columns(paired, first, second, settings, None))
+                frame = _compared(paired, first, second, settings, None, tests=tests, settles=False, seeds=own.seeds)
                 known = {"slice": f"{column}={label}", "column": column, "label": label, "p_between": p}
                 of_measure.append(frame.assign(**known))
         frames += [slices.corrected(joined(of_measure), settings)] if of_measure else []
@@ -723,6 +722,26 @@ def significance_matrix(matrix: Matrix, baselines: Sequence[str], settings: Test
         frames.append(to_frame({**own, **p}))
     tell([*matrix.omission_notes(), *significance.unattainable_notes(measures, len(first), settings)])
     return joined(frames)
+
+
+AT_ONCE = 1 << 14
+"""Pairs whose differences by topic are held at a time, where each pair is tested by itself."""
+
+
+def _compared(
+    paired: Paired, first: Ints, second: Ints, settings: TestSettings, reread: Reread | None, **how: Any
+) -> pd.DataFrame:
+    """The rows of a comparison by one measure; `how` as in `_columns`."""
+    apart = settings.test not in significance.NOT_BY_PAIR and reread is None
+    step = AT_ONCE if apart else max(len(first), 1)
+    parts = [slice(begin, begin + step) for begin in range(0, len(first), step)]
+    frames = [to_frame(_columns(paired, first[part], second[part], settings, reread, **how)) for part in parts]
+    if len(frames) == 1:
+        return frames[0]
+    frame = joined(frames)
+    if "p" in frame:
+        frame["p_corrected"] = significance.correct_p_values(frame["p"].to_numpy(), settings.correction_applied)
+    return frame
 
 
 def _columns(

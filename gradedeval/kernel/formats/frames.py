@@ -84,16 +84,44 @@ def _keys(frame: pd.DataFrame, columns: Sequence[str]) -> Iterable[Any]:
     return frame[columns[0]] if len(columns) == 1 else zip(*(frame[name] for name in columns), strict=True)
 
 
+class FrameRows(Sequence[Any]):
+    """The rows of a frame, with Python's own values, None where blank: a few at a time, for those of a hundred thousand
+    pairs of runs would take more room than the frame."""
+
+    AT_ONCE = 1 << 12
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame = frame
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        for begin in range(0, len(self), self.AT_ONCE):
+            yield from self[begin : begin + self.AT_ONCE]
+
+    def __getitem__(self, wanted: Any) -> Any:
+        if not isinstance(wanted, slice):
+            return self[wanted : wanted + 1 or None][0]
+        part = self.frame.iloc[wanted]
+        columns = [[_plain(value) for value in part.iloc[:, at].astype(object)] for at in range(part.shape[1])]
+        return list(zip(*columns, strict=True))
+
+
 def frame_table(frame: pd.DataFrame) -> Table:
     """A frame as a table, with Python's own values, None where blank."""
-    columns = [[_plain(value) for value in frame[name].astype(object)] for name in frame.columns]
-    return Table([Column(str(name)) for name in frame.columns], list(zip(*columns, strict=True)))
+    return Table([Column(str(name)) for name in frame.columns], FrameRows(frame))
 
 
 def frame_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a frame by the names of its columns, with Python's own values, None where blank."""
-    table = frame_table(frame)
-    return [dict(zip(table.names, row, strict=True)) for row in table.rows]
+    return list(each_row(frame))
+
+
+def each_row(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The same, one after the other."""
+    names = [str(name) for name in frame.columns]
+    return (dict(zip(names, row, strict=True)) for row in FrameRows(frame))
 
 
 def _plain(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -195,11 +195,29 @@ class Table:
             )
         return [list(row) for row in zip(*columns, strict=True)]
 
-    def records(self, digits: int | None = None) -> list[Sequence[Any]]:
+    def records(self, digits: int | None = None) -> Iterable[Sequence[Any]]:
         """The rows for programs: floats rounded where digits are asked for."""
         if digits is None:
-            return list(self.rows)
-        return [[round(value, digits) if isinstance(value, float) else value for value in row] for row in self.rows]
+            return self.rows
+        return ([round(value, digits) if isinstance(value, float) else value for value in row] for row in self.rows)
+
+
+class SignedRows(Sequence[Any]):
+    """Rows, each with its signature as the last value; none of them is copied before it is asked for."""
+
+    def __init__(self, rows: Sequence[Sequence[Any]], signatures: Sequence[str | None]) -> None:
+        self.rows, self.signatures = rows, signatures
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        return ([*row, signed] for row, signed in zip(self.rows, self.signatures, strict=True))
+
+    def __getitem__(self, wanted: Any) -> Any:
+        if not isinstance(wanted, slice):
+            return [*self.rows[wanted], self.signatures[wanted]]
+        return list(SignedRows(self.rows[wanted], self.signatures[wanted]))
 
 
 @dataclass(eq=False, repr=False)
@@ -249,8 +267,7 @@ class Document:
         """The only table, with what its rows depend on as the last column."""
         if not self.row_signatures:
             return self.table
-        rows = [[*row, signed] for row, signed in zip(self.table.rows, self.row_signatures, strict=True)]
-        return Table([*self.table.columns, Column("signature")], rows)
+        return Table([*self.table.columns, Column("signature")], SignedRows(self.table.rows, self.row_signatures))
 
 
 def with_queries(document: Document, texts: Mapping[str, str]) -> Document:

@@ -432,9 +432,10 @@ def _option(described: Option, value: Any, place: str, config: str) -> Any:
     """The value of an option, checked now so that an error has its line; a path is relative to the file's folder."""
     if described.names_file and isinstance(value, str):
         named = beside(config, value)
-        return value if described.name == "slices" and not os.path.exists(named) else named  # or columns of the queries
-    if described.name == "replicates" and isinstance(value, str) and os.path.exists(beside(config, value)):
-        value = beside(config, value)
+        if described.name not in ("slices", "replicates") or os.path.exists(named):
+            return named
+        if described.name == "slices":  # columns of the queries, which are not read yet
+            return value
     _at(place, lambda: resolve_options(**{described.name: value}))
     return value
 

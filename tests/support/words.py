@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,12 +22,15 @@ class Sentence(NamedTuple):
     text: str
 
 
-def sentences(folder: Path = PACKAGE) -> Iterator[Sentence]:
+@cache
+def sentences() -> list[Sentence]:
     """The texts of at least two words that are not docstrings, and the docstrings of functions that a decorator makes a
     command or a measure of."""
-    for path in sorted(folder.rglob("*.py")):
-        for line, text in _texts(ast.parse(path.read_text())):
-            yield Sentence(f"{path.relative_to(folder.parent)}:{line}", " ".join(text.split()))
+    return [
+        Sentence(f"{path.relative_to(PACKAGE.parent)}:{line}", " ".join(text.split()))
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for line, text in _texts(ast.parse(path.read_text()))
+    ]
 
 
 def _texts(tree: ast.Module) -> Iterator[tuple[int, str]]:

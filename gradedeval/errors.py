@@ -465,8 +465,24 @@ RENAMED = {
     **dict.fromkeys(("threads", "n_jobs", "workers", "num_workers"), "jobs"),
 }
 """What keywords and options were called, here and elsewhere -> what they are called now, where that is known."""
+GUESSES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("titles", "topic_names", "topic_texts", "topic_titles", "query_texts"), ("queries",)),
+    **dict.fromkeys(("group", "groups", "group_by", "groupby", "by_group", "by_slice"), ("slices", "slice")),
+    **dict.fromkeys(("topk", "top_k"), ("k", "depth")),
+    "custom": ("measures_from",),
+    "ms": ("measures",),
+    "name": ("run_name",),
+    "output_format": ("format",),
+    "save": ("o",),
+    "significance": ("significant", "test"),
+    "verbose": (),
+}
+"""What keywords and options are guessed to be called -> what is meant, the first that there is. Where there is none of
+them, a name that is spelt alike would lead astray."""
+CUTOFFS = ("k", "cutoff", "cutoffs", "topk", "top_k")
+"""What a cutoff of measures is guessed to be called."""
 ELSEWHERE = {
-    **dict.fromkeys(("k", "cutoff", "cutoffs"), "write cutoffs in measures, as in 'ndcg@10'"),
+    **dict.fromkeys(CUTOFFS, "write cutoffs in measures, as in 'ndcg@10'"),
     **dict.fromkeys(("return_mean", "per_query", "by_query"), "scores.by_topic(measure) has a number a topic"),
     **dict.fromkeys(("min", "max"), "bounds are objects, as in check(scores, [Bound('min', 'err@20', 0.25)])"),
     "level": "did you mean 'interval', or 'rel'?",
@@ -481,9 +497,16 @@ def hint_of_keyword(name: str, known: Collection[str]) -> str:
     renamed = RENAMED.get(name)
     if renamed in known:
         return f"did you mean '{renamed}'?"
-    if name in ("k", "cutoff", "cutoffs") and not {"measures", "measure"} & set(known):
+    if name in CUTOFFS and not {"measures", "measure"} & set(known):
         return "measures have cutoffs, and none are taken here" + ("; depth cuts rankings" if "depth" in known else "")
-    return ELSEWHERE.get(name, "") or did_you_mean(name, known, 0.7)
+    if name in ELSEWHERE:
+        return ELSEWHERE[name]
+    return guessed(name, known) if name in GUESSES else did_you_mean(name, known, 0.7)
+
+
+def guessed(name: str, known: Collection[str], shown: Callable[[str], str] = str) -> str:
+    """What is meant by one of GUESSES, as in `did you mean 'slices'?`; "" where none of it is known."""
+    return next((f"did you mean '{shown(meant)}'?" for meant in GUESSES[name] if meant in known), "")
 
 
 Called = TypeVar("Called", bound=Callable[..., Any])

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from gradedeval.cli.output import COLOR_HELP, STDOUT, Described, ask_for, check_target, say_written, size_of, warn
-from gradedeval.errors import InputError, check_choice, did_you_mean, heard_by
+from gradedeval.errors import GUESSES, InputError, check_choice, did_you_mean, guessed, heard_by
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure
 from gradedeval.kernel.options import OPTIONS, numbers
 from gradedeval.kernel.options.definition import (
@@ -215,6 +215,9 @@ def option_hint(typed: str, known: Sequence[str]) -> str:
             return ours
     if typed in INSTEAD:  # and is no misspelling, though a word may be near
         return ""
+    if typed.startswith("--") and (name := typed[2:].replace("-", "_")) in GUESSES:
+        flags = {one.lstrip("-").replace("-", "_"): one for one in known}
+        return guessed(name, flags, flags.__getitem__)
     words = [name.removeprefix("--") for name in known if name.startswith("--")]
     word = typed.lstrip("-")
     longer = next((name for name in words if name.startswith(f"{word}-")), word)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -236,6 +237,16 @@ def direction_notes(matrix: Matrix, bounds: Iterable[Bound]) -> list[str]:
     return notes
 
 
+def slice_notes(matrix: Matrix, bounds: Sequence[Bound]) -> list[Note]:
+    """A note where topics have slices and no bound is of one, with how such a bound is written."""
+    known = _slice_names(matrix)
+    if not known or not bounds or any(bound.slice for bound in bounds):
+        return []
+    first = bounds[0]
+    example = shlex.quote(f"{next(iter(known))}: {first.measure}={first.allowed}")
+    return [Note(f"{flag.slices} is used by no bound", f"write --{first.kind} {example}", kind="slices-unused")]
+
+
 def _tests(
     matrix: Matrix, runs: Sequence[str], bounds: Sequence[Bound], baseline: str | None, settings: TestSettings
 ) -> Tests:
@@ -290,17 +301,19 @@ def _of_bound(matrix: Matrix, bound: Bound) -> Matrix:
     """The scores on the topics that a bound is of. Raises InputError (usage) where there is no such slice."""
     if not bound.slice:
         return matrix
-    known = {
-        f"{column}={label}": kept
-        for column, members in slices.columns_of(matrix).items()
-        for label, kept in members.items()
-    }
+    known = _slice_names(matrix)
     if bound.slice not in known:
         hint = did_you_mean(bound.slice, known) or (
             f"slices: {shorten(known)}" if known else f"add {flag.slices}, which gives topics labels"
         )
         raise InputError(bound.place, f"no slice '{bound.slice}'", hint, usage=True)
     return slices.of_topics(matrix, known[bound.slice])
+
+
+def _slice_names(matrix: Matrix) -> dict[str, Bools]:
+    """What bounds call each slice, as in `intent=tail` -> which topics it has."""
+    columns = slices.columns_of(matrix)
+    return {f"{column}={label}": kept for column, members in columns.items() for label, kept in members.items()}
 
 
 def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests: Tests) -> Verdict:
@@ -660,10 +673,11 @@ def check_files(
         _check_order(matrix)
         name = _compared_with(matrix, bounds, name)
         tell_assumptions(matrix, allow_mismatch, paired=name is not None)
+        tell(slice_notes(matrix, bounds))
         found = verdicts(matrix, bounds, name, significance.TestSettings(test, draws=draws, seed=seed))
     except InputError as error:
-        if form in FAULTS and not error.usage:  # which is of the command line, and ends before there is a report
-            write(FAULTS[form](error), output)
+        if not error.usage:  # which is of the command line, and ends before there is a report
+            _report_fault(error, form, output)
         raise
     if history is not None:
         passed = {run: all(one.passed for one in found if one.run == run) for run in matrix.runs if run != name}
@@ -672,6 +686,14 @@ def check_files(
         sources = kernel.named_runs(run_and_qrels(files)[0]) if time == OF_FILE else {}
         append_lines(history, lines_of(scored, each, sources, moment(time), label or "", passed))
     return Checked(found, matrix.signature)
+
+
+def _report_fault(error: InputError, form: str, output: str | None) -> None:
+    """Say that nothing was checked: in the report, where its format has a place for it, or else on stderr."""
+    if form in FAULTS:
+        write(FAULTS[form](error), output)
+    else:
+        say("nothing was checked")
 
 
 def _check_order(matrix: Matrix) -> None:

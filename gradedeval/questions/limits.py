@@ -97,8 +97,10 @@ class BoundSpec:
     cutoff: int | None = None
 
 
-OF_SLICE = re.compile(r"(?P<slice>[^:=()]+=[^:]+?):\s+(?P<bound>.+)", re.DOTALL)
-"""A bound of a slice, as in `intent=tail: ndcg@10=0.4`."""
+OF_SLICE = re.compile(r"(?P<slice>[^:=()]+=(?:[^:]+?(?=:\s)|[^:=()]+)):\s*(?P<bound>.+)", re.DOTALL)
+"""A bound of a slice, as in `intent=tail: ndcg@10=0.4`. A label with brackets needs the space behind the colon."""
+ONLY_LABEL = re.compile(r"[^:=()]+:[^:=()]+(?:\(.*)?", re.DOTALL)
+"""What stands for the measure where a slice was written without its column, as in `tail: ndcg@10=0.4`."""
 AS_WRITTEN = {"min": ">", "max": "<"}
 """What may stand before the = of a bound, as in `--min 'ndcg@20>=0.8'`."""
 
@@ -171,7 +173,8 @@ def _meant(spec: BoundSpec, measures: list[Measure], table: Mapping[str, Measure
             return parse_measures(spec.measure, table, spec.cutoff)
         except InputError as error:
             said = f"{error.place}: {error.said[0]}" if error.place else error.said[0]
-            raise error.replace(place=spec.place, problem=said, usage=True) from None
+            hint = "write SLICE=LABEL: MEASURE=VALUE" if ONLY_LABEL.fullmatch(spec.measure) else error.said[1]
+            raise error.replace(place=spec.place, problem=said, hint=hint, usage=True) from None
     unique = list(dict.fromkeys(measures))
     if spec.kind in EVERY_MEASURE and unique:
         return unique

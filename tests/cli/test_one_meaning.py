@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping
 import click
 import pytest
 
+from gradedeval import evaluate
 from gradedeval.cli.options import RENAMED, option_hint
+from gradedeval.errors import GUESSES, InputError, hint_of_keyword
 from support.commands import Command
 from support.generated_docs import LEAVES
 
@@ -171,3 +173,39 @@ def test_every_name_that_was_given_up_is_tried() -> None:
         for old, new in RENAMED.items():
             if old not in flags and new not in flags:  # where the new name would be wrong, it is not suggested
                 assert new not in option_hint(old, flags), command
+
+
+GUESSED = [
+    *((f"eval --{name}", "'--queries'") for name in ("topic-names", "topic-texts", "query-texts", "titles")),
+    *((f"compare --{name}", "'--slices'") for name in ("by-group", "group-by", "groups", "by-slice")),
+    ("eval --topk", "'-k'"),
+    ("eval --save", "'-o'"),
+    ("eval --output-format", "'--format'"),
+    ("eval --name", "'--run-name'"),
+    ("eval --custom", "'--measures-from'"),
+    ("compare --significance", "'--test'"),
+    ("check --significance", "'--significant'"),
+]
+
+
+@pytest.mark.parametrize(("words", "meant"), GUESSED)
+def test_a_guess_is_told_what_the_option_is_called(words: str, meant: str, cli: Command) -> None:
+    command, typed = words.split()
+    done = cli(command, "a", "b", typed, "x")
+    assert (done.code, done.messages) == (2, [f"unknown option '{typed}'; did you mean {meant}?"])
+
+
+def test_a_guess_of_what_there_is_not_gets_no_hint_that_leads_astray(cli: Command) -> None:
+    for typed in GUESSES:
+        assert option_hint(f"--{typed.replace('_', '-')}", ["--ties", "--save-reference", "--version"]) == ""
+    assert cli("eval", "a", "b", "--verbose").messages == ["unknown option '--verbose'; see `gradedeval eval --help`"]
+
+
+def test_guesses_of_keywords_are_told_the_same() -> None:
+    known = ("measures", "queries", "slices", "ties", "test")
+    meant = {"ms": "measures", "titles": "queries", "topic_texts": "queries", "groups": "slices"}
+    for guess, keyword in meant.items():
+        assert hint_of_keyword(guess, known) == f"did you mean '{keyword}'?"
+    assert hint_of_keyword("titles", ("ties",)) == ""
+    with pytest.raises(InputError, match="did you mean 'slices'"):
+        evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, "rr", groups={})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import shlex
 from itertools import product
 from pathlib import Path
 
@@ -176,6 +178,36 @@ def test_a_check_bounds_slices(cli: Command, tmp_path: Path) -> None:
     unknown = cli("check", RUNS[0], QRELS, *SLICED, "--min", "intent=fcat: ndcg@10=0.3")
     assert unknown.code == 2
     assert "no slice 'intent=fcat'; did you mean 'intent=fact'?" in unknown.messages[-1]
+
+
+def test_a_check_says_that_no_bound_is_of_a_slice(cli: Command) -> None:
+    check = ("check", RUNS[0], QRELS, *SLICED)
+    said = cli(*check, "--min", "ndcg@20=0.1", "--max-drop", "ndcg@20=5%", "--baseline", RUNS[1]).messages
+    (note,) = (message for message in said if "--slices" in message)
+    what, _, bound = note.partition("; write --min ")
+    assert what == "--slices is used by no bound"
+    (word,) = shlex.split(bound)
+    assert re.fullmatch("intent=[a-z]+: ndcg@20=0.1", word)
+    assert not any("used by no bound" in message for message in cli(*check, "--min", word).messages)
+
+
+@pytest.mark.parametrize("measure", ["ndcg@10", "err(gain=0:0.25:0.5:0.75:1)@20", "p@5"])
+def test_the_colon_of_a_slice_needs_no_space(measure: str, cli: Command) -> None:
+    check = ("check", RUNS[0], QRELS, *SLICED, "--top-grade", "4")
+    tight, spaced = (cli(*check, "--min", f"intent=fact:{space}{measure}=0.01") for space in ("", " "))
+    assert (tight.code, tight.text) == (spaced.code, spaced.text)
+    assert "intent=fact: " in tight.text
+    assert "intent=fact: " not in cli(*check, "--min", f"{measure}=0.01").text
+
+
+@pytest.mark.parametrize("space", ["", " "])
+def test_a_label_without_its_slice_is_told_how_to_write_it(space: str, cli: Command) -> None:
+    found = cli("check", RUNS[0], QRELS, *SLICED, "--min", f"fact:{space}ndcg@20=0.3")
+    assert found.code == 2
+    assert found.messages[-1].endswith("; write SLICE=LABEL: MEASURE=VALUE")
+    other = cli("check", RUNS[0], QRELS, "--min", "ndcg:gian=exp@20=0.3")  # another way to write ndcg(gain=exp)@20
+    assert other.code == 2
+    assert "SLICE" not in other.messages[-1]
 
 
 @pytest.mark.parametrize(

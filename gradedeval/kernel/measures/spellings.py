@@ -384,7 +384,8 @@ def notation_of(alias: str) -> str:
 # What is not a measure, and what to do instead; and names that others use for more than one measure.
 _HINTS = {
     "ssp": f"write {flag.measures:sp} {Flag('--standardize', 'standardize()')}",
-    "all": "`gradedeval measures` lists them; without any the default measures are reported",
+    "all": "`gradedeval measures` lists them; without any the default measures are reported, "
+    "and `gradedeval trec_eval -m all_trec` prints all of trec_eval",
     "rbo": "`gradedeval diff RUN RUN` compares rankings by rank-biased overlap",
     **{
         name: f"trec_eval has it: write gradedeval trec_eval -m {name}"

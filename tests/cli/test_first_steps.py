@@ -98,7 +98,7 @@ def test_a_misspelt_command_is_said_before_any_work(words: str, cli: Command) ->
         ("compare a b q --ttest", "unknown option '--ttest'; did you mean '--test t'?"),
         ("pool a b q --ttest", "unknown option '--ttest'; see `gradedeval pool --help`"),
         ("eval a q --all-measures", "unknown option '--all-measures'; `gradedeval measures` lists them"),
-        ("eval a q --topic-names s", "unknown option '--topic-names'; see `gradedeval eval --help`"),
+        ("eval a q --topic-names s", "unknown option '--topic-names'; did you mean '--queries'?"),
         ("compare a b q --seeds 1,2", "unknown option '--seeds'; the option '--seed' takes one number"),
         ("lint a q --seeds 1,2", "unknown option '--seeds'; see `gradedeval lint --help`"),
         ("eval a q --judged", "unknown option '--judged'; did you mean '--judged-only'?"),

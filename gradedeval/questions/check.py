@@ -676,8 +676,8 @@ def check_files(
         tell(slice_notes(matrix, bounds))
         found = verdicts(matrix, bounds, name, significance.TestSettings(test, draws=draws, seed=seed))
     except InputError as error:
-        if not error.usage:  # which is of the command line, and ends before there is a report
-            _report_fault(error, form, output)
+        if form in FAULTS and not error.usage:  # which is of the command line, and ends before there is a report
+            write(FAULTS[form](error), output)
         raise
     if history is not None:
         passed = {run: all(one.passed for one in found if one.run == run) for run in matrix.runs if run != name}
@@ -686,14 +686,6 @@ def check_files(
         sources = kernel.named_runs(run_and_qrels(files)[0]) if time == OF_FILE else {}
         append_lines(history, lines_of(scored, each, sources, moment(time), label or "", passed))
     return Checked(found, matrix.signature)
-
-
-def _report_fault(error: InputError, form: str, output: str | None) -> None:
-    """Say that nothing was checked: in the report, where its format has a place for it, or else on stderr."""
-    if form in FAULTS:
-        write(FAULTS[form](error), output)
-    else:
-        say("nothing was checked")
 
 
 def _check_order(matrix: Matrix) -> None:

@@ -41,9 +41,11 @@ def estimate(by_topic: Floats, systems: Sequence[Floats]) -> Estimate:
 
     so that (S² + c · MSD − c · MSE) / n has the variance of the mean for its expectation, with any numbers of seeds.
     The three are independent, and all variances are the same in both systems. What would be a negative component is 0.
-    A system of one run has no seeds.
+    A system of one run has no seeds. Of a single topic nothing but the mean is known.
     """
     topics, seeded = len(by_topic), [own for own in systems if len(own) > 1]
+    if topics < 2:
+        return Estimate(float(by_topic.mean()), float("nan"), float("nan"))
     spread, share = float(by_topic.var(ddof=1)), sum(1 / len(own) for own in seeded)
     df = topics - 1.0
     variance = spread

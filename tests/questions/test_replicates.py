@@ -358,3 +358,19 @@ def test_tests_of_single_runs_refuse_systems(name: str) -> None:
         gradedeval.InputError, match=r"^replicates: .* tests single runs: that seeds vary would go unseen"
     ):
         getattr(gradedeval, name)(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS)
+
+
+def test_a_slice_of_one_topic_has_a_difference_and_nothing_else(cli: Command, tmp_path: Path) -> None:
+    for name, source in (("x", "bm25"), ("y", "neural")):
+        for seed in (1, 2):
+            content = (ROOT / f"qrels_samples/rivers-{source}.run").read_bytes()
+            (tmp_path / f"{name}-{seed}.run").write_bytes(content)
+    labels = tmp_path / "labels.csv"
+    labels.write_text("topic,kind\n301,alone\n" + "".join(f"{topic},many\n" for topic in range(302, 312)))
+    runs = [f"{name}-{seed}.run" for name in "xy" for seed in (1, 2)]
+    found = cli("compare", *runs, str(ROOT / "qrels_samples/rivers.qrels"), "-m", "ap", "--slices", str(labels),
+                "--replicates", "x=x-*", "--replicates", "y=y-*", "-f", "csv")  # fmt: skip
+    assert found.code == 0, found.messages
+    rows = {row["slice"]: row for row in csv.DictReader(io.StringIO(found.text))}
+    assert float(rows["kind=alone"]["difference"]) != 0
+    assert [rows["kind=alone"][name] for name in ("se", "df", "low", "high", "p")] == [""] * 5

@@ -78,6 +78,24 @@ def test_python_has_the_scores_of_a_slice() -> None:
     assert scores.frame["query"].notna().sum() == 150
 
 
+def test_slices_of_other_topics_have_other_signatures() -> None:
+    even = {"k": {str(topic): "x" if topic % 2 else "y" for topic in range(301, 351)}}
+    odd = {"k": {str(topic): "y" if topic % 2 else "x" for topic in range(301, 351)}}
+    frames = [gradedeval.evaluate(RUNS[0], QRELS, "ap", slices=labels).frame for labels in (even, odd)]
+    signed = [frame[frame["slice"] == "k=x"]["signature"].item() for frame in frames]
+    assert all("slice k=x of 25 topics" in text for text in signed)
+    assert signed[0] != signed[1]
+
+
+def test_the_legend_and_caption_of_a_table_are_not_those_of_its_slices(cli: Command) -> None:
+    words = ("-m", "ap", "--best", "--caption", "Means", "--latex-label", "tab:x", *SLICED)
+    latex = cli(*RUNS, QRELS, *words, "-f", "latex").text
+    assert latex.count(r"\begin{tabular}") == 3
+    assert [latex.count(part) for part in (r"\caption{Means}", r"\label{tab:x}", "second best")] == [1, 1, 1]
+    page = cli(*RUNS, QRELS, "-m", "ap", "--best", "--caption", "Means", *SLICED, "-f", "html").text
+    assert page.count("<caption>") == 1
+
+
 def test_differences_by_slice_are_corrected_over_slices_and_pairs() -> None:
     found = gradedeval.compare(RUNS, QRELS, "ndcg@10", queries=QUERIES, slices="intent,language", test="t")
     assert found.slices is not None

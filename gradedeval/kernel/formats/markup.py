@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from itertools import pairwise
 from textwrap import fill
@@ -54,8 +55,11 @@ HTML = Markup(escape, "<strong>{}</strong>", "<u>{}</u>", "<sup>{}</sup>".format
 def as_html(document: Document, digits: int | None) -> str:
     """Tables and paragraphs, to be put on a page."""
     blocks = [f"<p><strong>{escape(document.title)}</strong></p>"] if document.title else []
+    first = next((block for block in document.blocks if isinstance(block, Table)), None)
     blocks += [
-        _html_table(block, digits, document.caption) if isinstance(block, Table) else f"<p>{escape(block)}</p>"
+        _html_table(block, digits, document.caption if block is first else "")
+        if isinstance(block, Table)
+        else f"<p>{escape(block)}</p>"
         for block in document.blocks
     ]
     blocks += [f"<p>{HTML.paragraph(document.legend)}</p>"] if document.legend else []
@@ -101,7 +105,14 @@ def as_latex(document: Document, digits: int | None) -> str:
     """booktabs tables, with a caption as floats; everything else is a comment."""
     signature = "" if document.legend else document.signature  # else it stands in the line below the table
     given = [block for block in (document.title, *document.blocks, signature) if block]
-    blocks = [_latex_table(block, digits, document) if isinstance(block, Table) else _comment(block) for block in given]
+    first = next((block for block in given if isinstance(block, Table)), None)
+    bare = replace(document, legend=(), caption="", label="")  # which are of the first table
+    blocks = [
+        _latex_table(block, digits, document if block is first else bare)
+        if isinstance(block, Table)
+        else _comment(block)
+        for block in given
+    ]
     for number, (above, below) in enumerate(pairwise(given), 1):
         if isinstance(above, Table) and isinstance(below, Table):  # else they stand beside each other
             blocks[number] = "\n" + blocks[number]

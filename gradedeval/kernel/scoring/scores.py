@@ -222,12 +222,16 @@ class Scores(InNotebook):
         return [(f"{column}={label}", part) for column, parts in self.by_slice.items() for label, part in parts.items()]
 
     def _of_topics(self, column: str, label: str, topics: set[str]) -> Scores:
+        """The scores on the topics of a slice; six digits of its name tell it from others."""
+        from hashlib import sha256  # few evaluations have slices
+
         runs = [
             replace(run, included=run.included & np.array([[topic in topics] for topic in run.topics], dtype=bool))
             for run in self.runs
         ]
         count = max((run.most(len(self.measures)) for run in runs), default=0)
-        what = f"slice {column}={label} of {count} {plural(count, 'topic')}"
+        digest = sha256("\n".join(sorted(topics)).encode("utf-8", "surrogateescape")).hexdigest()[:6]
+        what = f"slice {column}={label} of {count} {plural(count, 'topic')} {digest}"
         options = replace(self.options, slices=None)
         return replace(self, runs=runs, options=options, transformations=(*self.transformations, what))
 
@@ -468,9 +472,9 @@ class Scores(InNotebook):
 
 
 def row_signatures(scores: Scores, rows: Iterable[Row]) -> list[str | None]:
-    """What the summaries among these rows depend on; None for the rows of topics."""
-    known = scores.signatures
-    return [None if row.topics is None or row.slice is not None else known[row.run, row.measure] for row in rows]
+    """What the summaries among these rows depend on, of all topics or of a slice; None for the rows of topics."""
+    known = {name: part.signatures for name, part in scores._slices} | {None: scores.signatures}
+    return [None if row.topics is None else known[row.slice][row.run, row.measure] for row in rows]
 
 
 def _by_label(labels: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:

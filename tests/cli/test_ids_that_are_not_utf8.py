@@ -27,8 +27,9 @@ VARIES = re.compile(rb"\b[0-9a-f]{6}\b|[ -]+|&#39;")
 PICTURES = ("plot history", "plot runs", "plot topics")
 """Those that the quick run draws."""
 
-SHORTER = {"plot observation": ("-m", "rbp")}
-"""Of all models that are fitted to a log it is not the point here how they fit."""
+SHORTER = {"plot observation": ("-m", "rbp"), **dict.fromkeys(("informative", "plot informative"), ("-m", "rr"))}
+"""Of all models that are fitted to a log it is not the point here how they fit, nor of all measures what they predict.
+"""
 
 Case = tuple[str, int, str]
 CASES: list[Case] = [

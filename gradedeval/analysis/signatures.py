@@ -16,10 +16,10 @@ from gradedeval.kernel.scoring.signature import BETWEEN, CODE, GAINS, INTERVAL, 
 
 FREE = (
     r"(gradedeval|(run|qrels) format|topics|names|\d+ chosen topics?|max gain|max residual|residual depth"
-    r"|unseen|signed differences|[\d.]+% interval)\b"
+    r"|unseen|signed differences|slices?|[\d.]+% interval)\b"
 )
 """The parts that may differ between scores that are compared: the version, formats of files, which topics count, what
-residuals, bounds and intervals are, what measures are called."""
+their labels, residuals, bounds and intervals are, what measures are called."""
 
 
 _GIVEN = r'\b(?:gain|rel|g)=("[^"]*"|[^,()]*),?'

@@ -13,7 +13,7 @@ from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import plural, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import pandas as pd
 
@@ -26,16 +26,13 @@ BETWEEN = "between slices: labels permuted over topics"
 
 
 def columns_of(matrix: Matrix) -> dict[str, dict[str, Bools]]:
-    """column -> label -> which topics have it, in the order of the labels' first topics; empty where there are no
-    slices."""
-    if matrix.slices is None:
-        return {}
-    return {column: _members(matrix.topics, labels) for column, labels in matrix.slices.of.items()}
+    """column -> label -> which topics have it; empty where there are no slices."""
+    known = {} if matrix.slices is None else matrix.slices.topics
+    return {column: {label: _members(matrix, own) for label, own in of.items()} for column, of in known.items()}
 
 
-def _members(topics: Sequence[str], labels: Mapping[str, Sequence[str]]) -> dict[str, Bools]:
-    names = dict.fromkeys(label for of_topic in labels.values() for label in of_topic)
-    return {name: np.array([name in labels.get(topic, ()) for topic in topics], dtype=bool) for name in names}
+def _members(matrix: Matrix, topics: Collection[str]) -> Bools:
+    return np.array([topic in topics for topic in matrix.topics], dtype=bool)
 
 
 def of_topics(matrix: Matrix, kept: Bools) -> Matrix:
@@ -56,7 +53,7 @@ def between(differences: Floats, members: Sequence[Bools], draws: int, seed: int
     labels of fewer than `LEAST` topics, are left out. None where fewer than two labels are left, or a topic has two.
     """
     groups = np.array([one for one in members if one.sum() >= LEAST])
-    if len(groups) < 2 or (groups.sum(0) > 1).any():
+    if len(groups) < 2 or (np.sum(members, axis=0) > 1).any():
         return None
     kept = groups.any(0)
     labelled = differences[:, kept] - differences[:, kept].mean(1, keepdims=True)
@@ -128,23 +125,28 @@ def title(frame: pd.DataFrame, settings: TestSettings) -> str:
     return f"p ({settings.correction_applied})" if several and settings.correction_applied != "none" else "p"
 
 
-def words(frame: pd.DataFrame, settings: TestSettings) -> list[str]:
-    """How slices were tested, and which of them were not."""
-    few = frame[frame["topics"] < LEAST].drop_duplicates("slice")["slice"].tolist()
-    tested = frame["slice"].nunique() - len(few)
+def words(frame: pd.DataFrame, settings: TestSettings, topics: Mapping[str, int]) -> list[str]:
+    """How slices were tested, and which of them were not.
+
+    topics  measure -> how many topics are compared by it
+    """
+    few = frame[frame["topics"] < LEAST]["slice"].unique().tolist()
+    whole = frame[frame["topics"] == frame["measure"].map(topics)]["slice"].unique().tolist()
+    tested = frame["slice"].nunique() - len({*few, *whole})
     said = []
     if tested and settings.test in significance.NOT_BY_PAIR:
-        said.append(f"slices: p times {tested}, the number of slices")
-    elif tested and settings.test != "bayes":
-        said.append(f"slices{_over(frame, tested, 'slice', settings)}")
+        said.append(f"slices: p times {tested}, the number of slices; an interval is of its slice alone")
+    elif tested and settings.test != "bayes" and (over := _over(frame, tested, "slice", settings)):
+        said.append(f"slices: {over}; an interval is of its slice and pair alone")
     is_between = frame["p_between"].notna()
     if is_between.any():
-        columns = frame[is_between]["column"].nunique()
-        over = _over(frame, columns, "column", settings).replace(":", ",", 1)
-        said.append(f"{BETWEEN}, {settings.draws} draws, seed {settings.seed}{over}")
+        over = _over(frame, frame[is_between]["column"].nunique(), "column", settings)
+        said.append(f"{BETWEEN}, {settings.draws} draws, seed {settings.seed}" + (f", {over}" if over else ""))
     if few:
         said.append(f"{shorten(few)}: fewer than {LEAST} topics, not tested")
-    return [" | ".join(part for part in said if part != "slices")] if said else []
+    if whole:
+        said.append(f"{shorten(whole)}: all topics, tested above")
+    return [" | ".join(said)] if said else []
 
 
 def _over(frame: pd.DataFrame, count: int, noun: str, settings: TestSettings) -> str:
@@ -153,4 +155,4 @@ def _over(frame: pd.DataFrame, count: int, noun: str, settings: TestSettings) ->
     if settings.correction_applied == "none" or count * pairs == 1:
         return ""
     over = f"{count} {plural(count, noun)} × {pairs} {plural(pairs, 'pair')} of each measure"
-    return f": {settings.correction_applied} over {over}"
+    return f"{settings.correction_applied} over {over}"

@@ -78,6 +78,17 @@ def same(*columns: Column) -> Shown:
     return {column: itemgetter(column.name) for column in columns}
 
 
+def whole(matrix: Matrix, name: str, sign: str = "") -> Callable[[Row], Any]:
+    """What a column shows: the totals of counts are whole numbers."""
+
+    def shown(row: Row) -> Any:
+        value, reading = row[name], matrix.reading(matrix.measure_index(row["measure"]))
+        counted = reading.summary == "total" and value is not None and float(value).is_integer()
+        return f"{value:{sign}.0f}" if counted else value
+
+    return shown
+
+
 def level(alpha: float) -> str:
     return f"{100 * (1 - alpha):.10g}%"
 

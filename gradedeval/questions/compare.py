@@ -9,7 +9,17 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 from gradedeval.analysis import difference_bounds, flips, replicates, score_matrix, significance, slices
-from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, ratio, readings, same, signature_lines
+from gradedeval.analysis.tables import (
+    OfScores,
+    Row,
+    Shown,
+    frame_document,
+    ratio,
+    readings,
+    same,
+    signature_lines,
+    whole,
+)
 from gradedeval.arrays import TOLERANCE, Floats, Ints, np
 from gradedeval.errors import InputError, Note, at_prompt, flag, plural, public, tell, visible
 from gradedeval.kernel import (
@@ -218,9 +228,20 @@ class Comparison(OfScores):
         mark = f"* probability ≥ {1 - alpha:.10g}" if self.tested.test == "bayes" else f"* p ≤ {alpha:g}"
         interval, *counted = interval_words(frame, self.tested)
         against = [] if len(distinct(frame, "baseline")) > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
-        sliced = [] if self.slices is None else slices.words(self.slices, self.tested)
-        told = [" | ".join([*against, *tests, mark, interval, *readings(self.scores, measures)]), *counted, *sliced]
+        told = [
+            " | ".join([*against, *tests, mark, interval, *readings(self.scores, measures)]),
+            *counted,
+            *self.slice_words,
+        ]
         return "\n".join(told)
+
+    @property
+    def slice_words(self) -> list[str]:
+        """How slices were tested, and which of them were not."""
+        if self.slices is None:
+            return []
+        topics = dict(zip(self.frame["measure"], self.frame["topics"], strict=True))
+        return slices.words(self.slices, self.tested, topics)
 
     def document(self, layout: Layout, *, judging: Judging = False) -> Document:
         """A row for each pair and measure; with anova the analysis of variance too.
@@ -334,17 +355,6 @@ def judging_words(frame: pd.DataFrame, matrix: Matrix) -> str:
     said = f"{difference_bounds.IF_JUDGED}: {what}"
     of = f"; of {', '.join(kept)} with R and the ideal ranking as judged" if kept else ""
     return f"{said}{of}" if reversing else ""
-
-
-def whole(matrix: Matrix, name: str, sign: str = "") -> Callable[[Row], Any]:
-    """What a column shows: the totals of counts are whole numbers."""
-
-    def shown(row: Row) -> Any:
-        value, reading = row[name], matrix.reading(matrix.measure_index(row["measure"]))
-        counted = reading.summary == "total" and value is not None and float(value).is_integer()
-        return f"{value:{sign}.0f}" if counted else value
-
-    return shown
 
 
 def _interval(row: Row, alpha: float) -> str | None:
@@ -664,21 +674,22 @@ def sliced_frame(matrix: Matrix, first: Ints, second: Ints, settings: TestSettin
     `intent=head`), its column and label, p_between (whether the difference depends on the label) and
     p_between_corrected. None where there are no slices.
 
-    p is corrected over slices × pairs of a measure, p_between over columns × pairs. Slices of fewer than five topics
-    have neither p nor interval.
+    p is corrected over slices × pairs of a measure, p_between over columns × pairs. Slices of fewer than five topics,
+    and of all, have neither p nor interval.
     """
     frames: list[pd.DataFrame] = []
     by_column = slices.columns_of(matrix)
     for measure in matrix.comparable_measures() if by_column else ():
         of_measure = []
         for column, members in by_column.items():
-            p = slices.p_between(matrix.paired(measure), matrix, [*members.values()], first, second, settings)
+            of_all = matrix.paired(measure)
+            p = slices.p_between(of_all, matrix, [*members.values()], first, second, settings)
             for label, kept in members.items():
                 own = slices.of_topics(matrix, kept)
                 if not np.logical_and.reduce(own.included[:, :, own.measure_index(measure)], axis=0).any():
                     continue
                 paired = own.paired(measure)
-                tests = len(paired.topics) >= slices.LEAST
+                tests = slices.LEAST <= len(paired.topics) < len(of_all.topics)
                 frame = _compared(paired, first, second, settings, None, tests=tests, settles=False, seeds=own.seeds)
                 known = {"slice": f"{column}={label}", "column": column, "label": label, "p_between": p}
                 of_measure.append(frame.assign(**known))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
@@ -205,7 +205,7 @@ class Diff(InNotebook):
                the ranks that the measure looks at are left out
     digits     of its tables
     texts      the texts of topics, where they are known
-    labels     column -> topic -> its labels, where there are slices
+    slices     column -> label -> its topics, where topics have labels
     """
 
     baseline: str
@@ -217,7 +217,7 @@ class Diff(InNotebook):
     notes: list[str] = field(default_factory=list)
     digits: int = 4
     texts: Mapping[str, str] = field(default_factory=dict)
-    labels: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    slices: Mapping[str, Mapping[str, Collection[str]]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Diff from {self.baseline} to {self.run}: {', '.join(measure.label for measure in self.measures)}>"
@@ -408,7 +408,7 @@ def diff(
         kernel.signature(judged, options, scorer.measures, counts),
         tell([*scorer.notes, *ranked.notes, *kernel.few_topics(len(shared)), *unseen]),
         texts=options.texts,
-        labels={} if options.slices is None else options.slices.of,
+        slices={} if options.slices is None else options.slices.topics,
     )
 
 
@@ -501,17 +501,21 @@ def _summary(whole: Diff, measure: Measure, digits: int) -> str:
 def _of_slices(whole: Diff, measure: Measure, names: list[str], digits: int) -> list[Table]:
     """What became of the mean on the topics of each label: a table of each column of labels."""
     tables, topics = [], whole.topics[whole.topics["measure"] == measure.label]
-    for column, labels in whole.labels.items():
+    for column, labels in whole.slices.items():
         rows = []
-        for label in dict.fromkeys(label for own in labels.values() for label in own):
-            own = topics[[label in labels.get(topic, ()) for topic in topics["topic"]]]
+        for label, members in labels.items():
+            own = topics[[topic in members for topic in topics["topic"]]]
             if not len(own):
                 continue
             means = [float(measure.reading.summarize(own[name].to_numpy())) for name in ("baseline_score", "score")]
             gains = own["difference"] * measure.reading.sign
             counts = [int((gains < 0).sum()), int((gains > 0).sum())]
             rows.append([label, len(own), *means, means[1] - means[0], *counts])
-        columns = [Column(column), Column("topics", "count"), *(Column(name, "score", digits) for name in names)]
+        columns = [
+            Column(column),
+            Column("topics", "count"),
+            *(Column(name, "score", digits, of_run=True) for name in names),
+        ]
         columns += [Column("difference", "signed", digits), Column("worse", "count"), Column("better", "count")]
         tables += [Table(columns, rows)] if rows else []
     return tables

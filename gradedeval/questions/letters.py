@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gradedeval.analysis import letter_display, score_matrix, significance
-from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, readings, same, signature_lines
+from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, readings, same, signature_lines, whole
 from gradedeval.arrays import Bools, Ints, np
 from gradedeval.errors import InputError, public, tell
 from gradedeval.kernel import Column, Document, Layout, OptionKwargs, Question, Setting, joined, shares_work, to_frame
@@ -53,7 +53,8 @@ class Letters(OfScores):
     def document(self, layout: Layout) -> Document:
         """A row for each run and measure."""
         shown: Shown = {
-            **same(Column("measure"), Column("run"), Column("mean", "score")),
+            **same(Column("measure"), Column("run")),
+            Column("mean", "score"): whole(self.scores, "mean"),
             Column("same as"): itemgetter("same_as"),
             Column("ranks", "figures"): _ranks("best_rank", "worst_rank"),
             Column(f"{self.tested.level} of ranks", "figures"): _ranks("rank_low", "rank_high"),

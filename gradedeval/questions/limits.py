@@ -97,8 +97,9 @@ class BoundSpec:
     cutoff: int | None = None
 
 
-OF_SLICE = re.compile(r"(?P<slice>[^:=()]+=(?:[^:]+?(?=:\s)|[^:=()]+)):\s*(?P<bound>.+)", re.DOTALL)
-"""A bound of a slice, as in `intent=tail: ndcg@10=0.4`. A label with brackets needs the space behind the colon."""
+OF_SLICE = re.compile(r"(?P<slice>[^:=()]+=(?:.+?(?=:\s)|[^:=()]+)):\s*(?P<bound>.+)", re.DOTALL)
+"""A bound of a slice, as in `intent=tail: ndcg@10=0.4`. A label with brackets or colons needs the space behind the
+colon."""
 ONLY_LABEL = re.compile(r"[^:=()]+:[^:=()]+(?:\(.*)?", re.DOTALL)
 """What stands for the measure where a slice was written without its column, as in `tail: ndcg@10=0.4`."""
 AS_WRITTEN = {"min": ">", "max": "<"}

@@ -89,6 +89,9 @@ class Published:
             words = "the letters of several baselines mark one level" if marks == 1 else "there are two signs, † and ‡"
             what = f"{len(self.applied_levels)} levels, and {words}"
             raise InputError(flag.alpha, what, "give it once" if marks == 1 else "give it once or twice", usage=True)
+        if self.letters and len(self.baselines) > 1:
+            what = "cannot be combined with several baselines, whose letters mean the opposite"
+            raise InputError(flag.letters, what, "give one baseline, or none", usage=True)
         if len(self.baselines) > len(LETTERS):
             what = f"{len(self.baselines)} baselines, and {len(LETTERS)} letters to mark them"
             raise InputError(flag.baseline, what, "give fewer", usage=True)

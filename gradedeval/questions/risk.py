@@ -9,7 +9,17 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval.analysis import score_matrix, significance
-from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, readings, same, scales, signature_lines
+from gradedeval.analysis.tables import (
+    OfScores,
+    Row,
+    Shown,
+    frame_document,
+    readings,
+    same,
+    scales,
+    signature_lines,
+    whole,
+)
 from gradedeval.arrays import TOLERANCE, Floats, np
 from gradedeval.errors import InputError, flag, shorten, tell, visible
 from gradedeval.kernel import (
@@ -26,7 +36,7 @@ from gradedeval.kernel import (
     shares_work,
     to_frame,
 )
-from gradedeval.questions.compare import WON, whole
+from gradedeval.questions.compare import WON
 from gradedeval.questions.shared import against
 
 if TYPE_CHECKING:

@@ -145,3 +145,9 @@ def test_numbers_of_latex_stand_at_the_point_and_the_line_below_has_topics_and_s
     flat = " ".join(text.split())
     assert "; 50 topics; " in flat
     assert r"qrels b1f7bb" in flat.partition(r"\footnotesize")[2]
+
+
+def test_letters_do_not_stand_beside_those_of_baselines_and_counts_are_whole(cli: Command) -> None:
+    refused = cli(*RUNS, QRELS, "-m", "ap", "--letters", "--baseline", RUNS[0], "--baseline", RUNS[1])
+    assert "--letters: cannot be combined with several baselines" in refused.messages[-1]
+    assert " 396  " in cli("compare", *RUNS, QRELS, "-m", "num_rel_ret", "--letters").text

@@ -57,9 +57,14 @@ def test_the_mean_of_a_slice_is_that_of_its_topics(cli: Command) -> None:
 def test_saved_scores_leave_the_means_of_slices_out(cli: Command, tmp_path: Path) -> None:
     cli(*RUNS, QRELS, "-m", "ndcg@10", "-q", "-o", str(tmp_path / "plain.csv"))
     cli(*RUNS, QRELS, "-m", "ndcg@10", "-q", "-o", str(tmp_path / "sliced.csv"), *SLICED)
-    compared = [cli("compare", "--from-scores", str(tmp_path / f"{name}.csv"), "-f", "csv").text
-                for name in ("plain", "sliced")]  # fmt: skip
-    assert compared[0].replace("plain.csv", "sliced.csv") == compared[1]
+    compared = [
+        [
+            {**row, "signature": ""}
+            for row in rows(cli("compare", "--from-scores", str(tmp_path / name), "-f", "csv").text)
+        ]
+        for name in ("plain.csv", "sliced.csv")
+    ]
+    assert compared[0] == compared[1]
     again = cli("compare", "--from-scores", str(tmp_path / "plain.csv"), "-f", "csv", *SLICED)
     assert {row["slice"] for row in rows(again.text)} == {"", *SLICES}
 
@@ -286,3 +291,45 @@ def test_a_report_has_texts_and_slices() -> None:
     assert '<section id="slices"' in page
     assert "dams &lt;/script&gt; on the Nile" in page
     assert "</script> on the Nile" not in page
+
+
+def test_a_slice_of_all_topics_is_not_a_test_of_its_own_and_two_labels_stop_the_test_between() -> None:
+    labels = {"k": {str(topic): ["x" if topic % 2 else "y", "all"] for topic in range(301, 351)}}
+    found = gradedeval.compare(RUNS[:2], QRELS, "ndcg@10", slices=labels)
+    assert found.slices is not None
+    p = dict(zip(found.slices["slice"], found.slices["p"].notna(), strict=True))
+    assert p == {"k=x": True, "k=all": False, "k=y": True}
+    assert (
+        "slices: holm over 2 slices × 1 pair of each measure; an interval is of its slice and pair alone" in found.aside
+    )
+    assert "k=all: all topics, tested above" in found.aside
+    rare = {
+        "k": {str(topic): ["x" if topic % 2 else "y", *(["rare"] if topic < 303 else [])] for topic in range(301, 351)}
+    }
+    between_labels = gradedeval.compare(RUNS[:2], QRELS, "ndcg@10", slices=rare).slices
+    assert between_labels is not None
+    assert between_labels["p_between"].isna().all()
+
+
+def test_labels_in_signatures_leave_scores_comparable(tmp_path: Path) -> None:
+    one, other = ({"k": {"301": label, "302": "z"}} for label in "xy")
+    with pytest.warns(gradedeval.EvaluationWarning):
+        scores = [
+            gradedeval.evaluate(RUNS[number], QRELS, "ap", slices=labels) for number, labels in ((0, one), (1, other))
+        ]
+    assert all(re.search(r"\| slices [0-9a-f]{6} ", part.signature) for part in scores)
+    assert scores[0].signature.partition(" slices ")[2][:6] != scores[1].signature.partition(" slices ")[2][:6]
+    for number, part in enumerate(scores):
+        part.frame.to_csv(tmp_path / f"{number}.csv", index=False)
+    assert len(gradedeval.compare(str(tmp_path / "0.csv"), baseline=str(tmp_path / "1.csv")).frame) == 1
+
+
+def test_labels_of_no_topic_and_columns_that_could_be_labels(cli: Command, tmp_path: Path) -> None:
+    labels = tmp_path / "l.csv"
+    labels.write_text("topic,k\n301,x:y\n302,a\nnone,b\n")
+    found = cli(RUNS[0], QRELS, "-m", "ap", "--slices", str(labels), "-f", "csv")
+    assert {row["slice"] for row in rows(found.text)} == {"", "k=x:y", "k=a"}
+    assert cli("check", RUNS[0], QRELS, "--slices", str(labels), "--min", "k=x:y: ap=0.01").code == 0
+    labels.write_text("topic,a=b\n301,x\n")
+    refused = cli(RUNS[0], QRELS, "-m", "ap", "--slices", str(labels))
+    assert "column 'a=b' has a = in its name" in refused.messages[-1]

@@ -129,7 +129,7 @@ class Options:
         "one or more columns, or columns of the queries, separated by commas. A topic may have several labels, "
         "separated by |.", section=OUTPUT, commands="eval", metavar="FILE|COLUMN",
         accepts="a file, a dict topic -> label, a DataFrame, or columns of the queries", read=read_slices,
-        names_file=True, needs_ids=True, signature=elsewhere)
+        names_file=True, needs_ids=True, signature=lambda _, slices: f"slices {slices.digest}")
     replicates: Replicates | None = option(None, "Runs that are seeds of one system, which is shown in their place: "
         "a system and a pattern of its runs, or a file of run and system. May be repeated.", section=OUTPUT,
         commands="eval", metavar="NAME=PATTERN|FILE", accepts="NAME=pattern, a file, a dict run -> system, or a dict "

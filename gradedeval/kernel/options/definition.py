@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cached_property
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
@@ -429,6 +430,28 @@ class Slices:
 
     def __init__(self, of: Mapping[str, Mapping[str, tuple[str, ...]]], place: str = "slices") -> None:
         self.of, self.place = of, place
+        if odd := next((column for column in of if "=" in column), None):
+            what = f"column '{odd}' has a = in its name, which stands between column and label"
+            raise InputError(place, what, "rename the column")
+
+    @cached_property
+    def topics(self) -> dict[str, dict[str, frozenset[str]]]:
+        """column -> label -> its topics, in the order of the labels' first topics."""
+        found: dict[str, dict[str, set[str]]] = {column: {} for column in self.of}
+        for column, of_topics in self.of.items():
+            for topic, labels in of_topics.items():
+                for label in labels:
+                    found[column].setdefault(label, set()).add(topic)
+        return {column: {label: frozenset(own) for label, own in of.items()} for column, of in found.items()}
+
+    @property
+    def digest(self) -> str:
+        """Six hexadecimal digits that change with any label."""
+        from hashlib import sha256
+
+        rows = ((column, topic, *labels) for column, own in self.of.items() for topic, labels in own.items())
+        lines = sorted("\t".join(row) for row in rows)
+        return sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:6]
 
     def unmatched(self, topics: Iterable[str]) -> list[str]:
         """A note for each column where topics have no label, or labels no topic."""

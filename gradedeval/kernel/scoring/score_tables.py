@@ -334,20 +334,21 @@ def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> T
 def _sliced(scores: Scores, column: str, percent: bool) -> Table:
     """The summaries of the slices of one column: a row for each slice and run."""
     parts, several = _parts(scores), scores.is_multi_run
+    counts = "topics" not in parts  # else each measure has its own
     rows: list[list[Any]] = []
     for label, part in scores.by_slice[column].items():
         by_place = _by_place(part, by_topic=False, percent=percent)
         for run in part.runs:
             by_measure = by_place[run.run, ALL, True]
             values = [_values(by_measure[name], parts) for name in scores.labels]
-            key = [label, *([run.run] if several else []), run.most(len(scores.measures))]
+            key = [label, *([run.run] if several else []), *([run.most(len(scores.measures))] if counts else [])]
             rows.append([*key, *(value for of_measure in values for value in of_measure)])
     numbers = [
         _column(scores, name, percent and is_share(measure))
         for measure in scores.measures
         for name in (measure.label, *parts)
     ]
-    keys = [Column(column), *([Column("run")] if several else []), Column("topics", "count")]
+    keys = [Column(column), *([Column("run")] if several else []), *([Column("topics", "count")] if counts else [])]
     return Table([*keys, *numbers], rows, pipeline=True, together=1 + len(parts))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -209,11 +209,12 @@ class Scores(InNotebook):
 
     @cached_property
     def by_slice(self) -> dict[str, dict[str, Scores]]:
-        """column -> label -> the same scores on the topics that have the label; empty where there are no slices."""
-        of = {} if self.options.slices is None else self.options.slices.of
+        """column -> label -> the same scores on the topics that have the label; empty where there are no slices. A
+        label of no topic that is scored is left out."""
+        scored = {topic for run in self.runs for topic in run.topics}
         return {
-            column: {label: self._of_topics(column, label, topics) for label, topics in _by_label(labels).items()}
-            for column, labels in of.items()
+            column: {label: self._of_topics(column, label, own) for label, own in labels.items() if own & scored}
+            for column, labels in ({} if self.options.slices is None else self.options.slices.topics).items()
         }
 
     @property
@@ -221,7 +222,7 @@ class Scores(InNotebook):
         """The scores of each slice, by its name."""
         return [(f"{column}={label}", part) for column, parts in self.by_slice.items() for label, part in parts.items()]
 
-    def _of_topics(self, column: str, label: str, topics: set[str]) -> Scores:
+    def _of_topics(self, column: str, label: str, topics: Collection[str]) -> Scores:
         """The scores on the topics of a slice; six digits of its name tell it from others."""
         from hashlib import sha256  # few evaluations have slices
 
@@ -475,15 +476,6 @@ def row_signatures(scores: Scores, rows: Iterable[Row]) -> list[str | None]:
     """What the summaries among these rows depend on, of all topics or of a slice; None for the rows of topics."""
     known = {name: part.signatures for name, part in scores._slices} | {None: scores.signatures}
     return [None if row.topics is None else known[row.slice][row.run, row.measure] for row in rows]
-
-
-def _by_label(labels: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
-    """label -> its topics, in the order of first topics."""
-    found: dict[str, set[str]] = {}
-    for topic, own in labels.items():
-        for label in own:
-            found.setdefault(label, set()).add(topic)
-    return found
 
 
 def _blanked(values: Floats) -> list[float | None]:

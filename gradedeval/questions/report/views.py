@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradedeval import kernel
-from gradedeval.analysis import flips, ranked_runs, score_matrix, slices
+from gradedeval.analysis import flips, ranked_runs, score_matrix
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, heard_by, plural, visible
@@ -204,7 +204,7 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: 
     frame = comparison.frame
     table, *more = (block for block in comparison.document("wide").blocks if isinstance(block, Table))
     settings, sliced = comparison.aside.replace("\n", " | "), comparison.slices
-    words = "" if sliced is None else " | ".join(slices.words(sliced, test))
+    words = " | ".join(comparison.slice_words)
     reversible = reversible_pairs(frame, matrix, reread)
     return Compared(frame_rows(frame), table, settings, notes, reversible, [] if sliced is None else more, words)
 

@@ -38,14 +38,14 @@ def short_page(context: click.Context) -> str:
     also: list[str] = []
     while own and len([*head, *own, *shared, *also]) > SCREEN:
         named.insert(0, min(own.pop().opts, key=len))
-        also = wrap(f"also: {' '.join(named)}", formatter.width - 2, subsequent_indent="      ", break_on_hyphens=False)
+        also = wrap(f"  also: {' '.join(named)}", formatter.width, subsequent_indent="        ", break_on_hyphens=False)
     names = {option: _spelled(option) for option in (*own, *shared)}
     column = min(WIDEST, max(map(len, names.values())))
     formatter.write_paragraph()
     for option, name in names.items():
         text = cut(f"  {name:<{column}}  {_sentence(option.help or '')}", formatter.width)
         formatter.write(f"{text}\n")
-    formatter.write("".join(f"  {line}\n" for line in also))
+    formatter.write("".join(f"{line}\n" for line in also))
     formatter.write_paragraph()
     formatter.write(f"`{context.command_path} --help` explains all {len(options)} options.")
     return formatter.getvalue()

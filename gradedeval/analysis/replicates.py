@@ -146,6 +146,17 @@ def of_system(matrix: Matrix, system: int, column: int, alpha: float) -> dict[st
     return {"seeds": len(values), "sd": float(deviations(alone, runs)[0]), "low": low, "high": high}
 
 
+def topic_errors(paired: Paired, seeds: Matrix, first: int, second: int) -> Floats:
+    """topics: the standard error over seeds of the difference of two systems; nan where neither has several, and of
+    measures with geometric means, whose scores are logarithms where they are averaged."""
+    values = _runs(paired, seeds)
+    parts = [own.var(0, ddof=1) / len(own) for own in (values[first], values[second]) if len(own) > 1]
+    if not parts or paired.reading.summary == "geometric":
+        return np.full(len(paired.topics), np.nan)
+    variance: Floats = np.sum(parts, 0)
+    return np.sqrt(variance)
+
+
 def check_test(test: str) -> None:
     """Raise InputError (usage) where systems of several seeds are to be compared by a test of pairs of runs."""
     if test != "randomization":

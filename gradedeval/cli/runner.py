@@ -177,6 +177,7 @@ def _drawn(question: Question, own: Mapping[str, Any], keywords: dict[str, Any])
     assert picture is not None
     of_picture, settings = _said(picture.settings, own), _said(asked.settings, own)
     following = picture.asking(**_for(picture.asking, settings | of_picture))
+    asked.check(**_for(asked.check, {**settings, **following}, keywords))
     found = _answer(asked, {**settings, **following}, keywords)
     panels = picture.panels(found, **_for(picture.panels, of_picture))
     return panels, picture.signature(found), picture.caption(found)
@@ -386,7 +387,7 @@ def _read_matrix(
             return (None,), settings
         if setting.instead and not keywords["files"] and not keywords["from_scores"]:
             raise InputError("", setting.instead, f"{usage()}, or give {flag} {setting.metavar}", usage=True)
-    if question.counted is not None and not keywords["from_scores"]:
+    if question.counted is not None and not keywords["from_scores"] and not keywords.get("replicates"):
         _check_count(question.counted, settings, keywords["files"])
     if "baseline" not in settings:
         return (matrix_from(keywords, None, question.paired(settings))[0],), settings

@@ -289,6 +289,7 @@ class Comparison(OfScores):
         return replace(document, blocks=[*document.blocks, variances])
 
 
+NOT_OF_SEEDS = "what judging could do to means over seeds"
 SEEDS: Shown = {Column("seeds", "count"): itemgetter("seeds"), Column("± sd", "score"): itemgetter("sd"),
     Column("df", "score", digits=1, wide=True): itemgetter("df")}  # fmt: skip
 """What people see of the seeds of a system."""
@@ -609,9 +610,13 @@ def _check(baseline: Any, all_pairs: bool, settings: TestSettings, replicates: A
 def _asking(layout: Layout, judging: bool, replicates: Any) -> dict[str, bool]:
     """Whether it is looked at what judging could do. Raises InputError (usage) where that is asked of systems."""
     if judging and replicates is not None:
-        what = "what judging could do to means over seeds is not known"
-        raise InputError(flag.replicates, what, f"leave out {flag.judging} and {flag.unseen}", usage=True)
+        raise not_of_seeds(f"leave out {flag.judging} and {flag.unseen}")
     return {"judging": layout == "long" or judging}
+
+
+def not_of_seeds(hint: str) -> InputError:
+    """That systems of several seeds are asked what judging could do to them."""
+    return InputError(flag.replicates, f"{NOT_OF_SEEDS} is not known", hint, usage=True)
 
 
 def _check_seeds(seeds: Any, settings: TestSettings) -> None:

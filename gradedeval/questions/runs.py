@@ -189,14 +189,25 @@ def plot_runs(scores: AnyScores, measure: Any = None, *, level: float = LEVEL, a
 
 
 def run_panels(summaries: pd.DataFrame, level: float) -> list[Panel]:
-    """A picture for each measure."""
+    """A picture for each measure; those of its slices have the same scale, so that they can be compared."""
     parts = ["measure", *(["slice"] if "slice" in summaries else [])]
     frames = [frame for _, frame in summaries.groupby(parts, sort=False)]
     tell(note for frame in frames for note in run_notes(frame))
+    scales = {str(measure): _ends(frame) for measure, frame in summaries.groupby("measure")} if len(parts) > 1 else {}
     return [
-        pictures.Panel(partial(draw_runs, frame=frame, level=level), 0.45 + max(3, len(frame)) * 0.125)
+        pictures.Panel(
+            partial(draw_runs, frame=frame, level=level, scale=scales.get(frame["measure"].iloc[0])),
+            0.45 + max(3, len(frame)) * 0.125,
+        )
         for frame in frames
     ]
+
+
+def _ends(frame: pd.DataFrame) -> tuple[float, float]:
+    """The smallest and the largest number that is drawn of a measure, and 0."""
+    drawn = frame[["score", "low", "high"]].assign(reach=frame["score"] + frame["residual"]).to_numpy(dtype=float)
+    drawn = drawn[np.isfinite(drawn)]
+    return float(drawn.min(initial=0.0)), float(drawn.max(initial=0.0))
 
 
 def run_notes(frame: pd.DataFrame) -> list[str]:
@@ -214,8 +225,8 @@ def run_notes(frame: pd.DataFrame) -> list[str]:
     return notes
 
 
-def draw_runs(ax: Axes, frame: pd.DataFrame, level: float) -> None:
-    """Draw the runs of one measure."""
+def draw_runs(ax: Axes, frame: pd.DataFrame, level: float, scale: tuple[float, float] | None = None) -> None:
+    """Draw the runs of one measure; `scale` is what its axis reaches to, beside what is drawn."""
     frame = frame[np.isfinite(frame["score"])]
     order = np.argsort(-frame["sign"].iloc[0] * frame["score"].to_numpy(), kind="stable")
     frame = frame.iloc[order]
@@ -252,6 +263,9 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float) -> None:
     short, pattern = pictures.short_names(frame["run"].tolist())
     ax.set_yticks(place, pictures.beside(ax, [short.get(run, run) for run in frame["run"]]))
     ax.set_ylim(len(frame) - 0.4, -0.6)
+    if scale is not None:
+        ax.update_datalim([(end, 0) for end in scale], updatey=False)
+        ax.autoscale_view(scaley=False)
     if ax.dataLim.x0 >= 0:
         ax.set_xlim(0, None)
     ax.axvline(0, color=pictures.BLACK, linewidth=0.6)

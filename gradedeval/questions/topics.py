@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from gradedeval.analysis import difference_bounds, flips, pictures, score_matrix
+from gradedeval.analysis import difference_bounds, flips, pictures, replicates, score_matrix
 from gradedeval.analysis.tables import OfScores, topic_text
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
-from gradedeval.errors import InputError, plural, public, tell
+from gradedeval.errors import InputError, flag, plural, public, tell
 from gradedeval.kernel import OptionKwargs, Picture, joined, question, shares_work, to_frame
-from gradedeval.questions.compare import unseen_in
+from gradedeval.questions.compare import NOT_OF_SEEDS, not_of_seeds, unseen_in
 from gradedeval.questions.shared import against
 
 if TYPE_CHECKING:
@@ -36,11 +36,17 @@ class TopicDifferences(OfScores):
     """How two runs differ on each topic: the frame of `topic_differences`, and the scores that it is of."""
 
 
-def counted(runs: int) -> None:
-    """Raise InputError (usage) unless there are two runs."""
+def counted(runs: int, what: str = "run") -> None:
+    """Raise InputError (usage) unless there are two runs, or two systems."""
     if runs != 2:
-        what = f"{runs} {plural(runs, 'run')} given, and two are compared topic by topic"
-        raise InputError("", what, "add a run" if runs < 2 else "choose two", usage=True)
+        message = f"{runs} {plural(runs, what)} given, and two are compared topic by topic"
+        raise InputError("", message, f"add a {what}" if runs < 2 else "choose two", usage=True)
+
+
+def _check(unseen: Any, replicates: Any) -> None:
+    """Raise InputError (usage) where it is asked what judging could do to systems of several seeds."""
+    if unseen is not None and replicates is not None:
+        raise not_of_seeds(f"leave out {flag.unseen}")
 
 
 @question(
@@ -54,11 +60,15 @@ def counted(runs: int) -> None:
 
         A thin line says what judging could make of each difference. Topics whose order it could reverse are grey.
         Several measures are drawn below each other.
+
+        With --replicates a score is the mean over the seeds of a system. A thin line is then one standard error over
+        seeds to each side, and what judging could do is not known.
         """,
         signature=lambda found: found.signature,
         caption=lambda found: "\n".join(texts_of_largest(found)),
     ),
-    besides=("unseen", "queries"),
+    check=_check,
+    besides=("unseen", "queries", "replicates"),
 )
 @shares_work
 def topic_differences(
@@ -86,15 +96,21 @@ def topic_differences(
     difference, a document that both runs have being judged alike for both; blank where that is not known), same_order
     (whether judging could not reverse the order of the two; blank without residuals), sign (1 where higher is better or
     no direction is preferred, −1 where lower is better). `.frame.attrs["if_fully_judged"]` is what low, high and
-    same_order assume. Raises InputError (usage) unless there are two runs.
+    same_order assume. Where runs have replicates `run` and `baseline` are systems, scores are means over their seeds,
+    what judging could do is blank, and se, the standard error of the difference over seeds, comes last. Raises
+    InputError (usage) unless there are two runs, or two systems.
     """
+    _check(keywords.get("unseen"), keywords.get("replicates"))
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix, name = score_matrix.with_baseline(given, baseline, allow_mismatch)
-    counted(len(matrix.runs))
+    counted(len(matrix.runs), "run" if matrix.seeds is None else "system")
     first = matrix.run_index(name) if name is not None else 0
-    reread = flips.Reread.of(matrix.scores)
-    frames = [_by_topic(matrix.paired(measure), first, reread) for measure in matrix.comparable_measures()]
-    frame = joined(frames)
+    by_measure = [matrix.paired(measure) for measure in matrix.comparable_measures()]
+    if matrix.seeds is not None:
+        frame = joined([_of_seeds(paired, first, matrix.seeds) for paired in by_measure])
+    else:
+        reread = flips.Reread.of(matrix.scores)
+        frame = joined([_by_topic(paired, first, reread) for paired in by_measure])
     frame.attrs = {"if_fully_judged": "; ".join(note.in_python() for note in unseen_in(frame, matrix, "same_order"))}
     return TopicDifferences(frame, matrix)
 
@@ -126,6 +142,15 @@ def _by_topic(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame
     }
     order = np.argsort(-paired.reading.sign * difference, kind="stable")
     return to_frame(columns).astype({"same_order": "boolean"}).iloc[order]
+
+
+def _of_seeds(paired: Paired, first: int, seeds: Matrix) -> pd.DataFrame:
+    """The rows of one measure where systems are compared: without what judging could do, which would have to be known
+    of all seeds at once, and with the standard error over seeds."""
+    frame = _by_topic(paired, first, None)
+    unknown = ["baseline_residual", "residual", "low", "high"]
+    frame = frame.assign(**dict.fromkeys(unknown, np.nan), same_order=None).astype({"same_order": "boolean"})
+    return frame.assign(se=replicates.topic_errors(paired, seeds, first, 1 - first)[frame.index])
 
 
 # Two runs topic by topic: the differences, what judging could make of them, and which it could reverse.
@@ -183,6 +208,8 @@ def texts_of_largest(found: TopicDifferences) -> list[str]:
 
 def topic_notes(frame: pd.DataFrame, matrix: Matrix | None = None) -> list[str]:
     """What is not drawn of a measure because it is not known; and what is assumed of the scores it was made from."""
+    if "se" in frame:
+        return [f"{NOT_OF_SEEDS} is not known and not drawn"]
     measure = frame["measure"].iloc[0]
     unknown = int(frame["same_order"].isna().sum())
     what = f"{measure}: {unknown} of {len(frame)} topics have no residual"
@@ -221,10 +248,13 @@ def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
             "clip_on": False,
         }
         handles += ax.plot(place[tied], difference[tied], label=f"tied: {tied.sum()}", **marks)
+    label = "range if all judged"
+    if "se" in frame:
+        se = frame["se"].to_numpy(dtype=float)
+        low, high, label = difference - se, difference + se, "± standard error over seeds"
     known = np.isfinite(low) & np.isfinite(high) & (high > low)
     if known.any():
         alpha = 0.7 if len(frame) > MANY else 1
-        label = "range if all judged"
         handles.append(_draw(ax, known, high, low, width=0.25, color=pictures.DARK, label=label, alpha=alpha))
     elif tied.all():
         ax.set_ylim(-1, 1)

@@ -337,6 +337,33 @@ def test_pictures_and_frames_of_systems(files: tuple[str, ...], cli: Command, tm
     assert (frame["low"] < frame["score"]).all()
 
 
+def test_topics_show_the_difference_of_two_systems(files: tuple[str, ...], cli: Command, tmp_path: Path) -> None:
+    found = gradedeval.topic_differences(
+        {name: run for name, run in RUNS.items() if name != "plain.run"}, QRELS, "ndcg@5", replicates=SYSTEMS
+    ).frame
+    scores = gradedeval.evaluate(RUNS, QRELS, "ndcg@5")
+    for row in found.to_dict("records"):
+        own, base = (
+            np.array([scores.by_topic("ndcg@5", run)[row["topic"]] for run in RUNS if run.startswith(system)])
+            for system in ("b-", "a-")
+        )
+        assert (row["run"], row["baseline"]) == ("B", "A")
+        assert [row["score"], row["baseline_score"]] == pytest.approx([own.mean(), base.mean()], abs=1e-12)
+        assert row["difference"] == pytest.approx(own.mean() - base.mean(), abs=1e-12)
+        se = math.sqrt(own.var(ddof=1) / len(own) + base.var(ddof=1) / len(base))
+        assert row["se"] == pytest.approx(se, abs=1e-12)
+    assert found[["low", "high", "residual", "same_order"]].isna().all(axis=None)
+    output = ("-o", str(tmp_path / "t.svg"))
+    named = cli("plot", "topics", *files, *GIVEN, *output)
+    assert (named.code, named.messages[-1].count("3 systems given")) == (2, 1)
+    pytest.importorskip("matplotlib")
+    drawn = cli("plot", "topics", *files[:-2], files[-1], "-m", "ndcg@5", *GIVEN, *output)
+    assert drawn.code == 0, drawn.messages
+    assert "± standard error over seeds" in (tmp_path / "t.svg").read_text()
+    refused = cli("plot", "topics", *files[:-2], files[-1], *GIVEN, "--unseen", "5", *output)
+    assert (refused.code, refused.messages[-1].count("leave out --unseen")) == (2, 1)
+
+
 def test_a_report_has_a_section_of_systems() -> None:
     pytest.importorskip("jinja2")
     page = gradedeval.html_report(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS)
@@ -347,7 +374,8 @@ def test_a_report_has_a_section_of_systems() -> None:
 
 def test_changes_are_of_two_runs(files: tuple[str, ...], cli: Command) -> None:
     found = cli("diff", *files[:2], files[-1], *GIVEN)
-    assert (found.code, found.messages[-1].count("give one run of each system")) == (2, 1)
+    cure = "give one run of each system, or see `gradedeval compare`"
+    assert (found.code, found.messages[-1].count(cure)) == (2, 1)
     with pytest.raises(gradedeval.InputError, match="give one run of each system, or compare the systems"):
         gradedeval.diff(RUNS["a-0.run"], RUNS["a-1.run"], QRELS, "ndcg@5", replicates=SYSTEMS)
 

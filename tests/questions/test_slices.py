@@ -17,6 +17,7 @@ from scipy import stats
 import gradedeval
 from gradedeval.analysis.slices import between
 from gradedeval.arrays import Floats
+from gradedeval.questions.runs import run_panels
 from support.commands import Command
 from support.paths import ROOT
 
@@ -281,6 +282,17 @@ def test_pictures_of_slices(cli: Command, tmp_path: Path) -> None:
     assert target.stat().st_size > 1000
     wrong = cli("plot", "runs", *RUNS, QRELS, "-m", "ndcg@10", *SLICED, "--slice", "intend", "-o", str(target))
     assert "no column of labels 'intend'; did you mean 'intent'?" in wrong.messages[-1]
+
+
+def test_slices_are_drawn_on_one_scale() -> None:
+    figures = pytest.importorskip("matplotlib.figure")
+    frame = gradedeval.run_summaries(RUNS, QRELS, "ndcg@10", queries=QUERIES, slices="intent", slice="intent").frame
+    ends = set()
+    for panel in run_panels(frame, 0.95):
+        ax = figures.Figure().subplots()
+        panel.draw(ax)
+        ends.add(ax.get_xlim())
+    assert len(ends) == 1 < frame["slice"].nunique()
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")

@@ -134,7 +134,7 @@ class Options:
         "a system and a pattern of its runs, or a file of run and system. May be repeated.", section=OUTPUT,
         commands="eval", metavar="NAME=PATTERN|FILE", accepts="NAME=pattern, a file, a dict run -> system, or a dict "
         "system -> pattern or runs", read=read_replicates, repeats=True, names_file=True, needs_ids=True,
-        signature=elsewhere, instead="give one run of each system")
+        signature=elsewhere, instead="give one run of each system, or see `gradedeval compare`")
     judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only)
     lenient: bool = option(False, "Skip malformed lines, and report how many.", signature=name_only, needs_ids=True)
     subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "

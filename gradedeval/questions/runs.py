@@ -242,18 +242,9 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float, scale: tuple[float, f
         (beyond, "white", "//////", "beyond the run"),
     ):
         width = np.where(np.isfinite(part), part, 0.0)
+        look: dict[str, Any] = {"color": color, "hatch": hatch, "edgecolor": pictures.BLUE, "linewidth": 0.4}
         if width.any():
-            ax.barh(
-                place,
-                width,
-                left=left,
-                height=0.7,
-                color=color,
-                hatch=hatch,
-                edgecolor=pictures.BLUE,
-                linewidth=0.4,
-                label=name,
-            )
+            ax.barh(place, width, left=left, height=0.7, label=name, **look)
         left = left + width
     ends = np.abs(frame[["low", "high"]].to_numpy(dtype=float).T - score)
     finite = np.isfinite(ends).all(0)

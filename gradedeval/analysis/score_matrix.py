@@ -523,6 +523,9 @@ def checked(matrix: Matrix, allow_mismatch: bool) -> Matrix:
 
 
 def _from_scores(scores: Scores) -> Matrix:
+    if scores.machine is not None:
+        what = "estimates from people's judgments and a machine's cannot be compared topic by topic"
+        raise InputError(flag.predicted, what, "leave it out", usage=True)
     topics = list(dict.fromkeys(topic for run in scores.runs for topic in run.topics))
     readings: list[Reading | None] = [measure.reading for measure in scores.measures]
     matrix = _empty([run.run for run in scores.runs], topics, scores.labels, list(map(str, scores.measures)), readings)

@@ -192,9 +192,12 @@ def command(
     tags, history = run_name == "tag", kept["history"] is not None
     published = published_table(keywords, form, shown, None if tags else runs)
     check_history(kept["history"], kept, form)
+    if keywords["predicted"] is not None:
+        _check_predicted(shown["cwl"], standardized is not None, history, published is not None)
     options = _check_systems(resolve_options(**keywords), shown, numbered, published)
     how = {"by_tag": tags, "keep_going": True, "by_topic": any((shown["by_topic"], history, standardized, published))}
-    scores = kernel.evaluate_runs(kernel.named_runs(runs), qrels, chosen, options, **how, workers=sharing(jobs))
+    named, workers = kernel.named_runs(runs), sharing(jobs)
+    scores = kernel.evaluate_runs(named, qrels, chosen, options, **how, predicts=True, workers=workers)
     scores = standardized(scores) if standardized else scores
     tell(scores.notes)
     scores = scores.sorted_by(order, numbered=numbered) if order else scores
@@ -206,6 +209,19 @@ def command(
         text = kernel.render_scores(scores, form, **shown, signed=signed(), style=style, crossed=crossed)
         (show if form == "table" else write)(text, output)
     _report(scores, output, written)
+
+
+def _check_predicted(cwl: bool, standardized: bool, history: bool, published: bool) -> None:
+    """Raise InputError (usage) for what estimates from two kinds of judgments do not go with."""
+    others = {
+        str(flag.cwl): cwl,
+        str(flag.standardize): standardized,
+        str(flag.history): history,
+        "marks, tests and captions of tables": published,
+    }
+    for other, given in others.items():
+        if given:
+            raise InputError(flag.predicted, f"cannot be combined with {other}", "leave out one of them", usage=True)
 
 
 def _check_crossed(crossed: bool, form: str, cwl: bool) -> None:

@@ -21,6 +21,7 @@ from gradedeval.kernel.options.definition import (
     Fill,
     Labels,
     Option,
+    Predicted,
     Queries,
     Replicates,
     Slices,
@@ -35,6 +36,7 @@ from gradedeval.kernel.options.definition import (
     read_gain,
     read_growth,
     read_labels,
+    read_predicted,
     read_queries,
     read_replicates,
     read_slices,
@@ -135,6 +137,10 @@ class Options:
         commands="eval", metavar="NAME=PATTERN|FILE", accepts="NAME=pattern, a file, a dict run -> system, or a dict "
         "system -> pattern or runs", read=read_replicates, repeats=True, names_file=True, needs_ids=True,
         signature=elsewhere, instead="give one run of each system, or see `gradedeval compare`")
+    predicted: Predicted | None = option(None, "A machine's judgments of these topics and more, in any form of qrels: "
+        "means over all topics are estimated from both, with intervals that are honest whatever its errors. The topics "
+        "that people judged must be a random sample.", section=OUTPUT, commands="eval", metavar="QRELS2",
+        accepts="qrels", read=read_predicted, names_file=True, needs_ids=True, signature=elsewhere)
     judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only)
     lenient: bool = option(False, "Skip malformed lines, and report how many.", signature=name_only, needs_ids=True)
     subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "
@@ -195,6 +201,25 @@ class Options:
         if self.bounds and self.ties in TIES_BY_GRADE:
             what = f"{self.ties} has no bounds: newly judged documents would change places"
             raise OPTIONS["ties"].error(what, f"take another order of ties, or leave out {flag.bounds:True}")
+        if self.predicted is not None:
+            self._check_predicted()
+
+    def _check_predicted(self) -> None:
+        """Raise InputError (usage) for an option that estimates from two kinds of judgments do not go with."""
+        excluded: dict[str, tuple[bool, str]] = {
+            f"{flag.fill}": (self.fill is not None, "leave out one of them"),
+            f"{flag.judged_only:True}": (self.judged_only, "leave out one of them"),
+            f"{flag.residuals:True}": (self.residuals is not None, "leave out one of them"),
+            f"{flag.max_residual}": (self.max_residual is not None, "leave out one of them"),
+            f"{flag.bounds:True}": (self.bounds, "leave out one of them"),
+            f"{flag.topics:{self.topics}}": (
+                self.topics != "qrels",
+                f"{flag.topics:qrels} scores a topic that a run lacks 0 by both judgments",
+            ),
+        }
+        for other, (given, hint) in excluded.items():
+            if given:
+                raise OPTIONS["predicted"].error(f"cannot be combined with {other}", hint)
 
     def check_unscored(self, command: str, commands: Commands = "reading") -> None:
         """Raise InputError (usage) for an option of scores, given to a command that makes none of them."""
@@ -268,6 +293,7 @@ class OptionKwargs(TypedDict, total=False):
     queries: str | os.PathLike[str] | Mapping[Any, Any] | Iterable[Any] | Queries | None
     slices: str | os.PathLike[str] | Mapping[Any, Any] | Iterable[Any] | Slices | None
     replicates: str | os.PathLike[str] | Mapping[str, str | Sequence[str]] | Sequence[str] | Replicates | None
+    predicted: Any
     judged_only: bool
     lenient: bool
     subtopics: bool

@@ -330,6 +330,18 @@ def read_costs(costs: Any) -> Any:
     return Costs(cost_of, table.place)
 
 
+@dataclass(eq=False, repr=False)
+class Predicted:
+    """Judgments by a machine, in any form of qrels; they are read where the qrels are."""
+
+    source: Any
+
+
+def read_predicted(source: Any) -> Any:
+    """A machine's judgments, of whatever is taken as qrels."""
+    return source if isinstance(source, Predicted) else Predicted(source)
+
+
 def read_topics(topics: Any) -> Any:
     """Topic ids from a list, or from a file: the first field of every line; anything else as it is.
 

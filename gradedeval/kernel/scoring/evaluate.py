@@ -176,7 +176,7 @@ def evaluate(
     if executor is not None and cluster is not None:
         raise InputError("cluster", "cannot be combined with executor", "give one of the two", usage=True)
     with _workers(jobs, executor if cluster is None else cluster, progress) as workers:
-        scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=workers)
+        scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=workers, predicts=True)
     scores.notes[:] = tell(scores.notes)
     return scores
 
@@ -208,6 +208,7 @@ def evaluate_runs(
     keep_going: bool = False,
     by_topic: bool = True,
     keep: bool = False,
+    predicts: bool = False,
     workers: Workers | None = None,
 ) -> Scores:
     """Score runs by name; with `by_tag` each goes by its tag instead. Raises InputError as `evaluate` does.
@@ -216,12 +217,16 @@ def evaluate_runs(
     by_topic    whether scores of topics are wanted; otherwise there are summaries alone
     keep        have the runs as they were graded, with numbers of their documents, in `.sources`: what looks at
                 documents need not read them again
+    predicts    whether the caller knows of estimates by --predicted, which is an error elsewhere
     workers     processes that share the runs, or a large one; their progress is that of runs, or of one run's parts
     """
     workers = workers or Workers()
-    by_topic = by_topic or options.slices is not None or options.interval is not None
     if options.replicates is not None and not by_tag:
         options = replace(options, replicates=options.replicates.among(runs))
+    if options.predicted is not None and predicts:
+        how: dict[str, Any] = {"by_tag": by_tag, "keep_going": keep_going}
+        return _by_both(runs, qrels, list(measures), options, how, workers)
+    by_topic = by_topic or options.slices is not None or options.interval is not None
     scorer, listed = scorer_of(runs, qrels, measures, options, workers), list(runs.items())
     done: dict[int, RunResult] = {}
     score, kept = score_in_turn, dict[str, Any]()
@@ -235,6 +240,28 @@ def evaluate_runs(
             raise result.error
     scores = scores_of(listed, done, scorer, by_tag=by_tag, keep_going=keep_going)
     return replace(scores, sources=kept) if keep and scores.sources else scores
+
+
+def _by_both(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measures: Sequence[Measure],
+    options: Options,
+    how: Mapping[str, Any],
+    workers: Workers,
+) -> Scores:
+    """The scores by people and by a machine, joined to estimates. Raises InputError as `evaluate_runs` does, and where
+    the two kinds of judgments do not go together."""
+    from gradedeval.kernel.scoring import predicted  # few evaluations have predictions
+
+    own, again = replace(options, predicted=None, interval=None), predicted.Again(runs)
+    people = qrels_for(runs, qrels, own, workers.count)
+    machine = qrels_for(runs, options.predicted and options.predicted.source, replace(own, qrels_format=None))
+    predicted.check_judgments(people, machine, measures, options)
+    judged = evaluate_runs(again.runs(), people, measures, own, workers=workers, **how)
+    own = replace(own, top_grade=own.top_of(float(people.labels[-1])))
+    by_machine = evaluate_runs(again.runs(), machine, measures, own, workers=workers, **how)
+    return predicted.joined(judged, by_machine, options)
 
 
 def _are_shared(runs: Sequence[tuple[str, Any]], workers: Workers) -> bool:
@@ -252,6 +279,8 @@ def scorer_of(
 ) -> Scorer:
     """What scores the runs: the qrels are read. Raises InputError as `evaluate` does."""
     measures = list(measures)
+    if options.predicted is not None:
+        raise OPTIONS["predicted"].error("does not apply here", "leave it out, or use eval")
     if any(measure.by_intent for measure in measures):
         from gradedeval.kernel.scoring.intents import check_intents  # few measures are
 

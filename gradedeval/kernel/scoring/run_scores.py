@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -55,6 +55,11 @@ class RunScores:
         if name not in BOUNDS:
             return np.asarray(getattr(self, name))
         return np.full(self.score.shape, np.nan) if self.bounds is None else self.bounds[BOUNDS.index(name)]
+
+    def of_topics(self, topics: Collection[str]) -> RunScores:
+        """The same scores, of which those on some topics count."""
+        among = np.array([[topic in topics] for topic in self.topics], dtype=bool)
+        return replace(self, included=self.included & among)
 
     def count(self, column: int) -> int:
         """How many topics are kept by one measure."""

@@ -15,10 +15,10 @@ from gradedeval.kernel.measures.definition import QUANTITIES, Measure
 from gradedeval.kernel.measures.table import MEASURES
 from gradedeval.kernel.options import PRESETS
 from gradedeval.kernel.scoring.run_scores import BOUNDS
-from gradedeval.kernel.scoring.scores import ALL, INTERVAL, Row, Scores, row_signatures
+from gradedeval.kernel.scoring.scores import ALL, ESTIMATED, INTERVAL, Row, Scores, row_signatures
 from gradedeval.kernel.scoring.signature import SIGNATURES
 
-PARTS = (*INTERVAL, "residual", "unjudged", "beyond")
+PARTS = (*INTERVAL, *ESTIMATED, "residual", "unjudged", "beyond")
 
 
 @dataclass(eq=False, repr=False)
@@ -99,6 +99,8 @@ def document(
     elif layout == "long":
         rows = list(_rows(scores, by_topic, sliced=True))
         return Document([_long(scores, rows)], scores.signature, row_signatures=row_signatures(scores, rows))
+    elif scores.machine is not None:
+        return _estimates(scores, by_topic, digits)
     else:
         wide = by_topic or scores.is_multi_run
         table = _wide(scores, by_topic, style, digits) if wide else _tall(scores, style.percent)
@@ -127,7 +129,8 @@ def _column(scores: Scores, name: str, percent: bool = False) -> Column:
 def _rows(scores: Scores, by_topic: bool, percent: bool = False, sliced: bool = False) -> Iterator[Row]:
     """The rows of the tidy table, with those of slices where wanted; counts are whole numbers. Of shares percent, where
     that is wanted."""
-    counts = {measure.label for measure in scores.measures if measure.definition.summary == "total"}
+    whole = scores.machine is None  # an estimate is not
+    counts = {one.label for one in scores.measures if whole and one.definition.summary == "total"}
     shares = {measure.label for measure in scores.measures if percent and is_share(measure)}
     for row in scores.rows(by_topic, sliced):
         if row.measure in shares:
@@ -329,6 +332,50 @@ def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> T
         numbers += [Column("same as")] if style.same else []
     table = Table([*map(_key, keys), *numbers], rows, pipeline=True, together=len(numbers) // len(scores.measures))
     return replace(table, marks=_marks(scores, table, style, digits)) if style is not PLAIN and not by_topic else table
+
+
+def _estimates(scores: Scores, by_topic: bool, digits: int | None) -> Document:
+    """What is estimated from people's judgments and a machine's: a row for each measure and run, and for each slice."""
+    column = _column(scores, "score")
+    columns = [
+        Column("measure"),
+        *([Column("run", "run")] if scores.is_multi_run else []),
+        *([Column("topic")] if by_topic else []),
+        column,
+        Column("interval", "figures"),
+        replace(column, name="people"),
+        Column("of people", "figures"),
+        replace(column, name="machine"),
+        Column("λ", "score", 2),
+        Column("saves", "figures"),
+    ]
+
+    def cells(row: Row) -> list[Any]:
+        keys = [row.measure, *([row.run] if scores.is_multi_run else []), *([row.topic] if by_topic else [])]
+        ends = (row.low, row.high), (row.people_low, row.people_high)
+        interval, alone = (" to ".join(column.cells(pair, digits)) if None not in pair else None for pair in ends)
+        power = None if row.lambda_ is None else f"{row.lambda_:.2f}"
+        return [*keys, row.score, interval, row.people, alone, row.machine, power, _saved(row)]
+
+    found = list(_rows(scores, by_topic))
+    order = {label: number for number, label in enumerate(scores.labels)}
+    found.sort(key=lambda row: order[row.measure])
+    tables = [Table(columns, [cells(row) for row in found], pipeline=True)]
+    for name, parts in scores.by_slice.items():
+        rows = [[label, *cells(row)] for label, part in parts.items() for row in _rows(part, False)]
+        without = [one for one in columns if one.name != "topic"]
+        if by_topic:
+            at = 1 + [one.name for one in columns].index("topic")
+            rows = [[*row[:at], *row[at + 1 :]] for row in rows]
+        tables.append(Table([Column(name), *without], rows, pipeline=True))
+    return Document(tables, signature=scores.signature)
+
+
+def _saved(row: Row) -> str | None:
+    """By what share an interval is narrower, and how many times the topics people would have to judge for it."""
+    if row.narrower is None or row.times is None:
+        return None
+    return f"{100 * row.narrower:z.0f}%, ×{row.times:.1f}"
 
 
 def _sliced(scores: Scores, column: str, percent: bool) -> Table:

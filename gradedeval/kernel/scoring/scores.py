@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gradedeval.kernel.formats import Document, Layout
+    from gradedeval.kernel.scoring.predicted import Estimated
 
 
 # Results by measure: found under any name of a measure, and by the measure itself.
@@ -121,6 +122,10 @@ ALL = "all"
 
 INTERVAL = ("se", "low", "high")
 """The columns of --interval: standard error of a summary, ends of its interval."""
+ESTIMATED = ("people", "people_low", "people_high", "machine", "lambda_", "narrower", "times")
+"""The columns of --predicted: the summary by people alone and its interval, that by the machine alone of all topics,
+how much the machine helps, by what share the interval of both is narrower, and how many times the topics people would
+have to judge for it."""
 
 
 class Row(NamedTuple):
@@ -138,6 +143,13 @@ class Row(NamedTuple):
     unjudged: float | None = None
     beyond: float | None = None
     topics: int | None = None
+    people: float | None = None
+    people_low: float | None = None
+    people_high: float | None = None
+    machine: float | None = None
+    lambda_: float | None = None
+    narrower: float | None = None
+    times: float | None = None
     slice: str | None = None
 
 
@@ -153,6 +165,7 @@ class Scores(InNotebook):
     ranks            of the runs, where tables show them: equal runs share one
     sources          run -> what it was read from, where residuals were asked for: it is read again to find what judging
                      could do
+    machine          the scores of the same runs by a machine's judgments, where they are estimated from both
     """
 
     runs: list[RunScores]
@@ -164,6 +177,7 @@ class Scores(InNotebook):
     errors: list[InputError] = field(default_factory=list)
     ranks: tuple[int, ...] = ()
     sources: Mapping[str, Any] = field(default_factory=dict)
+    machine: Scores | None = None
 
     def __repr__(self) -> str:
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
@@ -226,15 +240,14 @@ class Scores(InNotebook):
         """The scores on the topics of a slice; six digits of its name tell it from others."""
         from hashlib import sha256  # few evaluations have slices
 
-        runs = [
-            replace(run, included=run.included & np.array([[topic in topics] for topic in run.topics], dtype=bool))
-            for run in self.runs
-        ]
+        runs = [run.of_topics(topics) for run in self.runs]
+        machine = self.machine and replace(self.machine, runs=[run.of_topics(topics) for run in self.machine.runs])
         count = max((run.most(len(self.measures)) for run in runs), default=0)
         digest = sha256("\n".join(sorted(topics)).encode("utf-8", "surrogateescape")).hexdigest()[:6]
         what = f"slice {column}={label} of {count} {plural(count, 'topic')} {digest}"
         options = replace(self.options, slices=None)
-        return replace(self, runs=runs, options=options, transformations=(*self.transformations, what))
+        done = (*self.transformations, what)
+        return replace(self, runs=runs, options=options, transformations=done, machine=machine)
 
     @public
     def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
@@ -243,6 +256,7 @@ class Scores(InNotebook):
         names = ("score", "residual", "unjudged", *(BOUNDS if self.options.bounds else ()))
         known = names if self.options.wants_residuals else (names[0], *names[3:])  # all others are blank
         parts = {name: np.array([run.summary(name, column, summary) if name in known else np.nan]) for name in names}
+        parts["score"] = np.array([self.summary(run, column)])
         topics: list[str] = []
         if by_topic:
             kept = run.included[:, column]
@@ -257,12 +271,33 @@ class Scores(InNotebook):
             **{name: _blanked(values) for name, values in parts.items()},
             "topics": [None] * len(topics) + [run.count(column)],
         }
+        if self._estimated is not None:
+            filled = self._estimated.with_machine(filled, run.run, column, by_topic)
         return {name: filled[name] for name in Row._fields if name in filled}
+
+    @public
+    def summary(self, run: RunScores, column: int) -> float:
+        """The summary of one run by one measure, estimated where there are a machine's judgments too; nan where it is
+        blank."""
+        if self._estimated is not None:
+            return self._estimated.score(run.run, column)
+        return run.summary("score", column, self.measures[column].definition.summary)
+
+    @cached_property
+    def _estimated(self) -> Estimated | None:
+        """What is estimated from people's judgments and a machine's; None where these are not given."""
+        if self.machine is None:
+            return None
+        from gradedeval.kernel.scoring.predicted import Estimated  # few evaluations have predictions
+
+        return Estimated(self.runs, self.machine.runs, self.measures, self.options.interval)
 
     @cached_property
     def intervals(self) -> Floats:
         """runs × measures × 3: the standard error of each summary and the ends of its interval, nan where blank."""
         level = self.options.interval
+        if self._estimated is not None:
+            return self._estimated.intervals()
         if level is None:
             return np.full((len(self.runs), len(self.measures), 3), np.nan)
         from gradedeval.kernel.scoring.intervals import summary_intervals  # few evaluations need it
@@ -284,7 +319,7 @@ class Scores(InNotebook):
             what = f"'{measure.label}' is not among the measures ({', '.join(self.labels)})"
             raise InputError(flag.sort, what, f"add {flag.measures:'{measure.label}'}", usage=True)
         column, reading = self.measures.index(measure), measure.reading
-        means = np.array([reading.sign * run.summary("score", column, reading.summary) for run in self.runs])
+        means = np.array([reading.sign * self.summary(run, column) for run in self.runs])
         with np.errstate(invalid="ignore"):  # infinite costs have no difference
             level = merge_close(np.where(np.isnan(means), np.inf, -means))
         order = sorted(zip(level.tolist(), self.runs, strict=True), key=lambda pair: (pair[0], pair[1].run))
@@ -322,7 +357,8 @@ class Scores(InNotebook):
             *(["slice"] if self.options.slices is not None else []),
             "measure",
             "score",
-            *(INTERVAL if self.options.interval is not None else ()),
+            *(INTERVAL if self.options.interval is not None or self.machine is not None else ()),
+            *(ESTIMATED if self.machine is not None else ()),
         ]
         columns += BOUNDS if self.options.bounds else ()
         columns += ["residual"] if self.options.wants_residuals else []
@@ -332,7 +368,8 @@ class Scores(InNotebook):
     @property
     def frame(self) -> pd.DataFrame:
         """The tidy table as a DataFrame: run, topic[, query][, slice], measure, score[, se, low, high][, low, high]
-        [, residual][, unjudged, beyond][, topics], signature (of the summaries; None elsewhere)."""
+        [, people, people_low, people_high, machine, lambda_, narrower, times][, residual][, unjudged, beyond]
+        [, topics], signature (of the summaries; None elsewhere)."""
         from gradedeval.kernel.formats.frames import to_frame  # few evaluations come here
 
         rows = list(self.rows(sliced=True))
@@ -429,7 +466,10 @@ class Scores(InNotebook):
     def _summaries(self, part: str) -> dict[str, ByMeasure]:
         summaries = {}
         for run in self.runs:
-            values = [run.summary(part, i, measure.definition.summary) for i, measure in enumerate(self.measures)]
+            values = [
+                self.summary(run, i) if part == "score" else run.summary(part, i, measure.definition.summary)
+                for i, measure in enumerate(self.measures)
+            ]
             summaries[run.run] = ByMeasure(self.measures, self.options, _blanked(np.array(values)))
         return summaries
 
@@ -468,8 +508,10 @@ class Scores(InNotebook):
 
     def _signature(self, measures: list[Measure], runs: list[RunScores]) -> str:
         counts, formats = [(len(run.topics), run.missing) for run in runs], [run.format for run in runs]
-        text = signature(self.qrels, self.options, measures, counts, formats)
-        return " | ".join([text, *self.transformations])
+        options = self.options if self.machine is None else replace(self.options, interval=None)
+        text = signature(self.qrels, options, measures, counts, formats)
+        predicted = [] if self._estimated is None or self.machine is None else self._estimated.words(self.machine.qrels)
+        return " | ".join([text, *predicted, *self.transformations])
 
 
 def row_signatures(scores: Scores, rows: Iterable[Row]) -> list[str | None]:

@@ -1,0 +1,244 @@
+"""`--predicted`: runs are scored by people's judgments and by a machine's, and means over all topics are estimated."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.arrays import Bools, Floats
+from gradedeval.errors import InputError, Note, flag, plural, shorten
+from gradedeval.kernel.measures.definition import Measure, Reading
+from gradedeval.kernel.measures.notation import write_value
+from gradedeval.kernel.options.definition import exact
+from gradedeval.kernel.scoring.prediction_powered import CHOSEN, FEW, LEAST, by_people, chosen_p, estimate, saved
+from gradedeval.kernel.scoring.run_scores import RunScores
+from gradedeval.kernel.trec.lines import decode
+from gradedeval.kernel.trec.stream import Source, is_file
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.options import Options
+    from gradedeval.kernel.rankings.qrels import Qrels
+    from gradedeval.kernel.scoring.scores import Scores
+
+UNJUDGED = "unjudged-topics"
+"""The kind of a note on topics of a run that are not in the qrels."""
+LEVEL = 0.95
+"""The level of intervals where --interval names no other."""
+
+
+class _Bytes(io.BytesIO):
+    """What a pipe held, under its name."""
+
+    def __init__(self, content: bytes, name: str) -> None:
+        super().__init__(content)
+        self.name = name
+
+
+class Again:
+    """Runs that are read twice: what a pipe, an open file or an iterator holds is kept."""
+
+    def __init__(self, runs: Mapping[str, Any]) -> None:
+        self._kept: dict[str, Any] = {}
+        for name, run in runs.items():
+            if is_file(run) and (source := Source(run)).is_read_once:
+                self._kept[name] = source.stored(), source.place
+            else:
+                self._kept[name] = list(run) if isinstance(run, Iterator) else run
+
+    def runs(self) -> dict[str, Any]:
+        """The runs by name, from their beginnings."""
+        return {name: _Bytes(*run) if isinstance(run, tuple) else run for name, run in self._kept.items()}
+
+
+def check_judgments(people: Qrels, machine: Qrels, measures: Sequence[Measure], options: Options) -> None:
+    """Raise InputError where judgments by people and by a machine cannot be joined: too few topics have both, the
+    machine judged no others, or they have different scales."""
+    chosen = options.topics_from
+    judged, known = ({topic for topic in one.topics if chosen is None or topic in chosen} for one in (people, machine))
+    both, others = len(judged & known), len(known - judged)
+    if not both:
+        what = f"has none of the {len(judged)} topics of {people.place}"
+        raise InputError(machine.place, what, f"{flag.predicted} needs topics that both have judged")
+    if both < LEAST:
+        what = f"{both} {plural(both, 'topic')} of {people.place}, too few for an interval"
+        raise InputError(machine.place, f"has {what}", f"have people judge {LEAST} or more; {FEW} make a good one")
+    if others < 2:
+        what = f"has {'no other topic' if not others else 'only one topic'} beside those of {people.place}"
+        raise InputError(machine.place, what, f"leave out {flag.predicted}: people have judged all")
+    _check_scales(people, machine, options)
+    binary = [measure.label for measure in measures if measure.definition.gain == "binary"]
+    if binary and (machine.labels % 1).any() and not (people.labels % 1).any():
+        grade = exact(float(machine.labels[machine.labels % 1 != 0][-1]))
+        what = f"has grades such as {grade}, and {', '.join(binary)} know only relevant or not"
+        raise InputError(machine.place, what, "take graded measures, such as ndcg or err, or round the grades")
+
+
+def _check_scales(people: Qrels, machine: Qrels, options: Options) -> None:
+    """An expected grade may stay below the top of the scale, and so may all grades where the top is given."""
+    mine, theirs = float(people.labels[-1]), float(machine.labels[-1])
+    fractional = bool((machine.labels % 1).any())
+    top = max(mine, options.top_grade or 0)
+    alike = theirs <= top if fractional or options.top_grade is not None else theirs == mine
+    if not alike:
+        what = f"has grades up to {exact(theirs)}, and {people.place} up to {exact(mine)}"
+        hint = f"give both one scale; {flag.top_grade:{exact(max(mine, theirs))}} says that they have it already"
+        raise InputError(machine.place, what, hint)
+
+
+def joined(people: Scores, machine: Scores, options: Options) -> Scores:
+    """The scores by people, with those by the machine to estimate from, and what is to be said of the topics."""
+    by_name = {run.run: run for run in machine.runs}
+    known = {decode(topic) for topic in machine.qrels.topics}
+    judged = {decode(topic) for topic in people.qrels.topics}
+    runs = [run.of_topics(known) for run in people.runs if run.run in by_name]
+    machine = replace(machine, runs=[by_name[run.run] for run in runs])
+    found = replace(people, runs=runs, options=options, machine=machine)
+    place = machine.qrels.place
+    # Topics that people did not judge are what the machine is for.
+    notes = [note for note in people.notes if getattr(note, "kind", "") != UNJUDGED]
+    notes += [note for note in machine.notes if getattr(note, "kind", "") == UNJUDGED]
+    notes += [note for note in machine.qrels.notes if note not in notes]
+    if runs:
+        notes += _topic_notes(found, [topic for topic in runs[0].topics if topic not in known], place)
+        notes += _chosen_notes(found, judged)
+    return replace(found, notes=notes)
+
+
+def _topic_notes(scores: Scores, unknown: Sequence[str], place: str) -> list[str]:
+    notes: list[str] = []
+    if unknown:
+        verb = "is" if len(unknown) == 1 else "are"
+        what = f"{len(unknown)} of {len(scores.runs[0].topics)} topics of {scores.qrels.place} {verb} not in it"
+        notes.append(f"{place}: {what}, and left out ({shorten(unknown)})")
+    count = scores.runs[0].most(len(scores.measures))
+    if count < FEW:
+        notes.append(Note(f"{count} topics that people judged: intervals are rough", f"have {FEW} or more judged"))
+    small = [name for name, part in scores._slices if part.runs and part.runs[0].most(len(scores.measures)) < LEAST]
+    if small:
+        notes.append(f"{shorten(small)}: fewer than {LEAST} topics that people judged, so nothing is estimated")
+    return notes
+
+
+def _chosen_notes(scores: Scores, judged: set[str]) -> list[str]:
+    """A note where the judged topics differ from the others as a random sample does not."""
+    assert scores.machine is not None
+    values = np.array([run.score[:, 0] for run in scores.machine.runs]).mean(0)
+    topics = np.array([topic in judged for topic in scores.machine.runs[0].topics], dtype=bool)
+    if not np.isfinite(values).all() or topics.all() or (p := chosen_p(values[topics], values[~topics])) >= CHOSEN:
+        return []
+    means = f"{values[topics].mean():.4f} by the machine, the others {values[~topics].mean():.4f}"
+    what = f"the topics that people judged are no random sample: their {scores.labels[0]} is {means} (p = {p:.4f})"
+    return [Note(what, "estimates are biased unless topics are drawn at random")]
+
+
+@dataclass(eq=False)
+class Estimated:
+    """Summaries of runs, estimated from people's scores of some topics and a machine's of all.
+
+    people, machine  the same runs by both
+    level            of the intervals; None: 95 %
+    """
+
+    people: Sequence[RunScores]
+    machine: Sequence[RunScores]
+    measures: Sequence[Measure]
+    level: float | None
+
+    def score(self, run: str, column: int) -> float:
+        """The estimated summary of a run by a measure; nan where topics are too few."""
+        return self._summaries[run, column]["score"]
+
+    def intervals(self) -> Floats:
+        """runs × measures × 3: the standard error of each estimate, and the ends of its interval."""
+        cells = [
+            [[self._summaries[run.run, column][name] for name in ("se", "low", "high")] for column in self._columns]
+            for run in self.people
+        ]
+        return np.array(cells).reshape(len(self.people), len(self.measures), 3)
+
+    def with_machine(self, filled: Mapping[str, list[Any]], run: str, column: int, by_topic: bool) -> dict[str, Any]:
+        """The rows of a run and a measure, with those of topics that the machine alone judged before the summary, and
+        the columns of estimates."""
+        known = next(one for one in self.machine if one.run == run)
+        kept = known.included[:, column]
+        by_machine = dict(zip(known.topics, np.where(kept, known.score[:, column], np.nan).tolist(), strict=True))
+        mine = set(next(one for one in self.people if one.run == run).topics)
+        more = [topic for topic, own in zip(known.topics, kept, strict=True) if own and topic not in mine]
+        more = more if by_topic else []
+        topics = [*filled["topic"][:-1], *more]
+        rows = {name: [*values[:-1], *[None] * len(more), values[-1]] for name, values in filled.items()}
+        rows["topic"] = [*topics, filled["topic"][-1]]
+        found = self._summaries[run, column]
+        for name in ("people", "people_low", "people_high", "lambda_", "narrower", "times"):
+            rows[name] = [None] * len(topics) + [_blank(found[name])]
+        rows["people"] = [*rows["score"][:-1], rows["people"][-1]]
+        rows["machine"] = [*(_blank(by_machine.get(topic, np.nan)) for topic in topics), _blank(found["machine"])]
+        return rows
+
+    def words(self, qrels: Qrels) -> list[str]:
+        """What signatures say of the estimates."""
+        counts = [self._topics(people, machine, 0) for people, machine in zip(self.people, self.machine, strict=True)]
+        judged, others = (int(max((one.sum() for one in of), default=0)) for of in zip(*counts, strict=True))
+        level = f"{100 * (self.level or LEVEL):.10g}% interval: prediction-powered, λ of the other topics, Student's t"
+        name = f"predicted {write_value(qrels.place)} {qrels.digest}"
+        return [f"{name}, {judged} judged and {others} other topics", level]
+
+    @property
+    def _columns(self) -> range:
+        return range(len(self.measures))
+
+    @cached_property
+    def _summaries(self) -> dict[tuple[str, int], dict[str, float]]:
+        """(run, column) -> what is estimated, by the names of columns; nan where it is blank."""
+        return {
+            (people.run, column): self._summary(people, machine, column)
+            for people, machine in zip(self.people, self.machine, strict=True)
+            for column in self._columns
+        }
+
+    def _topics(self, people: RunScores, machine: RunScores, column: int) -> tuple[Bools, Bools]:
+        """Which of the machine's topics people judged, and which they did not."""
+        judged = {topic for topic, kept in zip(people.topics, people.included[:, column], strict=True) if kept}
+        theirs, known = set(people.topics), machine.included[:, column]
+        both = np.array([topic in judged for topic in machine.topics], dtype=bool) & known
+        return both, ~np.array([topic in theirs for topic in machine.topics], dtype=bool) & known
+
+    def _summary(self, people: RunScores, machine: RunScores, column: int) -> dict[str, float]:
+        measure, blank = self.measures[column], float("nan")
+        both, others = self._topics(people, machine, column)
+        at = {topic: row for row, topic in enumerate(people.topics)}
+        rows = [at[topic] for topic, kept in zip(machine.topics, both, strict=True) if kept]
+        reading, count = Reading(measure.definition.summary), int((both | others).sum())
+        human, own = people.score[rows, column], machine.score[:, column]
+        found = dict.fromkeys(("score", "se", "low", "high", *_ALONE, "machine", "lambda_", "narrower", "times"), blank)
+        if count:
+            found["machine"] = float(reading.summarize(own[both | others]))
+        if len(human) < LEAST or others.sum() < 2 or not np.isfinite(np.concatenate([human, own[both | others]])).all():
+            return found
+        values = (reading.tested(one)[None] for one in (human, own[both], own[others]))
+        h, m, more = values
+        alpha = 1 - (self.level or LEVEL)
+        joint, alone = estimate(h, m, more, alpha), by_people(h, alpha)
+        limits = np.array([measure.definition.floor, measure.definition.ceiling])
+        limits = limits * count if reading.summary == "total" else limits
+        ends = np.array([[joint.mean, joint.low, joint.high], [alone.mean, alone.low, alone.high]])[..., 0]
+        ends = reading.of_mean(ends, count)
+        ends[:, 1:] = ends[:, 1:].clip(*limits)
+        found |= dict(zip(("score", "low", "high"), ends[0].tolist(), strict=True))
+        found |= dict(zip(_ALONE, ends[1].tolist(), strict=True))
+        slope = {"mean": 1, "total": count, "geometric": found["score"]}[reading.summary]
+        share, times = saved(alone, joint)
+        found |= {"se": float(joint.error[0]) * slope, "lambda_": float(joint.power[0])}
+        return found | {"narrower": float(share[0]), "times": float(times[0])}
+
+
+_ALONE = ("people", "people_low", "people_high")
+
+
+def _blank(value: float) -> float | None:
+    return None if value != value else value

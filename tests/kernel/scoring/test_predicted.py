@@ -1,0 +1,189 @@
+"""`--predicted`: estimates from people's judgments of some topics and a machine's of all, and what is refused."""
+
+import io
+import random
+
+import numpy as np
+import pytest
+
+import gradedeval
+from gradedeval.kernel.scoring.prediction_powered import by_people, estimate, saved
+
+TOPICS = [f"t{number:02}" for number in range(40)]
+JUDGED = TOPICS[::2]
+
+
+def _collection():
+    """A run, the judgments of all topics, and those of a machine that errs by a grade now and then."""
+    drawn = random.Random(3)
+    documents = [f"d{number:02}" for number in range(20)]
+    run = {topic: {docno: drawn.random() for docno in documents} for topic in TOPICS}
+    truth = {topic: {docno: drawn.choice((0, 0, 0, 1, 2, 3)) for docno in documents} for topic in TOPICS}
+    moved = {
+        topic: {docno: min(3, max(0, grade + drawn.choice((0, 0, 0, 1, -1)))) for docno, grade in own.items()}
+        for topic, own in truth.items()
+    }
+    for own in truth.values():
+        own["d00"] = 3
+    for own in moved.values():
+        own["d00"] = 3
+    return run, truth, moved
+
+
+RUN, TRUTH, MACHINE = _collection()
+PEOPLE = {topic: TRUTH[topic] for topic in JUDGED}
+
+
+def _found(people=PEOPLE, machine=MACHINE, measures="ndcg@10", **options):
+    return gradedeval.evaluate(RUN, people, measures, predicted=machine, **options)
+
+
+@pytest.mark.parametrize("measure", ["ndcg@10", "err@20", "ap", "gm_ap", "num_rel_ret"])
+@pytest.mark.parametrize("level", [None, 0.9])
+def test_as_the_estimator_says(measure, level):
+    found = _found(measures=measure, interval=level)
+    row = found.frame.query("topic == 'all'").iloc[0]
+    h = gradedeval.evaluate(RUN, PEOPLE, measure).by_topic(measure)
+    m = gradedeval.evaluate(RUN, MACHINE, measure).by_topic(measure)
+    reading = found.measures[0].reading
+    sides = [h[t] for t in JUDGED], [m[t] for t in JUDGED], [m[t] for t in TOPICS if t not in JUDGED]
+    arrays = [reading.tested(np.array([values])) for values in sides]
+    alpha = 1 - (level or 0.95)
+    both, alone = estimate(*arrays, alpha), by_people(arrays[0], alpha)
+    expected = [both.mean, both.low, both.high, alone.mean, alone.low, alone.high]
+    names = ["score", "low", "high", "people", "people_low", "people_high"]
+    assert row[names].tolist() == pytest.approx([float(reading.of_mean(one, 40)[0]) for one in expected])
+    assert row["machine"] == pytest.approx(gradedeval.evaluate(RUN, MACHINE, measure)[measure])
+    assert [row["narrower"], row["times"]] == pytest.approx([float(one[0]) for one in saved(alone, both)])
+    assert row["lambda_"] == pytest.approx(both.power[0])
+    assert found.means[measure] == found[measure] == row["score"]
+
+
+def test_a_perfect_machine_comes_near_the_truth():
+    row = _found(machine=TRUTH).frame.query("topic == 'all'").iloc[0]
+    truth = gradedeval.evaluate(RUN, TRUTH, "ndcg@10")["ndcg@10"]
+    assert row["machine"] == pytest.approx(truth)
+    assert row["low"] < truth < row["high"]
+    assert row["narrower"] > 0.1
+
+
+def test_topics_that_only_the_machine_judged_have_no_score_by_people():
+    frame = _found().frame.query("topic != 'all'").set_index("topic")
+    assert sorted(frame.index) == TOPICS
+    assert frame.loc[JUDGED, ["score", "people", "machine"]].notna().all(None)
+    others = [topic for topic in TOPICS if topic not in JUDGED]
+    assert frame.loc[others, ["score", "people"]].isna().all(None)
+    assert frame.loc[others, "machine"].notna().all()
+
+
+def test_topics_that_the_machine_lacks_are_left_out_and_said():
+    machine = {topic: own for topic, own in MACHINE.items() if topic not in JUDGED[:2]}
+    with pytest.warns(gradedeval.EvaluationWarning, match=r"2 of 20 topics of qrels are not in it, and left out \(t00"):
+        found = _found(machine=machine)
+    fewer = {topic: PEOPLE[topic] for topic in JUDGED[2:]}
+    assert found["ndcg@10"] == _found(people=fewer, machine=machine)["ndcg@10"]
+
+
+def test_few_topics_and_chosen_topics_are_said():
+    with pytest.warns(gradedeval.EvaluationWarning, match="8 topics that people judged: intervals are rough"):
+        _found(people={topic: TRUTH[topic] for topic in JUDGED[:8]})
+    scores = gradedeval.evaluate(RUN, MACHINE, "ndcg@10").by_topic("ndcg@10")
+    worst = sorted(TOPICS, key=scores.__getitem__)[:16]
+    with pytest.warns(gradedeval.EvaluationWarning, match="are no random sample"):
+        _found(people={topic: TRUTH[topic] for topic in worst})
+
+
+def test_slices_are_estimated_one_by_one():
+    labels = {topic: "first" if number < 28 else "rest" for number, topic in enumerate(TOPICS)}
+    found = _found(slices={"part": labels}).by_slice["part"]["first"]
+    first = [topic for topic in TOPICS if labels[topic] == "first"]
+    with pytest.warns(gradedeval.EvaluationWarning):  # 14 topics, and others in the run
+        alone = _found({t: TRUTH[t] for t in JUDGED if t in first}, {t: MACHINE[t] for t in first})
+    assert found["ndcg@10"] == pytest.approx(alone["ndcg@10"])
+
+
+def test_runs_are_ordered_by_estimates():
+    other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
+    found = gradedeval.evaluate({"a": RUN, "b": other}, PEOPLE, "ndcg@10", predicted=MACHINE)
+    (measure,) = found.measures
+    means = found.means_by_run
+    order = sorted(means, key=lambda run: -means[run]["ndcg@10"])
+    assert [run.run for run in found.sorted_by(measure).runs] == order
+    assert found.document("wide").table.names == [
+        "measure", "run", "score", "interval", "people", "of people", "machine", "λ", "saves"
+    ]  # fmt: skip
+
+
+def _text(qrels):
+    return "".join(f"{topic} 0 {docno} {grade}\n" for topic, own in qrels.items() for docno, grade in own.items())
+
+
+def test_pipes_and_iterators_are_read_once():
+    expected = _found()["ndcg@10"]
+    rows = [(topic, docno, score) for topic, own in RUN.items() for docno, score in own.items()]
+    found = gradedeval.evaluate(iter(rows), PEOPLE, "ndcg@10", predicted=MACHINE)
+    assert found["ndcg@10"] == expected
+    lines = "".join(f"{topic} Q0 {docno} 0 {score!r} r\n" for topic, docno, score in rows)
+    found = gradedeval.evaluate(io.BytesIO(lines.encode()), PEOPLE, "ndcg@10", predicted=gradedeval.Qrels(MACHINE))
+    assert found["ndcg@10"] == expected
+
+
+def test_the_signature_names_the_file(tmp_path):
+    (tmp_path / "machine.qrels").write_text(_text(MACHINE))
+    found = _found(machine=tmp_path / "machine.qrels")
+    digest = gradedeval.Qrels(MACHINE).digest
+    assert f"machine.qrels {digest}, 20 judged and 20 other topics | 95% interval" in found.signature
+    assert found["ndcg@10"] == _found()["ndcg@10"]
+
+
+def _low(qrels):
+    return {topic: {docno: min(grade, 2) for docno, grade in own.items()} for topic, own in qrels.items()}
+
+
+@pytest.mark.parametrize(
+    ("people", "machine", "message"),
+    [
+        ({"x": {"d": 3}}, MACHINE, "has none of the 1 topics of qrels"),
+        ({topic: TRUTH[topic] for topic in JUDGED[:4]}, MACHINE, "4 topics of qrels, too few for an interval"),
+        (PEOPLE, {topic: MACHINE[topic] for topic in JUDGED}, "no other topic beside those of qrels"),
+        (PEOPLE, _low(MACHINE), r"grades up to 2, and qrels up to 3; give both one scale; top_grade=3 says"),
+        (_low(PEOPLE), MACHINE, "grades up to 3, and qrels up to 2"),
+    ],
+)
+def test_judgments_that_cannot_be_joined(people, machine, message):
+    with pytest.raises(gradedeval.InputError, match=message):
+        _found(people, machine)
+
+
+def test_a_scale_whose_top_is_given():
+    assert 0 < _found(machine=_low(MACHINE), top_grade=3)["ndcg@10"] < 1
+
+
+def test_expected_grades_are_for_graded_measures():
+    expected = {topic: {docno: 0.9 * grade for docno, grade in own.items()} for topic, own in MACHINE.items()}
+    assert 0 < _found(machine=expected)["ndcg@10"] < 1
+    with pytest.raises(gradedeval.InputError, match="and ap know only relevant or not; take graded measures"):
+        _found(machine=expected, measures="ap ndcg@10")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fill": {"t00": {"d99": 0.5}}}, "cannot be combined with fill"),
+        ({"judged_only": True}, "cannot be combined with judged_only=True"),
+        ({"residuals": True}, "cannot be combined with residuals=True"),
+        ({"max_residual": 0.1}, "cannot be combined with max_residual"),
+        ({"bounds": True}, "cannot be combined with bounds=True"),
+        ({"topics": "both"}, "cannot be combined with topics='both'"),
+    ],
+)
+def test_options_that_do_not_go_with_it(options, message):
+    with pytest.raises(gradedeval.InputError, match=message):
+        _found(**options)
+
+
+def test_what_does_not_know_estimates_refuses_them():
+    with pytest.raises(gradedeval.InputError, match="does not apply here"):
+        gradedeval.compare({"a": RUN, "b": RUN}, PEOPLE, "ndcg@10", predicted=MACHINE)
+    with pytest.raises(gradedeval.InputError, match="estimates"):
+        gradedeval.topic_table(_found())

@@ -1,0 +1,141 @@
+"""Prediction-powered estimates: by a plain loop, by the package ppi-python, and with machines of all kinds."""
+
+import math
+import statistics
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gradedeval.kernel.scoring.prediction_powered import by_people, chosen_p, estimate, powers, saved
+
+
+def _case(rng, judged, others, noise=0.5):
+    """Scores by people and by a machine that errs."""
+    true = rng.beta(2, 3, size=(1, judged + others))
+    machine = (1 - noise) * true + noise * rng.beta(2, 2, size=true.shape)
+    return true[:, :judged], machine[:, :judged], machine[:, judged:]
+
+
+def _power(human, machine, others):
+    """λ of all these topics, as its definition says."""
+    n, more = len(human), len(others)
+    both = machine + others
+    variance = statistics.variance(both)
+    if variance == 0:
+        return 0
+    h, m = statistics.fmean(human), statistics.fmean(machine)
+    covariance = sum((a - h) * (b - m) for a, b in zip(human, machine, strict=True)) / (n - 1)
+    return min(1, max(0, covariance / ((1 + n / more) * variance)))
+
+
+def _by_loop(human, machine, others, alpha):
+    """Estimate, error, ends and λ, topic by topic."""
+    n, middle = len(human), statistics.fmean(others)
+    weights = [_power(human[:at] + human[at + 1 :], machine[:at] + machine[at + 1 :], others) for at in range(n)]
+    rectified = [h - w * (m - middle) for h, m, w in zip(human, machine, weights, strict=True)]
+    mean, weight = statistics.fmean(rectified), statistics.fmean(weights)
+    variance = weight**2 * statistics.variance(others) / len(others) + statistics.variance(rectified) / n
+    error = math.sqrt(variance)
+    margin = stats.t.isf(alpha / 2, n - 1) * error
+    return mean, error, mean - margin, mean + margin, 2 * stats.t.sf(abs(mean / error), n - 1), weight
+
+
+@pytest.mark.parametrize(("judged", "others"), [(5, 2), (5, 40), (15, 10), (40, 160)])
+def test_as_a_plain_loop(judged, others):
+    rng = np.random.default_rng(judged)
+    for _ in range(25):
+        human, machine, rest = _case(rng, judged, others, rng.uniform())
+        found = estimate(human, machine, rest, 0.1)
+        expected = _by_loop(human[0].tolist(), machine[0].tolist(), rest[0].tolist(), 0.1)
+        assert [float(value[0]) for value in found] == pytest.approx(expected, abs=1e-12)
+
+
+def test_as_ppi_python():
+    """It has one λ, a normal distribution, and the divisor n: here the last two are undone."""
+    ppi_py = pytest.importorskip("ppi_py")
+    rng = np.random.default_rng(0)
+    for _ in range(1000):
+        judged, others = rng.integers(5, 60), rng.integers(2, 200)
+        human, machine, rest = _case(rng, judged, others, rng.uniform())
+        power, alpha = rng.uniform(), rng.uniform(0.01, 0.3)
+        found = estimate(human, machine, rest, alpha, power)
+        # Their variance of each part, made that of a sample.
+        low, high = ppi_py.ppi_mean_ci(human[0], machine[0], rest[0], alpha=alpha, lam=power)
+        middle = (low[0] + high[0]) / 2
+        assert found.mean[0] == pytest.approx(middle, abs=1e-9)
+        own = power**2 * rest[0].var() / others + (human[0] - power * machine[0]).var() / judged
+        assert (high[0] - low[0]) / 2 / stats.norm.isf(alpha / 2) == pytest.approx(math.sqrt(own), abs=1e-9)
+        sample = power**2 * rest[0].var() / (others - 1) + (human[0] - power * machine[0]).var() / (judged - 1)
+        margin = (high[0] - low[0]) / 2 / stats.norm.isf(alpha / 2) * math.sqrt(sample / own)
+        assert found.high[0] == pytest.approx(middle + margin * stats.t.isf(alpha / 2, judged - 1), abs=1e-9)
+
+
+def test_no_power_is_people_alone():
+    human, machine, others = _case(np.random.default_rng(1), 20, 80)
+    for one, other in zip(estimate(human, machine, others, 0.05, 0), by_people(human, 0.05), strict=True):
+        assert one == pytest.approx(other, abs=1e-15)
+    low, high = stats.t.interval(0.95, 19, human.mean(), stats.sem(human[0]))
+    assert (by_people(human, 0.05).low[0], by_people(human, 0.05).high[0]) == pytest.approx((low, high))
+    assert by_people(human - 0.4, 0.05).p[0] == pytest.approx(stats.ttest_1samp(human[0], 0.4).pvalue)
+
+
+@pytest.mark.parametrize("judged", [15, 25, 50])
+def test_a_worthless_machine_costs_nothing(judged):
+    """Over 2,000 collections, as one cannot know λ of a single one."""
+    rng = np.random.default_rng(judged)
+    human = rng.beta(2, 3, size=(2000, judged))
+    machine, others = rng.beta(2, 3, size=(2000, judged)), rng.beta(2, 3, size=(2000, 200 - judged))
+    both, people = estimate(human, machine, others, 0.05), by_people(human, 0.05)
+    assert np.median(both.power) < 0.05
+    assert (both.high - both.low).mean() <= 1.03 * (people.high - people.low).mean()
+
+
+def test_with_five_judged_topics_a_worthless_machine_costs_a_little():
+    """The median interval is 2 % wider; the mean, which few of them carry, 5 %."""
+    rng = np.random.default_rng(0)
+    human, machine, others = (rng.beta(2, 3, size=(2000, topics)) for topics in (5, 5, 195))
+    both, people = estimate(human, machine, others, 0.05), by_people(human, 0.05)
+    assert np.median((both.high - both.low) / (people.high - people.low)) < 1.05
+
+
+def test_a_perfect_machine_is_as_all_topics_judged():
+    human, machine, others = _case(np.random.default_rng(3), 25, 175, noise=0)
+    both = estimate(human, machine, others, 0.05)
+    every = np.hstack([human, others])
+    assert both.power[0] > 0.6
+    assert both.error[0] == pytest.approx(every.std(ddof=1) / math.sqrt(200), rel=0.1)
+    share, times = saved(by_people(human, 0.05), both)
+    assert share[0] > 0.5
+    assert times[0] == pytest.approx(1 / (1 - share[0]) ** 2)
+
+
+def test_a_machine_that_says_the_opposite_has_no_power():
+    human, _, others = _case(np.random.default_rng(3), 25, 175, noise=0)
+    assert not powers(human, 1 - human, 1 - others).any()
+
+
+def test_nothing_varies():
+    same, zero = np.full((1, 6), 0.3), np.zeros((1, 6))
+    found = estimate(same, same, same, 0.05)
+    assert (found.low[0], found.mean[0], found.high[0], found.power[0]) == pytest.approx((0.3, 0.3, 0.3, 0))
+    assert math.isnan(found.p[0])
+    assert estimate(zero, zero, zero, 0.05).p[0] == 1
+    assert np.isnan(saved(by_people(same, 0.05), found)).all()
+
+
+def test_judged_topics_that_were_chosen_are_noticed():
+    rng = np.random.default_rng(0)
+    values = np.sort(rng.uniform(size=60))
+    assert chosen_p(values[:15], values[15:]) < 0.001
+    assert chosen_p(values[::4], np.delete(values, np.arange(0, 60, 4))) > 0.1
+    tested = stats.permutation_test(
+        (values[:20:2], values[20:]), lambda a, b: a.mean() - b.mean(), n_resamples=10_000, rng=0
+    )
+    assert chosen_p(values[:20:2], values[20:]) == pytest.approx(tested.pvalue, abs=0.01)
+
+
+def test_a_sample_is_chosen_as_often_as_it_should():
+    rng = np.random.default_rng(5)
+    found = [chosen_p(drawn[:12], drawn[12:], draws=400) for drawn in rng.uniform(size=(400, 40))]
+    assert np.mean(np.array(found) <= 0.1) == pytest.approx(0.1, abs=0.05)

@@ -261,14 +261,15 @@ class EvaluationWarning(UserWarning):
 
 class Note(str):
     """A note to the user that has parts: `text; hint`, and a `kind` for programs. It reads as at the prompt; `said` is
-    its text and its hint as they were given, with options as values."""
+    its text and its hint as they were given, with options as values, and `about` all of what it lists cut short."""
 
     said: tuple[str, str]
     kind: str
+    about: tuple[str, ...]
 
-    def __new__(cls, text: str, hint: str = "", *, kind: str = "") -> Note:
+    def __new__(cls, text: str, hint: str = "", *, kind: str = "", about: Iterable[str] = ()) -> Note:
         note = super().__new__(cls, with_flags(f"{text}; {hint}" if hint else text))
-        note.said, note.kind = (text, hint), kind
+        note.said, note.kind, note.about = (text, hint), kind, tuple(about)
         return note
 
     @property
@@ -281,11 +282,11 @@ class Note(str):
 
     def in_python(self) -> Note:
         """The same note with keywords in place of flags."""
-        return Note(*map(with_keywords, self.said), kind=self.kind)
+        return Note(*map(with_keywords, self.said), kind=self.kind, about=self.about)
 
     def with_hint(self, hint: str) -> Note:
         """The same note with another hint."""
-        return Note(self.said[0], hint, kind=self.kind)
+        return Note(self.said[0], hint, kind=self.kind, about=self.about)
 
 
 class ProblemList:

@@ -693,9 +693,10 @@ def topic_differences(values: Floats, first: Ints, second: Ints) -> Floats:
 
 
 def options_with_residuals(like: str | None = None, **keywords: Any) -> Options:
-    """The options, with residuals unless lists are condensed."""
+    """The options, with residuals unless lists are condensed, or scores estimated."""
     options = resolve_options(like, **keywords)
-    return replace(options, residuals=None if options.judged_only else "total", bounds=False)
+    bounded = options.predicted is None and not options.judged_only
+    return replace(options, residuals="total" if bounded else None, bounds=False)
 
 
 def scores_of(

@@ -183,18 +183,15 @@ def command(
     chosen = named_measures(measures or (CWL_DEFAULT if shown["cwl"] else DEFAULT), table)
     chosen = _quantities(chosen, keywords, standardized is not None) if shown["cwl"] else chosen
     kept = {name: keywords.pop(name) for name in ("label", "history", "time")}
-    order = None if sort is None else one_measure("--sort", sort, table)
-    if numbered and order is None:
-        raise InputError(flag.numbered, "there is no order to number", f"add {flag.sort:MEASURE}", usage=True)
+    order = _order(sort, numbered, table)
     form = form or form_of(output, SCORE_FORMATS)
     _check_crossed(crossed, form, shown["cwl"])
     runs, qrels = run_and_qrels(files, keywords, runs_from)
     tags, history = run_name == "tag", kept["history"] is not None
     published = published_table(keywords, form, shown, None if tags else runs)
     check_history(kept["history"], kept, form)
-    if keywords["predicted"] is not None:
-        _check_predicted(shown["cwl"], standardized is not None, history, published is not None)
     options = _check_systems(resolve_options(**keywords), shown, numbered, published)
+    _check_predicted(options, shown["cwl"], standardized is not None, history, published is not None)
     how = {"by_tag": tags, "keep_going": True, "by_topic": any((shown["by_topic"], history, standardized, published))}
     named, workers = kernel.named_runs(runs), sharing(jobs)
     scores = kernel.evaluate_runs(named, qrels, chosen, options, **how, predicts=True, workers=workers)
@@ -211,7 +208,14 @@ def command(
     _report(scores, output, written)
 
 
-def _check_predicted(cwl: bool, standardized: bool, history: bool, published: bool) -> None:
+def _order(sort: str | None, numbered: bool, table: Any) -> Measure | None:
+    """The measure that runs are sorted by. Raises InputError (usage) where there is none, and they are numbered."""
+    if numbered and sort is None:
+        raise InputError(flag.numbered, "there is no order to number", f"add {flag.sort:MEASURE}", usage=True)
+    return None if sort is None else one_measure("--sort", sort, table)
+
+
+def _check_predicted(options: Options, cwl: bool, standardized: bool, history: bool, published: bool) -> None:
     """Raise InputError (usage) for what estimates from two kinds of judgments do not go with."""
     others = {
         str(flag.cwl): cwl,
@@ -220,7 +224,7 @@ def _check_predicted(cwl: bool, standardized: bool, history: bool, published: bo
         "marks, tests and captions of tables": published,
     }
     for other, given in others.items():
-        if given:
+        if given and options.predicted is not None:
             raise InputError(flag.predicted, f"cannot be combined with {other}", "leave out one of them", usage=True)
 
 

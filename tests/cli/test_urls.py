@@ -38,6 +38,9 @@ FILES = {
     "groups": "a.run one\nb.run two\n",
     "check.toml": 'min = { "err@20" = 0.01 }\ntopics-from = "topics"\n',
     "norms": "1 map 0.5 0.2\n2 map 0.5 0.2\n3 map 0.5 0.2\n",
+    "d.run": "".join(f"{topic} Q0 d{topic % 3} 1 9 t\n" for topic in range(8)),
+    "people.qrels": "".join(f"{topic} 0 d{topic % 2} {topic % 2 + 1}\n" for topic in range(5)),
+    "machine.qrels": "".join(f"{topic} 0 d{topic % 3 % 2} {topic % 2 + 1}\n" for topic in range(8)),
     "q.tsv": "topic\tquery\tkind\n1\tone\ta\n2\ttwo\ta\n3\tthree\tb\n",
     "labels": "topic\tkind\n1\ta\n2\ta\n3\tb\n",
     "log": "topic\tshown\tclicks\n1\td1 d2\t1\n1\td1 d2\t1 2\n2\td1 d3\t2\n3\td2 d1\t1\n2\td1 d3\t\n",
@@ -51,6 +54,7 @@ LINES = """
 {runs/b.run} {qrels} -m err@5 --fill {fill}
 {runs/} {qrels} -m err@5 --replicates {systems}
 {runs/b.run} {qrels} -m err@5 -q --queries {q.tsv} --slices {labels}
+{d.run} {people.qrels} -m err@5 --predicted {machine.qrels}
 {runs/a.run} {intents} -m 'ia(err@5,prior=@{prior})' --subtopics
 {runs/} {qrels} -m err@5 --save-reference {reference.csv}
 {runs/} {qrels} -m err@5 --reference {reference.csv}

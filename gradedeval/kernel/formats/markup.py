@@ -80,7 +80,7 @@ _LATEX = {
     "|": r"\textbar{}", '"': r"\char34{}", "`": r"\textasciigrave{}", "≤": r"\ensuremath{\leq}",
     "≥": r"\ensuremath{\geq}", "≠": r"\ensuremath{\neq}", "×": r"\ensuremath{\times}", "±": r"\ensuremath{\pm}",
     "−": r"\ensuremath{-}", "→": r"\ensuremath{\rightarrow}", "∞": r"\ensuremath{\infty}", "α": r"\ensuremath{\alpha}",
-    "κ": r"\ensuremath{\kappa}", "τ": r"\ensuremath{\tau}", "Δ": r"\ensuremath{\Delta}",
+    "κ": r"\ensuremath{\kappa}", "λ": r"\ensuremath{\lambda}", "τ": r"\ensuremath{\tau}", "Δ": r"\ensuremath{\Delta}",
     "†": r"\dag{}", "‡": r"\ddag{}",
 }  # fmt: skip
 # Two hyphens are a dash, two commas or apostrophes quotation marks; a bracket or an asterisk at the beginning of a row

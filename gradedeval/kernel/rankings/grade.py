@@ -564,7 +564,7 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
     if extra:
         fate = "counted, with no relevant documents" if options.topics == "run" else "ignored"
         what = f"{place}: {len(extra)} {plural(len(extra), 'unjudged topic')} ({_names(extra)})"
-        chosen.notes.append(Note(what, fate, kind="unjudged-topics"))
+        chosen.notes.append(Note(what, fate, kind="unjudged-topics", about=map(decode, extra)))
     return chosen
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
@@ -254,14 +256,28 @@ def _by_both(
     the two kinds of judgments do not go together."""
     from gradedeval.kernel.scoring import predicted  # few evaluations have predictions
 
-    own, again = replace(options, predicted=None, interval=None), predicted.Again(runs)
+    own = replace(options, predicted=None, interval=None, queries=None, slices=None)  # these are for what is joined
+    again = predicted.Again(runs)
     people = qrels_for(runs, qrels, own, workers.count)
-    machine = qrels_for(runs, options.predicted and options.predicted.source, replace(own, qrels_format=None))
+    machine = _machine_qrels(runs, options.predicted and options.predicted.source, own, workers.count)
     predicted.check_judgments(people, machine, measures, options)
     judged = evaluate_runs(again.runs(), people, measures, own, workers=workers, **how)
     own = replace(own, top_grade=own.top_of(float(people.labels[-1])))
     by_machine = evaluate_runs(again.runs(), machine, measures, own, workers=workers, **how)
     return predicted.joined(judged, by_machine, options)
+
+
+def _machine_qrels(runs: Mapping[str, Any], source: Any, options: Options, jobs: int) -> Qrels:
+    """A machine's judgments; what is no file is called `predicted`, as the keyword is."""
+    options = replace(options, qrels_format=None)
+    if is_file(source):
+        return qrels_for(runs, source, options, jobs)
+    try:
+        qrels = copy(qrels_for(runs, source, options, jobs))
+    except InputError as error:
+        raise error.replace(place=re.sub("^qrels", "predicted", error.place)) from None
+    qrels.place = re.sub("^qrels$", "predicted", qrels.place)
+    return qrels
 
 
 def _are_shared(runs: Sequence[tuple[str, Any]], workers: Workers) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,10 @@ from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError, Note, flag, plural, shorten
 from gradedeval.kernel.measures.definition import Measure, Reading
 from gradedeval.kernel.measures.notation import write_value
-from gradedeval.kernel.options.definition import exact
+from gradedeval.kernel.options.definition import exact, unmatched_notes
 from gradedeval.kernel.scoring.prediction_powered import CHOSEN, FEW, LEAST, by_people, chosen_p, estimate, saved
 from gradedeval.kernel.scoring.run_scores import RunScores
-from gradedeval.kernel.trec.lines import decode
+from gradedeval.kernel.trec.lines import decode, encode
 from gradedeval.kernel.trec.stream import Source, is_file
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from gradedeval.kernel.rankings.qrels import Qrels
     from gradedeval.kernel.scoring.scores import Scores
 
-UNJUDGED = "unjudged-topics"
-"""The kind of a note on topics of a run that are not in the qrels."""
+OF_BOTH = ("unjudged-topics", "missing-topics", "few-topics")
+"""Kinds of notes on the topics of a run, which are other ones where there are two kinds of judgments."""
 LEVEL = 0.95
 """The level of intervals where --interval names no other."""
 
@@ -100,13 +100,30 @@ def joined(people: Scores, machine: Scores, options: Options) -> Scores:
     found = replace(people, runs=runs, options=options, machine=machine)
     place = machine.qrels.place
     # Topics that people did not judge are what the machine is for.
-    notes = [note for note in people.notes if getattr(note, "kind", "") != UNJUDGED]
-    notes += [note for note in machine.notes if getattr(note, "kind", "") == UNJUDGED]
+    notes = [note for note in people.notes if getattr(note, "kind", "") not in OF_BOTH]
+    notes += _run_notes(machine, judged, people.qrels.place)
     notes += [note for note in machine.qrels.notes if note not in notes]
+    chosen = options.topics_from
+    scored = [topic for topic in sorted(judged | known) if chosen is None or encode(topic) in chosen]
+    notes += unmatched_notes(options.queries, options.slices, scored)
     if runs:
         notes += _topic_notes(found, [topic for topic in runs[0].topics if topic not in known], place)
         notes += _chosen_notes(found, judged)
     return replace(found, notes=notes)
+
+
+def _run_notes(machine: Scores, judged: Collection[str], place: str) -> Iterator[str]:
+    """The notes on topics that a run lacks, and on those of a run that neither people nor the machine judged."""
+    for note in machine.notes:
+        kind = getattr(note, "kind", "")
+        if kind == "missing-topics":
+            yield note
+        if isinstance(note, Note) and kind == "unjudged-topics":
+            run = note.text.partition(f": {len(note.about)} ")[0]
+            if others := [topic for topic in note.about if topic not in judged]:
+                count, verb = f"{len(others)} {plural(len(others), 'topic')}", "is" if len(others) == 1 else "are"
+                what = f"{run}: {count} {verb} in neither {place} nor {machine.qrels.place} ({shorten(others)})"
+                yield Note(what, "ignored", kind=kind, about=others)
 
 
 def _topic_notes(scores: Scores, unknown: Sequence[str], place: str) -> list[str]:
@@ -132,7 +149,7 @@ def _chosen_notes(scores: Scores, judged: set[str]) -> list[str]:
     if not np.isfinite(values).all() or topics.all() or (p := chosen_p(values[topics], values[~topics])) >= CHOSEN:
         return []
     means = f"{values[topics].mean():.4f} by the machine, the others {values[~topics].mean():.4f}"
-    what = f"the topics that people judged are no random sample: their {scores.labels[0]} is {means} (p = {p:.4f})"
+    what = f"the topics that people judged are not a random sample: their {scores.labels[0]} is {means} (p = {p:.4f})"
     return [Note(what, "estimates are biased unless topics are drawn at random")]
 
 

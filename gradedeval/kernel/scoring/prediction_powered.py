@@ -1,9 +1,9 @@
 """Prediction-powered inference: the mean of a measure over topics, of which people judged some and a machine all.
 
 With h the scores of topics by people and m those by a machine, the mean over topics is estimated as that of h, less λ
-times how far the mean of m over the judged topics lies from its mean over the others. It is unbiased whatever errors
-the machine makes, as long as the judged topics are a random sample; λ says how much the machine helps. Angelopoulos et
-al., Science 382 (2023); Angelopoulos, Duchi & Zrnic, PPI++ (2023), for λ.
+times how far the mean of m over the judged topics lies from its mean over the others. It is unbiased regardless of the
+errors that the machine makes, as long as the judged topics are a random sample; λ says how much the machine helps.
+Angelopoulos et al., Science 382 (2023); Angelopoulos, Duchi & Zrnic, PPI++ (2023), for λ.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gradedeval.arrays import Floats, chunks
 LEAST, FEW = 5, 15
 """Judged topics that an estimate needs, and below which its interval is rough."""
 CHOSEN = 0.01
-"""A smaller p says that the judged topics are no random sample."""
+"""A smaller p says that the judged topics are not a random sample."""
 DRAWS, SEED = 10_000, 0
 """The permutations of that test."""
 

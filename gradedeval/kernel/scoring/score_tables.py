@@ -337,14 +337,15 @@ def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> T
 def _estimates(scores: Scores, by_topic: bool, digits: int | None) -> Document:
     """What is estimated from people's judgments and a machine's: a row for each measure and run, and for each slice."""
     column = _column(scores, "score")
+    geometric = {one.label for one in scores.measures if one.definition.summary == "geometric"}
     columns = [
         Column("measure"),
         *([Column("run", "run")] if scores.is_multi_run else []),
         *([Column("topic")] if by_topic else []),
         column,
-        Column("interval", "figures"),
+        Column("±", "figures"),
         replace(column, name="people"),
-        Column("of people", "figures"),
+        Column("± people", "figures"),
         replace(column, name="machine"),
         Column("λ", "score", 2),
         Column("saves", "figures"),
@@ -352,10 +353,10 @@ def _estimates(scores: Scores, by_topic: bool, digits: int | None) -> Document:
 
     def cells(row: Row) -> list[Any]:
         keys = [row.measure, *([row.run] if scores.is_multi_run else []), *([row.topic] if by_topic else [])]
-        ends = (row.low, row.high), (row.people_low, row.people_high)
-        interval, alone = (" to ".join(column.cells(pair, digits)) if None not in pair else None for pair in ends)
-        power = None if row.lambda_ is None else f"{row.lambda_:.2f}"
-        return [*keys, row.score, interval, row.people, alone, row.machine, power, _saved(row)]
+        ends = (row.score, row.low, row.high), (row.people, row.people_low, row.people_high)
+        factor = row.measure in geometric
+        margin, alone = (_margin(*found, column, digits, factor=factor) for found in ends)
+        return [*keys, row.score, margin, row.people, alone, row.machine, row.lambda_, _saved(row)]
 
     found = list(_rows(scores, by_topic))
     order = {label: number for number, label in enumerate(scores.labels)}
@@ -369,6 +370,24 @@ def _estimates(scores: Scores, by_topic: bool, digits: int | None) -> Document:
             rows = [[*row[:at], *row[at + 1 :]] for row in rows]
         tables.append(Table([Column(name), *without], rows, pipeline=True))
     return Document(tables, signature=scores.signature)
+
+
+def _margin(
+    middle: float | None,
+    low: float | None,
+    high: float | None,
+    column: Column,
+    digits: int | None,
+    *,
+    factor: bool = False,
+) -> str | None:
+    """How far an interval reaches to either side before it is cut at the ends of the scale; of a geometric mean by
+    which factor."""
+    if middle is None or low is None or high is None:
+        return None
+    if factor:
+        return f"×{max(high / middle, middle / low):.2f}" if low > 0 else None
+    return column.cells([max(middle - low, high - middle)], digits)[0]
 
 
 def _saved(row: Row) -> str | None:

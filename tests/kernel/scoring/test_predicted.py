@@ -34,6 +34,11 @@ RUN, TRUTH, MACHINE = _collection()
 PEOPLE = {topic: TRUTH[topic] for topic in JUDGED}
 
 
+def _alone(people, measure):
+    """The scores of the run on the topics of some qrels."""
+    return gradedeval.evaluate({topic: RUN[topic] for topic in people}, people, measure)
+
+
 def _found(people=PEOPLE, machine=MACHINE, measures="ndcg@10", **options):
     return gradedeval.evaluate(RUN, people, measures, predicted=machine, **options)
 
@@ -43,8 +48,7 @@ def _found(people=PEOPLE, machine=MACHINE, measures="ndcg@10", **options):
 def test_as_the_estimator_says(measure, level):
     found = _found(measures=measure, interval=level)
     row = found.frame.query("topic == 'all'").iloc[0]
-    h = gradedeval.evaluate(RUN, PEOPLE, measure).by_topic(measure)
-    m = gradedeval.evaluate(RUN, MACHINE, measure).by_topic(measure)
+    h, m = _alone(PEOPLE, measure).by_topic(measure), _alone(MACHINE, measure).by_topic(measure)
     reading = found.measures[0].reading
     sides = [h[t] for t in JUDGED], [m[t] for t in JUDGED], [m[t] for t in TOPICS if t not in JUDGED]
     arrays = [reading.tested(np.array([values])) for values in sides]
@@ -70,9 +74,9 @@ def test_a_perfect_machine_comes_near_the_truth():
 def test_topics_that_only_the_machine_judged_have_no_score_by_people():
     frame = _found().frame.query("topic != 'all'").set_index("topic")
     assert sorted(frame.index) == TOPICS
-    assert frame.loc[JUDGED, ["score", "people", "machine"]].notna().all(None)
+    assert frame.loc[JUDGED, ["score", "people", "machine"]].notna().to_numpy().all()
     others = [topic for topic in TOPICS if topic not in JUDGED]
-    assert frame.loc[others, ["score", "people"]].isna().all(None)
+    assert frame.loc[others, ["score", "people"]].isna().to_numpy().all()
     assert frame.loc[others, "machine"].notna().all()
 
 
@@ -81,7 +85,17 @@ def test_topics_that_the_machine_lacks_are_left_out_and_said():
     with pytest.warns(gradedeval.EvaluationWarning, match=r"2 of 20 topics of qrels are not in it, and left out \(t00"):
         found = _found(machine=machine)
     fewer = {topic: PEOPLE[topic] for topic in JUDGED[2:]}
-    assert found["ndcg@10"] == _found(people=fewer, machine=machine)["ndcg@10"]
+    with pytest.warns(gradedeval.EvaluationWarning, match="run: 2 topics are in neither qrels nor predicted"):
+        assert found["ndcg@10"] == _found(people=fewer, machine=machine)["ndcg@10"]
+
+
+def test_topics_that_a_run_lacks_score_0_by_both():
+    run = {topic: own for topic, own in RUN.items() if topic not in TOPICS[:4]}
+    with pytest.warns(gradedeval.EvaluationWarning, match="4 of 40 judged topics are missing from the run") as said:
+        found = gradedeval.evaluate(run, PEOPLE, "ndcg@10", predicted=MACHINE)
+    assert len(said) == 1
+    nothing = {topic: {"other": 0.0} for topic in TOPICS[:4]}
+    assert found["ndcg@10"] == gradedeval.evaluate({**run, **nothing}, PEOPLE, "ndcg@10", predicted=MACHINE)["ndcg@10"]
 
 
 def test_few_topics_and_chosen_topics_are_said():
@@ -89,7 +103,7 @@ def test_few_topics_and_chosen_topics_are_said():
         _found(people={topic: TRUTH[topic] for topic in JUDGED[:8]})
     scores = gradedeval.evaluate(RUN, MACHINE, "ndcg@10").by_topic("ndcg@10")
     worst = sorted(TOPICS, key=scores.__getitem__)[:16]
-    with pytest.warns(gradedeval.EvaluationWarning, match="are no random sample"):
+    with pytest.warns(gradedeval.EvaluationWarning, match="are not a random sample"):
         _found(people={topic: TRUTH[topic] for topic in worst})
 
 
@@ -97,8 +111,9 @@ def test_slices_are_estimated_one_by_one():
     labels = {topic: "first" if number < 28 else "rest" for number, topic in enumerate(TOPICS)}
     found = _found(slices={"part": labels}).by_slice["part"]["first"]
     first = [topic for topic in TOPICS if labels[topic] == "first"]
-    with pytest.warns(gradedeval.EvaluationWarning):  # 14 topics, and others in the run
-        alone = _found({t: TRUTH[t] for t in JUDGED if t in first}, {t: MACHINE[t] for t in first})
+    people, machine = ({t: own[t] for t in first if t in own} for own in (PEOPLE, MACHINE))
+    with pytest.warns(gradedeval.EvaluationWarning, match="14 topics that people judged"):
+        alone = gradedeval.evaluate({t: RUN[t] for t in first}, people, "ndcg@10", predicted=machine)
     assert found["ndcg@10"] == pytest.approx(alone["ndcg@10"])
 
 
@@ -110,7 +125,7 @@ def test_runs_are_ordered_by_estimates():
     order = sorted(means, key=lambda run: -means[run]["ndcg@10"])
     assert [run.run for run in found.sorted_by(measure).runs] == order
     assert found.document("wide").table.names == [
-        "measure", "run", "score", "interval", "people", "of people", "machine", "λ", "saves"
+        "measure", "run", "score", "±", "people", "± people", "machine", "λ", "saves"
     ]  # fmt: skip
 
 
@@ -174,7 +189,7 @@ def test_expected_grades_are_for_graded_measures():
         ({"residuals": True}, "cannot be combined with residuals=True"),
         ({"max_residual": 0.1}, "cannot be combined with max_residual"),
         ({"bounds": True}, "cannot be combined with bounds=True"),
-        ({"topics": "both"}, "cannot be combined with topics='both'"),
+        ({"topics": "both"}, 'cannot be combined with topics="both"; topics="qrels" scores a topic'),
     ],
 )
 def test_options_that_do_not_go_with_it(options, message):

@@ -91,12 +91,14 @@ def test_a_worthless_machine_costs_nothing(judged):
     assert (both.high - both.low).mean() <= 1.03 * (people.high - people.low).mean()
 
 
-def test_with_five_judged_topics_a_worthless_machine_costs_a_little():
-    """The median interval is 2 % wider; the mean, which few of them carry, 5 %."""
+@pytest.mark.parametrize(("a", "b", "most"), [(0.4, 2, 1.045), (0.8, 1.5, 1.053), (2, 3, 1.055)])
+def test_with_five_judged_topics_a_worthless_machine_costs_a_twentieth(a, b, most):
+    """The mean width of 20,000 collections: 4.3 % more where most scores are low, 5.1 % and 5.2 % where they are
+    spread out."""
     rng = np.random.default_rng(0)
-    human, machine, others = (rng.beta(2, 3, size=(2000, topics)) for topics in (5, 5, 195))
+    human, machine, others = (rng.beta(a, b, size=(20_000, topics)) for topics in (5, 5, 195))
     both, people = estimate(human, machine, others, 0.05), by_people(human, 0.05)
-    assert np.median((both.high - both.low) / (people.high - people.low)) < 1.05
+    assert 1.04 < (both.high - both.low).mean() / (people.high - people.low).mean() < most
 
 
 def test_a_perfect_machine_is_as_all_topics_judged():

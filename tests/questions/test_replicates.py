@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 import warnings
 from itertools import product
 from pathlib import Path
@@ -368,7 +369,11 @@ def test_a_report_has_a_section_of_systems() -> None:
     pytest.importorskip("jinja2")
     page = gradedeval.html_report(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS)
     assert '<section id="systems"' in page
-    assert "mixed model" in page
+    assert page.count("mixed model") == 2  # below the tables, and in how the page was made
+    section = page.partition('<section id="systems"')[2].partition("</section>")[0]
+    captions = re.findall("<caption>(.*?)</caption>", section)
+    assert captions == ["Means over seeds, and their standard deviations", "Systems, compared with A"]
+    assert "<dd>A: a-0.run, a-1.run, a-2.run</dd>" in page
     assert '<section id="systems"' not in gradedeval.html_report(RUNS, QRELS, "ndcg@5")
 
 

@@ -39,6 +39,7 @@ from gradedeval.questions.report.views import (
     ReportSettings,
     alone_by_run,
     as_json,
+    differences_caption,
     find,
     grade_classes,
     grades_by_topic,
@@ -386,6 +387,7 @@ def _context(found: Findings, command: str) -> dict[str, Any]:
         **{made.__name__: made for made in (sizes, run_rows, different_topics, unknowns)},
         **{made.__name__: made for made in (judged_by_run, unjudged_by_run, alone_by_run, grades_by_topic)},
         "sortable": sortable,
+        "differences_caption": differences_caption,
         "legend": legend(found),
         "slices": views.slice_tables(found),
         "mapped": mapped,
@@ -410,18 +412,22 @@ def _context(found: Findings, command: str) -> dict[str, Any]:
 
 def sortable(table: Table) -> dict[str, Any]:
     """A table for people as the page draws it: texts, whether a column begins at the left, and no empty column."""
-    return {"names": table.names, "left": table.left, "rows": table.cells()}
+    # A name of one letter, as in `± sd` and `p (holm)`, does not stand in a line by itself.
+    names = [f"{name[0]}\N{NO-BREAK SPACE}{name[2:]}" if name[1:2] == " " else name for name in table.names]
+    return {"names": names, "left": table.left, "rows": table.cells()}
 
 
 def how(found: Findings, command: str) -> list[tuple[str, list[str]]]:
     """How the page was made: what it is said of, and lines."""
     versions = [f"gradedeval {__version__}", f"Python {platform.python_version()}"]
     versions += [f"{name} {metadata.version(name)}" for name in MADE_WITH]
-    names = ("Command line", "Scores", "Comparisons", "Versions", "Notes")
+    systems = [] if found.systems is None else found.systems.lines
+    names = ("Command line", "Scores", "Comparisons", "Systems", "Versions", "Notes")
     parts = (
         [command],
         found.scores.signature.split(" | "),
         [part for part in found.compared.settings.split(" | ") if part],
+        systems,
         versions,
         [str(note) for note in found.notes],
     )

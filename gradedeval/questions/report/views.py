@@ -86,6 +86,21 @@ class Compared:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Systems:
+    """Systems of several seeds: system -> runs, captions and tables, and what differences are tested by."""
+
+    runs: Mapping[str, Sequence[str]]
+    tables: list[tuple[str, Table]]
+    settings: str = ""
+
+    @property
+    def lines(self) -> list[str]:
+        """Which runs are seeds of each, and how they are compared."""
+        seeds = [f"{system}: {', '.join(runs)}" for system, runs in self.runs.items() if len(runs) > 1]
+        return [*seeds, *(part for part in self.settings.split(" | ") if part)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Findings:
     """All that a page is made of.
 
@@ -97,7 +112,7 @@ class Findings:
     pool        what `pool` gives; `unjudged` by run and depth, `alone` the relevant documents that one run alone has
     ranked      the rankings, the runs in the same order, and `terms` what their first documents add
     notes       what was left out or assumed
-    systems     with replicates: tables of the systems and of their comparison, each with a line of how it was made
+    systems     the systems, where there are replicates
     """
 
     scores: Scores
@@ -112,7 +127,7 @@ class Findings:
     ranked: RankedRuns
     terms: RankedTerms
     notes: list[str]
-    systems: list[tuple[str, Table]] = field(default_factory=list)
+    systems: Systems | None = None
 
     @property
     def measures(self) -> list[Measure]:
@@ -169,23 +184,32 @@ def find(
         ranked,
         ranked_runs.terms_by_run(ranked, scorer, settings.show, True, {run.run: run for run in scores.runs}),
         list(dict.fromkeys([*scores.notes, *matrix.omission_notes(), *notes, *compared.notes])),
-        [] if systems is None else _systems(scores, systems, settings.test),
+        None if systems is None else _systems(scores, systems, settings.test),
     )
 
 
-def _systems(scores: Scores, systems: Matrix, test: TestSettings) -> list[tuple[str, Table]]:
+def _systems(scores: Scores, systems: Matrix, test: TestSettings) -> Systems:
     """The systems, and each beside the first; nothing of the latter where there is one system, or a single topic."""
-    of_seeds = "Means over the seeds of each system, and their standard deviations."
-    found = [(of_seeds, block) for block in scores.document("wide").blocks if isinstance(block, Table)]
+    means = [block for block in scores.document("wide").blocks if isinstance(block, Table)]
+    of_seeds = "Means over seeds, and their standard deviations"
+    tables = [(of_seeds if one.names[0] == "system" else f"Means by {one.names[0]}", one) for one in means]
     try:
         comparison = compared_pairs(systems, systems.runs[0], test, judging=False) if len(systems.runs) > 1 else None
     except InputError:
         comparison = None
     if comparison is None:
-        return found
-    blocks = comparison.document("wide").blocks
-    how = comparison.aside.replace("\n", " | ")
-    return [*found, *((how, block) for block in blocks if isinstance(block, Table))]
+        return Systems(scores.systems_of, tables)
+    first, *more = (block for block in comparison.document("wide").blocks if isinstance(block, Table))
+    tables.append((f"Systems, compared with {systems.runs[0]}", first))
+    tables += [(differences_caption(one), one) for one in more]
+    return Systems(scores.systems_of, tables, comparison.aside.replace("\n", " | "))
+
+
+def differences_caption(table: Table) -> str:
+    """What a table of the differences by a column of labels is called, and the last one of all columns."""
+    if "topics" not in table.names:
+        return "Whether differences depend on the label"
+    return f"Differences from the baseline, by {table.names[2]}"
 
 
 def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: Reread | None) -> Compared:

@@ -184,23 +184,25 @@ def find(
         ranked,
         ranked_runs.terms_by_run(ranked, scorer, settings.show, True, {run.run: run for run in scores.runs}),
         list(dict.fromkeys([*scores.notes, *matrix.omission_notes(), *notes, *compared.notes])),
-        None if systems is None else _systems(scores, systems, settings.test),
+        None if systems is None else _systems(scores, systems, baseline, settings.test),
     )
 
 
-def _systems(scores: Scores, systems: Matrix, test: TestSettings) -> Systems:
-    """The systems, and each beside the first; nothing of the latter where there is one system, or a single topic."""
+def _systems(scores: Scores, systems: Matrix, baseline: str | None, test: TestSettings) -> Systems:
+    """The systems, and each beside that of the baseline; nothing of the latter where there is one system, or a single
+    topic."""
+    own = next((name for name, runs in scores.systems_of.items() if baseline in runs), systems.runs[0])
     means = [block for block in scores.document("wide").blocks if isinstance(block, Table)]
     of_seeds = "Means over seeds, and their standard deviations"
     tables = [(of_seeds if one.names[0] == "system" else f"Means by {one.names[0]}", one) for one in means]
     try:
-        comparison = compared_pairs(systems, systems.runs[0], test, judging=False) if len(systems.runs) > 1 else None
+        comparison = compared_pairs(systems, own, test, judging=False) if len(systems.runs) > 1 else None
     except InputError:
         comparison = None
     if comparison is None:
         return Systems(scores.systems_of, tables)
     first, *more = (block for block in comparison.document("wide").blocks if isinstance(block, Table))
-    tables.append((f"Systems, compared with {systems.runs[0]}", first))
+    tables.append((f"Systems, compared with {own}", first))
     tables += [(differences_caption(one), one) for one in more]
     return Systems(scores.systems_of, tables, comparison.aside.replace("\n", " | "))
 

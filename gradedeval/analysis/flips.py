@@ -137,21 +137,39 @@ def parts_of(whole: Sequence[Part], topics: Sequence[str]) -> list[Part]:
 
 
 @dataclass(frozen=True, eq=False)
+class Relevant:
+    """What is relevant from a gain on.
+
+    step   by how much that gain is above the next lower one
+    cell   the documents as they are judged, down to the cutoff: their places in the flat topics × ranks
+    begin  topics: where theirs begin among these, and `count` how many there are
+    """
+
+    step: float
+    cell: Ints
+    begin: Ints
+    count: Ints
+
+    @classmethod
+    def of(cls, step: float, relevant: Bools) -> Relevant:
+        """With these topics × ranks."""
+        count = np.count_nonzero(relevant, axis=1)
+        return cls(step, np.flatnonzero(relevant), np.cumsum(count) - count, count)
+
+
+@dataclass(frozen=True, eq=False)
 class Precisions:
-    """Average precision of the topics of a part by the ranks of what is relevant alone, which is little of what a run
-    retrieves: the same numbers, added in the same order, as the measure's own.
+    """Average precision of the topics of a part, graded or not, by the ranks of what is relevant alone, which is little
+    of what a run retrieves: the same numbers, added in the same order, as the measure's own.
 
     measure  average precision, or the sum that it is a share of
-    cell     the relevant documents as they are judged, down to the cutoff: their places in the flat topics × ranks
-    begin    topics: where theirs begin among these, and `count` how many there are
+    levels   what is relevant from each gain on
     whole    topics: what the sums are divided by
     width    how many ranks there are
     """
 
     measure: Measure
-    cell: Ints
-    begin: Ints
-    count: Ints
+    levels: Sequence[Relevant]
     whole: Floats
     width: int
 
@@ -159,17 +177,17 @@ class Precisions:
     def of(cls, scorer: Scorer, column: int, part: Part) -> Precisions | None:
         """None by other measures, and where more than the ranks of relevant documents counts."""
         measure, table, batch = scorer.measures[column], scorer.tables[column], part.batch
-        sums, plain = measure.rank_sum, batch.first is None and table.filled is None and len(table.levels) == 1
+        sums, plain = measure.rank_sum, batch.first is None and table.filled is None and len(table.levels)
         if sums is None or sums.of != "precision" or measure.judged_only or measure.by_intent or not plain:
             return None
         gains = scorer.gains_cache(batch)(table, measure)
-        relevant: Bools = np.zeros(batch.codes.shape, dtype=bool)
-        relevant[:, : gains.gain.shape[1]] = gains.relevant
-        relevant &= ~part.unjudged
         whole = 1 if sums.over is None else sums.over(gains, **{**measure.definition.parameters, **measure.arguments})
-        count = np.count_nonzero(relevant, axis=1)
-        cell = np.flatnonzero(relevant)
-        return cls(measure, cell, np.cumsum(count) - count, count, whole + np.zeros(len(count)), batch.codes.shape[1])
+        levels = []
+        for step, level in zip(np.diff(table.levels, prepend=0).tolist(), table.levels.tolist(), strict=True):
+            relevant: Bools = np.zeros(batch.codes.shape, dtype=bool)
+            relevant[:, : gains.gain.shape[1]] = gains.gain >= level
+            levels.append(Relevant.of(step, relevant & ~part.unjudged))
+        return cls(measure, levels, whole + np.zeros(len(batch.codes)), batch.codes.shape[1])
 
     @property
     def depth(self) -> int:
@@ -179,7 +197,7 @@ class Precisions:
     def scores(self, asked: Sequence[Ints], ceiling: float = np.inf) -> list[tuple[Ints, Floats]]:
         """Of each choice of unjudged documents, by their places in the flat topics × ranks: the rows of topics that
         have any at a rank that counts, and their scores as they are tested where these are relevant too."""
-        at_once = max(1, CELLS_OF_CHOICES // max(len(self.cell), 1))
+        at_once = max(1, CELLS_OF_CHOICES // max(len(self.levels[0].cell), 1))  # most are relevant from the lowest gain
         return [
             found
             for begin in range(0, len(asked), at_once)
@@ -187,17 +205,19 @@ class Precisions:
         ]
 
     def _scores(self, asked: Sequence[Ints], ceiling: float) -> list[tuple[Ints, Floats]]:
-        topics, size = len(self.count), len(self.count) * self.width
+        topics, size = len(self.whole), len(self.whole) * self.width
         counted = [cells[cells % self.width < self.depth].astype(np.int64) for cells in asked]
         keys = np.concatenate([cells + number * size for number, cells in enumerate(counted)])
         rows = distinct(keys // self.width)[0]  # choice · topics + topic
         choice, topic = np.divmod(rows, topics)
-        count = self.count[topic]
-        known = self.cell[ranges(self.begin[topic], count)] + np.repeat(choice, count) * size
-        row, rank = np.divmod(np.sort(np.append(keys, known)), self.width)
-        place = np.searchsorted(rows, row)
-        ordinal = ranks(np.bincount(place, minlength=len(rows))) + 1.0
-        summed: Any = np.bincount(place, ordinal / (rank + 1.0), len(rows))
+        summed = np.zeros(len(rows))
+        for level in self.levels:
+            count = level.count[topic]
+            known = level.cell[ranges(level.begin[topic], count)] + np.repeat(choice, count) * size
+            row, rank = np.divmod(np.sort(np.append(keys, known)), self.width)
+            place = np.searchsorted(rows, row)
+            ordinal = ranks(np.bincount(place, minlength=len(rows))) + 1.0
+            summed += level.step * np.bincount(place, ordinal / (rank + 1.0), len(rows))
         values = self._tested(summed, topic, ceiling)
         ends = np.searchsorted(rows, topics * np.arange(1, len(asked)))
         return list(zip(np.split(topic, ends), np.split(values, ends), strict=True))
@@ -205,24 +225,32 @@ class Precisions:
     def down_to(self, seen: Bools, tried: Ints, ceiling: float) -> Floats:
         """topics × …: the scores as they are tested where of the unjudged documents that are `seen`, topics × ranks, so
         many first ones are relevant, or all that there are."""
-        known = np.zeros(seen.shape, dtype=bool)
-        known.ravel()[self.cell] = True
         number = seen.sum(1)
         counts = np.minimum(tried, number[:, None])
-        each = (seen | known).cumsum(1) / np.arange(1.0, self.width + 1)
-        summed = np.pad(np.where(seen | known, each, 0.0), ((0, 0), (1, 0))).cumsum(1)
         place = np.full((len(seen), int(number.max(initial=0)) + 1), 0)  # after the last of so many documents
         topic, rank = seen.nonzero()
         place[topic, ranks(number) + 1] = rank + 1
         after = np.take_along_axis(place, counts, 1)
-        total = np.take_along_axis(summed, after, 1)
-        topic, rank = np.divmod(self.cell, self.width)
-        at = np.full((len(seen), int(self.count.max(initial=0))), -1)
-        at[topic, ranks(self.count)] = rank
+        total = np.zeros(counts.shape)
+        for level in self.levels:
+            total += level.step * self._down_to(level, seen, after, counts)
+        return self._tested(total, np.arange(len(seen)), ceiling)
+
+    def _down_to(self, level: Relevant, seen: Bools, after: Ints, counts: Ints) -> Floats:
+        """topics × …: the sums of precisions where what is `seen` is relevant down to the ranks `after`, so many
+        documents."""
+        known = np.zeros(seen.shape, dtype=bool)
+        known.ravel()[level.cell] = True
+        relevant = seen | known
+        each = np.where(relevant, relevant.cumsum(1) / np.arange(1.0, self.width + 1), 0.0)
+        total: Floats = np.take_along_axis(np.pad(each, ((0, 0), (1, 0))).cumsum(1), after, 1)
+        topic, rank = np.divmod(level.cell, self.width)
+        at = np.full((len(seen), int(level.count.max(initial=0))), -1)
+        at[topic, ranks(level.count)] = rank
         for nth in range(at.shape[1]):
             below = at[:, nth, None]
             total += np.where(below >= after, (nth + 1.0 + counts) / (below + 1.0 + (below < 0)), 0.0)
-        return self._tested(total, np.arange(len(seen)), ceiling)
+        return total
 
     def _tested(self, sums: Floats, rows: Ints, ceiling: float) -> Floats:
         whole = self.whole[rows] if sums.ndim == 1 else self.whole[rows, None]

@@ -70,7 +70,10 @@ def test_cells_asked_for_one_by_one_give_the_largest_ratio(parts: int) -> None:
         assert (np.minimum(found, enough) == np.minimum(largest, enough)).all()
 
 
-@pytest.mark.parametrize("measure", ["ap", "ap@7", "ap(norm=k)@7", "sp", "ap(rel=2)"])
+@pytest.mark.parametrize(
+    "measure",
+    ["ap", "ap@7", "ap(norm=k)@7", "sp", "ap(rel=2)", "gap", "gap@7", "gap(norm=k)@7", "gap(g=1:3)", "gap(g=0:1)"],
+)
 def test_precisions_are_those_of_the_measure(measure: str) -> None:
     for seed in range(5):
         scores = evaluated(seed, measure)
@@ -88,8 +91,9 @@ def test_precisions_are_those_of_the_measure(measure: str) -> None:
             assert dict(zip(rows.tolist(), values.tolist(), strict=True)).items() <= known.items()
 
 
-def test_first_documents_are_scored_as_by_the_measure() -> None:
-    reread = reread_of(evaluated(3, "ap"))
+@pytest.mark.parametrize("measure", ["ap", "gap(g=1:3)"])
+def test_first_documents_are_scored_as_by_the_measure(measure: str) -> None:
+    reread = reread_of(evaluated(3, measure))
     (part,) = reread.parts("b", TOPICS) or ()
     found = judge(reread.scorer, 0, [part], {})
     seen, rows, tried = found.seen[0], np.arange(3), np.arange(12)

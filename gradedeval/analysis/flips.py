@@ -438,12 +438,9 @@ def _precisions(
     if found is None:
         return None
     none, every, odd = known
-    cells = (np.flatnonzero(seen), np.flatnonzero(seen & (seen.cumsum(1) % 2 == 1)))
-    same = np.array_equal(found.down_to(seen, np.zeros(1, dtype=np.int64), np.inf)[:, 0], none)
-    same = same and all(
-        np.array_equal(values, expected[rows])
-        for (rows, values), expected in zip(found.scores(cells), (every, odd), strict=True)
-    )
+    ends = found.down_to(seen, np.array([0, seen.shape[1]]), np.inf)
+    ((rows, values),) = found.scores([np.flatnonzero(seen & (seen.cumsum(1) % 2 == 1))])
+    same = np.array_equal(ends.T, (none, every)) and np.array_equal(values, odd[rows])
     return found if same else None
 
 
@@ -460,13 +457,34 @@ def _by_rank(scorer: Scorer, column: int, part: Part, known: dict[bytes, Floats]
         )
         alone = Part(empty, np.ones_like(part.number))
         deepest = min(width, scorer.measures[column].cutoff or width)
-        rows, ranks = np.arange(len(batch.topics)), np.arange(width)
-        at_rank = ((rows, np.tile(ranks == rank, (len(rows), 1))) for rank in range(-1, deepest))
-        zero, *each = values_of(scorer, column, alone, at_rank)
         found = np.zeros((len(batch.topics), width))
-        found[:, :deepest] = np.stack(each, axis=1) - zero[:, None]
+        found[:, :deepest] = _of_one(scorer, column, alone, deepest)
         known |= dict(zip(batch.topics, found, strict=True))
     return np.stack([known[topic][:width] for topic in batch.topics])
+
+
+SAMPLED = 4
+"""At so many ranks it is seen whether weights are what scores come to."""
+
+
+def _of_one(scorer: Scorer, column: int, alone: Part, deepest: int) -> Floats:
+    """topics × ranks: by how much one document raises the scores of rankings without another that gains."""
+    measure, table = scorer.measures[column], scorer.tables[column]
+    rows, at = np.arange(len(alone.batch.topics)), np.arange(alone.batch.codes.shape[1])
+
+    def scored(some: Iterable[int]) -> Floats:
+        zero, *each = values_of(scorer, column, alone, ((rows, np.tile(at == rank, (len(rows), 1))) for rank in some))
+        return np.stack(each, axis=1) - zero[:, None]
+
+    sums = measure.rank_sum
+    if sums is not None and sums.of == "gain" and not measure.by_intent and not measure.judged_only:
+        gains = GainsCache(alone.batch, scorer.grader, scorer.by_intent)(table, measure)
+        weights = sums.at_ranks(gains, {**measure.definition.parameters, **measure.arguments})[:, :deepest]
+        found: Floats = measure.reading.tested((weights * table.top).ravel()).reshape(weights.shape)
+        some = np.unique(np.linspace(0, deepest - 1, SAMPLED).astype(np.int64))
+        if np.array_equal(found[:, some], scored((-1, *some.tolist()))):
+            return found
+    return scored(range(-1, deepest))
 
 
 def _by_hull(

@@ -499,28 +499,14 @@ def _with_one_more(gains: Gains, top: Floats) -> Gains:
 
 def rises_of_batch(measure: Measure, gains: Gains, best: Gains, last: int | None = None) -> Floats:
     """topics × ranks: as `topic_rises`, for all topics of a batch, down to a rank."""
-    topics, width = gains.gain.shape
-    ceiling = measure.definition.ceiling
-    score = np.minimum(scores_of(measure, gains), ceiling)
-    added = np.full((topics, width if last is None else min(last, width)), np.nan)
-    for rank in range(added.shape[1]):
-        unjudged = ~gains.judged[:, rank] & (rank < gains.retrieved)
-        if unjudged.any():
-            judged = _filled_at(gains, best, rank)
-            judged = _with_one_more(judged, best.gain[:, rank]) if _joins_the_pool(measure) else judged
-            filled = scores_of(measure, judged)
-            added[unjudged, rank] = np.maximum(np.minimum(filled, ceiling) - score, 0)[unjudged]
+    score = np.minimum(scores_of(measure, gains), measure.definition.ceiling)
+    unjudged = ~gains.judged[:, :last]
+    unjudged &= np.arange(unjudged.shape[1]) < gains.retrieved[:, None]
+    rows, ranks = unjudged.nonzero()
+    added = np.full(unjudged.shape, np.nan)
+    filled = lifted(measure, gains, best, rows, ranks, joins=_joins_the_pool(measure))
+    added[rows, ranks] = np.maximum(filled - score[rows], 0)
     return added
-
-
-def _filled_at(gains: Gains, best: Gains, rank: int) -> Gains:
-    """The topics of a batch, each with the document at a rank as in the best case."""
-    gain = gains.gain.copy()
-    gain[:, rank] = best.gain[:, rank]
-    filled = replace(gains, gain=gain, intents=best.intents)
-    pairs = zip(_intents(gains), _intents(best), strict=True)
-    each = [_filled_at(intent, other, rank) for intent, other in pairs]
-    return filled if best.intents is None else replace(filled, intents=replace(best.intents, each=each))
 
 
 def _endings(gains: Gains) -> Iterator[Gains]:

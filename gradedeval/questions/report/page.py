@@ -353,9 +353,13 @@ def page(found: Findings, command: str = "", most_bytes: int = MOST_BYTES) -> st
 
     def text(shown: Sequence[int]) -> str:
         topic = views.default_topic(found, context["pair"], shown or range(len(parts)))
-        data = as_json({**context["data"], "shown": shown, "topic": topic})
+        data = as_json({**context["data"], "shown": list(shown), "topic": topic})
         return template.render({**context, "data": data}, rankings=[(topic, parts[topic]) for topic in shown])
 
+    if sum(map(len, parts)) < most_bytes:  # as a rule all fit, and the page is made once
+        whole = text(range(len(parts)))
+        if len(whole.encode()) <= most_bytes:
+            return whole
     left = most_bytes - len(text([]).encode())
     return text(sorted(_fitting(most_different(found), parts, left)))
 

@@ -291,10 +291,13 @@ def rankings(found: Findings) -> Iterator[str]:
     ranked, show = found.ranked, found.settings.show
     grades = ranked.grades(np.arange(len(ranked)))
     begins = [np.cumsum(count) - count for count in (np.minimum(run.counts, show) for run in ranked.runs)]
+    terms = [_terms(found, run) for run in range(len(ranked.runs))]
     for topic in range(len(ranked.topics)):
         number: dict[int, int] = {}
         runs = [
-            _run(found, run, topic, int(begins[run][topic]), number) if ranked.runs[run].listed[topic] else None
+            _run(found, run, topic, int(begins[run][topic]), terms[run], number)
+            if ranked.runs[run].listed[topic]
+            else None
             for run in range(len(ranked.runs))
         ]
         docnos = ranked.docnos(np.fromiter(number, np.int64, len(number)))
@@ -302,27 +305,39 @@ def rankings(found: Findings) -> Iterator[str]:
         yield as_json([documents, runs])
 
 
-def _run(found: Findings, run: int, topic: int, begin: int, number: dict[int, int]) -> list[Any]:
+Numbers = list[float | None]
+
+
+def _terms(found: Findings, run: int) -> list[tuple[Numbers, ...]]:
+    """Of each measure what a run has of each topic: score, residual, what else the score is made of; and of each of its
+    first documents: what it adds, and what it could add."""
+    terms = found.terms
+    return [
+        (
+            *(_rounded(terms.scores[part, run, :, column]) for part in (0, 2)),
+            *map(_rounded, (terms.rest[column, run], terms.added[column][run], terms.could_add[column][run])),
+        )
+        for column in range(len(found.measures))
+    ]
+
+
+def _run(
+    found: Findings, run: int, topic: int, begin: int, terms: list[tuple[Numbers, ...]], number: dict[int, int]
+) -> list[Any]:
     """One ranking of a topic: how many documents it has, the numbers of the first ones, and by measure score, residual,
     what else the score is made of, what each document adds and what it could add."""
-    ranked, terms = found.ranked, found.terms
-    of_topic = ranked.runs[run].of_topic(topic)
+    of_topic = found.ranked.runs[run].of_topic(topic)
     documents: Ints = of_topic[: found.settings.show]
     listed = [number.setdefault(document, len(number)) for document in documents.tolist()]
     part = slice(begin, begin + len(documents))
     by_measure = [
-        [
-            *_rounded(terms.scores[[0, 2], run, topic, column]),
-            *_rounded(terms.rest[column, run, topic : topic + 1]),
-            _rounded(terms.added[column][run][part]),
-            _rounded(terms.could_add[column][run][part]),
-        ]
-        for column in range(len(found.measures))
+        [score[topic], residual[topic], rest[topic], added[part], could_add[part]]
+        for score, residual, rest, added, could_add in terms
     ]
     return [len(of_topic), listed, by_measure]
 
 
-def _rounded(values: Floats) -> list[float | None]:
+def _rounded(values: Floats) -> Numbers:
     """Numbers as JSON has them: short, and null where they are blank or infinite."""
     finite = np.isfinite(values)
     rounded = np.round(np.where(finite, values, 0.0), DIGITS).tolist()

@@ -209,20 +209,13 @@ def _beside(reread: Reread, parts: list[Part], paired: Paired, missed: Ints) -> 
 
 def _beside_in(scorer: Scorer, part: Part, column: int, rows: Ints, missed: Ints) -> Floats:
     """3 × rows: the same of topics of a part; a topic stands in as many rows as there are numbers."""
-    size = max(1, CELLS_OF_ONE // max(part.number.shape[1], 1))
-    lowest = scorer.lowest_beside(part.batch, column, rows, missed)
-    chosen = np.arange(len(rows))
-    if lowest is not None:
-        topics, place = distinct(rows)
-        rows, missed = topics, np.zeros(len(topics), dtype=np.int64)
-        chosen = place
-    ends = np.empty((3, len(rows)))
+    known = scorer.bounds_beside_any(part.batch, column, rows, missed)
+    if known is not None:
+        return known
+    size, ends = max(1, CELLS_OF_ONE // max(part.number.shape[1], 1)), np.empty((3, len(rows)))
     for begin in range(0, len(rows), size):
         at = slice(begin, begin + size)
         ends[:, at] = scorer.bounds_beside(select(part.batch, rows[at]), column, missed[at])
-    ends = ends[:, chosen]
-    if lowest is not None:
-        ends[0] = np.minimum(lowest, ends[1])
     return ends
 
 

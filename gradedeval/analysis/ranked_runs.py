@@ -342,10 +342,7 @@ def check_by_rank(measure: Measure) -> None:
 
 def trimmed(gains: Gains) -> Gains:
     """The gains of one topic, with a column for each document retrieved and no more."""
-    width = int(gains.retrieved[0])
-    columns = {name: values[:, :width] for name, values in _of_ranks(gains).items()}
-    cut = replace(gains, **columns, sample=_sample(gains, np.ones((1, width), dtype=bool)))
-    return _by_intent(cut, [trimmed(intent) for intent in _intents(gains)], np.zeros(1, dtype=np.int64))
+    return _cut(gains, int(gains.retrieved[0]))
 
 
 def parts_of(measure: Measure, gains: Gains) -> Parts:
@@ -357,7 +354,7 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
     if "contribution" in shown:
         terms = np.append(shown.pop("contribution"), 0.0)
         return Parts(0.0, terms[:width], float(terms[width]), shown)
-    scores = np.concatenate([scores_of(measure, part) for part in _endings(gains)])
+    (scores,) = _scores_ended(measure, gains, width)
     with np.errstate(invalid="ignore"):
         steps = np.diff(scores)
     return Parts(float(scores[0]), np.where(np.isnan(steps), 0.0, steps), 0.0, shown)
@@ -383,7 +380,7 @@ def terms_of(measure: Measure, gains: Gains, last: int | None = None) -> tuple[F
     if terms is not None:
         rest, terms = terms[:, width:].sum(1), terms[:, :width]
     else:
-        scores = np.stack([scores_of(measure, _cut(gains, rank)) for rank in range(width + 1)], axis=1)
+        scores = _scores_ended(measure, gains, width)
         with np.errstate(invalid="ignore"):
             steps = np.diff(scores)
         rest, terms = scores[:, 0], np.where(np.isnan(steps), 0.0, steps)
@@ -396,7 +393,7 @@ def terms_of(measure: Measure, gains: Gains, last: int | None = None) -> tuple[F
 def _cut(gains: Gains, rank: int) -> Gains:
     """The rankings of a batch, each ended after a rank."""
     parts: dict[str, Any] = {name: values[:, :rank] for name, values in _of_ranks(gains).items()}
-    sample = _sample(gains, np.ones((len(gains.gain), rank), dtype=bool))
+    sample = _sample(gains, np.arange(len(gains.gain)), np.ones((len(gains.gain), rank), dtype=bool))
     cut = replace(gains, retrieved=np.minimum(gains.retrieved, rank), sample=sample, **parts)
     return (
         cut
@@ -405,22 +402,21 @@ def _cut(gains: Gains, rank: int) -> Gains:
     )
 
 
-def _sample(gains: Gains, inside: Bools) -> Sample | None:
-    """The strata of the documents of a batch, or of one topic repeated, at the ranks that are kept.
+def _sample(gains: Gains, rows: Ints, inside: Bools) -> Sample | None:
+    """The strata of the documents of a batch, of the topics at these rows, at the ranks that are kept.
 
-    inside  topics × ranks: whether a rank is within its ranking
+    inside  rows × ranks: whether a rank is within its ranking
     """
     if gains.sample is None:
         return None
     ranks = inside.shape[1]
-    stratum, sampled, weight = (getattr(gains.sample, name)[:, :ranks] for name in ("stratum", "sampled", "weight"))
-    times = len(inside) // len(gains.sample.estimated)
+    stratum, sampled, weight = (getattr(gains.sample, name)[rows, :ranks] for name in ("stratum", "sampled", "weight"))
     return replace(
         gains.sample,
         stratum=np.where(inside, stratum, -1),
         sampled=sampled & inside,
         weight=weight * inside,
-        estimated=np.repeat(gains.sample.estimated, times, axis=0),
+        estimated=gains.sample.estimated[rows],
     )
 
 
@@ -509,18 +505,28 @@ def rises_of_batch(measure: Measure, gains: Gains, best: Gains, last: int | None
     return added
 
 
-def _endings(gains: Gains) -> Iterator[Gains]:
-    """The ranking of one topic, ended after rank 0, 1, 2, … to the last."""
-    for lengths in _chunks(np.arange(gains.gain.shape[1] + 1), gains):
-        yield _ended(gains, lengths)
+def _scores_ended(measure: Measure, gains: Gains, last: int) -> Floats:
+    """topics × (1 + last): the scores of the rankings of a batch, each ended after rank 0, 1, 2, … to the last."""
+    topics = np.arange(len(gains.gain))
+    found = np.empty((len(topics), last + 1))
+    at_once = max(workers.LIMITS.cells // max(len(topics) * max(last, gains.ideal.shape[1]), 1), 1)
+    for begin in range(0, last + 1, at_once):
+        lengths = np.arange(begin, min(begin + at_once, last + 1))
+        ended = _cut(gains, int(lengths[-1]))
+        if len(lengths) > 1:
+            ended = _ended(ended, np.repeat(topics, len(lengths)), np.tile(lengths, len(topics)))
+        found[:, lengths] = scores_of(measure, ended).reshape(len(topics), -1)
+    return found
 
 
-def _ended(gains: Gains, lengths: Ints) -> Gains:
-    """The one topic of a batch once for each of the lengths, ended after so many ranks."""
-    inside, first = np.arange(lengths[-1]) < lengths[:, None], np.zeros_like(lengths)
-    ended = {name: values[:, : lengths[-1]] * inside for name, values in _of_ranks(gains).items()}
-    whole = replace(_several(gains, first), retrieved=lengths, sample=_sample(gains, inside), **ended)
-    return _by_intent(whole, [_ended(intent, lengths) for intent in _intents(gains)], first)
+def _ended(gains: Gains, rows: Ints, lengths: Ints) -> Gains:
+    """The topics at these rows, each ended after so many ranks."""
+    inside = np.arange(gains.gain.shape[1]) < lengths[:, None]
+    several = _several(gains, rows)
+    ended = {name: values * inside for name, values in _of_ranks(several).items()}
+    retrieved, sample = np.minimum(several.retrieved, lengths), _sample(gains, rows, inside)
+    whole = replace(several, retrieved=retrieved, sample=sample, **ended)
+    return _by_intent(whole, [_ended(intent, rows, lengths) for intent in _intents(gains)], rows)
 
 
 def _several(gains: Gains, rows: Ints) -> Gains:

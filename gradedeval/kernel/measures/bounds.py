@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import comb
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -390,7 +390,15 @@ def graded_average(g: Gains, *, norm: str | None = None) -> tuple[Floats, Floats
 
 
 def _layers_of_average(g: Gains) -> tuple[list[Layer], list[Layer]]:
-    """What the lowest and what the highest score is the ratio of, without the documents that cannot be found."""
+    """What the lowest and what the highest score is the ratio of, without the documents that cannot be found; worked
+    out once of the same gains."""
+    key = "layers of average"
+    if key not in g.memo:
+        g.memo[key] = _layers(g)
+    return cast("tuple[list[Layer], list[Layer]]", g.memo[key])
+
+
+def _layers(g: Gains) -> tuple[list[Layer], list[Layer]]:
     unknown, pairs = g.unknown.astype(np.float64), Pairs(g)
     worse, better = list[Layer](), list[Layer]()
     deep, shallow = from_below(unknown), from_above(unknown)

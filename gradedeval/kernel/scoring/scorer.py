@@ -576,8 +576,10 @@ class Scorer:
 
         missed  topics: how many documents that the run did not retrieve may be relevant, beside `Options.unseen`
         """
-        measure, table = self.measures[column], self.tables[column]
         gains_of = GainsCache(batch, self.grader, self.by_intent, missed)
+        return self._ends(self.measures[column], self.tables[column], gains_of)
+
+    def _ends(self, measure: Measure, table: GainTable, gains_of: GainsCache) -> Floats:
         score = scores_of(measure, gains_of(table, measure))
         if measure.bounds == "none" or table.top <= 0:
             low = high = np.full(len(score), np.nan)
@@ -585,16 +587,20 @@ class Scorer:
             low, high = self._bounds(measure, table, gains_of, score)
         return np.array([low, score, high])
 
-    def lowest_beside(self, batch: Batch, column: int, rows: Ints, missed: Ints) -> Floats | None:
-        """rows: the lowest score by one measure of some topics of a batch, each as in `bounds_beside`; None where that
-        has to be asked for each."""
+    def bounds_beside_any(self, batch: Batch, column: int, rows: Ints, missed: Ints) -> Floats | None:
+        """3 × rows: the same of some topics of a batch, one of which may stand in many rows, from what is worked out of
+        each topic once; None where it has to be asked for each row."""
         from gradedeval.kernel.measures.bounds import lowest_beside  # as below
 
         measure, table = self.measures[column], self.tables[column]
         if measure.bounds == "none" or table.top <= 0 or measure.judged_only:
             return None
         gains_of = GainsCache(batch, self.grader, self.by_intent, np.zeros(len(batch.topics), dtype=np.int64))
-        return lowest_beside(measure, gains_of(table, measure), rows, missed)
+        lowest = lowest_beside(measure, gains_of(table, measure), rows, missed)
+        if lowest is None:
+            return None
+        _, score, high = self._ends(measure, table, gains_of)[:, rows]
+        return np.array([np.minimum(lowest, score), score, high])
 
     def _bounds(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
         """2 × topics: the lowest and the highest score, down to the cutoff."""

@@ -352,12 +352,14 @@ def figure(
     legend         where those of the pictures stand, if anywhere
     """
     need_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     heights, lines = [panel.height for panel in panels], _wrapped(in_utf8(signature), width)
     below = len(lines) * SMALL * 1.25 / 72 + (0.06 if lines else 0)
     with style():
         made = Figure(figsize=(width, height or sum(heights) + below))
+        FigureCanvasAgg(made)  # texts are measured by its renderer, which without a canvas would be made for each
         grid = made.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
         where = _PLACE.set(legend or LEGENDS[0])
         try:
@@ -390,8 +392,9 @@ def _lay_out(made: Figure, below: float) -> None:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     share = below / made.get_figheight()
-    made.set_layout_engine(ConstrainedLayoutEngine(rect=(0, share, 1, 1 - share), h_pad=0.03, w_pad=0.03))
-    made.draw_without_rendering()
+    engine = ConstrainedLayoutEngine(rect=(0, share, 1, 1 - share), h_pad=0.03, w_pad=0.03)
+    made.set_layout_engine(engine)
+    engine.execute(made)
 
 
 TITLE = 0.18

@@ -121,7 +121,7 @@ WAYS = ("-q", "-f", "trec", "--digits", "17", "-m", "ap ndcg@10 err@20 rbp bpref
 
 
 @pytest.mark.one_in(8)
-@pytest.mark.parametrize("seed", sampled(range(60), 8))
+@pytest.mark.parametrize("seed", sampled(range(32), 8))
 def test_awkward_runs_give_the_same_bytes_every_way(seed: int, tmp_path: Path, cli: Command) -> None:
     content, judgments = awkward(random.Random(f"every way {seed}"))
     (tmp_path / "run.txt").write_bytes(content)
@@ -156,7 +156,7 @@ def test_odd_runs_give_the_same_bytes_every_way(form: str, tmp_path: Path, cli: 
 
 
 @shared
-@pytest.mark.parametrize("path", real_runs())
+@pytest.mark.parametrize("path", real_runs()[::2])
 def test_real_runs_give_the_same_bytes_every_way(path: Path, tmp_path: Path, cli: Command) -> None:
     content = Source(path).read()
     (tmp_path / "run.txt").write_bytes(content)

@@ -66,7 +66,7 @@ RULES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize(
-    ("files", "name"), [(10, "default"), *(pytest.param(120, name, marks=pytest.mark.exhaustive) for name in RULES)]
+    ("files", "name"), [(10, "default"), *(pytest.param(60, name, marks=pytest.mark.exhaustive) for name in RULES)]
 )
 def test_blocks_of_any_size_give_what_the_simple_reader_gives(files: int, name: str) -> None:
     draw = random.Random(name)

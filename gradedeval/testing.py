@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 from gradedeval import kernel
-from gradedeval.analysis import score_matrix
+from gradedeval.analysis import saved_scores, score_matrix
 from gradedeval.errors import InputError, flag, public, tell
 from gradedeval.kernel import OptionKwargs, Options, parse_measures
 from gradedeval.questions.check import Checked, check, summary
@@ -90,6 +90,6 @@ def _run_of(baseline: Any) -> Any:
     """The baseline where it is a run; None where it is saved scores, or there is none."""
     if isinstance(baseline, str | os.PathLike):
         return baseline if score_matrix.Baseline.read(os.fspath(baseline), ()).saved is None else None
-    if isinstance(baseline, kernel.Scores) or set(score_matrix.NEEDED) <= set(getattr(baseline, "columns", ())):
+    if isinstance(baseline, kernel.Scores) or set(saved_scores.NEEDED) <= set(getattr(baseline, "columns", ())):
         return None
     return baseline

@@ -5,199 +5,40 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gradedeval.analysis.saved_scores import FRAME, NEEDED, SavedScore, SavedScores, holds_scores, read_saved
 from gradedeval.analysis.signatures import Signature
-from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints, as_float
+from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import (
     InputError,
     Note,
-    ProblemList,
     at_prompt,
     did_you_mean,
     flag,
     plural,
     shorten,
-    shown,
     tell,
     visible,
 )
-from gradedeval.kernel.formats import FORM
 from gradedeval.kernel.formats.fitting import short_names
 from gradedeval.kernel.measures.definition import AnyMeasure, Reading
 from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
-from gradedeval.kernel.options import TIES_BY_GRADE, Options, resolve_options
+from gradedeval.kernel.options import Options, resolve_options
 from gradedeval.kernel.options.definition import Queries, Replicates, Slices, seeds_in_words, unmatched_notes
 from gradedeval.kernel.parallel.workers import workers
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names, named_runs
-from gradedeval.kernel.scoring.scores import ALL, Scores
-from gradedeval.kernel.trec.documents import Rows, json_rows
-from gradedeval.kernel.trec.line_reader import duplicate, settle_duplicates, whole_lines
-from gradedeval.kernel.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
-from gradedeval.kernel.trec.small_tables import SmallTable
-from gradedeval.kernel.trec.stream import Source, Stream, first_bytes, is_named, is_url, same_file
+from gradedeval.kernel.scoring.run_scores import PREDICTED
+from gradedeval.kernel.scoring.scores import Scores
+from gradedeval.kernel.trec.stream import is_named, is_url, same_file
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-# Saved scores: the long table that `gradedeval -q` writes for programs, read back with every fault at its line.
-
-
-NEEDED = ("run", "topic", "measure", "score")
-FRAME = "<frame>"
-HINT = "save scores with `gradedeval RUN... QRELS -q -f csv -o scores.csv`"
-HEAD = 1 << 16
-"""First bytes, which are enough to know a file of saved scores: its signature is long where there are many measures."""
-
-
-@dataclass(frozen=True)
-class SavedScore:
-    """A row of the long table; `measure` is the notation of gradedeval, however it was written; `residual` and
-    `unjudged` are nan if it has none."""
-
-    KEY: ClassVar[tuple[str, str, str]] = ("run", "topic", "measure")
-
-    run: str
-    topic: str
-    measure: str
-    score: float
-    residual: float = np.nan
-    unjudged: float = np.nan
-
-
-@dataclass(frozen=True)
-class SavedScores:
-    """What a file or a frame holds.
-
-    place       its name
-    rows        the scores by topic
-    labels      measure -> what it is called, as it was written first
-    signatures  (run, measure) -> what they depend on, where that was saved with them
-    cut         whether it is a file that has a place for signatures, and lacks one: rows of means were taken out
-    """
-
-    place: str
-    rows: list[SavedScore]
-    labels: dict[str, str]
-    signatures: dict[tuple[str, str], Signature] = field(default_factory=dict)
-    cut: bool = False
-
-
-def holds_scores(path: str) -> bool:
-    """Whether a file holds saved scores, not a run: its header has their columns, or its first bytes their JSON keys,
-    whatever it is called. Raises InputError where it cannot be read."""
-    if not is_named(path):
-        return False
-    head = first_bytes(Source(path), HEAD).removeprefix(BYTE_ORDER_MARKS[0])
-    if head.lstrip().startswith((b"{", b"[")):
-        return all(re.search(rb'"%b"\s*:' % name.encode(), head) for name in NEEDED)
-    lines = (line.strip() for line in head.split(b"\n"))
-    header = next((line for line in lines if line and not line.startswith(b"#")), b"")
-    cells = header.split(next((mark for mark in (b"\t", b",") if mark in header), None))
-    return {name.encode() for name in NEEDED} <= {cell.strip(b' \t\r"') for cell in cells}
-
-
-def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
-    """The scores by topic of a csv, tsv, json or jsonl file (compressed or not), or of a DataFrame.
-
-    The means are left out. Raises InputError for missing columns, invalid numbers, duplicate scores, and if there is
-    nothing but means.
-    """
-    if isinstance(source, str | Path):
-        place, problems, rows, joint = _of_file(Source(source))
-    else:
-        place, problems, joint = FRAME, ProblemList(FRAME), ""
-        header = [str(name) for name in source.columns]
-        if missing := [name for name in NEEDED if name not in header]:
-            raise InputError(f"{place}:1", f"no column '{missing[0]}'", HINT)
-        values = source.astype(object).values.tolist()
-        rows = [(number, dict(zip(header, row, strict=True))) for number, row in enumerate(values, 1)]
-    scores, labels = _scores(rows, problems)
-    summaries = {(row.run, row.measure): line for line, row in scores if row.topic == ALL}
-    by_topic = _by_topic(scores, summaries, place)
-    if not by_topic:
-        raise InputError(place, "no scores by topic", HINT)
-    cells = dict(rows)
-    signed = {key: Signature.read(str(cells[line].get("signature") or joint)) for key, line in summaries.items()}
-    known = {key: signature for key, signature in signed.items() if signature}
-    moved = {key for key, signature in known.items() if signature.settings.get("ties") in TIES_BY_GRADE}
-    by_topic = [
-        replace(row, residual=np.nan, unjudged=np.nan) if (row.run, row.measure) in moved else row for row in by_topic
-    ]
-    signs = place != FRAME and any("signature" in row for row in cells.values())
-    return SavedScores(
-        place, by_topic, labels, known, signs and any((row.run, row.measure) not in known for row in by_topic)
-    )
-
-
-def _of_file(file: Source) -> tuple[str, ProblemList, Rows, str]:
-    """The name of a file, a list for its problems, its rows, and the signature of all of them, if it has one."""
-    with closing(Stream(file)) as stream:
-        if stream.peek(HEAD).removeprefix(BYTE_ORDER_MARKS[0]).lstrip()[:1] in (b"{", b"["):
-            data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
-            head, rows = json_rows(decode(data), file.place, NEEDED, HINT)
-            if (form := head.get("form", FORM)) != FORM:
-                what = f"is of form {shown(form)} of saved scores, and this reads form {FORM}"
-                raise InputError(file.place, what, "update gradedeval, or save the scores again")
-            return file.place, ProblemList(file.place), rows, str(head.get("signature"))
-        table = SmallTable.headed(file.target, NEEDED, HINT, whole_lines(stream))
-    return table.place, table.problems, [(row.line, row.cells) for row in table.rows], ""
-
-
-def _scores(rows: Rows, problems: ProblemList) -> tuple[list[tuple[int, SavedScore]], dict[str, str]]:
-    """The scores with their lines; and measure -> how it was written first."""
-    scores, names, labels = [], dict[str, str](), dict[str, str]()
-    for line, cells in rows:
-        if cells.get("slice"):  # a summary of some topics, which can be made of their scores
-            continue
-        try:
-            values = {name: _number(cells.get(name)) for name in ("score", "residual", "unjudged")}
-        except ValueError as error:
-            problems.add(line, str(error), "expected a number such as 0.25")
-            continue
-        if np.isnan(values["score"]) and cells["topic"] != ALL:
-            problems.add(line, "no score", "each row of a topic has one; JSON has none where it is infinite, CSV has")
-        written = str(cells["measure"])
-        if written not in names:
-            names[written] = canonical(written)
-            labels.setdefault(names[written], written)
-        scores.append((line, SavedScore(str(cells["run"]), str(cells["topic"]), names[written], **values)))
-    problems.check()
-    return scores, labels
-
-
-def _number(cell: Any) -> float:
-    if cell is None or cell == "":
-        return float("nan")
-    value = as_float(cell) if isinstance(cell, Real) or cell in ("inf", "-inf") else decimal(encode(str(cell)))
-    if np.isnan(value) and not isinstance(cell, Real):
-        raise ValueError(f"'{cell}' is not a number")
-    return value
-
-
-def _by_topic(
-    rows: list[tuple[int, SavedScore]], summaries: dict[tuple[str, str], int], place: str
-) -> list[SavedScore]:
-    """The rows without the means: the last row with the topic `all` of each run and measure."""
-    rows = [(line, row) for line, row in rows if summaries.get((row.run, row.measure)) != line]
-    problems = ProblemList(place)
-
-    def repeated(position: int, first: int) -> None:
-        line, row = rows[position]
-        what = duplicate(f"{row.measure} of topic {row.topic} of '{row.run}'", rows[first][0])
-        problems.add(line, what, "keep one of the two")
-
-    settle_duplicates([(row.run, row.topic, row.measure) for _, row in rows], "error", repeated)
-    problems.check()
-    return [row for _, row in rows]
 
 
 # Where scores come from, and whether those of several runs may be compared.
@@ -317,6 +158,8 @@ class Matrix:
     slices     the labels of topics, where there are any
     replicates which runs are seeds of one system, where that is known
     seeds      the scores of the runs, where these are of systems
+    machine    runs × topics × measures: scores by a machine's judgments, where means are estimated from these, too; nan
+               of a topic that it did not judge. Topics that it alone judged are not included
     """
 
     runs: list[str]
@@ -336,6 +179,7 @@ class Matrix:
     slices: Slices | None = None
     replicates: Replicates | None = None
     seeds: Matrix | None = None
+    machine: Floats | None = None
 
     def measure_index(self, measure: str) -> int:
         """The index of a measure, under any of its names. Raises InputError (usage) if it is not among them."""
@@ -371,26 +215,42 @@ class Matrix:
         return self._of(rows, list(columns))
 
     def _of(self, rows: list[int] | slice, columns: list[int]) -> Matrix:
-        parts = {name: getattr(self, name)[rows][:, :, columns] for name in ARRAYS}
+        parts = {name: part[rows][:, :, columns] for name, part in self.arrays.items()}
         lists = ("measures", "notations", "readings")
         names: dict[str, Any] = {name: [getattr(self, name)[column] for column in columns] for name in lists}
         names |= {"runs": np.array(self.runs, dtype=object)[rows].tolist(), "origin": self.origin[rows][:, columns]}
         return replace(self, **names, **parts)
 
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """What there is for each run, topic and measure, by name."""
+        parts = {name: getattr(self, name) for name in ARRAYS}
+        return parts if self.machine is None else parts | {"machine": self.machine}
+
+    def shared(self, measure: str) -> Bools:
+        """Which topics all runs are scored on by one measure, and by the machine where there is one."""
+        column = self.measure_index(measure)
+        found: Bools = np.logical_and.reduce(self.included[:, :, column], axis=0)
+        return found if self.machine is None else found & ~np.isnan(self.machine[:, :, column]).any(0)
+
     def paired(self, measure: str) -> Paired:
         """One measure on the topics that all runs are scored on. Raises InputError if there are none, or a score is
         too large."""
-        column = self.measure_index(measure)
-        shared: Bools = np.logical_and.reduce(self.included[:, :, column], axis=0)
+        column, shared = self.measure_index(measure), self.shared(measure)
+        by_machine: dict[str, Floats] = {}
+        if self.machine is not None:
+            others = ~np.isnan(self.machine[:, :, column]).any(0) & ~self.included[:, :, column].any(0)
+            by_machine = {"machine": self.machine[:, shared, column], "others": self.machine[:, others, column]}
         if not shared.any():
             raise self._nothing_shared(measure)
         score = self.score[:, shared, column]
-        if not (np.abs(score) < COMPARABLE).all():
+        if not all((np.abs(one) < COMPARABLE).all() for one in (score, *by_machine.values())):
             finite = f"scores of {COMPARABLE:g} or more have no deviation to compare by"
             what = finite if np.isfinite(score).all() else "infinite scores have no mean to compare"
             raise InputError(f"measure '{measure}'", what, "exclude this measure")
         topics = [topic for topic, is_shared in zip(self.topics, shared.tolist(), strict=True) if is_shared]
-        return Paired(measure, self.reading(column), self.runs, topics, score, self.residual[:, shared, column])
+        residual = self.residual[:, shared, column]
+        return Paired(measure, self.reading(column), self.runs, topics, score, residual, **by_machine)
 
     def reading(self, column: int) -> Reading:
         """How the scores by a measure are read: those of an unknown one have a mean, and higher is better."""
@@ -421,13 +281,20 @@ class Matrix:
         what = "no measure known here; taken as a mean, the higher the better"
         return [f"{', '.join(unknown)}: {what}"] if unknown else []
 
+    @property
+    def judged(self) -> Bools:
+        """Which topics are not judged by a machine alone."""
+        if self.machine is None:
+            return np.ones(len(self.topics), dtype=bool)
+        return np.asarray(self.included.any((0, 2)) | np.isnan(self.machine).all((0, 2)))
+
     def omission_notes(self) -> list[str]:
         """A note for each measure by which topics are left out of comparisons."""
-        notes = []
+        notes, judged = [], self.judged
         for column, measure in enumerate(self.measures):
-            omitted = int((~self.included[:, :, column].all(0)).sum())
+            omitted = int((~self.included[:, judged, column].all(0)).sum())
             if omitted:
-                of = f"{omitted} of {len(self.topics)} {plural(len(self.topics), 'topic')}"
+                of = f"{omitted} of {judged.sum()} {plural(int(judged.sum()), 'topic')}"
                 what = f"not every run is scored on {'it' if omitted == 1 else 'them'}"
                 chosen = {origin.signature for origin in self.origin[:, column] if origin.signature}
                 why = sorted({part for signature in chosen for part in signature.parts if _CHOICE.match(part)})
@@ -437,7 +304,8 @@ class Matrix:
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """The scores of all runs by one measure on the same topics: `score` and `residual` are runs × topics."""
+    """The scores of all runs by one measure on the same topics: `score` and `residual` are runs × topics, and so is
+    `machine`, the scores by a machine's judgments; `others` are those of runs × topics that it alone judged."""
 
     measure: str
     reading: Reading
@@ -445,6 +313,13 @@ class Paired:
     topics: list[str]
     score: Floats
     residual: Floats
+    machine: Floats | None = None
+    others: Floats | None = None
+
+    @property
+    def count(self) -> int:
+        """How many topics there are, with those that a machine alone judged."""
+        return len(self.topics) + (0 if self.others is None else self.others.shape[1])
 
     @property
     def summaries(self) -> Floats:
@@ -522,11 +397,17 @@ def checked(matrix: Matrix, allow_mismatch: bool) -> Matrix:
     return matrix
 
 
-def _from_scores(scores: Scores) -> Matrix:
-    if scores.machine is not None:
-        what = "estimates from people's judgments and a machine's cannot be compared topic by topic"
-        raise InputError(flag.predicted, what, "leave it out", usage=True)
-    topics = list(dict.fromkeys(topic for run in scores.runs for topic in run.topics))
+def with_machine(scores: Scores) -> Matrix:
+    """As `to_matrix`, for what knows estimates: with the scores by a machine's judgments, where there are any."""
+    return _from_scores(scores, predicts=True)
+
+
+def _from_scores(scores: Scores, predicts: bool = False) -> Matrix:
+    by_machine = scores.machine.runs if scores.machine is not None else []
+    if by_machine and not predicts:
+        what = "estimates from people's judgments and a machine's are not known here"
+        raise InputError(flag.predicted, what, "leave it out, or use eval, compare, check or report", usage=True)
+    topics = list(dict.fromkeys(topic for run in [*scores.runs, *by_machine] for topic in run.topics))
     readings: list[Reading | None] = [measure.reading for measure in scores.measures]
     matrix = _empty([run.run for run in scores.runs], topics, scores.labels, list(map(str, scores.measures)), readings)
     column_of = {topic: column for column, topic in enumerate(topics)}
@@ -537,8 +418,24 @@ def _from_scores(scores: Scores) -> Matrix:
     if not scores.options.bounded_by_residuals:
         matrix.residual[:], matrix.unjudged[:] = np.nan, np.nan
     matrix.origin[:] = Origin("", Signature.read(scores.signature))
-    known = {name: getattr(scores.options, name) for name in KNOWN}
-    return with_systems(replace(matrix, signature=scores.signature, notes=list(scores.notes), scores=scores, **known))
+    known: dict[str, Any] = {name: getattr(scores.options, name) for name in KNOWN}
+    signature = scores.signature
+    if by_machine:
+        known["machine"] = _by_machine(matrix, scores, column_of)
+        signature = " | ".join(part for part in signature.split(" | ") if not part.endswith(PREDICTED))
+    return with_systems(replace(matrix, signature=signature, notes=list(scores.notes), scores=scores, **known))
+
+
+def _by_machine(matrix: Matrix, scores: Scores, column_of: Mapping[str, int]) -> Floats:
+    """runs × topics × measures: the scores by the machine, nan where people judged a topic and it does not count."""
+    assert scores.machine is not None
+    found = np.full(matrix.score.shape, np.nan)
+    for row, (people, machine) in enumerate(zip(scores.runs, scores.machine.runs, strict=True)):
+        columns = [column_of[topic] for topic in machine.topics]
+        found[row, columns] = np.where(machine.included, machine.score, np.nan)
+        judged = [column_of[topic] for topic in people.topics]
+        found[row, judged] = np.where(people.included, found[row, judged], np.nan)
+    return found
 
 
 def _from_saved(saved: SavedScores) -> Matrix:
@@ -594,17 +491,20 @@ def with_systems(matrix: Matrix) -> Matrix:
     rows = [[matrix.runs.index(run) for run in runs] for runs in systems.values()]
     geometric = np.array([matrix.reading(column).summary == "geometric" for column in range(len(matrix.measures))])
     parts: dict[str, Any] = {"included": np.array([matrix.included[own].all(0) for own in rows])}
-    for name in ("score", "residual", "unjudged"):
-        values = np.array([getattr(matrix, name)[own].mean(0) for own in rows])
+    for name, part in matrix.arrays.items():
+        if name == "included":
+            continue
+        values = np.array([part[own].mean(0) for own in rows])
         values[:, :, geometric] = np.nan  # a mean of residuals bounds no geometric mean
         parts[name] = values
-    for column in np.flatnonzero(geometric).tolist():
-        reading = matrix.reading(column)
-        logs = [reading.tested(matrix.score[own, :, column]).mean(0) for own in rows]
-        parts["score"][:, :, column] = np.exp(logs)
+        for column in np.flatnonzero(geometric).tolist() if name in ("score", "machine") else ():
+            reading = matrix.reading(column)
+            values[:, :, column] = np.exp([reading.tested(part[own, :, column]).mean(0) for own in rows])
     origin = matrix.origin[[own[0] for own in rows]]
     signature = " | ".join(part for part in (matrix.signature, seeds_in_words(systems)) if part)
-    others: dict[str, Any] = {"seeds": matrix, "scores": None, "signature": signature}
+    # What is estimated from a machine's judgments is of these seeds: the mixed model does not know it.
+    seeds = matrix if matrix.machine is None else None
+    others: dict[str, Any] = {"seeds": seeds, "scores": None, "signature": signature}
     return replace(matrix, runs=list(systems), origin=origin, **parts, **others)
 
 
@@ -706,11 +606,13 @@ def scores_of(
     like: str | None,
     keywords: Mapping[str, Any],
     keep: bool = False,
+    predicts: bool = False,
 ) -> AnyScores:
     """What a function compares: the scores of runs against qrels, with residuals, as commands have them; or, without
     qrels, scores that are given, all or those by some measures.
 
-    keep  have the documents of runs with the scores, as `evaluate_runs` does
+    keep      have the documents of runs with the scores, as `evaluate_runs` does
+    predicts  whether the function knows of estimates by --predicted, which is an error elsewhere
 
     Raises InputError as `evaluate` does, and (usage) for options beside scores.
     """
@@ -720,9 +622,12 @@ def scores_of(
     if qrels is not None:
         options = options_with_residuals(like, **keywords)
         chosen = parse_measures(DEFAULT if measures is None else measures)
-        scores = evaluate_runs(named_runs(runs, qrels), qrels, chosen, options, keep=keep, workers=workers())
+        how: dict[str, Any] = {"keep": keep, "predicts": predicts, "workers": workers()}
+        scores = evaluate_runs(named_runs(runs, qrels), qrels, chosen, options, **how)
         tell(scores.notes)
-        return scores
+        return with_machine(scores) if scores.machine is not None else scores
+    if predicts and isinstance(runs, Scores) and runs.machine is not None:
+        runs = with_machine(runs)
     resolve_options(**dict.fromkeys(keywords))  # which refuses what is no option
     known = {name: keywords.get(name) for name in KNOWN}
     for name, value in {"like": like, **keywords}.items():
@@ -815,6 +720,9 @@ def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
         if name is not None and name not in matrix.runs:
             raise no_baseline(name, matrix.runs)
         return matrix, name
+    if matrix.machine is not None:
+        what = "saved scores have no judgments by a machine"
+        raise InputError(flag.baseline, what, "give the baseline as a run", usage=True)
     saved = to_matrix(given.saved)
     place = str(given.saved) if isinstance(given.saved, str | Path) else "baseline"
     if given.within is None and len(saved.runs) > 1:

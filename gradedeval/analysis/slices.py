@@ -6,7 +6,7 @@ Of slices that are few or small the mean is shown, and nothing is tested.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis import score_matrix, significance
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
@@ -39,7 +39,7 @@ def of_topics(matrix: Matrix, kept: Bools) -> Matrix:
     """The scores on some topics."""
     topics = [topic for topic, keep in zip(matrix.topics, kept.tolist(), strict=True) if keep]
     seeds = None if matrix.seeds is None else of_topics(matrix.seeds, kept)
-    arrays = {name: getattr(matrix, name)[:, kept] for name in score_matrix.ARRAYS}
+    arrays: dict[str, Any] = {name: part[:, kept] for name, part in matrix.arrays.items()}
     return replace(matrix, topics=topics, seeds=seeds, **arrays)
 
 
@@ -125,13 +125,18 @@ def title(frame: pd.DataFrame, settings: TestSettings) -> str:
     return f"p ({settings.correction_applied})" if several and settings.correction_applied != "none" else "p"
 
 
+def sizes(frame: pd.DataFrame) -> pd.Series[int]:
+    """How many topics each row is of, with those that a machine alone judged."""
+    return frame["topics"] + frame["others"] if "others" in frame else frame["topics"]
+
+
 def words(frame: pd.DataFrame, settings: TestSettings, topics: Mapping[str, int]) -> list[str]:
     """How slices were tested, and which of them were not.
 
     topics  measure -> how many topics are compared by it
     """
     few = frame[frame["topics"] < LEAST]["slice"].unique().tolist()
-    whole = frame[frame["topics"] == frame["measure"].map(topics)]["slice"].unique().tolist()
+    whole = frame[sizes(frame) == frame["measure"].map(topics)]["slice"].unique().tolist()
     tested = frame["slice"].nunique() - len({*few, *whole})
     said = []
     if tested and settings.test in significance.NOT_BY_PAIR:

@@ -80,8 +80,13 @@ def scores_with_baseline(
     """
     why = "saved scores cannot be standardized together with the runs" if standardized else ""
     runs, qrels, compared = runs_with_baseline(files, baseline, why)
-    scores = evaluate.evaluate_runs(evaluate.named_runs(runs), qrels, measures, options, keep=keep, workers=sharing())
-    return score_matrix.add_baseline(score_matrix.to_matrix(standardized(scores) if standardized else scores), compared)
+    if standardized and options.predicted is not None:
+        what = f"cannot be combined with {flag.standardize}"
+        raise InputError(flag.predicted, what, "leave out one of them", usage=True)
+    how: dict[str, Any] = {"keep": keep, "predicts": True, "workers": sharing()}  # who offers the option knows of it
+    scores = evaluate.evaluate_runs(evaluate.named_runs(runs), qrels, measures, options, **how)
+    matrix = score_matrix.with_machine(standardized(scores) if standardized else scores)
+    return score_matrix.add_baseline(matrix, compared)
 
 
 def matrix_from(

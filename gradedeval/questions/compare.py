@@ -8,7 +8,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
-from gradedeval.analysis import difference_bounds, flips, replicates, score_matrix, significance, slices
+from gradedeval.analysis import difference_bounds, estimates, flips, replicates, score_matrix, significance, slices
 from gradedeval.analysis.tables import (
     OfScores,
     Row,
@@ -69,7 +69,7 @@ def interval_words(frame: pd.DataFrame, settings: TestSettings) -> list[str]:
     """What the intervals of a comparison are; and where p is corrected, how many leave out 0 beside a corrected p above
     the level."""
     pairs = len(frame) // frame["measure"].nunique()
-    if "df" in frame:
+    if "df" in frame or "lambda_" in frame:
         return [f"{settings.level} interval: of the same t, for each pair alone"]
     if settings.test == "bayes":
         return [f"{settings.level} credible interval"]
@@ -211,6 +211,11 @@ class Comparison(OfScores):
     stand before `tested`, without what judging could do: p and interval are of the mixed model with random topics and
     seeds.
 
+    With predictions people, people_low, people_high, machine, lambda_, narrower, times and se stand before low, as in
+    `evaluate`, of differences, and others, how many topics the machine alone judged, behind topics. The difference is
+    estimated from those by topic, and may be another than that of the two means, which are estimated each by itself.
+    Wins and effect are of the topics that people judged.
+
     `slices` is a frame of the same on the topics of each slice, without what judging could do: see `sliced_frame`. None
     where there are no slices.
     """
@@ -240,7 +245,7 @@ class Comparison(OfScores):
         """How slices were tested, and which of them were not."""
         if self.slices is None:
             return []
-        topics = dict(zip(self.frame["measure"], self.frame["topics"], strict=True))
+        topics = dict(zip(self.frame["measure"], slices.sizes(self.frame), strict=True))
         return slices.words(self.slices, self.tested, topics)
 
     def document(self, layout: Layout, *, judging: Judging = False) -> Document:
@@ -252,8 +257,12 @@ class Comparison(OfScores):
         title = f"p ({self.tested.correction_applied})" if self.tested.corrects(pairs) else "p"
         pairwise = len(distinct(frame, "baseline")) > 1
         against = [Column("baseline")] if pairwise else []
-        crowded = self.tested.test == "bayes" or matrix.seeds is not None  # more columns stand beside it
+        more = (matrix.seeds, matrix.machine)  # whose columns stand beside it
+        crowded = self.tested.test == "bayes" or any(one is not None for one in more)
         seeds: Shown = SEEDS if matrix.seeds is not None else {}
+        interval: Shown = {
+            Column(f"{self.tested.level} interval", "figures"): partial(_interval, alpha=self.tested.alpha)
+        }
         shown: Shown = {
             **same(Column("measure"), Column("run"), *against),
             **{column: value for column, value in seeds.items() if column.name == "seeds"},
@@ -262,7 +271,7 @@ class Comparison(OfScores):
             Column("difference", "signed"): whole(matrix, "difference", "+"),
             Column("%", "percent", wide=crowded): itemgetter("relative"),
             **_verdict(self.tested, title),
-            Column(f"{self.tested.level} interval", "figures"): partial(_interval, alpha=self.tested.alpha),
+            **(interval if matrix.machine is None else estimates.columns(matrix, interval)),
             replace(WON, wide=crowded): _won,
             **({Column("baseline mean", "score", wide=True): whole(matrix, "baseline_mean")} if pairwise else {}),
             Column("effect", "signed", digits=2, wide=True): itemgetter("effect"),
@@ -305,7 +314,7 @@ def slice_tables(found: pd.DataFrame, shown: Shown, tested: TestSettings) -> lis
         own, columns = found[found["column"] == column], dict[Column, Callable[[Row], Any]]()
         for one, value in shown.items():
             name = slices.title(found, tested) if one.name.partition(" ")[0] == "p" else one.name
-            columns[replace(one, name=name, wide=one.wide or one.name == WON.name)] = value
+            columns[replace(one, name=name, wide=one.wide or one.name in (WON.name, "people", "λ"))] = value
             if one.name == "run":
                 columns |= {Column(column): itemgetter("label"), Column("topics", "count"): itemgetter("topics")}
         tables.append(_only_table(own, columns))
@@ -537,14 +546,16 @@ def counted(runs: int) -> None:
     their order: it stays the same, or so many relevant documents of the lower run would reverse it, or that is not
     known.
     """,
-    check=lambda baseline, all_pairs, replicates, **tested: _check(
-        baseline, all_pairs, significance.TestSettings(**tested), replicates
+    check=lambda baseline, all_pairs, replicates, predicted, **tested: _check(
+        baseline, all_pairs, significance.TestSettings(**tested), replicates, predicted
     ),
-    asking=lambda layout, judging, unseen, replicates: _asking(layout, judging or unseen is not None, replicates),
+    asking=lambda layout, judging, unseen, replicates, predicted: _asking(
+        layout, judging or unseen is not None, replicates, predicted
+    ),
     shows=Comparison.document,
     counted=counted,
     modes=(BY_TOPIC, LETTERS),
-    besides=("unseen", "queries", "slices", "replicates"),
+    besides=("unseen", "queries", "slices", "replicates", "predicted"),
     wide=True,
 )
 @shares_work
@@ -590,25 +601,32 @@ def compare(
     topics differ alike bootstrap, t, anova and bayes have neither p nor interval, which is reported too.
     """
     settings = significance.TestSettings(test, correction, draws, alpha, seed, rope)
-    _check(baseline, all_pairs, settings, keywords.get("replicates"))
-    given = score_matrix.scores_of(runs, qrels, measures, like, keywords, judging)
+    _check(baseline, all_pairs, settings, keywords.get("replicates"), keywords.get("predicted"))
+    given = score_matrix.scores_of(runs, qrels, measures, like, keywords, judging, predicts=True)
     matrix, name = score_matrix.with_baseline(given, baseline, allow_mismatch)
     counted(len(matrix.runs))
-    _check_seeds(matrix.seeds, settings)
+    _check_test(matrix.seeds, matrix.machine, settings)
     return compared_pairs(matrix, None if all_pairs else score_matrix.or_first(matrix, name), settings, judging)
 
 
-def _check(baseline: Any, all_pairs: bool, settings: TestSettings, replicates: Any) -> None:
-    """Raise InputError (usage) where a baseline is named and all pairs are asked for, and as `_check_seeds`."""
-    _check_seeds(replicates, settings)
+def _check(baseline: Any, all_pairs: bool, settings: TestSettings, replicates: Any, predicted: Any) -> None:
+    """Raise InputError (usage) where a baseline is named and all pairs are asked for, and for a test of runs where
+    systems of several seeds or estimates are compared."""
+    _check_test(replicates, predicted, settings)
     if all_pairs and baseline is not None:
         raise InputError(
             flag.all_pairs, f"cannot be combined with {flag.baseline}", "leave one of them out", usage=True
         )
 
 
-def _asking(layout: Layout, judging: bool, replicates: Any) -> dict[str, bool]:
-    """Whether it is looked at what judging could do. Raises InputError (usage) where that is asked of systems."""
+def _asking(layout: Layout, judging: bool, replicates: Any, predicted: Any) -> dict[str, bool]:
+    """Whether it is looked at what judging could do. Raises InputError (usage) where that is asked of systems, or of
+    estimates."""
+    if predicted is not None:
+        if judging:
+            what = "what judging could do to estimates is not known"
+            raise InputError(flag.predicted, what, f"leave out {flag.judging} and {flag.unseen}", usage=True)
+        return {"judging": False}
     if judging and replicates is not None:
         raise not_of_seeds(f"leave out {flag.judging} and {flag.unseen}")
     return {"judging": layout == "long" or judging}
@@ -619,8 +637,11 @@ def not_of_seeds(hint: str) -> InputError:
     return InputError(flag.replicates, f"{NOT_OF_SEEDS} is not known", hint, usage=True)
 
 
-def _check_seeds(seeds: Any, settings: TestSettings) -> None:
-    """Raise InputError (usage) where systems of several seeds are to be compared by a test of pairs of runs."""
+def _check_test(seeds: Any, machine: Any, settings: TestSettings) -> None:
+    """Raise InputError (usage) where systems of several seeds, or estimates, are to be compared by a test of pairs of
+    runs."""
+    if machine is not None:
+        estimates.check_test(settings.test)
     if seeds is not None:
         replicates.check_test(settings.test)
 
@@ -629,7 +650,8 @@ def same_notes(frame: pd.DataFrame) -> list[str]:
     """A note of the measures by which two systems differ by the same on all topics and seeds."""
     blank = frame["p"].isna()
     names, count = frame["measure"][blank].unique().tolist(), int(blank.sum())
-    what = f"no p for {count} {plural(count, 'pair')} with the same difference on all topics and seeds"
+    what = f"no p for {count} {plural(count, 'pair')} with the same difference on all topics"
+    what += " and seeds" if "df" in frame else ""
     return [f"{', '.join(names)}: {what}"] if names else []
 
 
@@ -641,16 +663,18 @@ def compared_pairs(
     judging  whether it is asked what judging could do: of systems of several seeds that is not known
     reread   the runs, where they have been read for that; None: they are read again
     """
-    reread = (reread or flips.Reread.of(matrix.scores)) if judging else None
+    reread = (reread or flips.Reread.of(matrix.scores)) if judging and matrix.machine is None else None
     baselines = [] if baseline is None else [matrix.run_index(baseline)]
     first, second = score_matrix.run_pairs(len(matrix.runs), baselines)
     measures = [score_matrix.shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
     watched = progress("measures")(measures)
     compared = partial(_compared, first=first, second=second, settings=settings)
-    if matrix.seeds is not None:
+    modelled = matrix.seeds is not None or matrix.machine is not None
+    if modelled:
         compared = partial(compared, settles=False, seeds=matrix.seeds)
         frame = joined([compared(paired, reread=None) for paired in watched])
-        frame = frame.astype(dict.fromkeys(("wins", "losses", "seeds", "baseline_seeds"), "Int64"))
+        counts = ("wins", "losses", *(("seeds", "baseline_seeds") if matrix.seeds is not None else ()))
+        frame = frame.astype(dict.fromkeys(counts, "Int64"))
     else:
         frame = joined([compared(paired, reread=reread) for paired in watched])
         frame = frame.assign(**flips.flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
@@ -659,14 +683,14 @@ def compared_pairs(
     frame["tested"] = frame.pop("tested")  # the last column
     frame.attrs = _attributes(frame, matrix, settings)
     notes = matrix.omission_notes()
-    if matrix.seeds is not None:
+    if modelled:
         notes += same_notes(frame)
     else:
         notes += [
             *significance.unattainable_notes(measures, len(first), settings),
             *interval_notes(frame, measures, settings),
         ]
-    if judging and matrix.seeds is None:
+    if judging and not modelled:
         # In Python the attributes have what is assumed of documents that nobody retrieved.
         notes += [*(unseen_in(frame, matrix) if at_prompt() else ()), *later_topics(frame, matrix)]
     tell(notes)
@@ -688,13 +712,15 @@ def sliced_frame(matrix: Matrix, first: Ints, second: Ints, settings: TestSettin
         of_measure = []
         for column, members in by_column.items():
             of_all = matrix.paired(measure)
-            p = slices.p_between(of_all, matrix, [*members.values()], first, second, settings)
+            p: Floats | float = np.nan
+            if matrix.machine is None:  # people's topics alone would tell less than the estimates
+                p = slices.p_between(of_all, matrix, [*members.values()], first, second, settings)
             for label, kept in members.items():
                 own = slices.of_topics(matrix, kept)
-                if not np.logical_and.reduce(own.included[:, :, own.measure_index(measure)], axis=0).any():
+                if not own.shared(measure).any():
                     continue
                 paired = own.paired(measure)
-                tests = slices.LEAST <= len(paired.topics) < len(of_all.topics)
+                tests = len(paired.topics) >= slices.LEAST and paired.count < of_all.count
                 frame = _compared(paired, first, second, settings, None, tests=tests, settles=False, seeds=own.seeds)
                 known = {"slice": f"{column}={label}", "column": column, "label": label, "p_between": p}
                 of_measure.append(frame.assign(**known))
@@ -716,9 +742,11 @@ def tests_of(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> lis
     """The tests of all measures in words, each once: those of the number of pairs that a frame has of each."""
     measures = frame["measure"].unique().tolist()
     pairs = len(frame) // len(measures)
-    if matrix.seeds is not None:
+    if matrix.seeds is not None or matrix.machine is not None:
         over = f" | {settings.correction_applied} over {pairs} pairs of each measure"
-        return [replicates.MODEL + over * settings.corrects(pairs)]
+        return [
+            (estimates.METHOD if matrix.machine is not None else replicates.MODEL) + over * settings.corrects(pairs)
+        ]
     return list(dict.fromkeys(settings.describe(matrix.paired(name), pairs) for name in measures))
 
 
@@ -784,9 +812,11 @@ def _columns(
         relative = np.where(summaries[first] == 0, np.nan, difference / np.abs(summaries[first]))
     names = np.array(paired.runs, dtype=object)
     inferred = _of_seeds(paired, seeds, first, second, settings) if seeds is not None else {}
+    if paired.machine is not None:
+        inferred = estimates.compared(paired, first, second, settings)
     if not tests:
         inferred |= dict.fromkeys(_inferred(settings), np.nan)
-    elif seeds is None:
+    elif seeds is None and paired.machine is None:
         inferred = _inference(paired, differences, settings)
     return {
         "measure": paired.measure,

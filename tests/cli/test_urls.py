@@ -39,6 +39,7 @@ FILES = {
     "check.toml": 'min = { "err@20" = 0.01 }\ntopics-from = "topics"\n',
     "norms": "1 map 0.5 0.2\n2 map 0.5 0.2\n3 map 0.5 0.2\n",
     "d.run": "".join(f"{topic} Q0 d{topic % 3} 1 9 t\n" for topic in range(8)),
+    "e.run": "".join(f"{topic} Q0 d{topic % 5 % 2} 1 9 t\n" for topic in range(8)),
     "people.qrels": "".join(f"{topic} 0 d{topic % 2} {topic % 2 + 1}\n" for topic in range(5)),
     "machine.qrels": "".join(f"{topic} 0 d{topic % 3 % 2} {topic % 2 + 1}\n" for topic in range(8)),
     "q.tsv": "topic\tquery\tkind\n1\tone\ta\n2\ttwo\ta\n3\tthree\tb\n",
@@ -60,6 +61,7 @@ LINES = """
 {runs/} {qrels} -m err@5 --reference {reference.csv}
 {runs/} {qrels} -m err@5 --baseline {runs/a.run} -f latex
 history {kept.jsonl}
+compare {d.run} {e.run} {people.qrels} -m err@5 --predicted {machine.qrels}
 compare {c.run} {qrels} -m err@5 --baseline {saved.csv}:a.run
 compare --from-scores {saved.csv} --baseline a.run
 check {runs/a.run} {qrels} --config {check.toml} --baseline {c.run} --history {checked.jsonl} --time 2026-01-01

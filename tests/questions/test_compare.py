@@ -19,7 +19,8 @@ from scipy import stats
 import gradedeval
 from gradedeval import EvaluationWarning
 from gradedeval.analysis.flips import COLUMNS
-from gradedeval.analysis.score_matrix import holds_scores, join_matrices, to_matrix
+from gradedeval.analysis.saved_scores import holds_scores
+from gradedeval.analysis.score_matrix import join_matrices, to_matrix
 from support.commands import Command, Outcome, without_flips
 
 # Topic 1 to 4; a: relevant, b: not; u: unjudged.

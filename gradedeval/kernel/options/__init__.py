@@ -140,7 +140,8 @@ class Options:
     predicted: Predicted | None = option(None, "A machine's judgments of these topics and more, in any form of qrels: "
         "means over all topics are estimated from both, with intervals that hold regardless of its errors. The topics "
         "that people judged must be a random sample.", section=OUTPUT, commands="eval", metavar="QRELS2",
-        accepts="qrels", read=read_predicted, names_file=True, needs_ids=True, signature=elsewhere)
+        accepts="qrels", read=read_predicted, names_file=True, needs_ids=True, signature=elsewhere,
+        instead="see `gradedeval compare`")
     judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only)
     lenient: bool = option(False, "Skip malformed lines, and report how many.", signature=name_only, needs_ids=True)
     subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "

@@ -296,7 +296,7 @@ def scorer_of(
     """What scores the runs: the qrels are read. Raises InputError as `evaluate` does."""
     measures = list(measures)
     if options.predicted is not None:
-        raise OPTIONS["predicted"].error("does not apply here", "leave it out, or use eval")
+        raise OPTIONS["predicted"].error("does not apply here", "leave it out, or use eval or compare")
     if any(measure.by_intent for measure in measures):
         from gradedeval.kernel.scoring.intents import check_intents  # few measures are
 

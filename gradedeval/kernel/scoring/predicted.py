@@ -16,7 +16,7 @@ from gradedeval.kernel.measures.definition import Measure, Reading
 from gradedeval.kernel.measures.notation import write_value
 from gradedeval.kernel.options.definition import exact, unmatched_notes
 from gradedeval.kernel.scoring.prediction_powered import CHOSEN, FEW, LEAST, by_people, chosen_p, estimate, saved
-from gradedeval.kernel.scoring.run_scores import RunScores
+from gradedeval.kernel.scoring.run_scores import PREDICTED, RunScores
 from gradedeval.kernel.trec.lines import decode, encode
 from gradedeval.kernel.trec.stream import Source, is_file
 
@@ -201,7 +201,7 @@ class Estimated:
         """What signatures say of the estimates."""
         counts = [self._topics(people, machine, 0) for people, machine in zip(self.people, self.machine, strict=True)]
         judged, others = (int(max((one.sum() for one in of), default=0)) for of in zip(*counts, strict=True))
-        level = f"{100 * (self.level or LEVEL):.10g}% interval: prediction-powered, λ of the other topics, Student's t"
+        level = f"{100 * (self.level or LEVEL):.10g}% interval: {PREDICTED}"
         name = f"predicted {write_value(qrels.place)} {qrels.digest}"
         return [f"{name}, {judged} judged and {others} other topics", level]
 
@@ -235,23 +235,40 @@ class Estimated:
         found = dict.fromkeys(("score", "se", "low", "high", *_ALONE, "machine", "lambda_", "narrower", "times"), blank)
         if count:
             found["machine"] = float(reading.summarize(own[both | others]))
-        if len(human) < LEAST or others.sum() < 2 or not np.isfinite(np.concatenate([human, own[both | others]])).all():
+        if not np.isfinite(np.concatenate([human, own[both | others]])).all():
             return found
-        values = (reading.tested(one)[None] for one in (human, own[both], own[others]))
-        h, m, more = values
-        alpha = 1 - (self.level or LEVEL)
-        joint, alone = estimate(h, m, more, alpha), by_people(h, alpha)
+        h, m, more = (reading.tested(one)[None] for one in (human, own[both], own[others]))
+        known = summarized(h, m, more, reading, 1 - (self.level or LEVEL))
         limits = np.array([measure.definition.floor, measure.definition.ceiling])
         limits = limits * count if reading.summary == "total" else limits
-        ends = np.array([[joint.mean, joint.low, joint.high], [alone.mean, alone.low, alone.high]])[..., 0]
-        ends = reading.of_mean(ends, count)
-        ends[:, 1:] = ends[:, 1:].clip(*limits)
-        found |= dict(zip(("score", "low", "high"), ends[0].tolist(), strict=True))
-        found |= dict(zip(_ALONE, ends[1].tolist(), strict=True))
-        slope = {"mean": 1, "total": count, "geometric": found["score"]}[reading.summary]
-        share, times = saved(alone, joint)
-        found |= {"se": float(joint.error[0]) * slope, "lambda_": float(joint.power[0])}
-        return found | {"narrower": float(share[0]), "times": float(times[0])}
+        for end in ("low", "high", *_ALONE[1:]):
+            known[end] = known[end].clip(*limits)
+        if reading.summary == "geometric":
+            known["se"] = known["se"] * known["score"]
+        return {name: float(known[name][0]) if name in known else value for name, value in found.items()}
+
+
+def summarized(human: Floats, machine: Floats, others: Floats, reading: Reading, alpha: float) -> dict[str, Floats]:
+    """Estimates of the means of values, or of the differences of two runs, by the names of columns: what people alone
+    say as well, and p; all nan where topics are too few. The error of a geometric mean is that of its logarithm.
+
+    human, machine, others  as `estimate` takes them: rows × topics
+    """
+    judged, count = human.shape[1], human.shape[1] + others.shape[1]
+    names = ("score", "se", "low", "high", "p", *_ALONE, "lambda_", "narrower", "times")
+    if judged < LEAST or others.shape[1] < 2:
+        return {name: np.full(len(human), np.nan) for name in names}
+    joint, alone = estimate(human, machine, others, alpha), by_people(human, alpha)
+    parts = (joint.mean, joint.low, joint.high, alone.mean, alone.low, alone.high)
+    ends = [reading.of_mean(part, count) for part in parts]
+    error = joint.error * (count if reading.summary == "total" else 1)
+    found = (ends[0], error, *ends[1:3], joint.p, *ends[3:], joint.power, *saved(alone, joint))
+    return dict(zip(names, found, strict=True))
+
+
+def saved_words(narrower: float, times: float) -> str:
+    """By how many per cent an interval is narrower, and how many times the topics people would have to judge for it."""
+    return f"{100 * narrower:z.0f}%, ×{times:.1f}"
 
 
 _ALONE = ("people", "people_low", "people_high")

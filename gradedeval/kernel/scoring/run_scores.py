@@ -12,6 +12,8 @@ from gradedeval.kernel.measures.definition import Reading, Summary
 
 BOUNDS = ("low", "high")
 """The columns of --bounds, which --interval excludes: the lowest and the highest score."""
+PREDICTED = "prediction-powered, λ of the other topics, Student's t"
+"""How estimates from two kinds of judgments are made, in a signature."""
 
 
 @dataclass(eq=False, repr=False)

@@ -391,10 +391,9 @@ def _margin(
 
 
 def _saved(row: Row) -> str | None:
-    """By what share an interval is narrower, and how many times the topics people would have to judge for it."""
-    if row.narrower is None or row.times is None:
-        return None
-    return f"{100 * row.narrower:z.0f}%, ×{row.times:.1f}"
+    from gradedeval.kernel.scoring.predicted import saved_words  # few evaluations have predictions
+
+    return None if row.narrower is None or row.times is None else saved_words(row.narrower, row.times)
 
 
 def _sliced(scores: Scores, column: str, percent: bool) -> Table:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import gradedeval
-from gradedeval.analysis.score_matrix import read_saved
+from gradedeval.analysis.saved_scores import read_saved
 from gradedeval.analysis.standardize import Reference
 from gradedeval.errors import InputError
 from gradedeval.interop.trec_eval import read_norms

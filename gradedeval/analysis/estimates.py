@@ -1,0 +1,121 @@
+"""Comparisons by people's judgments of some topics and a machine's of all: the differences of two runs are estimated
+from their differences by topic."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from gradedeval.analysis import score_matrix, significance
+from gradedeval.analysis.tables import whole
+from gradedeval.arrays import Floats, Ints, np
+from gradedeval.errors import InputError, flag
+from gradedeval.kernel.formats.tables import Column
+from gradedeval.kernel.scoring.predicted import saved_words, summarized
+from gradedeval.kernel.scoring.prediction_powered import LEAST
+from gradedeval.kernel.scoring.run_scores import PREDICTED
+
+if TYPE_CHECKING:
+    from gradedeval.analysis.score_matrix import Matrix, Paired
+    from gradedeval.analysis.tables import Row, Shown
+
+METHOD = PREDICTED
+
+
+def check_test(test: str) -> None:
+    """Raise InputError (usage) where estimates are to be compared by a test of scores by topic."""
+    if test != "randomization":
+        what = f"{test} compares scores by topic, and estimates have a test of their own, by Student's t"
+        raise InputError(flag.test, what, f"leave out {flag.test} or {flag.predicted}", usage=True)
+
+
+def is_known(paired: Paired) -> bool:
+    """Whether there are enough topics for estimates."""
+    assert paired.others is not None
+    return len(paired.topics) >= LEAST and paired.others.shape[1] >= 2
+
+
+def summaries(paired: Paired) -> Floats:
+    """The estimated summary of each run; nan where topics are too few."""
+    assert paired.machine is not None
+    assert paired.others is not None
+    tested = paired.reading.tested
+    return summarized(paired.values, tested(paired.machine), tested(paired.others), paired.reading, 0.05)["score"]
+
+
+def differences(paired: Paired, first: Ints, second: Ints, alpha: float) -> dict[str, Floats]:
+    """What is known of the difference of each pair, by the names of columns: of geometric means it is a ratio."""
+    assert paired.machine is not None
+    assert paired.others is not None
+    tested = paired.reading.tested
+    values = (paired.values, tested(paired.machine), tested(paired.others))
+    human, machine, others = (score_matrix.topic_differences(one, first, second) for one in values)
+    return summarized(human, machine, others, paired.reading, alpha)
+
+
+def compared(paired: Paired, first: Ints, second: Ints, settings: significance.TestSettings) -> dict[str, Any]:
+    """The columns of a comparison of pairs of runs by one measure, in place of those by people alone.
+
+    The difference of two geometric means is that of their estimates; what is tested is their ratio.
+    """
+    assert paired.machine is not None
+    assert paired.others is not None
+    found, means = differences(paired, first, second, settings.alpha), summaries(paired)
+    every = np.hstack([paired.machine, paired.others])
+    by_machine = paired.reading.summarize(every)
+    difference, people = found["score"], found["people"]
+    if paired.tested == "ratio":
+        alone = paired.summaries
+        difference, people = means[second] - means[first], alone[second] - alone[first]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(means[first] == 0, np.nan, difference / np.abs(means[first]))
+    return {
+        "topics": len(paired.topics),
+        "others": paired.others.shape[1],
+        "mean": means[second],
+        "baseline_mean": means[first],
+        "difference": difference,
+        "relative": relative,
+        "people": people,
+        "people_low": found["people_low"],
+        "people_high": found["people_high"],
+        "machine": by_machine[second] - by_machine[first],
+        **{name: found[name] for name in ("lambda_", "narrower", "times", "se", "low", "high", "p")},
+        "p_corrected": significance.correct_p_values(found["p"], settings.correction_applied),
+    }
+
+
+def of_pair(matrix: Matrix, baseline: str, run: str, measure: str, alpha: float = 0.05) -> dict[str, float]:
+    """What is known of the difference of two runs by one measure: as of `differences`."""
+    both = matrix.select(runs=[baseline, run]).paired(measure)
+    found = differences(both, np.array([0]), np.array([1]), alpha)
+    return {name: float(value[0]) for name, value in found.items()}
+
+
+# Tables for people.
+
+
+def columns(matrix: Matrix, interval: Shown) -> Shown:
+    """What people see of estimated differences, in place of the column of their intervals."""
+    return {
+        Column("±", "figures"): _margin,
+        **{replace(column, wide=True): value for column, value in interval.items()},
+        Column("people", "signed"): whole(matrix, "people", "+"),
+        Column("machine", "signed", wide=True): whole(matrix, "machine", "+"),
+        Column("λ", "score", digits=2): itemgetter("lambda_"),
+        Column("saves", "figures"): _saved,
+    }
+
+
+def _margin(row: Row) -> str | None:
+    """Half the interval of a difference, or the factor that a ratio of geometric means may be larger or smaller by."""
+    if row["low"] is None:
+        return None
+    if row["tested"] == "ratio":
+        return f"×{(row['high'] / row['low']) ** 0.5:.2f}"
+    return f"{(row['high'] - row['low']) / 2:.4f}"
+
+
+def _saved(row: Row) -> str | None:
+    return None if row["times"] is None else saved_words(row["narrower"], row["times"])

@@ -80,7 +80,7 @@ def on_terminal(words: list[str], columns: int, folder: Path) -> str:
     return printed.decode().replace("\r\n", "\n")
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("columns", [80, 120])
 @pytest.mark.parametrize(("name", "words"), TABLES)
 def test_no_table_is_wider_than_a_terminal(name: str, words: tuple[str, ...], columns: int, files: Path) -> None:

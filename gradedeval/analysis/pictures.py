@@ -175,12 +175,13 @@ _PLACE: ContextVar[str] = ContextVar("_PLACE", default=LEGENDS[0])
 """Where legends stand in the figure that is drawn."""
 
 
-def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0) -> None:
+def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0, runs: Sequence[str] = ()) -> None:
     """A legend above the axes, in the letters of their ticks, in as many columns as there is room for; from the left
     end of the figure where that saves lines.
 
     handles  what it has; nothing: all that has a label
     bottom   where it begins, in heights of the axes
+    runs     those it names: what their labels leave out stands above them
     """
     handles, where = list(handles) or ax.get_legend_handles_labels()[0], _PLACE.get()
     if not handles or where == "none":
@@ -189,6 +190,8 @@ def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0) -> Non
     points = float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
     looks = {name: STYLE[f"legend.{name}"] for name in ("frameon", "handlelength", "columnspacing", "borderpad")}
     looks |= {"fontsize": points, "borderaxespad": 0.2, "handletextpad": 0.8}
+    if pattern := short_names(runs)[1]:
+        looks |= {"title": f"runs: {shown(pattern, 40)}", "title_fontsize": points, "alignment": "left"}
     measured = ax.legend(handles, labels, **looks)
     measured.set_in_layout(False)
     beside, gap = (points / 72 * (looks[name] + more) for name, more in (("handlelength", 0.8), ("columnspacing", 0)))

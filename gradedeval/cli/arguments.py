@@ -16,7 +16,7 @@ from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, WRITES, De
 from gradedeval.cli.output import asked_for, show, view_of, write
 from gradedeval.errors import InputError, ProblemList, tell, url_place
 from gradedeval.kernel.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
-from gradedeval.kernel.measures.parse import is_measure, load_measures, offered, parse_measures
+from gradedeval.kernel.measures.parse import DEFAULT, is_measure, load_measures, offered, parse_measures
 from gradedeval.kernel.measures.table import MEASURES
 from gradedeval.kernel.options import OPTIONS
 from gradedeval.kernel.options.definition import GAINS
@@ -68,6 +68,9 @@ def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str,
     """The measures that -m names, cut as -k says. A note tells of those that take no cutoff."""
     cutoff = asked_for("k")
     measures = parse_measures(texts, table, cutoff)
+    if cutoff is not None and texts == DEFAULT:  # nobody has written these cutoffs
+        kept = [one.label for one in measures if "@" in one.label and one.label in DEFAULT and one.cutoff != cutoff]
+        tell([f"-k {cutoff}: {', '.join(kept)} keep their cutoffs; name measures without one, as in -m 'err ndcg'"])
     if cutoff is not None and (whole := [one.label for one in measures if one.definition.cutoff == "none"]):
         tell([f"-k {cutoff}: {', '.join(whole)} {'take' if len(whole) > 1 else 'takes'} no cutoff"])
     return measures

@@ -397,7 +397,7 @@ def _read_matrix(
     return (matrix,), settings | {"baseline": word or baseline}
 
 
-def _check_count(check: Callable[[int], Any], settings: Mapping[str, Any], files: tuple[str, ...]) -> None:
+def _check_count(check: Callable[..., Any], settings: Mapping[str, Any], files: tuple[str, ...]) -> None:
     """Raise InputError (usage) where it is no question about so many runs, before they are read."""
     from gradedeval.analysis.score_matrix import Baseline  # see `_reading`
 
@@ -407,7 +407,7 @@ def _check_count(check: Callable[[int], Any], settings: Mapping[str, Any], files
     runs, _ = run_and_qrels(files)
     baseline = Baseline.read(settings.get("baseline"), runs)
     if not baseline.is_unknown(runs):  # of which more is said than of their number
-        check(baseline.count(runs))
+        check(baseline.count(runs), **_for(check, settings))
 
 
 def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str, Any]) -> tuple[Inputs, dict[str, Any]]:

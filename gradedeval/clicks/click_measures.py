@@ -573,7 +573,7 @@ def _correlated(
     relevant = relevant_shown(log, qrels, settings.ss_rel)
 
     rows: list[tuple[Any, ...]] = []
-    lists, alone = [], 0
+    lists, alone, two = [], 0, list[str]()
     labels = [measure.label for measure in scorer.measures]
     for part, some in _parts(log, settings.by):
         sessions, clicked = by_configuration(some, relevant)
@@ -584,6 +584,7 @@ def _correlated(
         topics, shown = [log.topics[code] for code in here.tolist()], [log.shown[code] for code in here.tolist()]
         found = _correlations(topics, shown, scores[here], clicked[here], sessions[here], settings)
         counts = len(set(topics)), len(here), int(sessions[here].sum())
+        two += [part] if len(here) == 2 else []
         for label, row in zip(labels, found.tolist(), strict=True):
             rows += [(part, label, *cell, *counts) for cell in zip(CLICK_MEASURES, row, strict=True)]
         known = {"by": [part] * len(here), "topic": topics, "shown": [" ".join(docnos) for docnos in shown]}
@@ -599,6 +600,9 @@ def _correlated(
     if alone:
         what = f"{alone} {plural(alone, 'list')} left out of pairs, as the only one of its topic"
         notes.append(f"{log.place}: {what}")
+    if two:
+        where = f" in {plural(len(two), 'part')} {shorten(two)}" if settings.by else ""
+        notes.append(f"{log.place}: there are two lists{where}, and any two correlate by +1 or -1")
     if not frame["configurations"].any():
         raise InputError(log.place, "no topic has two lists to pair", f"leave out {flag.pairs}", usage=True)
     return ClickCorrelations(frame, each if settings.pairs is None else None, said, tell(notes))

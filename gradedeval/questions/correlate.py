@@ -111,9 +111,17 @@ SCATTER = Question(
 )
 
 
+def counted(runs: int, above: Kind, below: Kind) -> None:
+    """Raise InputError (usage) where orderings are compared, and there is one run."""
+    if runs < 2 and not {above, below} <= set(BY_TOPIC):
+        hint = f"add a run, or use {flag.above:pearson} {flag.below:spearman}"
+        raise InputError("", "rank correlation needs at least two runs", hint, usage=True)
+
+
 @question(
     "correlate",
     "matrix",
+    counted=counted,
     paired=lambda settings: not {settings["above"], settings["below"]} <= set(BY_TOPIC),
     help="Correlate measures, over the scores of all topics or over the rankings of runs.",
     picture=Picture(
@@ -157,9 +165,7 @@ def correlate(
     matrix = score_matrix.comparable(given, allow_mismatch)
     if len(matrix.measures) < 2:
         raise InputError("", "correlate needs at least two measures", f"add another {flag.measure}", usage=True)
-    if len(matrix.runs) < 2 and not {above, below} <= set(BY_TOPIC):
-        hint = f"add a run, or use {flag.above:pearson} {flag.below:spearman}"
-        raise InputError("", "rank correlation needs at least two runs", hint, usage=True)
+    counted(len(matrix.runs), above, below)
     rows = []
     for row, measure in enumerate(matrix.measures):
         for column, other in enumerate(matrix.measures):
@@ -382,4 +388,4 @@ def draw_scatter(ax: Axes, matrix: Matrix, columns: tuple[int, int]) -> None:
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     if few:
-        pictures.legend(ax)
+        pictures.legend(ax, runs=matrix.runs)

@@ -448,7 +448,7 @@ def draw_course(ax: Axes, frame: pd.DataFrame) -> None:
     ax.grid(axis="y", color=pictures.LIGHT, linewidth=0.4)
     measure = str(frame["measure"].iloc[0])
     ax.set_ylabel(f"{pictures.shown(measure)}, 95% interval{pictures.LOWER if pictures.lower(measure) else ''}")
-    pictures.legend(ax)
+    pictures.legend(ax, runs=[str(run) for run, _ in runs])
 
 
 def _kinds(frame: pd.DataFrame) -> list[int]:

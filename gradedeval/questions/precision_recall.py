@@ -346,4 +346,4 @@ def _explain_lines(ax: Axes, look_of: Mapping[str, Any], dash_of: Mapping[str, A
         handles.append(Line2D([], [], label=f"{rest} other {plural(rest, 'run')}", color=pictures.LIGHT))
     if len(dash_of) > 1:
         handles += [Line2D([], [], label=name, color="#444444", **dash) for name, dash in dash_of.items()]
-    pictures.legend(ax, handles=handles)
+    pictures.legend(ax, handles=handles, runs=list(look_of))

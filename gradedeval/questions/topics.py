@@ -265,7 +265,7 @@ def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
     _name_topics(ax, frame["topic"].tolist(), difference)
     lower = pictures.LOWER if frame["sign"].iloc[0] < 0 else ""
     ax.set_ylabel(f"{pictures.shown(frame['measure'].iloc[0])}: {after} − {before}{lower}")
-    pictures.legend(ax, handles=handles)
+    pictures.legend(ax, handles=handles, runs=[baseline, run])
 
 
 def _draw(ax: Axes, chosen: Bools, ends: Floats, begins: Floats | None = None, *, width: float, **look: Any) -> Any:

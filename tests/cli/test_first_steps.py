@@ -385,6 +385,9 @@ def test_every_command_with_measures_cuts_those_without_cutoff(words: str, files
 
 def test_a_measure_that_takes_no_cutoff_is_named(files: Path, cli: Command) -> None:
     assert "-k 2: rprec takes no cutoff" in cli("a", "qrels", "-m", "rprec ap", "-k", "2").messages
+    kept = "-k 10: err@20, ndcg@20, judged@20 keep their cutoffs; name measures without one, as in -m 'err ndcg'"
+    assert kept in cli("a", "qrels", "-k", "10").messages
+    assert not any("keep" in message for message in cli("a", "qrels", "-k", "10", "-m", "err@20 ap").messages)
     assert [line.split()[0] for line in cli("a", "qrels", "-k", "2").text.splitlines()[2:9]] == [
         "err@20", "ndcg@20", "rbp@2", "ap@2", "gap@2", "p@10", "judged@20",
     ]  # fmt: skip

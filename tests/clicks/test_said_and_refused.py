@@ -98,8 +98,11 @@ def test_documents_without_parameters_are_told() -> None:
 
 
 def test_pairs_are_of_topics_with_two_lists() -> None:
-    with pytest.warns(EvaluationWarning, match="log: 2 lists left out of pairs, as the only one of its topic"):
+    with pytest.warns(EvaluationWarning) as told:
         found = clicks.correlate(LOG, QRELS, "err", pairs=5)
+    said = [str(one.message) for one in told]
+    assert "log: 2 lists left out of pairs, as the only one of its topic" in said
+    assert "log: there are two lists, and any two correlate by +1 or -1" in said
     assert found.frame[["topics", "configurations", "sessions"]].iloc[0].tolist() == [1, 2, 2]
     with pytest.raises(InputError, match="no topic has two lists to pair"):
         clicks.correlate(LOG.iloc[2:], QRELS, "err", pairs=5)

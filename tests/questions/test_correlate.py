@@ -149,6 +149,15 @@ def test_saved_scores_correlate_as_the_runs_do(cli: Command, tmp_path: Path) -> 
     assert cli("correlate", "--from-scores", "all.csv", "-f", "csv").text == inside
 
 
+def test_runs_are_counted_before_they_are_read(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "x.run").write_text("no run\n")
+    counted = cli("correlate", "x.run", QRELS)
+    assert counted.messages == [
+        "rank correlation needs at least two runs; add a run, or use --above pearson --below spearman"
+    ]
+    assert "x.run" in cli("correlate", "x.run", QRELS, "--above", "pearson", "--below", "spearman").messages[-1]
+
+
 def test_one_measure_or_one_run_has_nothing_to_agree_with() -> None:
     one = gradedeval.evaluate(RUNS[0], QRELS, "err@20 ap")
     with pytest.raises(InputError, match='rank correlation needs at least two runs; add a run, or use above="pearson"'):

@@ -552,6 +552,7 @@ def test_legends_name_runs_as_tables_do(tmp_path: Path) -> None:
         legend = draw(Figure().subplots()).get_legend()
         assert legend is not None
         assert names(legend.get_texts())[:3] == ["one", "two", "three"]
+        assert legend.get_title().get_text() == "runs: rivers-*.run"
 
 
 def test_runs_that_tie_on_every_topic_are_a_picture(ax: Axes) -> None:

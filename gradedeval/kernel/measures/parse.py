@@ -136,6 +136,11 @@ def parse_measures(
     if not isinstance(text, str):
         if not isinstance(text, Iterable):
             hint = "give text as in 'err@20', a Measure, or several"
+            if callable(text):
+                hint = "decorate it: @gradedeval.measure(per_topic=True) of a function of one topic"
+                raise InputError(
+                    "", f"the function {getattr(text, '__name__', text)} is not a measure", hint, usage=True
+                )
             raise InputError("", f"{text!r} is not a measure", hint, usage=True)
         return each_once(measure for part in text for measure in parse_measures(part, table, cutoff))
     if table is None and cutoff is None and _PLAIN.fullmatch(text):

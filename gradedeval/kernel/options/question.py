@@ -146,7 +146,8 @@ class Question:
                   `layout` its own, `output` the file, and `given` are the names of what the command line says. It may
                   have settings that the function has not, which stand first
     paired        by its settings, whether all runs are compared on the same topics, so that the others are told
-    counted       raises InputError (usage) where it is no question about so many runs
+    counted       by a number of runs and settings in its signature, raises InputError (usage) where it is no question
+                  about so many
     shows         the `document` of its answer, where this is asked something alone, by settings in its signature
     fails         by its answer, settings in its signature, `form` and `output`, whether the command ends with exit
                   code 1
@@ -189,7 +190,7 @@ class Question:
     check: Callable[..., Any] = lambda: None
     asking: Callable[..., Mapping[str, Any]] = lambda: {}
     paired: Callable[[Mapping[str, Any]], bool] = lambda settings: True
-    counted: Callable[[int], Any] | None = None
+    counted: Callable[..., Any] | None = None
     shows: Callable[..., Any] | None = None
     fails: Callable[..., bool] = lambda found: False
     writes: Mapping[str, tuple[Setting, str | Callable[..., str]]] = field(default_factory=dict)

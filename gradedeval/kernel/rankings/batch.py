@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import gt, lt
+from operator import gt, le, lt
 from typing import Any
 
 import numpy as np
@@ -728,12 +728,20 @@ LEAST = 3
 """Documents of a topic that tell its order from chance."""
 
 
+ALIKE = 5
+"""Documents of a topic without ranks that are listed from the lowest score up, which chance does once in 120 times."""
+
+
 ROWS = 512
 """Documents that are looked at where they are not read in blocks."""
 
 
 RISING = "scores rise with the rank, as distances do, so the document ranked last comes first"
 """What is said of a run that lists distances."""
+
+
+RISING_AS_LISTED = "scores rise in the order listed, as distances do, so the document listed last comes first"
+"""The same, of a run that states no ranks."""
 
 
 @dataclass(eq=False, repr=False)
@@ -743,19 +751,25 @@ class Listing:
     looked    the topics looked at whose ranks count up
     rising    those of them in which the scores rise with the rank
     in_order  whether documents are listed by rank
+    stated    whether ranks are stated; where they are not, nothing but the order of the list tells them
     """
 
     looked: int = 0
     rising: int = 0
     in_order: bool = True
+    stated: bool = True
 
     def __add__(self, other: Listing) -> Listing:
-        return Listing(self.looked + other.looked, self.rising + other.rising, self.in_order and other.in_order)
+        in_order, stated = self.in_order and other.in_order, self.stated and other.stated
+        return Listing(self.looked + other.looked, self.rising + other.rising, in_order, stated)
 
     def notes(self, place: str, options: Options) -> list[Note]:
         """What is said of a run whose scores rise with the rank, unless the user has chosen the order."""
         if 2 * self.rising <= self.looked or "order" in options.given:
             return []
+        if not self.stated:
+            hint = f"use {flag.order:file}, or negate the scores; {flag.order:score} if they are right"
+            return [Note(f"{place}: {RISING_AS_LISTED}", f"{hint}, which silences this", kind="rising-scores")]
         rank = f"{flag.order:rank} or {flag.order:file}" if self.in_order else f"{flag.order:rank}"
         hint = f"use {rank}, or negate the scores; {flag.order:score} if they are right, which silences this"
         return [Note(f"{place}: {RISING}", hint, kind="rising-scores")]
@@ -784,6 +798,14 @@ def listing_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterable[fl
         values = [score for _, score in documents]
         rising += sum(map(gt, values[1:], values)) > 2 * sum(map(lt, values[1:], values))
     return Listing(looked, rising, in_order)
+
+
+def listing_without_ranks(rankings: Iterable[Sequence[float]]) -> Listing:
+    """A look at the first scores of some topics, as listed. Only where all topics rise, and by enough documents, is
+    that no chance: a list without ranks may be in no order."""
+    looked = [scores for scores in rankings if len(scores) >= ALIKE]
+    rise = all(scores[0] < scores[-1] and all(map(le, scores, scores[1:])) for scores in looked)
+    return Listing(len(looked), len(looked) if rise else 0, stated=False)
 
 
 def sample(size: Ints) -> Ints:

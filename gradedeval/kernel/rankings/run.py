@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,18 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, flag
 from gradedeval.kernel.options import Options
-from gradedeval.kernel.rankings.batch import LAST_RANK, NOT_LOOKED, ROWS, Batch, Documents, Listing, listing_of
+from gradedeval.kernel.rankings.batch import (
+    DOCUMENTS,
+    LAST_RANK,
+    NOT_LOOKED,
+    ROWS,
+    TOPICS,
+    Batch,
+    Documents,
+    Listing,
+    listing_of,
+    listing_without_ranks,
+)
 from gradedeval.kernel.rankings.docno_index import TopicCodes
 from gradedeval.kernel.rankings.docnos import Docnos
 from gradedeval.kernel.rankings.grade import (
@@ -152,8 +163,8 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     ranks = options.ties == "rank" and options.order != "file"
     source = readable(source, "run", place)
     listing = NOT_LOOKED
-    if hasattr(source, "columns") and options.order == "score":
-        listing = listing_of_frame(source)
+    if options.order == "score":
+        listing = listing_of_frame(source) if hasattr(source, "columns") else listing_of_dict(source)
     if not (ranks or types or by_rank) and (usual := usual_run(source, place)) is not None:
         return Run(place, usual, lines=() if isinstance(source, Mapping) else lines_of(source), listing=listing)
     if isinstance(source, Mapping):
@@ -365,16 +376,33 @@ def _concatenated(columns: list[Any]) -> Floats:
 
 
 def listing_of_frame(frame: Any) -> Listing:
-    """A look at the first rows of a DataFrame, or of columns of that form, that has both ranks and scores."""
-    names = [find_column(frame.columns, known) for known in (TOPIC, RANK, SCORE)]
-    if None in names:
+    """A look at the first rows of a DataFrame, or of columns of that form, that has scores."""
+    topic, rank, score = (find_column(frame.columns, known) for known in (TOPIC, RANK, SCORE))
+    if topic is None or score is None:
         return NOT_LOOKED
     head = frame.head(ROWS) if hasattr(frame, "head") else frame
-    columns: list[list[Any]] = [getattr(head[name], "tolist", list)()[:ROWS] for name in names]
-    topics, ranks, scores = columns
+    topics, ranks, scores = (
+        list[Any]() if name is None else getattr(head[name], "tolist", list)()[:ROWS] for name in (topic, rank, score)
+    )
     try:
-        return listing_of(topics, ranks, map(float, scores))
+        if rank is not None:
+            return listing_of(topics, ranks, map(float, scores))
+        by_topic: dict[Any, list[float]] = {}
+        for own, value in zip(topics, map(float, scores), strict=True):
+            by_topic.setdefault(own, []).append(value)
+        return listing_without_ranks(by_topic.values())
     except (TypeError, ValueError):  # who reads the column says what is wrong
+        return NOT_LOOKED
+
+
+def listing_of_dict(source: Any) -> Listing:
+    """A look at the first documents of the first topics of a dict, whose order is that in which it was filled."""
+    if not isinstance(source, Mapping):
+        return NOT_LOOKED
+    try:
+        first = [list(islice(one.values(), DOCUMENTS)) for one in islice(source.values(), TOPICS)]
+        return listing_without_ranks(first)
+    except (AttributeError, TypeError, ValueError):  # it is no dict of scores, and who reads it says so
         return NOT_LOOKED
 
 
@@ -577,6 +605,8 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
     distinct = np.unique(np.concatenate(found))
     count = sum(map(len, found))
     counts = all(len(set(values.tolist())) == len(values) == np.ptp(values) + 1 for values in found)
+    if max(map(len, found)) < 3:  # so do a relevant document and another one, and any document alone
+        counts = counts and 0 not in distinct and len(qrels.labels) <= MANY
     if fractions and not (distinct % 1).any() and (not counts or _look_like_scores(qrels)):
         what = f"{qrels.place}: grades are fractions, and the run's scores whole numbers"
         qrels.notes.append(Note(what, "are the two swapped? the run comes first", kind="swapped"))

@@ -14,7 +14,7 @@ from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import Note, either, plural, shorten
 from gradedeval.kernel.measures.definition import Measure, Reading
 from gradedeval.kernel.measures.table import scores_of
-from gradedeval.kernel.rankings.batch import RISING, Batch
+from gradedeval.kernel.rankings.batch import RISING, RISING_AS_LISTED, Batch
 from gradedeval.kernel.trec.lines import encode
 
 if TYPE_CHECKING:
@@ -253,10 +253,12 @@ def _rising_once(notes: list[str], runs: int) -> list[str]:
     rising = [note for note in notes if isinstance(note, Note) and note.kind == "rising-scores"]
     if len(rising) < 2:
         return notes
-    at, places = notes.index(rising[0]), [note.text.partition(f": {RISING}")[0] for note in rising]
+    said = RISING if any(note.text.endswith(RISING) for note in rising) else RISING_AS_LISTED
+    at = notes.index(rising[0])
+    places = [note.text.removesuffix(f": {RISING}").removesuffix(f": {RISING_AS_LISTED}") for note in rising]
     hint = min((note.said[1] for note in rising), key=len)  # that of runs which are not listed by rank holds for all
     count = f"{runs}" if len(rising) == runs else f"{len(rising)} of {runs}"
-    merged = Note(f"{count} runs ({shorten(places, 2)}): {RISING}", hint, kind="rising-scores")
+    merged = Note(f"{count} runs ({shorten(places, 2)}): {said}", hint, kind="rising-scores")
     return [*notes[:at], merged, *(note for note in notes[at:] if note not in rising)]
 
 

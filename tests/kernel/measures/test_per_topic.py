@@ -150,3 +150,14 @@ def test_a_parameter_without_its_star_is_told() -> None:
     )
     with pytest.raises(gradedeval.InputError, match=said):
         gradedeval.measure(per_topic=True)(forgot)
+
+
+def test_a_function_that_is_not_declared_is_told_how() -> None:
+    def mine(grades: Any, ideal: Any) -> float:
+        return 1.0
+
+    cure = r"^the function mine is not a measure; decorate it: @gradedeval.measure\(per_topic=True\)"
+    for given in (mine, ["ap", mine]):
+        with pytest.raises(InputError, match=cure):
+            gradedeval.evaluate(RUN, QRELS, given)
+    assert gradedeval.evaluate(RUN, QRELS, gradedeval.measure(per_topic=True)(mine)).means == {"mine": 1.0}

@@ -126,6 +126,30 @@ def test_a_file_that_is_not_in_order_is_mended_by_its_ranks_alone(tmp_path: Path
     assert 'use order="rank", or negate the scores; order="score" if they are right' in told
 
 
+@pytest.mark.parametrize("form", ["dict", "frame", "rows"])
+def test_without_ranks_scores_that_rise_as_listed_are_told(form: str) -> None:
+    said = "scores rise in the order listed, as distances do, so the document listed last comes first; "
+    said += 'use order="file", or negate the scores; order="score" if they are right, which silences this'
+    qrels = {str(topic): {"d1": 2, "d5": 1} for topic in range(3)}
+    columns = ["topic", "docno", "score"]
+
+    def run(scores: list[float]) -> Any:
+        rows = [(topic, f"d{number}", score) for topic in qrels for number, score in enumerate(scores, 1)]
+        if form == "dict":
+            return {topic: {docno: score for own, docno, score in rows if own == topic} for topic in qrels}
+        return (
+            pd.DataFrame(rows, columns=columns)
+            if form == "frame"
+            else [dict(zip(columns, row, strict=True)) for row in rows]
+        )
+
+    (told,) = notes("rising-scores", run([0.1, 0.2, 0.2, 0.5, 0.9]), qrels, "rbp")
+    assert told == f"run: {said}"
+    assert not notes("rising-scores", run([0.1, 0.2, 0.2, 0.5, 0.9]), qrels, "rbp", order="score")
+    for chance in ([0.1, 0.2, 0.3], [0.1, 0.2, 0.5, 0.4, 0.9], [0.3] * 6, [0.9, 0.8, 0.7, 0.6, 0.5]):
+        assert not notes("rising-scores", run(chance), qrels, "rbp"), chance
+
+
 @pytest.mark.parametrize("form", ["frame", "rows", "csv", "costs", "interleaved", "gz"])
 def test_scores_rise_in_whatever_form_a_run_comes(form: str, tmp_path: Path) -> None:
     rows = [
@@ -459,6 +483,7 @@ def test_swapped_dicts_of_a_tutorial_are_told() -> None:
     assert notes("swapped", qrels, run, "ndcg@10") == said
     assert not notes("swapped", run, qrels, "ndcg@10")
     assert not notes("swapped", qrels, gradedeval.Qrels(run), "ndcg@10")
+    assert notes("swapped", {"q1": {"a": 1, "b": 0}, "q2": {"f": 1, "b": 0}}, run, "ndcg@10") == said
     counting = {topic: {docno: 9 - place for place, docno in enumerate(documents)} for topic, documents in run.items()}
     assert not notes("swapped", counting, run, "ndcg@10")
 

@@ -85,6 +85,9 @@ def test_swapped_dicts_are_an_error_and_fractional_grades_none() -> None:
     with pytest.raises(InputError, match="swap them: the run comes first"):
         evaluate(judged, found, "ap")
     evaluate(judged, Qrels(found), "ap(rel=0.5)")
+    one_each = {str(topic): {"a": 1} for topic in range(12)}
+    with pytest.raises(InputError, match="swap them: the run comes first"):
+        evaluate(one_each, dict.fromkeys(one_each, found["1"]), "ap")
     ranked = {topic: {docno: 9 - at for at, docno in enumerate("abcd")} for topic in judged}
     evaluate(ranked, found, "ap(rel=0.5)")  # fractional grades, and scores that count ranks
     few = {"1": {"a": 2, "b": 1}}  # too few documents for an error: both may be what they are given for

@@ -391,7 +391,7 @@ def listing_of_frame(frame: Any) -> Listing:
         for own, value in zip(topics, map(float, scores), strict=True):
             by_topic.setdefault(own, []).append(value)
         return listing_without_ranks(by_topic.values())
-    except (TypeError, ValueError):  # who reads the column says what is wrong
+    except (OverflowError, TypeError, ValueError):  # who reads the column says what is wrong
         return NOT_LOOKED
 
 
@@ -402,7 +402,7 @@ def listing_of_dict(source: Any) -> Listing:
     try:
         first = [list(islice(one.values(), DOCUMENTS)) for one in islice(source.values(), TOPICS)]
         return listing_without_ranks(first)
-    except (AttributeError, TypeError, ValueError):  # it is no dict of scores, and who reads it says so
+    except (AttributeError, OverflowError, TypeError, ValueError):  # it is no dict of scores, and who reads it says so
         return NOT_LOOKED
 
 

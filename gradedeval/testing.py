@@ -54,7 +54,7 @@ def assert_scores(
         if BASELINE in runs:
             raise InputError("run", f"a run is called '{BASELINE}'", "give it another name", usage=True)
         runs[BASELINE], saved = other, BASELINE
-    scores = kernel.evaluate_runs(runs, qrels, measures, options)
+    scores = kernel.evaluate_runs(runs, qrels, measures, options, predicts=True)
     tell(scores.notes)
     found = check(scores, wanted, saved)
     if found.broken:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gradedeval.analysis import score_matrix, significance
 from gradedeval.analysis.tables import whole
 from gradedeval.arrays import Floats, Ints, np
-from gradedeval.errors import InputError, flag
+from gradedeval.errors import InputError, flag, plural
 from gradedeval.kernel.formats.tables import Column
 from gradedeval.kernel.scoring.predicted import saved_words, summarized
 from gradedeval.kernel.scoring.prediction_powered import LEAST
@@ -36,12 +36,12 @@ def is_known(paired: Paired) -> bool:
     return len(paired.topics) >= LEAST and paired.others.shape[1] >= 2
 
 
-def summaries(paired: Paired) -> Floats:
-    """The estimated summary of each run; nan where topics are too few."""
+def summaries(paired: Paired, alpha: float = 0.05) -> dict[str, Floats]:
+    """What is known of each run, by the names of columns: nan where topics are too few."""
     assert paired.machine is not None
     assert paired.others is not None
     tested = paired.reading.tested
-    return summarized(paired.values, tested(paired.machine), tested(paired.others), paired.reading, 0.05)["score"]
+    return summarized(paired.values, tested(paired.machine), tested(paired.others), paired.reading, alpha)
 
 
 def differences(paired: Paired, first: Ints, second: Ints, alpha: float) -> dict[str, Floats]:
@@ -61,7 +61,7 @@ def compared(paired: Paired, first: Ints, second: Ints, settings: significance.T
     """
     assert paired.machine is not None
     assert paired.others is not None
-    found, means = differences(paired, first, second, settings.alpha), summaries(paired)
+    found, means = differences(paired, first, second, settings.alpha), summaries(paired)["score"]
     every = np.hstack([paired.machine, paired.others])
     by_machine = paired.reading.summarize(every)
     difference, people = found["score"], found["people"]
@@ -86,11 +86,24 @@ def compared(paired: Paired, first: Ints, second: Ints, settings: significance.T
     }
 
 
-def of_pair(matrix: Matrix, baseline: str, run: str, measure: str, alpha: float = 0.05) -> dict[str, float]:
-    """What is known of the difference of two runs by one measure: as of `differences`."""
-    both = matrix.select(runs=[baseline, run]).paired(measure)
-    found = differences(both, np.array([0]), np.array([1]), alpha)
-    return {name: float(value[0]) for name, value in found.items()}
+def of_pair(both: Paired, alpha: float = 0.05) -> dict[str, float]:
+    """What is known of how the second of two runs differs from the first: change (of the summary), low and high (the
+    ends of its interval), p, and before, the summary of the first."""
+    found, before = differences(both, np.array([0]), np.array([1]), alpha), summaries(both)["score"]
+    known = {name: float(found[name][0]) for name in ("score", "low", "high", "p")}
+    change, low, high, p = known.values()
+    if both.tested == "ratio":
+        change, low, high = (float(before[0]) * (value - 1) for value in (change, low, high))
+    return {"change": change, "low": low, "high": high, "p": p, "before": float(before[0])}
+
+
+def check_known(both: Paired, place: str) -> None:
+    """Raise InputError where topics are too few for an estimate."""
+    assert both.others is not None
+    if not is_known(both):
+        judged, others = len(both.topics), both.others.shape[1]
+        what = f"{both.measure}: {judged} {plural(judged, 'topic')} that people judged, and {others} others"
+        raise InputError(place, what, f"an estimate needs {LEAST} and 2")
 
 
 # Tables for people.

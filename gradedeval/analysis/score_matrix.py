@@ -402,6 +402,11 @@ def with_machine(scores: Scores) -> Matrix:
     return _from_scores(scores, predicts=True)
 
 
+def estimable(scores: AnyScores) -> AnyScores:
+    """The scores, for what knows estimates: those of an evaluation with a machine's judgments as a matrix."""
+    return with_machine(scores) if isinstance(scores, Scores) and scores.machine is not None else scores
+
+
 def _from_scores(scores: Scores, predicts: bool = False) -> Matrix:
     by_machine = scores.machine.runs if scores.machine is not None else []
     if by_machine and not predicts:
@@ -625,9 +630,8 @@ def scores_of(
         how: dict[str, Any] = {"keep": keep, "predicts": predicts, "workers": workers()}
         scores = evaluate_runs(named_runs(runs, qrels), qrels, chosen, options, **how)
         tell(scores.notes)
-        return with_machine(scores) if scores.machine is not None else scores
-    if predicts and isinstance(runs, Scores) and runs.machine is not None:
-        runs = with_machine(runs)
+        return estimable(scores)
+    runs = estimable(runs) if predicts else runs
     resolve_options(**dict.fromkeys(keywords))  # which refuses what is no option
     known = {name: keywords.get(name) for name in KNOWN}
     for name, value in {"like": like, **keywords}.items():

@@ -252,7 +252,7 @@ SETTINGS: dict[str, Any] = {"baseline": Baseline, "allow-mismatch": AllowMismatc
     "test": Test, "draws": Draws, "seed": Seed}  # fmt: skip
 # The options of `gradedeval check`, as on the command line but without `--`.
 OPTION_KEYS = {described.flag[2:]: described for described in OPTIONS.values() if "scoring" in described.taken_by}
-OPTION_KEYS |= {name: OPTIONS[name] for name in ("unseen", "queries", "slices", "replicates")}
+OPTION_KEYS |= {name: OPTIONS[name] for name in ("unseen", "queries", "slices", "replicates", "predicted")}
 
 
 class Found(NamedTuple):

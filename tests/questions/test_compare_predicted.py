@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from pathlib import Path
 from typing import Any
@@ -14,40 +13,7 @@ import pytest
 import gradedeval
 from gradedeval.kernel.scoring.prediction_powered import by_people, estimate, saved
 from support.commands import Command
-
-TOPICS = [f"t{number:02}" for number in range(40)]
-JUDGED = TOPICS[::2]
-OTHERS = [topic for topic in TOPICS if topic not in JUDGED]
-DOCNOS = [f"d{number:02}" for number in range(20)]
-
-Qrels = dict[str, dict[str, int]]
-Run = dict[str, dict[str, float]]
-
-
-def _collection() -> tuple[Qrels, Qrels, dict[str, Run]]:
-    """The judgments of all topics, those of a machine that errs by a grade now and then, and runs that differ."""
-    drawn = random.Random(5)
-    truth = {topic: {docno: drawn.choice((0, 0, 0, 1, 2, 3)) for docno in DOCNOS} for topic in TOPICS}
-    machine = {
-        topic: {docno: min(3, max(0, grade + drawn.choice((0, 0, 0, 1, -1)))) for docno, grade in own.items()}
-        for topic, own in truth.items()
-    }
-    for own in (*truth.values(), *machine.values()):
-        own["d00"] = 3
-    found = {
-        name: {topic: {docno: skill * grade + 3 * drawn.random() for docno, grade in own.items()}
-               for topic, own in truth.items()}
-        for name, skill in (("a", 0.0), ("b", 0.5), ("c", 0.6))
-    }  # fmt: skip
-    runs = {
-        name: {topic: {docno: score for docno, score in own.items() if score > 1} for topic, own in run.items()}
-        for name, run in found.items()
-    }
-    return truth, machine, runs
-
-
-TRUTH, MACHINE, RUNS = _collection()
-PEOPLE = {topic: TRUTH[topic] for topic in JUDGED}
+from support.predicted import JUDGED, MACHINE, OTHERS, PEOPLE, RUNS, TOPICS, write_files
 
 
 def _compared(measures: str = "ndcg@10", runs: Any = RUNS, **options: Any) -> Any:
@@ -173,15 +139,7 @@ def test_what_does_not_go_with_it(call: Any, message: str) -> None:
 
 @pytest.fixture
 def files(tmp_path: Path) -> None:
-    for name, run in RUNS.items():
-        rows = [(topic, docno, score) for topic, own in run.items() for docno, score in own.items()]
-        lines = [f"{topic} Q0 {docno} 0 {score!r} r\n" for topic, docno, score in rows]
-        (tmp_path / f"{name}.run").write_text("".join(lines))
-    for name, qrels in (("people", PEOPLE), ("machine", MACHINE)):
-        judged = [(topic, docno, grade) for topic, own in qrels.items() for docno, grade in own.items()]
-        (tmp_path / f"{name}.qrels").write_text(
-            "".join(f"{topic} 0 {docno} {grade}\n" for topic, docno, grade in judged)
-        )
+    write_files(tmp_path)
 
 
 COMMAND = ("compare", "a.run", "b.run", "people.qrels", "--predicted", "machine.qrels", "-m", "ndcg@10")

@@ -1,0 +1,51 @@
+"""Topics that people judged, and others that only a machine did; a machine that errs, and three runs."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+TOPICS = [f"t{number:02}" for number in range(40)]
+JUDGED = TOPICS[::2]
+OTHERS = [topic for topic in TOPICS if topic not in JUDGED]
+DOCNOS = [f"d{number:02}" for number in range(20)]
+
+Qrels = dict[str, dict[str, int]]
+Run = dict[str, dict[str, float]]
+
+
+def _collection() -> tuple[Qrels, Qrels, dict[str, Run]]:
+    """The judgments of all topics, those of a machine that errs by a grade now and then, and runs that differ."""
+    drawn = random.Random(5)
+    truth = {topic: {docno: drawn.choice((0, 0, 0, 1, 2, 3)) for docno in DOCNOS} for topic in TOPICS}
+    machine = {
+        topic: {docno: min(3, max(0, grade + drawn.choice((0, 0, 0, 1, -1)))) for docno, grade in own.items()}
+        for topic, own in truth.items()
+    }
+    for own in (*truth.values(), *machine.values()):
+        own["d00"] = 3
+    found = {
+        name: {topic: {docno: skill * grade + 3 * drawn.random() for docno, grade in own.items()}
+               for topic, own in truth.items()}
+        for name, skill in (("a", 0.0), ("b", 0.5), ("c", 0.6))
+    }  # fmt: skip
+    runs = {
+        name: {topic: {docno: score for docno, score in own.items() if score > 1} for topic, own in run.items()}
+        for name, run in found.items()
+    }
+    return truth, machine, runs
+
+
+TRUTH, MACHINE, RUNS = _collection()
+PEOPLE = {topic: TRUTH[topic] for topic in JUDGED}
+
+
+def write_files(folder: Path) -> None:
+    """`a.run`, `b.run`, `c.run`, `people.qrels` and `machine.qrels`."""
+    for name, run in RUNS.items():
+        rows = [(topic, docno, score) for topic, own in run.items() for docno, score in own.items()]
+        lines = [f"{topic} Q0 {docno} 0 {score!r} r\n" for topic, docno, score in rows]
+        (folder / f"{name}.run").write_text("".join(lines))
+    for name, qrels in (("people", PEOPLE), ("machine", MACHINE)):
+        judged = [(topic, docno, grade) for topic, own in qrels.items() for docno, grade in own.items()]
+        (folder / f"{name}.qrels").write_text("".join(f"{topic} 0 {docno} {grade}\n" for topic, docno, grade in judged))

@@ -24,7 +24,7 @@ from gradedeval.analysis.completions import (
     small_integers,
     within,
 )
-from gradedeval.analysis.flips import Part, Reread, select
+from gradedeval.analysis.flips import Part, Reread
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct
 from gradedeval.errors import InputError, Note
@@ -215,7 +215,7 @@ def _beside_in(scorer: Scorer, part: Part, column: int, rows: Ints, missed: Ints
     size, ends = max(1, CELLS_OF_ONE // max(part.number.shape[1], 1)), np.empty((3, len(rows)))
     for begin in range(0, len(rows), size):
         at = slice(begin, begin + size)
-        ends[:, at] = scorer.bounds_beside(select(part.batch, rows[at]), column, missed[at])
+        ends[:, at] = scorer.bounds_beside(part.batch.select(rows[at]), column, missed[at])
     return ends
 
 

@@ -85,13 +85,6 @@ class Part:
         return rows, chosen
 
 
-def select(batch: Batch, rows: Ints) -> Batch:
-    """Some of its topics, or some several times."""
-    arrays = {name: getattr(batch, name) for name in ("codes", "retrieved", "kinds", "first", "below")}
-    chosen = {name: array[rows] for name, array in arrays.items() if array is not None}
-    return replace(batch, topics=[batch.topics[row] for row in rows.tolist()], pool=batch.pool.select(rows), **chosen)
-
-
 def numbered(runs: Mapping[str, Sequence[Batch]], grader: Grader) -> dict[str, list[Part]]:
     """The batches of runs, whose documents have numbers, down to the last rank that counts.
 
@@ -132,7 +125,7 @@ def parts_of(whole: Sequence[Part], topics: Sequence[str]) -> list[Part]:
     for place, part in enumerate(whole):
         rows = [row for row, name in enumerate(part.names) if name in wanted and last[name] == place]
         if rows:
-            parts.append(Part(select(part.batch, np.array(rows)), part.number[rows]))
+            parts.append(Part(part.batch.select(np.array(rows)), part.number[rows]))
     return parts
 
 
@@ -364,7 +357,7 @@ def _values(
     scorer: Scorer, column: int, part: Part, asked: Sequence[tuple[Ints, Bools]], ceiling: float
 ) -> list[Floats]:
     rows, relevant = (np.concatenate(each) for each in zip(*asked, strict=True))
-    batch = select(part.batch, rows)
+    batch = part.batch.select(rows)
     np.putmask(batch.codes, part.unjudged[rows] & ~relevant, batch.beyond)
     table, measure = scorer.tables[column], scorer.measures[column]
     gains = GainsCache(batch, scorer.grader, scorer.by_intent)
@@ -603,7 +596,7 @@ class Reread:
             parts = []
             for batch in ranked.batches(run, self.grader):
                 rows = [at for at, topic in enumerate(batch.topics) if run.listed[row[topic]]]
-                batch = select(batch, np.array(rows, dtype=np.int64))
+                batch = batch.select(np.array(rows, dtype=np.int64))
                 numbers: NDArray[Any] = np.zeros(batch.codes.shape, dtype=np.int32)
                 for at, topic in enumerate(batch.topics):
                     documents = run.of_topic(row[topic])[: batch.codes.shape[1]]

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from gradedeval.kernel.measures.table import scores_of
 from gradedeval.kernel.options import OPTIONS, Options
 from gradedeval.kernel.parallel import workers
 from gradedeval.kernel.parallel.workers import Workers
-from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, GradeCounts
+from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, GradeCounts, coalesce
 from gradedeval.kernel.rankings.docnos import Docnos, DocumentNumbers
 from gradedeval.kernel.rankings.grade import Grader
 from gradedeval.kernel.scoring.doubts import doubts, not_too_many, united
@@ -79,6 +79,14 @@ class RankedRun:
         found = np.full(documents, NOWHERE, dtype=np.int64)
         found[self.document] = self.rank
         return found
+
+
+class Rows(NamedTuple):
+    """Rankings of several runs in one batch, and of each the number of its run and of its topic."""
+
+    batch: Batch
+    run: Ints
+    topic: Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,6 +165,26 @@ class RankedRuns:
             Documents(self.topics, run.counts, codes, None, None, lambda rows: Docnos.of([b""] * len(rows)))
         ):
             yield replace(batch, pool=counted.select(np.array([row[topic] for topic in batch.topics], dtype=np.int64)))
+
+    def rows(self, grader: Grader) -> list[Rows]:
+        """All that is listed of all runs, in few batches."""
+        row, found = {topic: number for number, topic in enumerate(self.topics)}, list[Rows]()
+        batches, owners = list[Batch](), list[int]()
+        for number, run in enumerate(self.runs):
+            for batch in self.batches(run, grader):
+                batches.append(batch)
+                owners += [number] * len(batch.topics)
+        begin = 0
+        for batch in coalesce(batches, grader.limits.cells, grader.least_width):
+            owner = np.array(owners[begin : begin + len(batch.topics)], dtype=np.int64)
+            topic = np.array([row[name] for name in batch.topics], dtype=np.int64)
+            begin += len(topic)
+            listed = np.array(
+                [self.runs[one].listed[at] for one, at in zip(owner.tolist(), topic.tolist(), strict=True)]
+            )
+            kept = np.flatnonzero(listed)
+            found.append(Rows(batch.select(kept), owner[kept], topic[kept]))
+        return found
 
     def of_topics(self, topics: Ints) -> RankedRuns:
         """The same documents, in some of the topics alone. Documents keep their numbers."""

@@ -39,7 +39,7 @@ from gradedeval.questions.to_judge import PoolDepth
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns
+    from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, Rows
     from gradedeval.kernel import Qrels, Scorer
 
 
@@ -243,11 +243,11 @@ def leave_one_out(
     ranked_runs.check_maskable(scorer, options, flag.leave_one_out)
     ranked = ranked_runs.rank_runs(named, scorer.grader, scorer=scorer)  # files are read once: judgments are masked
     given, by = group_counts(ranked, group_of, pool_depth)
-    full = ranked.scores(scorer)[0]
+    full, whole = ranked.scores(scorer)[0], ranked.rows(scorer.grader)
     rows = []
     for group, own in kernel.progress("groups")(list(given.items())):
         alone = own & (by == 1) & ranked.judged
-        without = masked_scores(ranked, scorer, alone, full)
+        without = masked_scores(ranked, scorer, alone, full, whole)
         for run in (number for number, name in enumerate(group_of) if name == group):
             rows += _of_run(ranked, scorer, run, group, alone, full, without)
     order, labels = list(named), [measure.label for measure in scorer.measures]
@@ -258,10 +258,11 @@ def leave_one_out(
     return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, text, said)
 
 
-def masked_scores(ranked: RankedRuns, scorer: Scorer, masked: Bools, known: Floats) -> Floats:
+def masked_scores(ranked: RankedRuns, scorer: Scorer, masked: Bools, known: Floats, whole: Sequence[Rows]) -> Floats:
     """runs × topics × measures: the scores without the judgments of some documents.
 
     known  the scores with all judgments: those of topics without such documents stay
+    whole  the rankings with all judgments
     """
     topics = np.flatnonzero(np.bincount(ranked.topic[masked], minlength=len(ranked.topics)))
     if not len(topics):
@@ -269,8 +270,18 @@ def masked_scores(ranked: RankedRuns, scorer: Scorer, masked: Bools, known: Floa
     unjudged = len(ranked.grader.qrels.labels)
     code = np.where(masked, unjudged, ranked.code)
     pool = ranked.pool.without(ranked.topic[masked], ranked.code[masked])
-    scores = known.copy()
-    scores[:, topics] = ranked.of_topics(topics).scores(scorer, code, pool.select(topics))[0]
+    scores, concerned = known.copy(), np.isin(np.arange(len(ranked.topics)), topics)
+    # A run that has none of the documents keeps its ranking: only the pool is another.
+    has = np.array([masked[run.document].any() for run in ranked.runs])
+    of_pool = ranked_runs.of_another_pool(scorer)
+    for batch, run, topic in whole:
+        rows = np.flatnonzero(concerned[topic] & ~has[run])
+        if len(rows):
+            part = replace(batch.select(rows), pool=pool.select(topic[rows]))
+            scores[run[rows], topic[rows]] = of_pool.score_batch(part).values[0]
+    own = np.flatnonzero(has)
+    others = replace(ranked, runs=[ranked.runs[run] for run in own.tolist()]).of_topics(topics)
+    scores[np.ix_(own, topics)] = others.scores(scorer, code, pool.select(topics))[0]
     return scores
 
 

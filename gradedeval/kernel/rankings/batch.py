@@ -203,6 +203,13 @@ class Batch:
         end = int(self.retrieved[: row + 1].sum())
         return self.docnos[end - int(self.retrieved[row]) : end]
 
+    def select(self, rows: Ints) -> Batch:
+        """Some of its topics, or some several times, without docnos, numbers and what ties leave open."""
+        arrays = {name: getattr(self, name) for name in ("codes", "retrieved", "kinds", "first", "below")}
+        chosen = {name: array[rows] for name, array in arrays.items() if array is not None}
+        topics = [self.topics[row] for row in rows.tolist()]
+        return replace(self, topics=topics, pool=self.pool.select(rows), docnos=None, numbers=None, ties=None, **chosen)
+
     def numbered(self, documents: DocumentNumbers) -> Batch:
         """The batch with numbers in place of docnos."""
         assert self.docnos is not None

@@ -174,15 +174,12 @@ class RankedRuns:
             for batch in self.batches(run, grader):
                 batches.append(batch)
                 owners += [number] * len(batch.topics)
-        begin = 0
+        begin, listed = 0, np.array([run.listed for run in self.runs])
         for batch in coalesce(batches, grader.limits.cells, grader.least_width):
             owner = np.array(owners[begin : begin + len(batch.topics)], dtype=np.int64)
             topic = np.array([row[name] for name in batch.topics], dtype=np.int64)
             begin += len(topic)
-            listed = np.array(
-                [self.runs[one].listed[at] for one, at in zip(owner.tolist(), topic.tolist(), strict=True)]
-            )
-            kept = np.flatnonzero(listed)
+            kept = np.flatnonzero(listed[owner, topic])
             found.append(Rows(batch.select(kept), owner[kept], topic[kept]))
         return found
 

@@ -292,30 +292,23 @@ def choose_by_residual(
     """Methods B and, `cubed`, C: the heaviest document, after which the residuals of the runs that have it are smaller.
     Returns which of the candidates, as positions, and their weights."""
     topics = len(ranked.topics)
-    worth = np.append(scorer.tables[0].worth, [0.0, 0.0])
-    top = scorer.tables[0].top or 1.0
+    power = (p ** np.arange(max(int(run.counts.max(initial=0)) for run in ranked.runs))).astype(np.float64)
     number_of = np.full(len(ranked), -1)
     number_of[candidates] = np.arange(len(candidates))
     entries = [np.flatnonzero(number_of[run.document] >= 0) for run in ranked.runs]
-    base, residual = np.zeros((2, len(ranked.runs), topics))
-    for number, run in enumerate(ranked.runs):
-        share = (1 - p) * p ** (run.rank - 1)
-        gained = np.where(ranked.judged[run.document], worth[ranked.code[run.document]] / top, 0.0)
-        base[number] = np.bincount(ranked.topic[run.document], weights=share * gained, minlength=topics)
-        unjudged = share * ~ranked.judged[run.document]
-        residual[number] = np.bincount(ranked.topic[run.document], weights=unjudged, minlength=topics)
-        residual[number] += p**run.counts
+    base, residual = _rbp(ranked, scorer, p, power)
     who = np.concatenate([np.full(len(entry), number) for number, entry in enumerate(entries)])
     at = number_of[np.concatenate([run.document[entry] for run, entry in zip(ranked.runs, entries, strict=True)])]
     share = np.concatenate(
-        [(1 - p) * p ** (run.rank[entry] - 1) for run, entry in zip(ranked.runs, entries, strict=True)]
+        [(1 - p) * power[run.rank[entry] - 1] for run, entry in zip(ranked.runs, entries, strict=True)]
     )
     topic, found = ranked.topic[candidates], list[tuple[int, float]]()
 
     def importance(of: Any) -> Any:
+        """Of runs, on some or all topics."""
         return residual[of] * ((base[of] + residual[of] / 2) ** 3 if cubed else 1)
 
-    weights = np.bincount(at, weights=share * importance((who, topic[at])), minlength=len(candidates))
+    weights = np.bincount(at, weights=share * importance(slice(None))[who, topic[at]], minlength=len(candidates))
     by_topic = np.argsort(topic[at], kind="stable")
     begin = np.searchsorted(topic[at][by_topic], np.arange(topics + 1))
 
@@ -333,8 +326,26 @@ def choose_by_residual(
         same, touched, which = of_topic(row)
         mine = same[touched[which] == number]
         residual[who[mine], row] -= share[mine]
-        weights[touched] = np.bincount(which, weights=share[same] * importance((who[same], row)))
+        weights[touched] = np.bincount(which, weights=share[same] * importance((slice(None), row))[who[same]])
     return np.array([number for number, _ in found], dtype=np.int64), np.array([weight for _, weight in found])
+
+
+def _rbp(ranked: RankedRuns, scorer: Scorer, p: float, power: Floats) -> tuple[Floats, Floats]:
+    """runs × topics, twice: the scores by rank-biased precision, and their residuals.
+
+    power  p to the power of 0, 1, 2, …
+    """
+    topics, table = len(ranked.topics), scorer.tables[0]
+    worth, top = np.append(table.worth, [0.0, 0.0]), table.top or 1.0
+    base, residual = np.zeros((2, len(ranked.runs), topics))
+    for number, run in enumerate(ranked.runs):
+        share, topic = (1 - p) * power[run.rank - 1], np.repeat(np.arange(topics), run.counts)
+        judged, code = ranked.judged[run.document], ranked.code[run.document]
+        gained = np.where(judged, worth[code] / top, 0.0)
+        base[number] = np.bincount(topic, weights=share * gained, minlength=topics)
+        residual[number] = np.bincount(topic, weights=share * ~judged, minlength=topics)
+        residual[number] += p**run.counts
+    return base, residual
 
 
 # What to judge next: the unjudged documents of runs, by how much their judgments would tell.

@@ -265,7 +265,7 @@ class Matrix:
         return measures
 
     def _nothing_shared(self, measure: str) -> InputError:
-        return InputError(f"measure '{measure}'", f"no topic that all {len(self.runs)} runs are scored on", self.hint)
+        return InputError(f"measure '{measure}'", f"no topic that {all_of(self.runs)} are scored on", self.hint)
 
     @property
     def hint(self) -> str:
@@ -352,7 +352,7 @@ def shared_topics(matrix: Matrix, measure: str) -> Paired:
     """One measure on the topics that all runs are scored on. Raises InputError if there are fewer than two."""
     paired = matrix.paired(measure)
     if len(paired.topics) < 2:
-        what = f"all {len(paired.runs)} runs share a single topic ({paired.topics[0]}), and a test needs two"
+        what = f"{all_of(paired.runs)} share a single topic ({paired.topics[0]}), and a test needs two"
         raise InputError(f"measure '{measure}'", what, "compare runs with more topics in common")
     return paired
 
@@ -553,6 +553,11 @@ def join_matrices(first: Matrix, second: Matrix) -> Matrix:
         own = [replace(part.seeds or part, notes=[], replicates=None, seeds=None) for part in (first, second)]
         seeds = replace(join_matrices(*own), replicates=known["replicates"])
     return replace(matrix, signature=signature, notes=[*first.notes, *second.notes], seeds=seeds, **known)
+
+
+def all_of(runs: Sequence[str]) -> str:
+    """All of several runs, in words."""
+    return "both runs" if len(runs) == 2 else f"all {len(runs)} runs"
 
 
 def two_or_more(name: str, count: int, hint: str = "add a run") -> None:

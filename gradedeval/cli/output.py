@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -20,7 +21,10 @@ STDOUT = (None, "-", "/dev/stdout")
 
 
 def write(text: str, target: str | None = None) -> None:
-    """Write text to standard output, or to a file, as `write_bytes` does."""
+    """Write text to standard output, or to a file, as `write_bytes` does. A terminal gets no characters that could
+    change it: as escapes, as in tables."""
+    if target in STDOUT and sys.stdout is not None and sys.stdout.isatty():
+        text = "".join(part if part in "\n\t" else visible(part) for part in re.split(r"([\n\t])", text))
     write_bytes(as_bytes(text), target)
 
 
@@ -55,7 +59,8 @@ def show(text: str, target: str | None = None) -> None:
     if target in STDOUT and in_color(sys.stdout):
         from gradedeval.cli import color  # few outputs have it
 
-        text = color.table(text)
+        write_bytes(as_bytes(color.table(text)), target)
+        return
     write(text, target)
 
 

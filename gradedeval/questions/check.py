@@ -596,7 +596,9 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     if not broken:
         words = {1: "the bound holds", 2: "both bounds hold"}
         return words.get(len(verdicts), f"all {len(verdicts)} bounds hold")
-    return f"{broken} of {len(verdicts)} {plural(len(verdicts), 'bound')} failed"
+    if broken == len(verdicts):
+        return {1: "the bound failed", 2: "both bounds failed"}.get(broken, f"all {broken} bounds failed")
+    return f"{broken} of {len(verdicts)} bounds failed"
 
 
 def _text(found: Checked) -> str:

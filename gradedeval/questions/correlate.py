@@ -186,7 +186,7 @@ def _undefined(matrix: Matrix, kinds: set[Kind]) -> InputError:
     if matrix.included.sum(2).max(initial=0) < 2:
         return InputError("", "no (run, topic) pair that two measures have", matrix.hint)
     if not kinds & set(BY_TOPIC) and matrix.included.all(0).sum(1).max(initial=0) < 2:
-        return InputError("", f"no topic that all {len(matrix.runs)} runs have by two measures", matrix.hint)
+        return InputError("", f"no topic that {score_matrix.all_of(matrix.runs)} have by two measures", matrix.hint)
     what = "scores are all the same, or infinite, so no agreement is defined"
     return InputError("", what, "use runs that differ, or other measures")
 

@@ -88,6 +88,15 @@ def test_no_table_is_wider_than_a_terminal(name: str, words: tuple[str, ...], co
     assert 0 < widest(on_terminal([*name.split(), *filled(words), *table], columns, files)) <= columns
 
 
+def test_a_terminal_gets_no_characters_that_change_it(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "a").write_text("1 Q0 d 1 1 t\n")
+    (tmp_path / "q").write_text("1 0 d 1\n")
+    (tmp_path / "t.tsv").write_text("1\tred \x1b[31m and \u202e back\n", encoding="utf-8")
+    words = ["a", "q", "-q", "-m", "ap", "--queries", "t.tsv", "-f", "csv"]
+    assert "red \x1b[31m and \u202e back" in cli(*words).text
+    assert "red \\x1b[31m and \\u202e back" in on_terminal(words, 100, tmp_path)
+
+
 @pytest.mark.parametrize("columns", [60, 100])
 def test_messages_fit_a_terminal_and_are_a_line_each_elsewhere(columns: int, files: Path, cli: Command) -> None:
     runs = filled(("{run}.run", "b.run", "c{run}.run"))

@@ -189,7 +189,7 @@ def test_one_topic_is_not_tested(files: Path, cli: Command, tmp_path: Path) -> N
     (files / "part.run").write_text(lines({"2": "a b"}))
     save(cli, "part.csv", "good.run", "part.run", "qrels.txt", "--topics", "both")
     says = (
-        "measure 'rr': all 2 runs share a single topic (2), and a test needs two; compare runs with more "
+        "measure 'rr': both runs share a single topic (2), and a test needs two; compare runs with more "
         "topics in common"
     )
     for words in (("good.run", "part.run", "qrels.txt", "--topics", "both"), ("--from-scores", "part.csv")):
@@ -270,7 +270,7 @@ def test_runs_without_a_shared_topic_are_not_compared(files: Path, cli: Command)
     found = cli("compare", "one.run", "two.run", "qrels.txt", "-m", "rr", "--topics", "both")
     assert (found.code, found.out) == (1, b"")
     assert found.messages[-1] == (
-        "measure 'rr': no topic that all 2 runs are scored on; compare runs with topics in common"
+        "measure 'rr': no topic that both runs are scored on; compare runs with topics in common"
     )
 
 

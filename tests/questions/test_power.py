@@ -101,7 +101,7 @@ def test_one_topic_has_no_power(cli: Command, tmp_path: Path) -> None:
     found = cli("power", "x.run", "y.run", "qrels.txt", "-m", "rr")
     assert (found.code, found.out) == (1, b"")
     assert found.messages == [
-        "measure 'rr': all 2 runs share a single topic (1), and a test needs two; compare runs with more topics "
+        "measure 'rr': both runs share a single topic (1), and a test needs two; compare runs with more topics "
         "in common"
     ]
 

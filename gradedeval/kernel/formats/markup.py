@@ -14,11 +14,17 @@ from gradedeval.kernel.formats.tables import PAGE, Document, Mark, Markup, Table
 
 # An underscore within a word is one.
 _MARKDOWN = re.compile(r"[\\`*~$\[\]]|(?<![^\W_])_|_(?![^\W_])")
+# A mention or an address, which a comment ends, for nothing else does; `ndcg@10` is neither.
+_MENTION = re.compile(r"(?<!\w)@(?=[A-Za-z])|(?<=\w)@(?=[\w-]+\.[A-Za-z])")
+_LINK = re.compile(r"(?i)\b(https?|ftp|www)(:(?=//)|(?<=www)\.)")
 
 
 def _plain_markdown(text: str) -> str:
-    """Text that markdown shows as it is."""
-    return _MARKDOWN.sub(r"\\\g<0>", escape(text, quote=False))
+    """Text that markdown shows as it is, without links and mentions that code hosts make of it."""
+    plain = _MARKDOWN.sub(r"\\\g<0>", escape(text, quote=False))
+    if "@" in plain:
+        plain = _MENTION.sub("@<!-- -->", plain)
+    return _LINK.sub(r"\1\\\2", plain) if ":" in plain or "." in plain else plain
 
 
 def _not_aligned(mark: Mark, marks: Sequence[Mark]) -> str:

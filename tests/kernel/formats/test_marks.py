@@ -75,6 +75,13 @@ def test_latex_says_what_it_needs(name: str, needs: str) -> None:
     assert needs in as_latex(Document([Table([Column("run")], [[name]])]), None).splitlines()[0]
 
 
+def test_markdown_makes_no_links_and_mentions_of_texts() -> None:
+    text = "by @bob, bob@a.org: https://a.org www.b.org; ndcg@10 at 9:30"
+    table = as_markdown(Document([Table([Column("query")], [[text]])]), None)
+    told = "by @<!-- -->bob, bob@<!-- -->a.org: https\\://a.org www\\.b.org; ndcg@10 at 9:30"
+    assert f"| {told} |" in table
+
+
 def test_markdown_and_html_mark_numbers() -> None:
     text = as_markdown(document(caption="a*b"), 2)
     assert text.startswith("a\\*b\n\n| run")

@@ -408,7 +408,7 @@ def estimable(scores: AnyScores) -> AnyScores:
 
 
 def _from_scores(scores: Scores, predicts: bool = False) -> Matrix:
-    by_machine = scores.machine.runs if scores.machine is not None else []
+    by_machine = scores.by_machine
     if by_machine and not predicts:
         what = "estimates from people's judgments and a machine's are not known here"
         raise InputError(flag.predicted, what, "leave it out, or use eval, compare, check or report", usage=True)
@@ -433,9 +433,8 @@ def _from_scores(scores: Scores, predicts: bool = False) -> Matrix:
 
 def _by_machine(matrix: Matrix, scores: Scores, column_of: Mapping[str, int]) -> Floats:
     """runs × topics × measures: the scores by the machine, nan where people judged a topic and it does not count."""
-    assert scores.machine is not None
     found = np.full(matrix.score.shape, np.nan)
-    for row, (people, machine) in enumerate(zip(scores.runs, scores.machine.runs, strict=True)):
+    for row, (people, machine) in enumerate(zip(scores.runs, scores.by_machine, strict=True)):
         columns = [column_of[topic] for topic in machine.topics]
         found[row, columns] = np.where(machine.included, machine.score, np.nan)
         judged = [column_of[topic] for topic in people.topics]

@@ -486,7 +486,7 @@ def _unmatched(place: str, what: str, known: Mapping[str, Any], topics: Iterable
     if others > 0:
         verb = "is of a topic" if others == 1 else "are of topics"
         parts.append(f"{others} {plural(others, what)} {verb} that {'is' if others == 1 else 'are'} not in the qrels")
-    return [f"{place}: {'; '.join(parts)}"] if parts else []
+    return [Note(f"{place}: {'; '.join(parts)}", kind="unmatched-topics")] if parts else []
 
 
 def read_queries(source: Any) -> Any:

@@ -290,7 +290,13 @@ class Scores(InNotebook):
             return None
         from gradedeval.kernel.scoring.predicted import Estimated  # few evaluations have predictions
 
-        return Estimated(self.runs, self.machine.runs, self.measures, self.options.interval)
+        return Estimated(self.runs, self.by_machine, self.measures, self.options.interval)
+
+    @property
+    def by_machine(self) -> list[RunScores]:
+        """The scores of the same runs, in the same order, by a machine's judgments; none where these are not given."""
+        known = {} if self.machine is None else {run.run: run for run in self.machine.runs}
+        return [known[run.run] for run in self.runs if known]
 
     @cached_property
     def intervals(self) -> Floats:

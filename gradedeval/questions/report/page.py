@@ -285,7 +285,7 @@ MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
     text=str,
     page=True,
     options="scoring",
-    besides=("unseen", "queries", "slices", "replicates"),
+    besides=("unseen", "queries", "slices", "replicates", "predicted"),
     own_measures=True,
 )
 @shares_work
@@ -426,12 +426,14 @@ def how(found: Findings, command: str) -> list[tuple[str, list[str]]]:
     versions = [f"gradedeval {__version__}", f"Python {platform.python_version()}"]
     versions += [f"{name} {metadata.version(name)}" for name in MADE_WITH]
     systems = [] if found.systems is None else found.systems.lines
-    names = ("Command line", "Scores", "Comparisons", "Systems", "Versions", "Notes")
+    estimated = [] if found.estimates is None else found.estimates.lines
+    names = ("Command line", "Scores", "Comparisons", "Systems", "Estimates", "Versions", "Notes")
     parts = (
         [command],
         found.scores.signature.split(" | "),
         [part for part in found.compared.settings.split(" | ") if part],
         systems,
+        estimated,
         versions,
         [str(note) for note in found.notes],
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradedeval import kernel
-from gradedeval.analysis import flips, ranked_runs, score_matrix
+from gradedeval.analysis import estimates, flips, ranked_runs, score_matrix
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, heard_by, plural, visible
@@ -101,6 +101,15 @@ class Systems:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Estimates:
+    """What is estimated from people's judgments and a machine's: captions and tables, how they are made, and notes."""
+
+    tables: list[tuple[str, Table]]
+    lines: list[str]
+    notes: list[str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Findings:
     """All that a page is made of.
 
@@ -113,6 +122,7 @@ class Findings:
     ranked      the rankings, the runs in the same order, and `terms` what their first documents add
     notes       what was left out or assumed
     systems     the systems, where there are replicates
+    estimates   what is estimated, where there are a machine's judgments: all else is by people's alone
     """
 
     scores: Scores
@@ -128,6 +138,7 @@ class Findings:
     terms: RankedTerms
     notes: list[str]
     systems: Systems | None = None
+    estimates: Estimates | None = None
 
     @property
     def measures(self) -> list[Measure]:
@@ -155,11 +166,13 @@ def find(
     as `evaluate` and `compare` do, and for options under which documents have no rank or no single gain."""
     if options.ties == "average":
         raise OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
+    both, options = options, replace(options, predicted=None, interval=1 - settings.test.alpha)
     options = replace(options, residuals=None if options.judged_only else "total", bounds=False)
-    options = replace(options, interval=1 - settings.test.alpha)
     if options.costs or any(measure.types for measure in measures):
         what = "a report does not read the types of documents"
         raise InputError(flag.costs if options.costs else flag.measures, what, "leave it out", usage=True)
+    again = estimates.Again(runs) if both.predicted is not None else None  # they are read twice
+    runs = runs if again is None else again.runs()
     scores, ranking = ranked_runs.scored_and_ranked(runs, qrels, measures, options, workers())
     scores = scores.sorted_by(scores.measures[0])
     scorer = kernel.Scorer(scores.qrels, scores.measures, replace(options, interval=None))
@@ -169,6 +182,7 @@ def find(
         baseline = next(iter(runs))
         what = f"using the first run, {visible(baseline)}, as baseline"
         notes += [Note(what, f"change it with {flag.baseline:RUN}")] if len(runs) > 2 else []
+    estimated = None if again is None else _estimates(again.runs(), scores, both, baseline, settings.test)
     ranked = ranking.of(matrix.runs)
     compared = _compared(matrix, baseline, settings.test, flips.Reread.of_runs(scorer, scores.sources, ranked))
     return Findings(
@@ -183,9 +197,44 @@ def find(
         found_alone(ranked, options),
         ranked,
         ranked_runs.terms_by_run(ranked, scorer, settings.show, True, {run.run: run for run in scores.runs}),
-        list(dict.fromkeys([*scores.notes, *matrix.omission_notes(), *notes, *compared.notes])),
+        _notes(scores, estimated, [*matrix.omission_notes(), *notes, *compared.notes]),
         None if systems is None else _systems(scores, systems, baseline, settings.test),
+        estimated,
     )
+
+
+def _notes(scores: Scores, estimated: Estimates | None, others: list[str]) -> list[str]:
+    """What was left out or assumed, each once: topics that people did not judge are what estimates are for."""
+    own = scores.notes
+    if estimated is not None:
+        of_people = ("unjudged-topics", "unmatched-topics")
+        own = [note for note in own if getattr(note, "kind", "") not in of_people] + estimated.notes
+    return list(dict.fromkeys([*own, *others]))
+
+
+def _estimates(
+    runs: Mapping[str, Any], scores: Scores, options: Options, baseline: str | None, test: TestSettings
+) -> Estimates:
+    """The runs, the best by the first measure first, and each beside the baseline where there is one."""
+    options = replace(options, interval=1 - test.alpha, replicates=None)
+    found = kernel.evaluate_runs(runs, scores.qrels, scores.measures, options, predicts=True, workers=workers())
+    found = found.sorted_by(found.measures[0])
+    of_all = "Estimates from people's judgments and a machine's"
+    tables = [
+        (of_all if one.names[0] == "measure" else f"Estimates by {one.names[0]}", one)
+        for one in found.document("wide").blocks
+        if isinstance(one, Table)
+    ]
+    lines, notes = found.signature.split(" | "), list(found.notes)
+    if len(found.runs) > 1 and baseline is not None:
+        settings = replace(test, test="randomization", rope=None)  # estimates have a test of their own
+        with heard_by(notes.extend):
+            comparison = compared_pairs(score_matrix.with_machine(found), baseline, settings, judging=False)
+        first, *more = (block for block in comparison.document("wide").blocks if isinstance(block, Table))
+        tables.append((f"Estimated differences from {baseline}", first))
+        tables += [(f"Estimated differences from {baseline}, by {one.names[2]}", one) for one in more]
+        lines += [part for part in comparison.aside.replace("\n", " | ").split(" | ") if part]
+    return Estimates(tables, lines, notes)
 
 
 def _systems(scores: Scores, systems: Matrix, baseline: str | None, test: TestSettings) -> Systems:

@@ -117,6 +117,17 @@ def test_slices_are_estimated_one_by_one():
     assert found["ndcg@10"] == pytest.approx(alone["ndcg@10"])
 
 
+def test_slices_of_several_runs():
+    labels = {topic: "first" if number < 28 else "rest" for number, topic in enumerate(TOPICS)}
+    other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
+    found = gradedeval.evaluate({"a": RUN, "b": other}, PEOPLE, "ndcg@10", predicted=MACHINE, slices={"part": labels})
+    rows = found.frame[found.frame["slice"] == "part=first"].set_index("run")
+    for run, scores in (("a", RUN), ("b", other)):
+        alone = gradedeval.evaluate(scores, PEOPLE, "ndcg@10", predicted=MACHINE, slices={"part": labels})
+        assert rows.loc[run, "score"] == alone.by_slice["part"]["first"]["ndcg@10"]
+    assert len(found.document("wide").blocks) == 2
+
+
 def test_runs_are_ordered_by_estimates():
     other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
     found = gradedeval.evaluate({"a": RUN, "b": other}, PEOPLE, "ndcg@10", predicted=MACHINE)
@@ -124,6 +135,9 @@ def test_runs_are_ordered_by_estimates():
     means = found.means_by_run
     order = sorted(means, key=lambda run: -means[run]["ndcg@10"])
     assert [run.run for run in found.sorted_by(measure).runs] == order
+    rows = found.frame.query("topic == 'all'").set_index("run")
+    again = found.sorted_by(measure).frame.query("topic == 'all'").set_index("run").loc[["a", "b"]]
+    assert rows.equals(again)
     assert found.document("wide").table.names == [
         "measure", "run", "score", "±", "people", "± people", "machine", "λ", "saves"
     ]  # fmt: skip

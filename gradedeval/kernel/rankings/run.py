@@ -395,6 +395,16 @@ def listing_of_frame(frame: Any) -> Listing:
         return NOT_LOOKED
 
 
+def listing_of_scores(topic: Text, score: Floats) -> Listing:
+    """The same of columns without ranks."""
+    first, by_topic, begin = Text(topic.buffer, topic.start[:ROWS], topic.length[:ROWS]), dict[bytes, list[float]](), 0
+    names, size = first.stretches()
+    for name, count in zip(names, size.tolist(), strict=True):
+        by_topic.setdefault(name, []).extend(score[begin : begin + count].tolist())
+        begin += count
+    return listing_without_ranks(by_topic.values())
+
+
 def listing_of_dict(source: Any) -> Listing:
     """A look at the first documents of the first topics of a dict, whose order is that in which it was filled."""
     if not isinstance(source, Mapping):
@@ -446,7 +456,11 @@ def arrow_run(source: Any, options: Options, place: str = "run") -> ArrowRun | N
         return ArrowRun(*ids, None, NOT_LOOKED)
     by_rank = options.ties == "rank" or options.order == "rank"
     score = None if by_rank else numeric_column(source, SCORE, place)
-    return None if score is None else ArrowRun(*ids, score, listing_of_frame(source))
+    if score is None:
+        return None
+    # Where the file states no ranks, what is looked at is read already.
+    plain = find_column(source.columns, RANK) is None
+    return ArrowRun(*ids, score, listing_of_scores(ids[0], score) if plain else listing_of_frame(source))
 
 
 # A run whose columns are all at hand, to be looked at more than once.

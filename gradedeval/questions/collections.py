@@ -14,14 +14,15 @@ from gradedeval.errors import InputError, did_you_mean, tell
 from gradedeval.kernel import Column, Document, Table, formats_for, render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from gradedeval.kernel.trec.collections import Collection
 
 OPTIONS = [
     one_registered("download"),
     option("-f", "--format", "form", section="Output", type=click.Choice(formats_for()), default="table",
-           metavar="FORMAT", help=f"Output format of the list: {', '.join(formats_for())}. Default: table."),
+           metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(formats_for())}. "
+           "Default: table."),
 ]  # fmt: skip
 
 
@@ -40,11 +41,12 @@ def command(files: tuple[str, ...], download: bool, form: str) -> None:
         if kernel.Qrels.collection(name) is None:
             hint = did_you_mean(name, known) or "`gradedeval collections` lists them"
             raise InputError("", f"no collection '{name}'", hint, usage=True)
-    if files:
+    if files and form == "table":
         write("\n".join(in_lines(_page(one, download), sys.stdout) for one in chosen))
         return
+    rows = [{**_row(one), "judgments": _judgments(one, download)} for one in chosen] or list(map(_row, known.values()))
     tell([] if next(iter(known.values())).here is not None else [_MISSING])
-    write(render(lambda _: _listed(known.values(), form), form, view=view_of(None)))
+    write(render(lambda _: _listed(rows, form), form, view=view_of(None)))
 
 
 _MISSING = "what is on this machine is not known without ir_datasets; pip install 'gradedeval[collections]'"
@@ -52,34 +54,40 @@ _MISSING = "what is on this machine is not known without ir_datasets; pip instal
 
 def _page(collection: Collection, download: bool) -> str:
     """What is known of one collection; with what is read of its judgments, where they are here."""
-    entries = {
+    entries: dict[str, str | None] = {
         "ir_datasets": collection.dataset,
         "measures": collection.measures,
         "relevant": collection.name and f"from grade {collection.rel}, to binary measures",
         "note": collection.note,
     }
-    if download or collection.here:
-        qrels = kernel.Qrels(collection.place, download=download)
-        entries["judgments"] = f"{int(qrels.counts.count.sum()):,} of {len(qrels):,} topics, qrels {qrels.digest}"
+    entries["judgments"] = _judgments(collection, download)
     entries["here"] = {True: "yes", False: "no", None: "not known: ir_datasets is not installed"}[collection.here]
     lines = [f"{key:<12} {value}" for key, value in entries.items() if value]
     head = f"{collection.name}: {collection.what}" if collection.name else collection.place
     return "\n".join([head, "", *lines]) + "\n"
 
 
-def _listed(known: Iterable[Collection], form: str) -> Document:
+def _judgments(collection: Collection, download: bool) -> str | None:
+    """How many judgments a collection has; None where they are not here."""
+    if not download and not collection.here:
+        return None
+    qrels = kernel.Qrels(collection.place, download=download)
+    return f"{int(qrels.counts.count.sum()):,} of {len(qrels):,} topics, qrels {qrels.digest}"
+
+
+def _row(one: Collection) -> dict[str, object]:
+    return {
+        "name": one.name,
+        "collection": one.what,
+        "measures": one.measures,
+        "here": {True: "yes", False: "no", None: ""}[one.here],
+        "rel": one.rel,
+        "ir_datasets": one.dataset,
+        "note": one.note,
+    }
+
+
+def _listed(rows: Sequence[dict[str, object]], form: str) -> Document:
     """The collections as a table; of the plain one, which is read at a prompt, the columns that people choose by."""
-    rows = [
-        {
-            "name": one.name,
-            "collection": one.what,
-            "measures": one.measures,
-            "here": {True: "yes", False: "no", None: ""}[one.here],
-            "rel": one.rel,
-            "ir_datasets": one.dataset,
-            "note": one.note,
-        }
-        for one in known
-    ]
     shown = list(rows[0])[: 4 if form == "table" else None]
     return Document([Table([Column(title) for title in shown], [[row[title] for title in shown] for row in rows])])

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 OPTIONS = [
     MEASURES_FROM,
     option("-f", "--format", "form", section="Output", type=click.Choice(formats_for()), default="table",
-           metavar="FORMAT", help=f"Output format of the list: {', '.join(formats_for())}. Default: table."),
+           metavar="FORMAT", help=f"Output format of the list, or of the row of NAME: {', '.join(formats_for())}. "
+           "Default: table."),
 ]  # fmt: skip
 
 
@@ -32,10 +33,12 @@ def command(files: tuple[str, ...], measures_from: tuple[str, ...], form: str) -
     name, *others = files or [None]
     if others:
         raise InputError("", f"unexpected argument '{others[0]}'", usage(), usage=True)
-    if name is not None:
-        write(in_lines(_page(kernel.Description.of(name, table)), sys.stdout))
-        return
     described = [kernel.Description(measure) for measure in table.values()]
+    if name is not None:
+        described = [kernel.Description.of(name, table)]
+        if form == "table":
+            write(in_lines(_page(*described), sys.stdout))
+            return
     write(render(lambda _: _listed(described, form), form, view=view_of(None)))
 
 

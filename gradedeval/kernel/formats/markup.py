@@ -79,15 +79,21 @@ def _html_table(table: Table, digits: int | None, caption: str) -> str:
     return text.replace("<table>", f"<table>\n<caption>{escape(visible(caption))}</caption>", 1) if caption else text
 
 
-# What LaTeX reads as a command, and symbols that its usual fonts have in formulas alone.
+_GREEK = (
+    "Gamma Γ, Delta Δ, Theta Θ, Lambda Λ, Xi Ξ, Pi Π, Sigma Σ, Phi Φ, Psi Ψ, Omega Ω, alpha α, beta β, gamma γ, "
+    "delta δ, varepsilon ε, zeta ζ, eta η, theta θ, kappa κ, lambda λ, mu μ, nu ν, xi ξ, pi π, rho ρ, sigma σ, "
+    "tau τ, varphi φ, chi χ, psi ψ, omega ω"
+)
+# What LaTeX reads as a command, and symbols that its usual fonts have in formulas alone, or not at all.
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",
     "|": r"\textbar{}", '"': r"\char34{}", "`": r"\textasciigrave{}", "≤": r"\ensuremath{\leq}",
     "≥": r"\ensuremath{\geq}", "≠": r"\ensuremath{\neq}", "×": r"\ensuremath{\times}", "±": r"\ensuremath{\pm}",
-    "−": r"\ensuremath{-}", "→": r"\ensuremath{\rightarrow}", "∞": r"\ensuremath{\infty}", "α": r"\ensuremath{\alpha}",
-    "κ": r"\ensuremath{\kappa}", "λ": r"\ensuremath{\lambda}", "τ": r"\ensuremath{\tau}", "Δ": r"\ensuremath{\Delta}",
-    "†": r"\dag{}", "‡": r"\ddag{}",
+    "−": r"\ensuremath{-}", "→": r"\ensuremath{\rightarrow}", "∞": r"\ensuremath{\infty}", "∝": r"\ensuremath{\propto}",
+    "⌊": r"\ensuremath{\lfloor}", "⌋": r"\ensuremath{\rfloor}", "†": r"\dag{}", "‡": r"\ddag{}",
+    "✅": "ok", "❌": "FAIL",
+    **{letter: rf"\ensuremath{{\{name}}}" for name, letter in map(str.split, _GREEK.split(", "))},
 }  # fmt: skip
 # Two hyphens are a dash, two commas or apostrophes quotation marks; a bracket or an asterisk at the beginning of a row
 # belongs to the command before it.

@@ -13,6 +13,9 @@ import pytest
 
 from gradedeval.kernel.formats import Column, Document, Mark, Table
 from gradedeval.kernel.formats.markup import WRITERS, as_html, as_latex, as_markdown
+from support.commands import Command
+from support.every_command import WORDS, collection, forms_of
+from support.generated_docs import LEAVES
 from support.paths import ROOT
 
 NAMES = [r"a_b%c&d#$~^\{}", '[x]--y---z "q" <p>|`*,,', "*Größe† ≤ 1", "a -- b\udcff"]
@@ -128,11 +131,27 @@ def test_latex_compiles(log_of: Callable[..., str]) -> None:
 @pytest.mark.exhaustive
 def test_the_tables_of_the_documentation_fit_a_column_of_two(log_of: Callable[..., str]) -> None:
     page = (ROOT / "docs/how-to/latex-table.md").read_text(encoding="utf-8")
-    tables = re.findall(r"^% needs.*?(?=^```)", page, re.M | re.S)
+    tables = re.findall(r"^% needs.*?(?=^```|^\$ )", page, re.M | re.S)
     assert len(tables) == 2
     bare = re.sub(r"\\(caption|label)\{.*\}\n|\\(begin|end)\{table\}|\\centering\n", "", tables[0])
     for text in (*tables, bare, f"\\begin{{table*}}\\centering\\caption{{x}}\n{bare}\\end{{table*}}"):
         assert "Overfull" not in log_of(text, "twocolumn")
+
+
+@pytest.mark.exhaustive
+def test_the_tables_of_every_command_fit_a_column_of_two(log_of: Callable[..., str], cli: Command) -> None:
+    """Ids have signs that LaTeX knows; the 1,000 weights of a rank each are longer than a page."""
+    ids = {"docno": b"cl_we%b", "topic": b"3&01", "run": b"sys_$1", "tag": b"t#"}
+    collection(ids)
+    lines = [
+        [*name.split(), *(word.format(**{one: own.decode() for one, own in ids.items()}) for word in words)]
+        for name, every in WORDS.items()
+        if "latex" in forms_of(name, LEAVES[name]) and name != "weights"
+        for words in every
+    ]
+    tables = [cli(*line, "-f", "latex") for line in lines]
+    assert {table.code for table in tables} == {0, 1}
+    assert "Overfull \\hbox" not in log_of("\n\n".join(table.text for table in tables), "twocolumn")
 
 
 def test_latex_shrinks_a_table_to_its_column_and_never_stretches_it() -> None:

@@ -784,6 +784,13 @@ def test_a_page_tells_parameters_with_their_defaults(cli: Command) -> None:
     assert "Chapelle et al., CIKM 2009" in succeed(cli("measures", "err")).text
 
 
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_for_programs_a_page_is_the_row_of_the_list(form: str, cli: Command) -> None:
+    every, own = (succeed(cli("measures", *name, "-f", form)).text.splitlines() for name in ((), ("err",)))
+    assert own == [every[0], next(line for line in every if line.startswith("err"))]
+    assert json.loads(cli("measures", "err", "-f", "json").text)["rows"][0]["measure"] == "err"
+
+
 OWN = '''
 from gradedeval import measure, row_sums
 

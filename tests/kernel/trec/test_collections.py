@@ -102,6 +102,8 @@ def test_commands_without_the_option_name_the_one_that_downloads(far: Far, cli: 
     done = cli("collections", "dl19-passage", "--download")
     assert "judgments    4 of 2 topics, qrels " in done.text
     assert "\nhere         yes\n" in done.text
+    (row,) = json.loads(cli("collections", "dl19-passage", "-f", "json").text)["rows"]
+    assert (row["rel"], row["here"], row["judgments"][:13]) == (2, "yes", "4 of 2 topics")
     assert cli("trec_eval", "dl19-passage", "run.txt").code == 0
     other = cli("collections", "ir_datasets:vaswani").messages + cli("trec_eval", "ir_datasets:gov", "run.txt").messages
     assert other == ["ir_datasets:gov: unknown to ir_datasets; see https://ir-datasets.com for the names"]

@@ -58,6 +58,7 @@ Negative = Literal["judged", "unjudged"]
 Duplicates = Literal["error", "first", "last", "refuse"]
 Residuals = Literal["total", "split", "difference"]
 Depth = Literal["cutoff", "full"]
+Unjudged = Literal["zero", "predicted"]
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,9 @@ class Options:
         "that people judged must be a random sample.", section=OUTPUT, commands="eval", metavar="QRELS2",
         accepts="qrels", read=read_predicted, names_file=True, needs_ids=True, signature=elsewhere,
         instead="see `gradedeval compare`")
+    holes: Unjudged = option("zero", "What unjudged documents of judged topics count as: not relevant; or predicted, "
+        "a second score with the grades of --predicted, beside the score and its bounds.",
+        section=OUTPUT, commands="eval", signature=elsewhere)
     judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only)
     lenient: bool = option(False, "Skip malformed lines, and report how many.", signature=name_only, needs_ids=True)
     subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "
@@ -212,7 +216,8 @@ class Options:
             f"{flag.judged_only:True}": (self.judged_only, "leave out one of them"),
             f"{flag.residuals:True}": (self.residuals is not None, "leave out one of them"),
             f"{flag.max_residual}": (self.max_residual is not None, "leave out one of them"),
-            f"{flag.bounds:True}": (self.bounds, "leave out one of them"),
+            f"{flag.bounds:True}": (self.bounds and self.holes == "zero", "leave out one of them"),
+            **self._without_holes(),
             f"{flag.topics:{self.topics}}": (
                 self.topics != "qrels",
                 f"{flag.topics:qrels} scores a topic that a run lacks 0 by both judgments",
@@ -221,6 +226,17 @@ class Options:
         for other, (given, hint) in excluded.items():
             if given:
                 raise OPTIONS["predicted"].error(f"cannot be combined with {other}", hint)
+
+    def _without_holes(self) -> dict[str, tuple[bool, str]]:
+        """Options that scores with filled holes do not go with."""
+        if self.holes == "zero":
+            return {}
+        hint = f"{flag.holes:predicted} shows bounds: leave out one of them"
+        return {
+            f"{flag.interval:True}": (self.interval is not None, hint),
+            f"{flag.ties:{self.ties}}": (self.ties in TIES_BY_GRADE, hint),
+            f"{flag.replicates}": (self.replicates is not None, "leave out one of them"),
+        }
 
     def check_unscored(self, command: str, commands: Commands = "reading") -> None:
         """Raise InputError (usage) for an option of scores, given to a command that makes none of them."""
@@ -295,6 +311,7 @@ class OptionKwargs(TypedDict, total=False):
     slices: str | os.PathLike[str] | Mapping[Any, Any] | Iterable[Any] | Slices | None
     replicates: str | os.PathLike[str] | Mapping[str, str | Sequence[str]] | Sequence[str] | Replicates | None
     predicted: Any
+    holes: Unjudged | None
     judged_only: bool
     lenient: bool
     subtopics: bool

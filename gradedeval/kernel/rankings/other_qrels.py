@@ -314,11 +314,7 @@ def filled(qrels: Qrels, fill: Fill) -> tuple[Qrels, Floats, list[str]]:
     A document that is judged keeps its grade. Raises InputError (usage) for qrels with subtopics or strata, whose
     documents have no single gain.
     """
-    for name in ("subtopics", "strata"):
-        if getattr(qrels, name) is not None:
-            raise InputError(
-                flag.fill, f"cannot be combined with {Flag(f'--{name}'):True}", "leave out one of them", usage=True
-            )
+    _check_single(qrels, flag.fill)
     gains = sorted({round(gain, DIGITS) for documents in fill.of.values() for gain in documents.values()})
     code_of = {gain: code for code, gain in enumerate(gains, len(qrels.labels))}
     codes, judged, strange = dict(qrels.codes), 0, 0
@@ -338,15 +334,46 @@ def filled(qrels: Qrels, fill: Fill) -> tuple[Qrels, Floats, list[str]]:
         if number:
             what = one if number == 1 else many
             notes.append(f"{fill.place}: {number} of {fill.count} {plural(fill.count, 'document')} {what}")
+    other = _with_codes(qrels, codes, np.append(qrels.labels, np.full(len(gains), np.nan)))
+    other.counts = replace(qrels.counts, labels=len(other.labels))
+    return other, np.array(gains), notes
+
+
+def joined_qrels(people: Qrels, machine: Qrels) -> Qrels:
+    """The topics of `people`, with the machine's grades of documents that people did not judge.
+
+    Raises InputError (usage) for qrels with subtopics or strata, as `filled`.
+    """
+    for qrels in (people, machine):
+        _check_single(qrels, flag.holes)
+    labels = np.union1d(people.labels, machine.labels)
+    mine, theirs = (np.searchsorted(labels, one.labels).tolist() for one in (people, machine))
+    codes: dict[bytes, dict[bytes, int]] = {}
+    for topic, known in people.codes.items():
+        others = machine.codes.get(topic, {}).items()
+        codes[topic] = {docno: mine[code] for docno, code in known.items()}
+        codes[topic] |= {docno: theirs[code] for docno, code in others if docno not in known}
+    other = _with_codes(people, codes, labels)
+    other.counts = other._judged.counts()
+    return other
+
+
+def _check_single(qrels: Qrels, option: Flag) -> None:
+    """Raise InputError (usage) where documents have several grades."""
+    for name in ("subtopics", "strata"):
+        if getattr(qrels, name) is not None:
+            what = f"cannot be combined with {Flag(f'--{name}'):True}"
+            raise InputError(option, what, "leave out one of them", usage=True)
+
+
+def _with_codes(qrels: Qrels, codes: dict[bytes, dict[bytes, int]], labels: Floats) -> Qrels:
+    """The same topics with other codes; `counts` are to be set."""
     other = copy(qrels)
     # What was worked out from the codes that it had.
-    for name in ("_judged", "_text_codes", "_pools", "codes"):
+    for name in ("_judged", "_text_codes", "_pools", "codes", "digest"):
         other.__dict__.pop(name, None)
-    other.codes = codes
-    other.labels = np.append(qrels.labels, np.full(len(gains), np.nan))
-    other.counts = replace(qrels.counts, labels=len(other.labels))
-    other._scorers = {}
-    return other, np.array(gains), notes
+    other.codes, other.labels, other._scorers = codes, labels, {}
+    return other
 
 
 # Groups of judgments, one for each judge's view of a topic, and preferences, as trec_eval reads them.

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
+    from gradedeval.kernel.scoring.predicted import Again
+
 
 # What runs are called: by file, with as much of the folders as makes them unique, or as they are given.
 
@@ -256,10 +258,13 @@ def _by_both(
     the two kinds of judgments do not go together."""
     from gradedeval.kernel.scoring import predicted  # few evaluations have predictions
 
-    own = replace(options, predicted=None, interval=None, queries=None, slices=None)  # these are for what is joined
+    of_both: dict[str, Any] = dict.fromkeys(("interval", "queries", "slices"))
+    own = replace(options, predicted=None, holes="zero", **of_both)
     again = predicted.Again(runs)
     people = qrels_for(runs, qrels, own, workers.count)
     machine = _machine_qrels(runs, options.predicted and options.predicted.source, own, workers.count)
+    if options.holes == "predicted":
+        return _with_holes(again, people, machine, measures, options, how, workers)
     predicted.check_judgments(people, machine, measures, options)
     judged = evaluate_runs(again.runs(), people, measures, own, workers=workers, **how)
     own = replace(own, top_grade=own.top_of(float(people.labels[-1])))
@@ -280,6 +285,27 @@ def _machine_qrels(runs: Mapping[str, Any], source: Any, options: Options, jobs:
     return qrels
 
 
+def _with_holes(
+    again: Again,
+    people: Qrels,
+    machine: Qrels,
+    measures: Sequence[Measure],
+    options: Options,
+    how: Mapping[str, Any],
+    workers: Workers,
+) -> Scores:
+    """The scores by people, with those with the machine's grades of unjudged documents. Raises InputError as
+    `evaluate_runs` does, and where the two kinds of judgments do not go together."""
+    from gradedeval.kernel.scoring import holes, predicted  # few evaluations have predictions
+
+    predicted.check_grades(people, machine, measures, options)
+    joined = holes.Holes.of(people, machine)
+    own = replace(options, predicted=None, holes="zero", top_grade=options.top_of(float(people.labels[-1])))
+    both = evaluate_runs(again.runs(), joined.both, measures, own, workers=workers, **how)
+    own = replace(own, top_grade=options.top_grade, bounds=True)
+    return joined.scored(evaluate_runs(again.runs(), people, measures, own, workers=workers, **how), both)
+
+
 def _are_shared(runs: Sequence[tuple[str, Any]], workers: Workers) -> bool:
     """Whether others than this process are given the runs: where these are small, the start of processes would take
     longer than it saves."""
@@ -297,6 +323,9 @@ def scorer_of(
     measures = list(measures)
     if options.predicted is not None:
         raise OPTIONS["predicted"].error("does not apply here", "leave it out, or use eval or compare")
+    if options.holes == "predicted":
+        hint = f"add {flag.predicted}, with a machine's judgments"
+        raise OPTIONS["holes"].error("there are no grades to fill them with", hint)
     if any(measure.by_intent for measure in measures):
         from gradedeval.kernel.scoring.intents import check_intents  # few measures are
 

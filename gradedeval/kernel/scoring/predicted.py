@@ -70,6 +70,11 @@ def check_judgments(people: Qrels, machine: Qrels, measures: Sequence[Measure], 
     if others < 2:
         what = f"has {'no other topic' if not others else 'only one topic'} beside those of {people.place}"
         raise InputError(machine.place, what, f"leave out {flag.predicted}: people have judged all")
+    check_grades(people, machine, measures, options)
+
+
+def check_grades(people: Qrels, machine: Qrels, measures: Sequence[Measure], options: Options) -> None:
+    """Raise InputError where people and a machine grade by different scales, or a measure cannot take the grades."""
     _check_scales(people, machine, options)
     binary = [measure.label for measure in measures if measure.definition.gain == "binary"]
     if binary and (machine.labels % 1).any() and not (people.labels % 1).any():

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gradedeval.kernel.formats import Document, Layout
+    from gradedeval.kernel.scoring.holes import Holes
     from gradedeval.kernel.scoring.predicted import Estimated
 
 
@@ -122,6 +123,8 @@ ALL = "all"
 
 INTERVAL = ("se", "low", "high")
 """The columns of --interval: standard error of a summary, ends of its interval."""
+PREDICTED = "predicted"
+"""The column of --holes predicted: the score with a machine's grades of unjudged documents."""
 ESTIMATED = ("people", "people_low", "people_high", "machine", "lambda_", "narrower", "times")
 """The columns of --predicted: the summary by people alone and its interval, that by the machine alone of all topics,
 how much the machine helps, by what share the interval of both is narrower, and how many times the topics people would
@@ -150,6 +153,7 @@ class Row(NamedTuple):
     lambda_: float | None = None
     narrower: float | None = None
     times: float | None = None
+    predicted: float | None = None
     slice: str | None = None
 
 
@@ -166,6 +170,7 @@ class Scores(InNotebook):
     sources          run -> what it was read from, where residuals were asked for: it is read again to find what judging
                      could do
     machine          the scores of the same runs by a machine's judgments, where they are estimated from both
+    holes            the scores of the same runs with a machine's grades of unjudged documents
     """
 
     runs: list[RunScores]
@@ -178,6 +183,7 @@ class Scores(InNotebook):
     ranks: tuple[int, ...] = ()
     sources: Mapping[str, Any] = field(default_factory=dict)
     machine: Scores | None = None
+    holes: Holes | None = None
 
     def __repr__(self) -> str:
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
@@ -246,8 +252,8 @@ class Scores(InNotebook):
         digest = sha256("\n".join(sorted(topics)).encode("utf-8", "surrogateescape")).hexdigest()[:6]
         what = f"slice {column}={label} of {count} {plural(count, 'topic')} {digest}"
         options = replace(self.options, slices=None)
-        done = (*self.transformations, what)
-        return replace(self, runs=runs, options=options, transformations=done, machine=machine)
+        done, holes = (*self.transformations, what), self.holes and self.holes.of_topics(topics)
+        return replace(self, runs=runs, options=options, transformations=done, machine=machine, holes=holes)
 
     @public
     def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
@@ -273,6 +279,9 @@ class Scores(InNotebook):
         }
         if self._estimated is not None:
             filled = self._estimated.with_machine(filled, run.run, column, by_topic)
+        if self.holes is not None:  # rows have every field before theirs
+            filled |= {name: [None] * (len(topics) + 1) for name in ESTIMATED}
+            filled[PREDICTED] = _blanked(self.holes.values(run, column, self.measures[column], by_topic))
         return {name: filled[name] for name in Row._fields if name in filled}
 
     @public
@@ -365,6 +374,7 @@ class Scores(InNotebook):
             "score",
             *(INTERVAL if self.options.interval is not None or self.machine is not None else ()),
             *(ESTIMATED if self.machine is not None else ()),
+            *([PREDICTED] if self.holes is not None else []),
         ]
         columns += BOUNDS if self.options.bounds else ()
         columns += ["residual"] if self.options.wants_residuals else []
@@ -517,6 +527,7 @@ class Scores(InNotebook):
         options = self.options if self.machine is None else replace(self.options, interval=None)
         text = signature(self.qrels, options, measures, counts, formats)
         predicted = [] if self._estimated is None or self.machine is None else self._estimated.words(self.machine.qrels)
+        predicted += [] if self.holes is None else [self.holes.words]
         return " | ".join([text, *predicted, *self.transformations])
 
 

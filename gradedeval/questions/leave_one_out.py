@@ -330,6 +330,11 @@ def _orders(frame: pd.DataFrame, measures: list[Measure]) -> pd.DataFrame:
 # Two judgments of the same documents: how far assessors agree, and what that does to the order of runs.
 
 
+SAVED = ("narrower", "times")
+OF_ORDERS = ["measure", "runs", "tau", "tau_ap", *SAVED, *(f"{name}_differences" for name in SAVED)]
+PREDICTED = "if the second judged very many other topics: intervals of --predicted beside those by the first alone"
+
+
 @dataclass(frozen=True, eq=False)
 class AssessorAgreement(InNotebook):
     """How far two qrels agree on the documents that both judge.
@@ -341,8 +346,12 @@ class AssessorAgreement(InNotebook):
     kappa      Cohen's κ (1960), and `weighted_kappa` with linear weights by the place of a grade on the scale (1968)
     alpha      Krippendorff's α for ordinal data
     orders     a frame with a row for each measure: measure, runs, tau, tau_ap of the order of runs by the second qrels
-               with that by the first
-    runs       a frame with a row for each run and measure: measure, run, score, other_score, rank, other_rank
+               with that by the first; narrower and times, the medians over runs of what `runs` has, and
+               narrower_differences and times_differences, over pairs of runs and for their differences
+    runs       a frame with a row for each run and measure: measure, run, score, other_score, rank, other_rank; narrower
+               and times: if the second judgments were of very many other topics, by what share the interval of its
+               mean would be narrower with them, and how many times the topics would have to be judged for that
+               (prediction-powered inference); nan with fewer than five topics
     """
 
     documents: int
@@ -369,9 +378,10 @@ class AssessorAgreement(InNotebook):
             for grade, counts in self.confusion.iterrows():
                 rows += [["confusion", None, grade, other, int(count)] for other, count in counts.items()]
             for row in frame_rows(self.orders) if len(self.orders) else []:
-                rows += [[what, row["measure"], None, None, row[what]] for what in ("tau", "tau_ap")]
+                rows += [[what, row["measure"], None, None, row[what]] for what in OF_ORDERS[2:]]
             for row in frame_rows(self.runs) if len(self.runs) else []:
-                rows += [[what, row["measure"], row["run"], None, row[what]] for what in ("score", "other_score")]
+                whats = ("score", "other_score", *SAVED)
+                rows += [[what, row["measure"], row["run"], None, row[what]] for what in whats]
             return Document(
                 [Table([*map(Column, ("what", "measure", "name", "other", "value"))], rows)], self.signature
             )
@@ -391,11 +401,29 @@ class AssessorAgreement(InNotebook):
                 shown(self.orders, measure=("measure", "text"), runs=("runs", "count"), tau=("tau", "score"),
                       tau_ap=("tau-ap", "score"))
             )  # fmt: skip
+            blocks += [f"{PREDICTED}, the medians over runs and over pairs of runs", _worth(self.orders)]
             blocks.append(
                 shown(self.runs, measure=("measure", "text"), run=("run", "text"), score=(first, "score"),
                       other_score=(second, "score"), rank=("rank", "count"), other_rank=("rank there", "count"))
             )  # fmt: skip
         return Document(blocks, self.signature)
+
+
+def _worth(orders: pd.DataFrame) -> Table:
+    """What the second judgments are worth, a row for the means of runs and one for differences."""
+    columns = [
+        Column("measure"),
+        Column("interval of"),
+        Column("narrower", "share"),
+        Column("topics saved", "text"),
+    ]
+    rows: list[list[Any]] = []
+    for row in frame_rows(orders):
+        for of, end in (("means", ""), ("differences", "_differences")):
+            narrower, times = row[f"narrower{end}"], row[f"times{end}"]
+            if times is not None:
+                rows.append([row["measure"], of, narrower, f"×{times:.1f}"])
+    return Table(columns, rows)
 
 
 @public
@@ -500,12 +528,11 @@ def _orders_by_either(
     options: Options,
 ) -> tuple[pd.DataFrame, pd.DataFrame, str, list[str]]:
     """The order of runs by either qrels, on the topics of both."""
-    of_orders = ["measure", "runs", "tau", "tau_ap"]
-    of_runs = ["measure", "run", "score", "other_score", "rank", "other_rank"]
+    of_runs = ["measure", "run", "score", "other_score", "rank", "other_rank", *SAVED]
     orders: list[tuple[Any, ...]] = []
     rows: list[tuple[Any, ...]] = []
     if not runs:
-        return to_frame([], of_orders), to_frame([], of_runs), "", []
+        return to_frame([], OF_ORDERS), to_frame([], of_runs), "", []
     shared = frozenset(topic for topic in first.topics if topic in second._row)
     notes = []
     left_out = len(first) + len(second) - 2 * len(shared)
@@ -521,12 +548,21 @@ def _orders_by_either(
             np.array([run.summary("score", column, measure.reading.summary) for run in scores.runs])
             for scores in (mine, theirs)
         )
-        orders.append((measure.label, len(runs), *agreements(before, after, measure)))
+        saved, of_pairs = mine.saved_by(theirs, column)
+        medians = [value for of in (saved, of_pairs) for value in _medians(of)]
+        orders.append((measure.label, len(runs), *agreements(before, after, measure), *medians))
         places = standing(before, measure).tolist(), standing(after, measure).tolist()
-        rows += zip([measure.label] * len(runs), runs, before.tolist(), after.tolist(), *places, strict=True)
+        columns = before.tolist(), after.tolist(), *places, *saved.T.tolist()
+        rows += zip([measure.label] * len(runs), runs, *columns, strict=True)
     signature = f"{mine.signature}\n{theirs.signature}"
     notes += [*mine.notes, *(note for note in theirs.notes if note not in mine.notes)]
-    return to_frame(orders, columns=of_orders), to_frame(rows, columns=of_runs), signature, notes
+    return to_frame(orders, columns=OF_ORDERS), to_frame(rows, columns=of_runs), signature, notes
+
+
+def _medians(saved: Floats) -> list[float]:
+    """The medians of both columns; nan without any row."""
+    known = saved[~np.isnan(saved).any(1)]
+    return np.median(known, axis=0).tolist() if len(known) else [float("nan")] * 2
 
 
 LEAVE_ONE_OUT = Question(

@@ -14,6 +14,7 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError
+from gradedeval.kernel.scoring.prediction_powered import could_save
 from gradedeval.questions.leave_one_out import cohen_kappa, ordinal_alpha
 from gradedeval.questions.to_judge import BY_MEASURE, STRATEGIES
 from support.commands import Command
@@ -263,6 +264,29 @@ def test_two_assessors_and_the_order_of_runs() -> None:
     assert by_measure.loc["ap", "tau"] == pytest.approx(1)  # of binary relevance they agree
     with pytest.raises(InputError, match="shares no topics"):
         gradedeval.assessor_agreement(qrels, {"other": {"d": 1}})
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_what_a_second_assessor_would_save() -> None:
+    """As prediction-powered inference on the topics of both; differences are of pairs of runs."""
+    qrels: dict[str, dict[str, int]] = {}
+    for line in Path(QRELS).read_text().splitlines():
+        topic, _, docno, grade = line.split()
+        qrels.setdefault(topic, {})[docno] = max(0, int(grade))
+    other = {topic: {docno: min(grade, 2) for docno, grade in judged.items()} for topic, judged in qrels.items()}
+    found = gradedeval.assessor_agreement(qrels, other, RUNS, "ndcg@10")
+    sides = [gradedeval.evaluate(RUNS, one, "ndcg@10", top_grade=4) for one in (qrels, other)]
+    h, m = (np.array([run.score[:, 0] for run in scores.runs]) for scores in sides)
+    narrower, times = could_save(h, m)
+    assert found.runs[["narrower", "times"]].to_numpy() == pytest.approx(np.transpose([narrower, times]), rel=1e-6)
+    pairs = np.triu_indices(len(RUNS), 1)
+    of_pairs = np.median(could_save(h[pairs[0]] - h[pairs[1]], m[pairs[0]] - m[pairs[1]]), axis=1)
+    (row,) = found.orders.to_dict("records")
+    assert [row["narrower"], row["times"]] == pytest.approx([np.median(narrower), np.median(times)])
+    assert [row["narrower_differences"], row["times_differences"]] == pytest.approx(of_pairs.tolist())
+    few = gradedeval.assessor_agreement({topic: qrels[topic] for topic in list(qrels)[:4]}, other, RUNS, "ndcg@10")
+    assert few.orders["times"].isna().all()
+    assert any("topics saved" in block.names for block in found.document("wide").blocks if not isinstance(block, str))
 
 
 # --- at the prompt ----------------------------------------------------------------------------------------------------

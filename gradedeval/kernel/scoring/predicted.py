@@ -6,6 +6,7 @@ import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,16 @@ from gradedeval.errors import InputError, Note, flag, plural, shorten
 from gradedeval.kernel.measures.definition import Measure, Reading
 from gradedeval.kernel.measures.notation import write_value
 from gradedeval.kernel.options.definition import exact, unmatched_notes
-from gradedeval.kernel.scoring.prediction_powered import CHOSEN, FEW, LEAST, by_people, chosen_p, estimate, saved
+from gradedeval.kernel.scoring.prediction_powered import (
+    CHOSEN,
+    FEW,
+    LEAST,
+    by_people,
+    chosen_p,
+    could_save,
+    estimate,
+    saved,
+)
 from gradedeval.kernel.scoring.run_scores import PREDICTED, RunScores
 from gradedeval.kernel.trec.lines import decode, encode
 from gradedeval.kernel.trec.stream import Source, is_file
@@ -156,6 +166,27 @@ def _chosen_notes(scores: Scores, judged: set[str]) -> list[str]:
     means = f"{values[topics].mean():.4f} by the machine, the others {values[~topics].mean():.4f}"
     what = f"the topics that people judged are not a random sample: their {scores.labels[0]} is {means} (p = {p:.4f})"
     return [Note(what, "estimates are biased unless topics are drawn at random")]
+
+
+def could_be_saved(people: Scores, machine: Scores, column: int) -> tuple[Floats, Floats]:
+    """What the machine could save by one measure on the topics that both have scores of: runs × 2, and pairs of runs
+    × 2 for their differences, as `prediction_powered.could_save`; nan with fewer than five topics."""
+    reading, by_name = people.measures[column].reading, {run.run: run for run in machine.runs}
+    runs = [(run, by_name[run.run]) for run in people.runs if run.run in by_name]
+    kept = [set(compress(run.topics, run.included[:, column])) for pair in runs for run in pair]
+    topics = sorted(set.intersection(*kept)) if kept else []
+    pairs = np.triu_indices(len(runs), 1)
+    scores = np.array([[_on(run, topics, column) for run in kind] for kind in zip(*runs, strict=True)])
+    if len(topics) < LEAST or not np.isfinite(scores).all():
+        return np.full((len(runs), 2), np.nan), np.full((len(pairs[0]), 2), np.nan)
+    h, m = (np.array([reading.tested(values) for values in kind]) for kind in scores)
+    of_pairs = ((values[pairs[0]] - values[pairs[1]]) for values in (h, m))
+    return np.transpose(could_save(h, m)), np.transpose(could_save(*of_pairs))
+
+
+def _on(run: RunScores, topics: Sequence[str], column: int) -> Floats:
+    at = {topic: row for row, topic in enumerate(run.topics)}
+    return np.asarray(run.score[[at[topic] for topic in topics], column])
 
 
 @dataclass(eq=False)

@@ -45,7 +45,8 @@ def powers(human: Floats, machine: Floats, others: Floats) -> Floats:
 
     human    rows × judged topics: scores by people
     machine  the same by the machine
-    others   rows × other topics: scores by the machine
+    others   rows × other topics: scores by the machine; none at all: there are as many as one likes, whose mean and
+             variance are those of the judged ones
 
     λ = cov(h, m) / ((1 + n/N) var(m)), with the n judged topics but one and the N others.
     """
@@ -58,9 +59,10 @@ def powers(human: Floats, machine: Floats, others: Floats) -> Floats:
     squares = (m**2).sum(1, keepdims=True) + (o**2).sum(1, keepdims=True) - m**2
     sums = m_left + o.sum(1, keepdims=True)
     variance = (squares - sums**2 / count) / (count - 1)
-    scale = np.abs(middle) + np.abs(m).max(1, keepdims=True) + np.abs(o).max(1, keepdims=True)
+    scale = np.abs(middle) + np.abs(m).max(1, keepdims=True) + np.abs(o).max(1, keepdims=True, initial=0)
     varies = variance > (1e-12 * scale) ** 2
-    ratio = covariance / np.where(varies, (1 + judged / others.shape[1]) * variance, 1)
+    shared = judged / others.shape[1] if others.size else 0
+    ratio = covariance / np.where(varies, (1 + shared) * variance, 1)
     return np.asarray(np.where(varies, ratio, 0).clip(0, 1))
 
 
@@ -104,6 +106,17 @@ def saved(people: Estimates, both: Estimates) -> tuple[Floats, Floats]:
     would have to judge for one as narrow; nan where an interval has no width."""
     wide, narrow = people.high - people.low, both.high - both.low
     known = (wide > 0) & (narrow > 0)
+    share = np.where(known, narrow, np.nan) / np.where(known, wide, 1)
+    return 1 - share, 1 / share**2
+
+
+def could_save(human: Floats, machine: Floats) -> tuple[Floats, Floats]:
+    """As `saved`, of each row, if the machine judged as many other topics as one likes: what it is worth on topics that
+    both have judged, five or more."""
+    none = machine[:, :0]
+    rectified = human - powers(human, machine, none) * (machine - machine.mean(1, keepdims=True))
+    wide, narrow = human.std(1, ddof=1), rectified.std(1, ddof=1)
+    known = (wide > 1e-12) & (narrow > 1e-12)
     share = np.where(known, narrow, np.nan) / np.where(known, wide, 1)
     return 1 - share, 1 / share**2
 

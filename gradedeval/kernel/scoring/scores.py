@@ -292,6 +292,16 @@ class Scores(InNotebook):
             return self._estimated.score(run.run, column)
         return run.summary("score", column, self.measures[column].definition.summary)
 
+    @public
+    def saved_by(self, machine: Scores, column: int) -> tuple[Floats, Floats]:
+        """What judgments by a machine are worth by one measure, if these are the scores by people, `machine` those of
+        the same runs by it, and it judged many more topics: runs × 2, and pairs of runs × 2 for their differences. By
+        what share an interval is narrower, and how many times the topics people would have to judge for it; nan with
+        fewer than five topics."""
+        from gradedeval.kernel.scoring.predicted import could_be_saved  # few evaluations have predictions
+
+        return could_be_saved(self, machine, column)
+
     @cached_property
     def _estimated(self) -> Estimated | None:
         """What is estimated from people's judgments and a machine's; None where these are not given."""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gradedeval.kernel.scoring.prediction_powered import by_people, chosen_p, estimate, powers, saved
+from gradedeval.kernel.scoring.prediction_powered import by_people, chosen_p, could_save, estimate, powers, saved
 
 
 def _case(rng, judged, others, noise=0.5):
@@ -124,6 +124,16 @@ def test_nothing_varies():
     assert math.isnan(found.p[0])
     assert estimate(zero, zero, zero, 0.05).p[0] == 1
     assert np.isnan(saved(by_people(same, 0.05), found)).all()
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.5, 1])
+def test_what_a_machine_could_save_is_what_it_saves_with_very_many_topics(noise):
+    human, machine, _ = _case(np.random.default_rng(4), 30, 2, noise)
+    many = np.tile(machine, 5000)
+    both, people = estimate(human, machine, many, 0.05), by_people(human, 0.05)
+    for could, saves in zip(could_save(human, machine), saved(people, both), strict=True):
+        assert could == pytest.approx(saves, rel=0.01, abs=0.005)
+    assert np.isnan(could_save(np.ones((1, 8)), machine[:, :8])).all()
 
 
 def test_judged_topics_that_were_chosen_are_noticed():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -331,8 +332,8 @@ def _orders(frame: pd.DataFrame, measures: list[Measure]) -> pd.DataFrame:
 
 
 SAVED = ("narrower", "times")
-OF_ORDERS = ["measure", "runs", "tau", "tau_ap", *SAVED, *(f"{name}_differences" for name in SAVED)]
-PREDICTED = "if the second judged very many other topics: intervals of --predicted beside those by the first alone"
+OF_ORDERS = ["measure", "runs", "tau", "tau_ap", "topics", "others", *SAVED, *(f"{name}_differences" for name in SAVED)]
+PREDICTED = "what --predicted would save if the second judged so many other topics"
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,8 +347,9 @@ class AssessorAgreement(InNotebook):
     kappa      Cohen's κ (1960), and `weighted_kappa` with linear weights by the place of a grade on the scale (1968)
     alpha      Krippendorff's α for ordinal data
     orders     a frame with a row for each measure: measure, runs, tau, tau_ap of the order of runs by the second qrels
-               with that by the first; narrower and times, the medians over runs of what `runs` has, and
-               narrower_differences and times_differences, over pairs of runs and for their differences
+               with that by the first; topics of both, others of the second alone; narrower and times, the medians over
+               runs of what `runs` has, and narrower_differences and times_differences, over pairs of runs and for
+               their differences
     runs       a frame with a row for each run and measure: measure, run, score, other_score, rank, other_rank; narrower
                and times: if the second judgments were of very many other topics, by what share the interval of its
                mean would be narrower with them, and how many times the topics would have to be judged for that
@@ -401,7 +403,7 @@ class AssessorAgreement(InNotebook):
                 shown(self.orders, measure=("measure", "text"), runs=("runs", "count"), tau=("tau", "score"),
                       tau_ap=("tau-ap", "score"))
             )  # fmt: skip
-            blocks += [f"{PREDICTED}, the medians over runs and over pairs of runs", _worth(self.orders)]
+            blocks += [f"{PREDICTED}: the medians over runs, and over pairs of runs", _worth(self.orders)]
             blocks.append(
                 shown(self.runs, measure=("measure", "text"), run=("run", "text"), score=(first, "score"),
                       other_score=(second, "score"), rank=("rank", "count"), other_rank=("rank there", "count"))
@@ -410,20 +412,27 @@ class AssessorAgreement(InNotebook):
 
 
 def _worth(orders: pd.DataFrame) -> Table:
-    """What the second judgments are worth, a row for the means of runs and one for differences."""
-    columns = [
-        Column("measure"),
-        Column("interval of"),
-        Column("narrower", "share"),
-        Column("topics saved", "text"),
-    ]
+    """What the second judgments are worth: a row for the means of runs and one for differences; with the other topics
+    that it judged, where there are any, and with very many."""
     rows: list[list[Any]] = []
     for row in frame_rows(orders):
         for of, end in (("means", ""), ("differences", "_differences")):
-            narrower, times = row[f"narrower{end}"], row[f"times{end}"]
-            if times is not None:
-                rows.append([row["measure"], of, narrower, f"×{times:.1f}"])
-    return Table(columns, rows)
+            for others in (row["others"], math.inf):
+                narrower = row[f"narrower{end}"]
+                if narrower is not None and others:
+                    width = width_with(narrower, row["topics"], others)
+                    count = "very many" if others == math.inf else f"{others}"
+                    rows.append([row["measure"], of, count, 1 - width, f"×{1 / width**2:.1f}"])
+    titles: list[tuple[str, Kind]] = [("measure", "text"), ("interval of", "text"), ("other topics", "text"),
+                                      ("narrower", "share"), ("topics saved", "text")]  # fmt: skip
+    return Table([Column(title, kind) for title, kind in titles], rows)
+
+
+def width_with(narrower: float, topics: int, others: float) -> float:
+    """The width of an interval, as a share of that by the first judgments alone, if the second are of so many other
+    topics; `narrower` as with very many. Of the variance that these save N others save N / (n + N)."""
+    share = 1.0 if others == math.inf else others / (topics + others)
+    return float((1 - (1 - (1 - narrower) ** 2) * share) ** 0.5)
 
 
 @public
@@ -550,7 +559,8 @@ def _orders_by_either(
         )
         saved, of_pairs = mine.saved_by(theirs, column)
         medians = [value for of in (saved, of_pairs) for value in _medians(of)]
-        orders.append((measure.label, len(runs), *agreements(before, after, measure), *medians))
+        counts = len(chosen), len(second) - len(shared)
+        orders.append((measure.label, len(runs), *agreements(before, after, measure), *counts, *medians))
         places = standing(before, measure).tolist(), standing(after, measure).tolist()
         columns = before.tolist(), after.tolist(), *places, *saved.T.tolist()
         rows += zip([measure.label] * len(runs), runs, *columns, strict=True)

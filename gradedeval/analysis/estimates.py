@@ -14,7 +14,7 @@ from gradedeval.errors import InputError, flag, plural
 from gradedeval.kernel.formats.tables import Column
 from gradedeval.kernel.scoring.predicted import Again as Again
 from gradedeval.kernel.scoring.predicted import saved_words, summarized
-from gradedeval.kernel.scoring.prediction_powered import LEAST
+from gradedeval.kernel.scoring.prediction_powered import LEAST, by_people
 from gradedeval.kernel.scoring.run_scores import PREDICTED
 
 if TYPE_CHECKING:
@@ -43,6 +43,18 @@ def summaries(paired: Paired, alpha: float = 0.05) -> dict[str, Floats]:
     assert paired.others is not None
     tested = paired.reading.tested
     return summarized(paired.values, tested(paired.machine), tested(paired.others), paired.reading, alpha)
+
+
+def of_runs(paired: Paired, alpha: float) -> dict[str, Floats]:
+    """What is known of each run, by the names of columns; with the machine's own interval, over all topics."""
+    assert paired.machine is not None
+    assert paired.others is not None
+    reading, every = paired.reading, np.hstack([paired.machine, paired.others])
+    machine, others = (reading.tested(values) for values in (paired.machine, paired.others))
+    alone = by_people(reading.tested(every), alpha)
+    ends = dict(zip(("machine", "machine_low", "machine_high"), (alone.mean, alone.low, alone.high), strict=True))
+    found = summarized(paired.values, machine, others, reading, alpha)
+    return found | {name: reading.of_mean(values, every.shape[1]) for name, values in ends.items()}
 
 
 def differences(paired: Paired, first: Ints, second: Ints, alpha: float) -> dict[str, Floats]:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
-from gradedeval.analysis import pictures, replicates, score_matrix, slices
+from gradedeval.analysis import estimates, pictures, replicates, score_matrix, slices
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import np
 from gradedeval.errors import InputError, did_you_mean, flag, public, shorten, tell
@@ -38,6 +38,13 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 """Of the interval, unless told otherwise."""
 
+KINDS = ("people", "machine")
+"""Judgments that have intervals of their own beside those of both."""
+ESTIMATED = (
+    *(f"{kind}{end}" for kind in KINDS for end in ("", "_low", "_high")),
+    *("lambda_", "narrower", "times"),
+)
+
 Slice = Annotated[str | None, Setting("Column of labels of topics: a picture for each label.", metavar="COLUMN")]
 Level = Annotated[float, Setting("Level of the bootstrap interval.", numbers.LEVEL, "P")]
 
@@ -58,13 +65,14 @@ class RunSummaries(OfScores):
         """Draw runs by their mean, the best on top: score, bootstrap interval, and stacked above the score the
         residuals of unjudged documents and of ranks beyond the end of the run.
 
-        With --replicates a bar is a system, and its interval is of other topics and other seeds.
+        With --replicates a bar is a system, and its interval is of other topics and other seeds. With --predicted each
+        run has three intervals: by people's judgments, by the machine's, and by both.
 
         Several measures, and the slices of --slice, are drawn below each other.
         """,
         signature=lambda found: found.signature,
     ),
-    besides=("queries", "slices", "replicates"),
+    besides=("queries", "slices", "replicates", "predicted"),
 )
 @shares_work
 def run_summaries(
@@ -93,11 +101,13 @@ def run_summaries(
     score), beyond (how far what lies beyond its end could), residual (both), topics, summary (mean, total or geometric)
     and sign (1 where higher is better or no direction is preferred, −1 where lower is better). Where runs have
     replicates `run` is a system, its interval is of other topics and other seeds, and seeds and sd, the deviation of
-    the summaries of its seeds, come last. What is not known is nan. Raises InputError (usage) unless the level is
+    the summaries of its seeds, come last. With predictions score, low and high are estimated, the columns people,
+    machine, their ends, lambda_, narrower, times and others come last, and residuals are not known. What is not known
+    is nan. Raises InputError (usage) unless the level is
     between 0 and 1, and where there is no such column.
     """
     level = numbers.LEVEL.check(level)
-    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
+    given = score_matrix.scores_of(runs, qrels, measures, like, keywords, predicts=True)
     matrix = score_matrix.comparable(given, allow_mismatch)
     if slice is None:
         return RunSummaries(to_frame(_rows(matrix, level)), matrix, level)
@@ -115,6 +125,8 @@ def run_summaries(
 
 def _rows(matrix: Matrix, level: float) -> list[dict[str, Any]]:
     """The rows of all runs by each measure."""
+    if matrix.machine is not None:
+        return [row for column in range(len(matrix.measures)) for row in _estimated(matrix, column, level)]
     scored = [_scored(matrix, column) for column in range(len(matrix.measures))]
     cells = [(matrix.score[row], matrix.included[row]) for row in range(len(matrix.runs))]
     limits = kernel.summary_intervals(cells, scored, 1 - level)
@@ -127,6 +139,28 @@ def _rows(matrix: Matrix, level: float) -> list[dict[str, Any]]:
         }
         for column, name in enumerate(matrix.measures)
         for row, run in enumerate(matrix.runs)
+    ]
+
+
+def _estimated(matrix: Matrix, column: int, level: float) -> list[dict[str, Any]]:
+    """The rows of all runs by a measure, estimated from judgments by people and by a machine."""
+    name, reading = matrix.measures[column], matrix.reading(column)
+    paired = matrix.paired(name)
+    found = estimates.of_runs(paired, 1 - level)
+    unknown = dict.fromkeys(("unjudged", "beyond", "residual"), np.nan)
+    counts = {"topics": len(paired.topics), "summary": reading.summary, "sign": reading.sign}
+    others = 0 if paired.others is None else paired.others.shape[1]
+    return [
+        {
+            "measure": name,
+            "run": run,
+            **{part: float(found[part][row]) for part in ("score", "low", "high")},
+            **unknown,
+            **counts,
+            **{part: float(found[part][row]) for part in ESTIMATED},
+            "others": others,
+        }
+        for row, run in enumerate(paired.runs)
     ]
 
 
@@ -197,7 +231,7 @@ def run_panels(summaries: pd.DataFrame, level: float) -> list[Panel]:
     return [
         pictures.Panel(
             partial(draw_runs, frame=frame, level=level, scale=scales.get(frame["measure"].iloc[0])),
-            0.45 + max(3, len(frame)) * 0.125,
+            0.45 + max(3, len(frame)) * (0.3 if "machine" in frame else 0.125),
         )
         for frame in frames
     ]
@@ -205,7 +239,8 @@ def run_panels(summaries: pd.DataFrame, level: float) -> list[Panel]:
 
 def _ends(frame: pd.DataFrame) -> tuple[float, float]:
     """The smallest and the largest number that is drawn of a measure, and 0."""
-    drawn = frame[["score", "low", "high"]].assign(reach=frame["score"] + frame["residual"]).to_numpy(dtype=float)
+    ends = [name for name in (*frame, "low", "high") if name == "score" or name.endswith(("low", "high"))]
+    drawn = frame[ends].assign(reach=frame["score"] + frame["residual"]).to_numpy(dtype=float)
     drawn = drawn[np.isfinite(drawn)]
     return float(drawn.min(initial=0.0)), float(drawn.max(initial=0.0))
 
@@ -218,7 +253,7 @@ def run_notes(frame: pd.DataFrame) -> list[str]:
         raise InputError(f"measure '{measure}'", "no run has a finite score", "exclude this measure", usage=True)
     notes = [f"{measure}: no finite score of {', '.join(blank)}, not drawn"] if blank else []
     known = frame[~frame["run"].isin(blank)]
-    if known["residual"].isna().all():
+    if known["residual"].isna().all() and "machine" not in known:
         notes.append(f"{measure}: it has no residuals here, so what judging could add is not drawn")
     if not np.isfinite(known[["low", "high"]]).all(axis=None):
         notes.append(f"{measure}: an interval without an end is not drawn")
@@ -230,11 +265,33 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float, scale: tuple[float, f
     frame = frame[np.isfinite(frame["score"])]
     order = np.argsort(-frame["sign"].iloc[0] * frame["score"].to_numpy(), kind="stable")
     frame = frame.iloc[order]
+    ax.use_sticky_edges = False  # a bar that ends in the air is not cut off
+    (_draw_estimates if "machine" in frame else _draw_bars)(ax, frame, level)
+    short, pattern = pictures.short_names(frame["run"].tolist())
+    ax.set_yticks(np.arange(len(frame)), pictures.beside(ax, [short.get(run, run) for run in frame["run"]]))
+    ax.set_ylim(len(frame) - 0.4, -0.6)
+    if scale is not None:
+        ax.update_datalim([(end, 0) for end in scale], updatey=False)
+        ax.autoscale_view(scaley=False)
+    if ax.dataLim.x0 >= 0:
+        ax.set_xlim(0, None)
+    ax.axvline(0, color=pictures.BLACK, linewidth=0.6)
+    ax.grid(axis="x", color=pictures.LIGHT, linewidth=0.4)
+    what = "system" if "seeds" in frame else "run"
+    ax.set_ylabel(f"{what} ({pictures.shown(pattern)})" if pattern else what)
+    lower = pictures.LOWER if frame["sign"].iloc[0] < 0 else ""
+    label = pictures.summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist())
+    label += (f" and {frame['others'].iloc[0]} by the machine" if "machine" in frame else "") + lower
+    ax.set_xlabel(f"{label}, {pictures.shown(frame['slice'].iloc[0])}" if "slice" in frame else label)
+    pictures.legend(ax)
+
+
+def _draw_bars(ax: Axes, frame: pd.DataFrame, level: float) -> None:
+    """A bar for each run, what judging could add, and its interval."""
     place = np.arange(len(frame))
     score, unjudged, beyond = (frame[name].to_numpy(dtype=float) for name in ("score", "unjudged", "beyond"))
     # A residual that comes from the bounds is blank here, and all of it is of the run's unjudged documents.
     unjudged = np.where(np.isnan(unjudged), frame["residual"].to_numpy(dtype=float), unjudged)
-    ax.use_sticky_edges = False  # a bar that ends in the air is not cut off
     ax.barh(place, score, color=pictures.BLUE, height=0.7, label="score")
     left = score
     for part, color, hatch, name in (
@@ -251,19 +308,19 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float, scale: tuple[float, f
     if finite.any():
         ax.errorbar(score[finite], place[finite], xerr=ends[:, finite], fmt="none", ecolor=pictures.BLACK,
                     elinewidth=0.8, capsize=1.5, label=f"{100 * level:g}% interval")  # fmt: skip
-    short, pattern = pictures.short_names(frame["run"].tolist())
-    ax.set_yticks(place, pictures.beside(ax, [short.get(run, run) for run in frame["run"]]))
-    ax.set_ylim(len(frame) - 0.4, -0.6)
-    if scale is not None:
-        ax.update_datalim([(end, 0) for end in scale], updatey=False)
-        ax.autoscale_view(scaley=False)
-    if ax.dataLim.x0 >= 0:
-        ax.set_xlim(0, None)
-    ax.axvline(0, color=pictures.BLACK, linewidth=0.6)
-    ax.grid(axis="x", color=pictures.LIGHT, linewidth=0.4)
-    what = "system" if "seeds" in frame else "run"
-    ax.set_ylabel(f"{what} ({pictures.shown(pattern)})" if pattern else what)
-    lower = pictures.LOWER if frame["sign"].iloc[0] < 0 else ""
-    label = pictures.summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist()) + lower
-    ax.set_xlabel(f"{label}, {pictures.shown(frame['slice'].iloc[0])}" if "slice" in frame else label)
-    pictures.legend(ax)
+
+
+def _draw_estimates(ax: Axes, frame: pd.DataFrame, level: float) -> None:
+    """Three intervals for each run: by people, by both, which is the estimate, and by the machine."""
+    place = np.arange(len(frame))
+    kinds = (
+        ("people", -0.25, pictures.ORANGE, "s", f"{100 * level:g}% interval by people"),
+        ("score", 0.0, pictures.BLUE, "o", "by both"),
+        ("machine", 0.25, pictures.VERMILION, "D", "by the machine"),
+    )
+    for name, shift, color, marker, label in kinds:
+        low, high = ("low", "high") if name == "score" else (f"{name}_low", f"{name}_high")
+        value = frame[name].to_numpy(dtype=float)
+        ends = np.abs(frame[[low, high]].to_numpy(dtype=float).T - value)
+        look: dict[str, Any] = {"fmt": marker, "color": color, "markersize": 3, "elinewidth": 1, "capsize": 1.5}
+        ax.errorbar(value, place + shift, xerr=ends, label=label, **look)

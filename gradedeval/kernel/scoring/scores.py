@@ -123,7 +123,7 @@ ALL = "all"
 
 INTERVAL = ("se", "low", "high")
 """The columns of --interval: standard error of a summary, ends of its interval."""
-PREDICTED = "predicted"
+IN_HOLES = "predicted"
 """The column of --holes predicted: the score with a machine's grades of unjudged documents."""
 ESTIMATED = ("people", "people_low", "people_high", "machine", "lambda_", "narrower", "times")
 """The columns of --predicted: the summary by people alone and its interval, that by the machine alone of all topics,
@@ -281,7 +281,7 @@ class Scores(InNotebook):
             filled = self._estimated.with_machine(filled, run.run, column, by_topic)
         if self.holes is not None:  # rows have every field before theirs
             filled |= {name: [None] * (len(topics) + 1) for name in ESTIMATED}
-            filled[PREDICTED] = _blanked(self.holes.values(run, column, self.measures[column], by_topic))
+            filled[IN_HOLES] = _blanked(self.holes.values(run, column, self.measures[column], by_topic))
         return {name: filled[name] for name in Row._fields if name in filled}
 
     @public
@@ -384,7 +384,7 @@ class Scores(InNotebook):
             "score",
             *(INTERVAL if self.options.interval is not None or self.machine is not None else ()),
             *(ESTIMATED if self.machine is not None else ()),
-            *([PREDICTED] if self.holes is not None else []),
+            *([IN_HOLES] if self.holes is not None else []),
         ]
         columns += BOUNDS if self.options.bounds else ()
         columns += ["residual"] if self.options.wants_residuals else []

@@ -143,6 +143,21 @@ def test_runs_are_ordered_by_estimates():
     ]  # fmt: skip
 
 
+def test_each_run_has_its_own_estimates_in_any_order_and_slice():
+    other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
+    runs, labels = {"a": RUN, "b": other}, {topic: "first" if topic < "t28" else "rest" for topic in TOPICS}
+    ask = {"predicted": MACHINE, "slices": {"part": labels}}
+    found = gradedeval.evaluate(runs, PEOPLE, "ndcg@10", **ask)
+    (measure,) = found.measures
+    for name, run in runs.items():
+        alone = gradedeval.evaluate(run, PEOPLE, "ndcg@10", **ask)
+        expected = alone.frame.query("topic == 'all'")["score"].tolist()
+        for one in (found, found.sorted_by(measure)):
+            frame = one.frame.query("topic == 'all'")
+            mine = frame[frame["run"] == name]["score"].tolist()
+            assert mine == pytest.approx(expected, nan_ok=True)
+
+
 def _text(qrels):
     return "".join(f"{topic} 0 {docno} {grade}\n" for topic, own in qrels.items() for docno, grade in own.items())
 

@@ -78,7 +78,9 @@ def plan(
         Number("runs_a_task", whole=True, minimum=1).check(runs_a_task)
     workers = Workers(limits=replace(FAR, segment=part, large_file=min(part, FAR.large_file)))
     named = named_runs(run, qrels)
-    scorer = scorer_of(named, qrels, parse_measures(measures), resolve_options(like, **keywords), workers)
+    scorer = scorer_of(
+        named, qrels, parse_measures(measures), resolve_options(like, **keywords).of_one_judge(), workers
+    )
     runs, name = list(named.items()), uuid4().hex
     cut = tasks_of(runs, scorer, workers, by_topic, far=True, most=runs_a_task)
     return Plan(scorer, [replace(task, plan=name) for task in cut], runs, name)

@@ -29,7 +29,7 @@ from gradedeval.errors import (
 from gradedeval.kernel.formats.fitting import short_names
 from gradedeval.kernel.measures.definition import AnyMeasure, Reading
 from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
-from gradedeval.kernel.options import OPTIONS, Options, resolve_options
+from gradedeval.kernel.options import Options, resolve_options
 from gradedeval.kernel.options.definition import Queries, Replicates, Slices, seeds_in_words, unmatched_notes
 from gradedeval.kernel.parallel.workers import workers
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names, named_runs
@@ -603,9 +603,7 @@ def topic_differences(values: Floats, first: Ints, second: Ints) -> Floats:
 
 def options_with_residuals(like: str | None = None, **keywords: Any) -> Options:
     """The options, with residuals unless lists are condensed, or scores estimated."""
-    options = resolve_options(like, **keywords)
-    if options.holes != "zero":
-        raise OPTIONS["holes"].error("does not apply here", "leave it out, or use eval")
+    options = resolve_options(like, **keywords).without_holes()
     bounded = options.predicted is None and not options.judged_only
     return replace(options, residuals="total" if bounded else None, bounds=False)
 

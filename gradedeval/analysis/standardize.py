@@ -142,6 +142,7 @@ def standardize(
     Raises InputError (usage) for a single run without a reference, for counts, and if the reference lacks a measure or
     is of other qrels or options; InputError if it lacks a topic. Webber et al., SIGIR 2008.
     """
+    scores.options.of_one_judge()
     counts = [measure.label for measure in scores.measures if measure.definition.summary == "total"]
     if counts:
         what = f"'{counts[0]}' is a count, which cannot be standardized"

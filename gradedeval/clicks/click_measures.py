@@ -534,7 +534,7 @@ def correlate(
     InputError as `read_log` and `evaluate` do, and where no configuration is left.
     """
     refuse_options(keywords, "click logs", "runs", "scores")
-    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    options, chosen = resolve_options(like, **keywords).of_one_judge(), parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err ndcg@10'", usage=True)
     judged = kernel.qrels_for({}, qrels, options)

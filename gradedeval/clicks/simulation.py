@@ -254,7 +254,7 @@ def simulate(
     wrong.
     """
     refuse_options(keywords, "simulate", "scores")
-    user, options = read_users(users, keywords), resolve_options(like, **keywords)
+    user, options = read_users(users, keywords), resolve_options(like, **keywords).of_one_judge()
     if (runs is None) == (lists is None):
         what, hint = "lists to show come from runs or from a log", f"give either RUN... or {flag.lists}"
         raise InputError("", what, hint, usage=True)

@@ -207,7 +207,7 @@ def agreement(
     the mean over orders that is computed here. Returns `Agreement`: `.frame`, `.means`. Raises
     `gradedeval.InputError` where there are fewer than two runs, or two have no topic in common.
     """
-    options = resolve_options(like, **keywords)
+    options = resolve_options(like, **keywords).of_one_judge()
     options.check_unscored("agreement")
     named, workers = kernel.named_runs(runs), kernel.Workers.here()
     settings = AgreementSettings(persistence, at, rbo_ties)
@@ -356,7 +356,7 @@ def reproduction(
     The other arguments are those of `evaluate`. KTU, RBO, RMSE, ER and ΔRI as Breuer et al., SIGIR 2020. Returns
     `Reproduction`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does.
     """
-    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    options, chosen = resolve_options(like, **keywords).of_one_judge(), parse_measures(measures)
     settings = AgreementSettings(persistence, AT, rbo_ties)
     mine, theirs = kernel.named_runs(runs), kernel.named_runs(originals)
     if len(mine) != 2 or len(theirs) != 2:

@@ -381,7 +381,7 @@ def diff(
     `.notes`.
     """
     runs, qrels, measures = _given(baseline, run, qrels, measures)
-    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    options, chosen = resolve_options(like, **keywords).of_one_judge(), parse_measures(measures)
     _check_runs(options)
     judged = kernel.qrels_for(runs, qrels, options)
     known = options.bounded_by_residuals and not options.judged_only

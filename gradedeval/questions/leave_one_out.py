@@ -230,10 +230,10 @@ def leave_one_out(
     measure on, or of the options, or 1.
 
     The other arguments are those of `evaluate`. Zobel, SIGIR 1998; by groups Buckley et al., Information Retrieval
-    2007. Returns `LeftOut`: `.frame`, `.orders`. Raises `gradedeval.InputError` as `evaluate` does, and for fewer than
-    two runs.
+    2007. Returns `LeftOut`: `.frame`, `.orders`. Raises InputError as `evaluate` does, and for fewer than two runs.
     """
-    options, named, chosen = resolve_options(like, **keywords), kernel.named_runs(runs), parse_measures(measures)
+    options = resolve_options(like, **keywords).of_one_judge()
+    named, chosen = kernel.named_runs(runs), parse_measures(measures)
     pool_depth = numbers.POOL_DEPTH.check_or_none(pool_depth)
     if len(named) < 2:
         what = f"{len(named)} {plural(len(named), 'run')} given"
@@ -453,7 +453,7 @@ def assessor_agreement(
     The other arguments are those of `evaluate`. Returns `AssessorAgreement`. Raises `gradedeval.InputError` as
     `evaluate` does, and where no document is judged in both.
     """
-    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    options, chosen = resolve_options(like, **keywords).of_one_judge(), parse_measures(measures)
     named = {} if runs is None else kernel.named_runs(runs)
     if options.subtopics or options.strata:
         option = flag.subtopics if options.subtopics else flag.strata

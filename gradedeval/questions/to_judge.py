@@ -490,7 +490,8 @@ def to_judge(
     `ToJudge`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does, for `judged_only`, and where `residual` or
     `pairs` go by a measure without residual.
     """
-    options, named, by = resolve_options(like, **keywords), kernel.named_runs(runs), parse_measures(measure)[0]
+    options = resolve_options(like, **keywords).of_one_judge()
+    named, by = kernel.named_runs(runs), parse_measures(measure)[0]
     settings = JudgingSettings(strategy, budget, persistence, pool_depth)
     scorer = _scorer(named, qrels, by, options, strategy)
     ranked = ranked_runs.rank_runs(named, scorer.grader)

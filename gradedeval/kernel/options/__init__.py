@@ -238,6 +238,22 @@ class Options:
             f"{flag.replicates}": (self.replicates is not None, "leave out one of them"),
         }
 
+    def of_one_judge(self) -> "Options":
+        """The options, for what knows nothing of estimates. Raises InputError (usage) where these are asked for."""
+        if self.predicted is not None:
+            raise OPTIONS["predicted"].error("does not apply here", "leave it out, or use eval or compare")
+        if self.holes == "predicted":
+            hint = f"add {flag.predicted}, with a machine's judgments"
+            raise OPTIONS["holes"].error("there are no grades to fill them with", hint)
+        return self
+
+    def without_holes(self) -> "Options":
+        """The options, for what knows of estimates and not of holes that a machine's grades fill. Raises InputError
+        (usage) where these are asked for."""
+        if self.holes == "predicted":
+            raise OPTIONS["holes"].error("does not apply here", "leave it out, or use eval")
+        return self
+
     def check_unscored(self, command: str, commands: Commands = "reading") -> None:
         """Raise InputError (usage) for an option of scores, given to a command that makes none of them."""
         for name, described in OPTIONS.items():

@@ -320,12 +320,7 @@ def scorer_of(
     runs: Mapping[str, Any], qrels: Any, measures: Iterable[Measure], options: Options, workers: Workers
 ) -> Scorer:
     """What scores the runs: the qrels are read. Raises InputError as `evaluate` does."""
-    measures = list(measures)
-    if options.predicted is not None:
-        raise OPTIONS["predicted"].error("does not apply here", "leave it out, or use eval or compare")
-    if options.holes == "predicted":
-        hint = f"add {flag.predicted}, with a machine's judgments"
-        raise OPTIONS["holes"].error("there are no grades to fill them with", hint)
+    measures, options = list(measures), options.of_one_judge()
     if any(measure.by_intent for measure in measures):
         from gradedeval.kernel.scoring.intents import check_intents  # few measures are
 

@@ -326,7 +326,7 @@ def html_report(
         if keywords.get(name) is not None:
             hint = "leave it out" if name == "residuals" else "give alpha, as in alpha=0.05"
             raise InputError("", f"{name} is not an argument of a report, which always has both", hint, usage=True)
-    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    options, chosen = resolve_options(like, **keywords).without_holes(), parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
     found = find(kernel.named_runs(runs, qrels), qrels, chosen, options, baseline, settings)

@@ -1,0 +1,151 @@
+"""`--predicted` at the command line, and what does not know estimates: it is refused in a line, nowhere ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradedeval
+from support.commands import Command
+from support.predicted import JUDGED, MACHINE, PEOPLE, RUNS, TRUTH, write_files
+
+PAIR = {name: RUNS[name] for name in "ab"}
+BOTH = {"predicted": MACHINE}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> None:
+    write_files(tmp_path)
+
+
+CALLS: dict[str, Callable[[], Any]] = {
+    "explain": lambda: gradedeval.explain(RUNS["a"], PEOPLE, "ndcg@10", topic="t00", **BOTH),
+    "diff": lambda: gradedeval.diff(RUNS["a"], RUNS["b"], PEOPLE, "ndcg@10", **BOTH),
+    "agreement": lambda: gradedeval.agreement(PAIR, **BOTH),
+    "pool": lambda: gradedeval.pool(RUNS, PEOPLE, **BOTH),
+    "to_judge": lambda: gradedeval.to_judge(RUNS, PEOPLE, **BOTH),
+    "leave_one_out": lambda: gradedeval.leave_one_out(RUNS, PEOPLE, "ndcg@10", **BOTH),
+    "assessor_agreement": lambda: gradedeval.assessor_agreement(PEOPLE, TRUTH, runs=RUNS, measures="ap", **BOTH),
+    "power": lambda: gradedeval.power(RUNS, PEOPLE, "ndcg@10", **BOTH),
+    "plan_topics": lambda: gradedeval.plan_topics(RUNS, PEOPLE, "ndcg@10", **BOTH),
+    "precision_recall": lambda: gradedeval.precision_recall(RUNS["a"], PEOPLE, **BOTH),
+    "weights": lambda: gradedeval.weights("ap", RUNS["a"], PEOPLE, **BOTH),
+    "fit": lambda: gradedeval.fit(RUNS, PEOPLE, "rbp(p=0.5..0.9)", to="ap", **BOTH),
+    "informativeness": lambda: gradedeval.informativeness(RUNS, PEOPLE, "ap", **BOTH),
+    "topic_differences": lambda: gradedeval.topic_differences(PAIR, PEOPLE, "ap", **BOTH),
+    "anova": lambda: gradedeval.anova(RUNS, PEOPLE, "ap", **BOTH),
+    "standardize": lambda: gradedeval.standardize(gradedeval.evaluate(RUNS, PEOPLE, "ap", **BOTH)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_knows_no_estimates_refuses_them(name: str) -> None:
+    with pytest.raises(gradedeval.InputError, match=r"^predicted: does not apply here; leave it out, or use"):
+        CALLS[name]()
+
+
+@pytest.mark.parametrize("name", ["compare", "html_report", "correlate"])
+def test_filled_holes_are_of_evaluations(name: str) -> None:
+    with pytest.raises(gradedeval.InputError, match=r"^holes: does not apply here; leave it out, or use eval"):
+        getattr(gradedeval, name)(RUNS, PEOPLE, "ndcg@10", **BOTH, holes="predicted")
+
+
+def test_scores_are_refused_as_well(tmp_path: Path) -> None:
+    scores = gradedeval.evaluate(RUNS, PEOPLE, "ndcg@10", **BOTH)
+    for call in (
+        lambda: gradedeval.append_history(scores, str(tmp_path / "kept.jsonl")),
+        lambda: gradedeval.power(scores),
+    ):
+        with pytest.raises(
+            gradedeval.InputError, match="estimates from people's judgments and a machine's are not known"
+        ):
+            call()
+
+
+EVAL = ("a.run", "people.qrels", "--predicted", "machine.qrels", "-m", "ndcg@10")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("--fill gains.csv", "--predicted: cannot be combined with --fill; leave out one of them"),
+        ("--judged-only", "--predicted: cannot be combined with --judged-only; leave out one of them"),
+        ("--residuals", "--predicted: cannot be combined with --residuals; leave out one of them"),
+        ("--bounds", "--predicted: cannot be combined with --bounds; leave out one of them"),
+        ("--cwl", "--predicted: cannot be combined with --cwl; leave out one of them"),
+        ("--standardize", "--predicted: cannot be combined with --standardize; leave out one of them"),
+        ("--history kept.jsonl", "--predicted: cannot be combined with --history; leave out one of them"),
+        ("--topics relevant", "--predicted: cannot be combined with --topics relevant; --topics qrels scores a topic"),
+        ("-f latex --caption text", "--predicted: cannot be combined with marks, tests and captions of tables"),
+    ],
+)
+def test_options_that_do_not_go_with_it(more: str, message: str, cli: Command, files: None, tmp_path: Path) -> None:
+    (tmp_path / "gains.csv").write_text("topic,docno,gain\nt00,d99,0.5\n")
+    done = cli(*EVAL[:4], *more.split())
+    assert (done.code, done.out) == (2, b"")
+    assert message in done.err.decode()
+    assert "\n" not in done.err.decode().strip()
+    assert not (tmp_path / "kept.jsonl").exists()
+
+
+def _write(path: Path, qrels: dict[str, dict[str, Any]]) -> None:
+    path.write_text(
+        "".join(f"{topic} 0 {docno} {grade}\n" for topic, own in qrels.items() for docno, grade in own.items())
+    )
+
+
+@pytest.mark.parametrize(
+    ("machine", "measure", "message"),
+    [
+        ({"x": {"d00": 3}}, "ndcg@10", "machine.qrels: has none of the 20 topics of people.qrels; --predicted needs"),
+        ({topic: MACHINE[topic] for topic in JUDGED[:4]}, "ndcg@10",
+         "machine.qrels: has 4 topics of people.qrels, too few for an interval; have people judge 5 or more"),
+        ({topic: MACHINE[topic] for topic in JUDGED}, "ndcg@10",
+         "machine.qrels: has no other topic beside those of people.qrels; leave out --predicted"),
+        ({topic: MACHINE[topic] for topic in [*JUDGED, "t01"]}, "ndcg@10",
+         "machine.qrels: has only one topic beside those of people.qrels; leave out --predicted"),
+        ({topic: {docno: min(grade, 1) for docno, grade in own.items()} for topic, own in MACHINE.items()}, "ndcg@10",
+         "machine.qrels: has grades up to 1, and people.qrels up to 3; give both one scale; --top-grade 3 says"),
+        ({topic: {docno: 0.5 * grade for docno, grade in own.items()} for topic, own in MACHINE.items()}, "ap p@10",
+         "machine.qrels: has grades such as 1.5, and ap, p@10 know only relevant or not; take graded measures"),
+    ],
+)  # fmt: skip
+def test_judgments_that_do_not_go_together(
+    machine: Any, measure: str, message: str, cli: Command, files: None, tmp_path: Path
+) -> None:
+    _write(tmp_path / "machine.qrels", machine)
+    done = cli(*EVAL[:4], "-m", measure)
+    assert (done.code, done.out) == (1, b"")
+    assert message in done.err.decode()
+    assert "\n" not in done.err.decode().strip()
+
+
+def test_words_have_grades_by_labels(cli: Command, files: None, tmp_path: Path) -> None:
+    """People's are numbers, the machine's are words."""
+    yes = {topic: {docno: int(grade > 0) for docno, grade in own.items()} for topic, own in PEOPLE.items()}
+    words = {topic: {docno: "yes" if grade else "no" for docno, grade in own.items()} for topic, own in MACHINE.items()}
+    _write(tmp_path / "people.qrels", yes)
+    _write(tmp_path / "machine.qrels", words)
+    done = cli(*EVAL)
+    assert done.code == 1
+    done = cli(*EVAL, "--labels", "yes=1,no=0,1=1,0=0", "-f", "csv")
+    assert done.code == 0, done.err
+
+
+def test_what_is_told_of_the_topics(cli: Command, files: None, tmp_path: Path) -> None:
+    people = {topic: PEOPLE[topic] for topic in JUDGED[:8]}
+    _write(tmp_path / "people.qrels", people | {"u": {"d00": 1}})
+    done = cli(*EVAL)
+    assert done.code == 0
+    said = done.err.decode()
+    assert "8 topics that people judged: intervals are rough; have 15 or more judged" in said
+    assert "machine.qrels: 1 of 9 topics of people.qrels is not in it, and left out (u)" in said
+    scores = gradedeval.evaluate(RUNS["a"], MACHINE, "ndcg@10").by_topic("ndcg@10")
+    lowest = sorted(MACHINE, key=scores.__getitem__)[:18]
+    _write(tmp_path / "people.qrels", {topic: TRUTH[topic] for topic in lowest})
+    said = cli(*EVAL).err.decode()
+    assert "the topics that people judged are not a random sample: their ndcg@10 is 0." in said
+    assert "estimates are biased unless topics are drawn at random" in said

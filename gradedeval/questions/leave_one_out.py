@@ -387,6 +387,9 @@ class AssessorAgreement(InNotebook):
             return Document(
                 [Table([*map(Column, ("what", "measure", "name", "other", "value"))], rows)], self.signature
             )
+        # Of two paths the folders would fill the headings of columns.
+        names = os.path.basename(first), os.path.basename(second)
+        first, second = names if names[0] != names[1] else (first, second)
         blocks: list[Table | str] = [
             f"{self.documents} documents of {self.topics} {plural(self.topics, 'topic')} judged in both;"
             f" {self.only_first} in {first} alone, {self.only_second} in {second} alone"

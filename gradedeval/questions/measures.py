@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 OPTIONS = [
     MEASURES_FROM,
     option("-f", "--format", "form", section="Output", type=click.Choice(formats_for()), default="table",
-           metavar="FORMAT", help=f"Output format of the list, or of the row of NAME: {', '.join(formats_for())}. "
+           metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(formats_for())}. "
            "Default: table."),
 ]  # fmt: skip
 

@@ -333,7 +333,7 @@ def _orders(frame: pd.DataFrame, measures: list[Measure]) -> pd.DataFrame:
 
 SAVED = ("narrower", "times")
 OF_ORDERS = ["measure", "runs", "tau", "tau_ap", "topics", "others", *SAVED, *(f"{name}_differences" for name in SAVED)]
-PREDICTED = "what --predicted would save if the second judged so many other topics"
+SAVES = "prediction-powered inference: what the second judgments would save if they were of so many other topics"
 
 
 @dataclass(frozen=True, eq=False)
@@ -406,7 +406,7 @@ class AssessorAgreement(InNotebook):
                 shown(self.orders, measure=("measure", "text"), runs=("runs", "count"), tau=("tau", "score"),
                       tau_ap=("tau-ap", "score"))
             )  # fmt: skip
-            blocks += [f"{PREDICTED}: the medians over runs, and over pairs of runs", _worth(self.orders)]
+            blocks += [f"{SAVES}; medians over runs, and over pairs of runs", _worth(self.orders)]
             blocks.append(
                 shown(self.runs, measure=("measure", "text"), run=("run", "text"), score=(first, "score"),
                       other_score=(second, "score"), rank=("rank", "count"), other_rank=("rank there", "count"))

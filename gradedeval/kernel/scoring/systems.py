@@ -40,10 +40,9 @@ def rows(scores: Scores) -> Iterator[SystemRow]:
 
 def _of_part(system: str, name: str | None, scores: Scores) -> Iterator[SystemRow]:
     for column, measure in enumerate(scores.measures):
-        summary = measure.definition.summary
-        values = np.array([run.summary("score", column, summary) for run in scores.runs])
+        values = np.array([scores.summary(run, column) for run in scores.runs])
         with np.errstate(invalid="ignore"):
-            geometric = summary == "geometric"
+            geometric = measure.definition.summary == "geometric"
             mean = float(np.exp(np.log(np.maximum(values, LEAST)).mean()) if geometric else values.mean())
             sd = float(values.std(ddof=1)) if len(values) > 1 else np.nan
         signature = scores._signature([measure], scores.runs)

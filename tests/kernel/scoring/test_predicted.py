@@ -128,6 +128,16 @@ def test_slices_of_several_runs():
     assert len(found.document("wide").blocks) == 2
 
 
+def test_systems_have_the_mean_of_their_estimates():
+    other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
+    found = gradedeval.evaluate(
+        {"a": RUN, "b": other}, PEOPLE, "ndcg@10", predicted=MACHINE, replicates={"s": ["a", "b"]}
+    )
+    (row,) = found.systems.itertuples()
+    estimates = [means["ndcg@10"] for means in found.means_by_run.values()]
+    assert (row.mean, row.sd) == pytest.approx((np.mean(estimates), np.std(estimates, ddof=1)))
+
+
 def test_runs_are_ordered_by_estimates():
     other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
     found = gradedeval.evaluate({"a": RUN, "b": other}, PEOPLE, "ndcg@10", predicted=MACHINE)

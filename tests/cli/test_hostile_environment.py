@@ -353,7 +353,8 @@ def test_a_name_for_people_is_one_row_and_no_markup(oddly_named: list[str], fold
     assert ["".join(row[0].itertext()).strip() for row in table.iter("tr")][1:] == [name.strip() for name in seen]
     assert {element.tag for element in table.iter()} <= {"page", "table", "thead", "tbody", "tr", "th", "td", "p"}
     cells = [re.split(r"(?<!\\)(?:\\\\)*\|", line)[1].strip() for line in shown["markdown"].splitlines()[2:-2]]
-    assert [html.unescape(re.sub(r"\\(.)", r"\1", cell)) for cell in cells] == [name.strip() for name in seen]
+    cells = [re.sub(r"\\(.)", r"\1", cell.replace("<!-- -->", "")) for cell in cells]  # it keeps @ from a mention
+    assert list(map(html.unescape, cells)) == [name.strip() for name in seen]
 
 
 @pytest.mark.parametrize(

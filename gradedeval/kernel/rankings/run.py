@@ -619,7 +619,7 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
     distinct = np.unique(np.concatenate(found))
     count = sum(map(len, found))
     counts = all(len(set(values.tolist())) == len(values) == np.ptp(values) + 1 for values in found)
-    if max(map(len, found)) < 3:  # so do a relevant document and another one, and any document alone
+    if len(found) > 1 and max(map(len, found)) < 3:  # so do a relevant document and another one, and any document alone
         counts = counts and 0 not in distinct and len(qrels.labels) <= MANY
     if fractions and not (distinct % 1).any() and (not counts or _look_like_scores(qrels)):
         what = f"{qrels.place}: grades are fractions, and the run's scores whole numbers"

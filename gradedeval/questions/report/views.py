@@ -166,8 +166,8 @@ def find(
     as `evaluate` and `compare` do, and for options under which documents have no rank or no single gain."""
     if options.ties == "average":
         raise OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
-    both, options = options, replace(options, predicted=None, interval=1 - settings.test.alpha)
-    options = replace(options, residuals=None if options.judged_only else "total", bounds=False)
+    both, options = options, replace(options, predicted=None, bounds=False, interval=1 - settings.test.alpha)
+    options = replace(options, residuals=None if options.judged_only else "total")
     if options.costs or any(measure.types for measure in measures):
         what = "a report does not read the types of documents"
         raise InputError(flag.costs if options.costs else flag.measures, what, "leave it out", usage=True)

@@ -13,7 +13,7 @@ from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, flag, plural
 from gradedeval.kernel.formats.tables import Column
 from gradedeval.kernel.scoring.predicted import Again as Again
-from gradedeval.kernel.scoring.predicted import saved_words, summarized
+from gradedeval.kernel.scoring.predicted import saved_words, summarized, within
 from gradedeval.kernel.scoring.prediction_powered import LEAST, by_people
 from gradedeval.kernel.scoring.run_scores import PREDICTED
 
@@ -42,7 +42,8 @@ def summaries(paired: Paired, alpha: float = 0.05) -> dict[str, Floats]:
     assert paired.machine is not None
     assert paired.others is not None
     tested = paired.reading.tested
-    return summarized(paired.values, tested(paired.machine), tested(paired.others), paired.reading, alpha)
+    found = summarized(paired.values, tested(paired.machine), tested(paired.others), paired.reading, alpha)
+    return within(found, paired.limits, paired.reading, paired.count)
 
 
 def of_runs(paired: Paired, alpha: float) -> dict[str, Floats]:
@@ -50,11 +51,10 @@ def of_runs(paired: Paired, alpha: float) -> dict[str, Floats]:
     assert paired.machine is not None
     assert paired.others is not None
     reading, every = paired.reading, np.hstack([paired.machine, paired.others])
-    machine, others = (reading.tested(values) for values in (paired.machine, paired.others))
     alone = by_people(reading.tested(every), alpha)
     ends = dict(zip(("machine", "machine_low", "machine_high"), (alone.mean, alone.low, alone.high), strict=True))
-    found = summarized(paired.values, machine, others, reading, alpha)
-    return found | {name: reading.of_mean(values, every.shape[1]) for name, values in ends.items()}
+    by_machine = {name: reading.of_mean(values, every.shape[1]) for name, values in ends.items()}
+    return summaries(paired, alpha) | within(by_machine, paired.limits, reading, paired.count)
 
 
 def differences(paired: Paired, first: Ints, second: Ints, alpha: float) -> dict[str, Floats]:

@@ -40,6 +40,8 @@ from gradedeval.kernel.trec.stream import is_named, is_url, same_file
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gradedeval.kernel.scoring.predicted import Limits
+
 
 # Where scores come from, and whether those of several runs may be compared.
 
@@ -137,6 +139,9 @@ def _versions(origins: Origins) -> list[str]:
     return [f"scores come from several versions: {said}"]
 
 
+NO_LIMITS = (-np.inf, np.inf)
+
+
 @dataclass(frozen=True, eq=False)
 class Matrix:
     """Scores of runs × topics × measures.
@@ -160,6 +165,7 @@ class Matrix:
     seeds      the scores of the runs, where these are of systems
     machine    runs × topics × measures: scores by a machine's judgments, where means are estimated from these, too; nan
                of a topic that it did not judge. Topics that it alone judged are not included
+    limits     of each measure: the least and the most that it can be on a topic, where means are estimated
     """
 
     runs: list[str]
@@ -180,6 +186,7 @@ class Matrix:
     replicates: Replicates | None = None
     seeds: Matrix | None = None
     machine: Floats | None = None
+    limits: list[Limits] | None = None
 
     def measure_index(self, measure: str) -> int:
         """The index of a measure, under any of its names. Raises InputError (usage) if it is not among them."""
@@ -218,6 +225,8 @@ class Matrix:
         parts = {name: part[rows][:, :, columns] for name, part in self.arrays.items()}
         lists = ("measures", "notations", "readings")
         names: dict[str, Any] = {name: [getattr(self, name)[column] for column in columns] for name in lists}
+        if self.limits is not None:
+            names["limits"] = [self.limits[column] for column in columns]
         names |= {"runs": np.array(self.runs, dtype=object)[rows].tolist(), "origin": self.origin[rows][:, columns]}
         return replace(self, **names, **parts)
 
@@ -238,6 +247,7 @@ class Matrix:
         too large."""
         column, shared = self.measure_index(measure), self.shared(measure)
         by_machine: dict[str, Floats] = {}
+        limits = NO_LIMITS if self.limits is None else self.limits[column]
         if self.machine is not None:
             others = ~np.isnan(self.machine[:, :, column]).any(0) & ~self.included[:, :, column].any(0)
             by_machine = {"machine": self.machine[:, shared, column], "others": self.machine[:, others, column]}
@@ -250,7 +260,7 @@ class Matrix:
             raise InputError(f"measure '{measure}'", what, "exclude this measure")
         topics = [topic for topic, is_shared in zip(self.topics, shared.tolist(), strict=True) if is_shared]
         residual = self.residual[:, shared, column]
-        return Paired(measure, self.reading(column), self.runs, topics, score, residual, **by_machine)
+        return Paired(measure, self.reading(column), self.runs, topics, score, residual, **by_machine, limits=limits)
 
     def reading(self, column: int) -> Reading:
         """How the scores by a measure are read: those of an unknown one have a mean, and higher is better."""
@@ -305,7 +315,8 @@ class Matrix:
 @dataclass(frozen=True, eq=False)
 class Paired:
     """The scores of all runs by one measure on the same topics: `score` and `residual` are runs × topics, and so is
-    `machine`, the scores by a machine's judgments; `others` are those of runs × topics that it alone judged."""
+    `machine`, the scores by a machine's judgments; `others` are those of runs × topics that it alone judged. `limits`
+    are the least and the most that the measure can be on a topic, where means are estimated."""
 
     measure: str
     reading: Reading
@@ -315,6 +326,7 @@ class Paired:
     residual: Floats
     machine: Floats | None = None
     others: Floats | None = None
+    limits: Limits = NO_LIMITS
 
     @property
     def count(self) -> int:
@@ -408,6 +420,11 @@ def estimable(scores: AnyScores) -> AnyScores:
 
 
 def _from_scores(scores: Scores, predicts: bool = False) -> Matrix:
+    if scores.holes is not None:
+        what = (
+            "scores with a machine's grades of unjudged documents stand beside those by people, and are not known here"
+        )
+        raise InputError(flag.holes, what, "evaluate without it", usage=True)
     by_machine = scores.by_machine
     if by_machine and not predicts:
         what = "estimates from people's judgments and a machine's are not known here"
@@ -426,7 +443,10 @@ def _from_scores(scores: Scores, predicts: bool = False) -> Matrix:
     known: dict[str, Any] = {name: getattr(scores.options, name) for name in KNOWN}
     signature = scores.signature
     if by_machine:
+        from gradedeval.kernel.scoring.predicted import limits_of  # few evaluations have predictions
+
         known["machine"] = _by_machine(matrix, scores, column_of)
+        known["limits"] = [limits_of(measure) for measure in scores.measures]
         signature = " | ".join(part for part in signature.split(" | ") if not part.endswith(PREDICTED))
     return with_systems(replace(matrix, signature=signature, notes=list(scores.notes), scores=scores, **known))
 

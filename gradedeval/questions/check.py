@@ -131,11 +131,16 @@ LONGEST = 50
 
 class Tests(NamedTuple):
     """(run, measure, slice) -> p of its `significant` bound, corrected; the test in words; and (measure, slice) -> the
-    level of that bound, where summaries are estimates."""
+    level of that bound, where summaries are estimates: that of all topics is of each slice without one, too."""
 
     p: dict[tuple[str, str, str], float]
     method: str
     alphas: dict[tuple[str, str], float]
+
+    def alpha(self, bound: Bound) -> float | None:
+        """The level at which a bound of an estimate is kept by an end of its interval; None: by the estimate."""
+        of_all = self.alphas.get((bound.measure, ""))
+        return self.alphas.get((bound.measure, bound.slice), of_all)
 
 
 @public
@@ -226,10 +231,11 @@ def _asks_ends(matrix: Matrix, bound: Bound, bounds: Sequence[Bound]) -> bool:
     baseline."""
     if matrix.machine is None or bound.kind != "significant":
         return False
-    return any(
-        (other.measure, other.slice) == (bound.measure, bound.slice) and other.kind in ("min", "max")
-        for other in bounds
-    )
+    # A bare level stands for a bound of each measure, and not all of them need others beside it.
+    alike = [other for other in bounds if other is bound or (bound.place and other.place == bound.place)]
+    levels = {(one.measure, one.slice) for one in alike if one.kind == "significant"}
+    kept = [other for other in bounds if other.kind in ("min", "max")]
+    return any({(other.measure, other.slice), (other.measure, "")} & levels for other in kept)
 
 
 def judging_notes(matrix: Matrix, found: Iterable[Verdict]) -> list[Note]:
@@ -362,8 +368,8 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests
         used = len(set(topics) - _unanswered(matrix, [run, str(baseline)]))
         value, passed, sentence = _of_count(used, bound, used < len(topics))
     elif bound.kind in ("min", "max"):
-        alpha = tests.alphas.get((bound.measure, bound.slice))
-        value, passed, sentence = _of_summary(alone, bound) if by_people else _of_estimate(alone, bound, alpha)
+        known = None if by_people else tests.alpha(bound)
+        value, passed, sentence = _of_summary(alone, bound) if by_people else _of_estimate(alone, bound, known)
         if bound.kind == "max":
             which = HIGHEST if baseline is None else ROSE
     elif bound.kind == "max-unjudged":
@@ -377,7 +383,7 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests
         value, passed, sentence = _of_unjudged(alone, unjudged, bound)
         which, topics, shown = OPEN, alone.topics, unjudged
     elif bound.kind == "max-drop" and not by_people:
-        value, passed, sentence = _of_change(both, bound, tests.alphas.get((bound.measure, bound.slice)))
+        value, passed, sentence = _of_change(both, bound, tests.alpha(bound))
     elif bound.kind == "max-drop":
         value, passed, sentence = _of_drop(both, bound)
     elif bound.kind == "max-topic-drop":
@@ -474,13 +480,14 @@ def _of_change(both: Paired, bound: Bound, alpha: float | None) -> tuple[float, 
     if bound.relative and abs(value) > TOLERANCE:
         value = value / before if before else math.copysign(math.inf, value)
     passed, verb = value <= bound.limit + TOLERANCE, "fell" if found["change"] <= 0 else "rose"
-    said = f"{both.measure} {verb} by {abs(drop):.4f} (estimate)"
-    said += (
-        ""
-        if alpha is None
-        else f", and {'fell' if falls else 'rose'} by up to {most:.4f} in its {level(alpha)} interval"
-    )
-    return value, passed, said + (_allowed(bound) if passed else f", more than {bound.allowed}")
+    said, above = f"{both.measure} {verb} by {abs(drop):.4f}", f"more than {bound.allowed}"
+    if alpha is None:
+        return value, passed, f"{said} (estimate)" + (_allowed(bound) if passed else f", {above}")
+    said += f" ({level(alpha)} interval {found['low']:+.4f} to {found['high']:+.4f})"
+    words = ("fell", "fallen") if falls else ("rose", "risen")
+    share = f", {value:.1%}" if bound.relative else ""
+    could = f"so it may have {words[1]} by {most:.4f}{share}, {above}"
+    return value, passed, f"{said}, " + (f"so {words[0]} by no {above}" if passed else could)
 
 
 def _allowed(bound: Bound) -> str:

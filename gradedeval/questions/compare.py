@@ -260,6 +260,7 @@ class Comparison(OfScores):
         more = (matrix.seeds, matrix.machine)  # whose columns stand beside it
         crowded = self.tested.test == "bayes" or any(one is not None for one in more)
         seeds: Shown = SEEDS if matrix.seeds is not None else {}
+        of_people = "" if matrix.machine is None else BY_PEOPLE
         interval: Shown = {
             Column(f"{self.tested.level} interval", "figures"): partial(_interval, alpha=self.tested.alpha)
         }
@@ -272,9 +273,9 @@ class Comparison(OfScores):
             Column("%", "percent", wide=crowded): itemgetter("relative"),
             **_verdict(self.tested, title),
             **(interval if matrix.machine is None else estimates.columns(matrix, interval)),
-            replace(WON, wide=crowded): _won,
+            replace(WON, name=WON.name + of_people, wide=crowded): _won,
             **({Column("baseline mean", "score", wide=True): whole(matrix, "baseline_mean")} if pairwise else {}),
-            Column("effect", "signed", digits=2, wide=True): itemgetter("effect"),
+            Column("effect" + of_people, "signed", digits=2, wide=True): itemgetter("effect"),
         }
         under = signature_lines(self.aside, matrix.signature)
         if layout == "long" and self.slices is not None:
@@ -314,7 +315,7 @@ def slice_tables(found: pd.DataFrame, shown: Shown, tested: TestSettings) -> lis
         own, columns = found[found["column"] == column], dict[Column, Callable[[Row], Any]]()
         for one, value in shown.items():
             name = slices.title(found, tested) if one.name.partition(" ")[0] == "p" else one.name
-            columns[replace(one, name=name, wide=one.wide or one.name in (WON.name, "people", "λ"))] = value
+            columns[replace(one, name=name, wide=one.wide or one.name.startswith((WON.name, "people", "λ")))] = value
             if one.name == "run":
                 columns |= {Column(column): itemgetter("label"), Column("topics", "count"): itemgetter("topics")}
         tables.append(_only_table(own, columns))
@@ -372,7 +373,8 @@ def _interval(row: Row, alpha: float) -> str | None:
     if row["low"] is None:
         return None
     number, equal = (ratio, 1) if row["tested"] == "ratio" else ("{:+.4f}".format, 0)
-    rejected = row.get("p", 1) <= alpha
+    p = row.get("p", 1)
+    rejected = p is not None and p <= alpha
     low, high = (
         f"{sign}{number(equal).lstrip('+')}" if rejected and row[end] == equal else number(row[end])
         for end, sign in (("low", ">"), ("high", "<"))
@@ -424,6 +426,8 @@ ANOVA: Shown = {
 
 
 WON = Column("won/tied/lost", "figures")
+BY_PEOPLE = " (people)"
+"""What follows the name of a column that is of the topics that people judged, beside estimates."""
 
 
 def _verdict(settings: TestSettings, title: str) -> Shown:

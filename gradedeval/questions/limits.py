@@ -140,10 +140,12 @@ def resolve_bounds(
     bounds: dict[tuple[Kind, str, str], Bound] = {}
     given: dict[tuple[Kind, str, str], BoundSpec] = {}
     bare = [spec for spec in written if spec.kind in EVERY_MEASURE and spec.measure is None]
-    # Such a value bounds every measure: of -m, or else of the other bounds, so it is resolved last.
+    # Such a value bounds every measure: of -m, or else of the other bounds, so it is resolved last. A level of
+    # estimates is that of the intervals by which other bounds are kept, so it is of all that are bounded.
     for spec in [*(spec for spec in written if spec not in bare), *bare]:
         limit, relative = _limit(spec)
-        meant = _meant(spec, measures or chosen if spec in bare else measures, table)
+        every = chosen if spec.kind == "significant" and options.predicted is not None else measures or chosen
+        meant = _meant(spec, every if spec in bare else measures, table)
         for measure in meant:
             _check_reach(spec, measure, limit, relative)
             applied = kernel.with_defaults(measure, options)

@@ -104,6 +104,40 @@ def test_the_command_reads_them_from_a_file_of_settings(cli: Command, files: Non
     assert json.loads(cli(*words, "-f", "json").out) == found
 
 
+def test_a_bare_level_is_of_all_bounds_and_slices(cli: Command, files: None, tmp_path: Path) -> None:
+    (tmp_path / "labels.tsv").write_text("topic\tkind\n" + "".join(f"{topic}\tall\n" for topic in MACHINE))
+    words = ("people.qrels", "--predicted", "machine.qrels", "--slices", "labels.tsv", "--significant", "0.05")
+    bounds = ("-m", "ndcg@10", "--min", "ap=0.01", "--max", "kind=all: ndcg@10=0.99")
+    for runs in (("b.run",), ("a.run", "b.run")):
+        done = cli("check", *runs, *words, *bounds)
+        assert done.code == 0
+        assert "the 95% interval of ap, " in done.out.decode()
+        assert "kind=all: the 95% interval of ndcg@10, " in done.out.decode()
+
+
+def test_a_drop_is_said_with_its_interval() -> None:
+    row = gradedeval.compare(PAIR, PEOPLE, "ndcg@10", predicted=MACHINE).frame.iloc[0]
+    significant = Bound("significant", "ndcg@10", 0.05)
+    bounds = [significant, Bound("max-drop", "ndcg@10", 0.01)]
+    said = _checked(bounds, baseline="a")["verdict"][1]
+    interval = f"(95% interval {row['low']:+.4f} to {row['high']:+.4f})"
+    assert said == f"ndcg@10 rose by {row['difference']:.4f} {interval}, so fell by no more than 0.01"
+    bounds[1] = Bound("max-drop", "ndcg@10", 0.05, relative=True)
+    said = _checked(bounds, baseline="b")["verdict"][1]
+    assert f"ndcg@10 fell by {row['difference']:.4f} (95% interval" in said
+    assert f", so it may have fallen by {row['high']:.4f}, " in said
+    assert said.endswith("%, more than 5%")
+
+
+def test_intervals_end_where_the_scale_does() -> None:
+    found = gradedeval.evaluate(RUNS["b"], PEOPLE, "p@1", predicted=MACHINE).frame.query("topic == 'all'").iloc[0]
+    assert found["high"] == 1
+    scores = gradedeval.evaluate({"b": RUNS["b"]}, PEOPLE, "p@1", predicted=MACHINE)
+    bounds = [Bound("max", "p@1", 1.0), Bound("significant", "p@1", 0.05)]
+    with pytest.warns(gradedeval.EvaluationWarning, match="so this bound passes worse runs"):
+        assert gradedeval.check(scores, bounds).frame["value"].tolist() == [1]
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [

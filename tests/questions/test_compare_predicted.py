@@ -84,6 +84,17 @@ def test_runs_that_do_not_differ() -> None:
     assert pd.isna(row["narrower"])
 
 
+def test_a_difference_that_is_the_same_on_all_topics_has_no_p(cli: Command, files: None) -> None:
+    words = ("short.run", "a.run", "people.qrels", "--predicted", "machine.qrels", "-m", "num_ret")
+    lines = [f"{topic} Q0 {docno} 0 {score!r} r\n" for topic in TOPICS for docno, score in (("d00", 2.0), ("d01", 1.0))]
+    Path("short.run").write_text("".join(lines))
+    Path("long.run").write_text("".join([*lines, *(f"{topic} Q0 d02 0 0.5 r\n" for topic in TOPICS)]))
+    done = cli("compare", "long.run", *words[:1], *words[2:], "--wide")
+    assert done.code == 0
+    assert b"no p for 1 pair with the same difference on all topics" in done.err
+    assert "-40.0000 to -40.0000" in done.out.decode()
+
+
 def test_slices_are_estimated_one_by_one() -> None:
     labels = {topic: "first" if number < 24 else "rest" for number, topic in enumerate(TOPICS)}
     labels |= dict.fromkeys(TOPICS[-6:], "few")
@@ -155,6 +166,8 @@ def test_the_table_says_what_the_machine_saves(cli: Command, files: None) -> Non
     assert re.search(r"gm_ap +b +0\.\d{4} +\+0\.\d{4} +.*×1\.\d\d +\+0\.\d{4} +\d\.\d\d +-?\d+%, ×\d", "\n".join(rows))
     wide = cli(*COMMAND, "--wide").out.decode()
     assert "95% interval" in wide
+    assert "won/tied/lost (people)" in wide
+    assert "effect (people)" in wide
     assert "machine" in wide
     csv = cli(*COMMAND, "-f", "csv").out.decode().split("\n")[0].split(",")
     assert csv[csv.index("people") : csv.index("people") + 7] == [

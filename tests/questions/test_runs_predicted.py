@@ -34,16 +34,15 @@ def _collection():
 RUNS, PEOPLE, MACHINE = _collection()
 
 
-@pytest.mark.parametrize("measure", ["ndcg@10", "gm_ap", "num_rel_ret"])
+@pytest.mark.parametrize("measure", ["ndcg@10", "gm_ap", "num_rel_ret", "esl", "p@1"])
 def test_estimates_are_those_of_an_evaluation(measure: str) -> None:
     frame = run_summaries(RUNS, PEOPLE, measure, predicted=MACHINE, level=0.9).frame
     scores = gradedeval.evaluate(RUNS, PEOPLE, measure, predicted=MACHINE, interval=0.9)
     rows = scores.frame.query("topic == 'all'")
     for name in ("score", "people", "machine", "lambda_", "narrower", "times"):
         assert frame[name].tolist() == pytest.approx(rows[name].tolist()), name
-    if measure == "ndcg@10":  # the ends of an evaluation are cut at those of the scale
-        for name in ("low", "high", "people_low", "people_high"):
-            assert frame[name].tolist() == pytest.approx(rows[name].tolist()), name
+    for name in ("low", "high", "people_low", "people_high"):  # cut at the ends of the scale
+        assert frame[name].tolist() == pytest.approx(rows[name].tolist()), name
     assert (frame["machine_low"] < frame["machine"]).all()
     assert (frame["machine"] < frame["machine_high"]).all()
     assert frame[["topics", "others"]].to_numpy().tolist() == [[20, 20]] * 2

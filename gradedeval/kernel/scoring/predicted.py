@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -275,13 +275,27 @@ class Estimated:
             return found
         h, m, more = (reading.tested(one)[None] for one in (human, own[both], own[others]))
         known = summarized(h, m, more, reading, 1 - (self.level or LEVEL))
-        limits = np.array([measure.definition.floor, measure.definition.ceiling])
-        limits = limits * count if reading.summary == "total" else limits
-        for end in ("low", "high", *_ALONE[1:]):
-            known[end] = known[end].clip(*limits)
+        known = within(known, limits_of(measure), reading, count)
         if reading.summary == "geometric":
             known["se"] = known["se"] * known["score"]
         return {name: float(known[name][0]) if name in known else value for name, value in found.items()}
+
+
+Limits: TypeAlias = tuple[float, float]
+"""The least and the most that a measure can be on a topic."""
+
+
+def limits_of(measure: Measure) -> Limits:
+    """The limits of a measure."""
+    return measure.definition.floor, measure.definition.ceiling
+
+
+def within(known: Mapping[str, Floats], limits: Limits, reading: Reading, count: int) -> dict[str, Floats]:
+    """Summaries over so many topics, by the names of columns, with the ends of their intervals cut to the limits of the
+    measure."""
+    low, high = (end * count if reading.summary == "total" else end for end in limits)
+    ends = ("low", "high")
+    return {name: value.clip(low, high) if name.endswith(ends) else value for name, value in known.items()}
 
 
 def summarized(human: Floats, machine: Floats, others: Floats, reading: Reading, alpha: float) -> dict[str, Floats]:

@@ -12,7 +12,7 @@ from gradedeval.analysis.tables import whole
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, flag, plural
 from gradedeval.kernel.formats.tables import Column
-from gradedeval.kernel.scoring.predicted import Again as Again
+from gradedeval.kernel.scoring.predicted import KeptRuns as KeptRuns
 from gradedeval.kernel.scoring.predicted import saved_words, summarized, within
 from gradedeval.kernel.scoring.prediction_powered import LEAST, by_people
 from gradedeval.kernel.scoring.run_scores import PREDICTED

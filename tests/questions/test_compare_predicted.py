@@ -95,6 +95,7 @@ def test_a_difference_that_is_the_same_on_all_topics_has_no_p(cli: Command, file
     assert "-40.0000 to -40.0000" in done.out.decode()
 
 
+@pytest.mark.filterwarnings("ignore:.*only rough guides:gradedeval.EvaluationWarning")
 def test_slices_are_estimated_one_by_one() -> None:
     labels = {topic: "first" if number < 24 else "rest" for number, topic in enumerate(TOPICS)}
     labels |= dict.fromkeys(TOPICS[-6:], "few")

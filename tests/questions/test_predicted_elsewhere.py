@@ -92,7 +92,7 @@ EVAL = ("a.run", "people.qrels", "--predicted", "machine.qrels", "-m", "ndcg@10"
         ("--cwl", "--predicted: cannot be combined with --cwl; leave out one of them"),
         ("--standardize", "--predicted: cannot be combined with --standardize; leave out one of them"),
         ("--history kept.jsonl", "--predicted: cannot be combined with --history; leave out one of them"),
-        ("--topics relevant", "--predicted: cannot be combined with --topics relevant; --topics qrels scores a topic"),
+        ("--topics relevant", "--predicted: cannot be combined with --topics relevant; --topics qrels, the default"),
         ("-f latex --caption text", "--predicted: cannot be combined with marks, tests and captions of tables"),
     ],
 )
@@ -118,11 +118,11 @@ def _write(path: Path, qrels: dict[str, dict[str, Any]]) -> None:
         ({topic: MACHINE[topic] for topic in JUDGED[:4]}, "ndcg@10",
          "machine.qrels: has 4 topics of people.qrels, too few for an interval; have people judge 5 or more"),
         ({topic: MACHINE[topic] for topic in JUDGED}, "ndcg@10",
-         "machine.qrels: has no other topic beside those of people.qrels; leave out --predicted"),
+         "machine.qrels: has no other topic than people.qrels; leave out --predicted"),
         ({topic: MACHINE[topic] for topic in [*JUDGED, "t01"]}, "ndcg@10",
-         "machine.qrels: has only one topic beside those of people.qrels; leave out --predicted"),
+         "machine.qrels: has only one other topic than people.qrels; have the machine judge two more"),
         ({topic: {docno: min(grade, 1) for docno, grade in own.items()} for topic, own in MACHINE.items()}, "ndcg@10",
-         "machine.qrels: has grades up to 1, and people.qrels up to 3; give both one scale; --top-grade 3 says"),
+         "machine.qrels: has grades up to 1, and people.qrels up to 3; give both one scale, as --labels yes=3"),
         ({topic: {docno: 0.5 * grade for docno, grade in own.items()} for topic, own in MACHINE.items()}, "ap p@10",
          "machine.qrels: has grades such as 1.5, and ap, p@10 know only relevant or not; take graded measures"),
     ],
@@ -155,7 +155,7 @@ def test_what_is_told_of_the_topics(cli: Command, files: None, tmp_path: Path) -
     done = cli(*EVAL)
     assert done.code == 0
     said = done.err.decode()
-    assert "8 topics that people judged: intervals are rough; have 15 or more judged" in said
+    assert "8 topics that people judged: intervals are only rough guides; have 15 or more judged" in said
     assert "machine.qrels: 1 of 9 topics of people.qrels is not in it, and left out (u)" in said
     scores = gradedeval.evaluate(RUNS["a"], MACHINE, "ndcg@10").by_topic("ndcg@10")
     lowest = sorted(MACHINE, key=scores.__getitem__)[:18]

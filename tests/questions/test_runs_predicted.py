@@ -50,6 +50,7 @@ def test_estimates_are_those_of_an_evaluation(measure: str) -> None:
     assert given.equals(frame)
 
 
+@pytest.mark.filterwarnings("ignore:.*only rough guides:gradedeval.EvaluationWarning")
 def test_slices_have_estimates_of_their_own() -> None:
     labels = {topic: "even" if number % 4 < 2 else "odd" for number, topic in enumerate(TOPICS)}
     ask = {"predicted": MACHINE, "slices": {"kind": labels}}

@@ -220,7 +220,7 @@ class Options:
             **self._without_holes(),
             f"{flag.topics:{self.topics}}": (
                 self.topics != "qrels",
-                f"{flag.topics:qrels} scores a topic that a run lacks 0 by both judgments",
+                f"{flag.topics:qrels}, the default, keeps all judged topics, of which people's are a random sample",
             ),
         }
         for other, (given, hint) in excluded.items():

@@ -592,6 +592,15 @@ def check_fields_swapped(run: Source, qrels: Source) -> None:
         raise InputError(qrels.place, what, "swap them: the order is RUN... QRELS")
 
 
+def check_not_run(qrels: Any, hint: str) -> None:
+    """Raise InputError where a file that is to hold judgments has the fields of a run; `hint` is what belongs there."""
+    if not (is_path(qrels) and is_named(qrels)):
+        return
+    source = Source(qrels)
+    if looks_like(first_bytes(source, HEAD), RUN) and not _is_document(source):
+        raise InputError(source.place, f"looks like a run ({RUN.width} fields per line)", hint)
+
+
 def _is_document(source: Source) -> bool:
     """Whether a file is of a format such as LETOR, whose lines may have any number of fields."""
     with closing(Stream(source)) as stream:

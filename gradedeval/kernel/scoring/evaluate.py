@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-    from gradedeval.kernel.scoring.predicted import Again
+    from gradedeval.kernel.scoring.predicted import KeptRuns
 
 
 # What runs are called: by file, with as much of the folders as makes them unique, or as they are given.
@@ -260,15 +260,15 @@ def _by_both(
 
     of_both: dict[str, Any] = dict.fromkeys(("interval", "queries", "slices"))
     own = replace(options, predicted=None, holes="zero", **of_both)
-    again = predicted.Again(runs)
+    kept = predicted.KeptRuns(runs)
     people = qrels_for(runs, qrels, own, workers.count)
     machine = _machine_qrels(runs, options.predicted and options.predicted.source, own, workers.count)
     if options.holes == "predicted":
-        return _with_holes(again, people, machine, measures, options, how, workers)
+        return _with_holes(kept, people, machine, measures, options, how, workers)
     predicted.check_judgments(people, machine, measures, options)
-    judged = evaluate_runs(again.runs(), people, measures, own, workers=workers, **how)
+    judged = evaluate_runs(kept.runs(), people, measures, own, workers=workers, **how)
     own = replace(own, top_grade=own.top_of(float(people.labels[-1])))
-    by_machine = evaluate_runs(again.runs(), machine, measures, own, workers=workers, **how)
+    by_machine = evaluate_runs(kept.runs(), machine, measures, own, workers=workers, **how)
     return predicted.joined(judged, by_machine, options)
 
 
@@ -276,6 +276,9 @@ def _machine_qrels(runs: Mapping[str, Any], source: Any, options: Options, jobs:
     """A machine's judgments; what is no file is called `predicted`, as the keyword is."""
     options = replace(options, qrels_format=None)
     if is_file(source):
+        from gradedeval.kernel.rankings.run import check_not_run  # most files are read above
+
+        check_not_run(source, f"{flag.predicted} takes judgments, in any form of qrels")
         return qrels_for(runs, source, options, jobs)
     try:
         qrels = copy(qrels_for(runs, source, options, jobs))
@@ -286,7 +289,7 @@ def _machine_qrels(runs: Mapping[str, Any], source: Any, options: Options, jobs:
 
 
 def _with_holes(
-    again: Again,
+    kept: KeptRuns,
     people: Qrels,
     machine: Qrels,
     measures: Sequence[Measure],
@@ -301,9 +304,9 @@ def _with_holes(
     predicted.check_grades(people, machine, measures, options)
     joined = holes.Holes.of(people, machine)
     own = replace(options, predicted=None, holes="zero", top_grade=options.top_of(float(people.labels[-1])))
-    both = evaluate_runs(again.runs(), joined.both, measures, own, workers=workers, **how)
+    both = evaluate_runs(kept.runs(), joined.both, measures, own, workers=workers, **how)
     own = replace(own, top_grade=options.top_grade, bounds=True)
-    return joined.scored(evaluate_runs(again.runs(), people, measures, own, workers=workers, **how), both)
+    return joined.scored(evaluate_runs(kept.runs(), people, measures, own, workers=workers, **how), both)
 
 
 def _are_shared(runs: Sequence[tuple[str, Any]], workers: Workers) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -49,8 +50,8 @@ class _Bytes(io.BytesIO):
         self.name = name
 
 
-class Again:
-    """Runs that are read twice: what a pipe, an open file or an iterator holds is kept."""
+class KeptRuns:
+    """Runs that can be read again: what a pipe, an open file or an iterator holds is kept."""
 
     def __init__(self, runs: Mapping[str, Any]) -> None:
         self._kept: dict[str, Any] = {}
@@ -78,9 +79,30 @@ def check_judgments(people: Qrels, machine: Qrels, measures: Sequence[Measure], 
         what = f"{both} {plural(both, 'topic')} of {people.place}, too few for an interval"
         raise InputError(machine.place, f"has {what}", f"have people judge {LEAST} or more; {FEW} make a good one")
     if others < 2:
-        what = f"has {'no other topic' if not others else 'only one topic'} beside those of {people.place}"
-        raise InputError(machine.place, what, f"leave out {flag.predicted}: people have judged all")
+        raise _too_few_others(people, machine, others, len(judged - known))
     check_grades(people, machine, measures, options)
+
+
+def _too_few_others(people: Qrels, machine: Qrels, others: int, by_people: int) -> InputError:
+    """What is wrong with a machine's judgments that have fewer than two topics, `others`, that people did not judge.
+
+    by_people  topics that people alone judged
+    """
+    if machine.digest == people.digest:
+        what, hint = f"holds the same judgments as {people.place}", f"{flag.predicted} takes those of a machine"
+    elif by_people > max(others, 1):
+        what = f"has {_other(others)} than {people.place}, which has {by_people} more"
+        hint = f"swap them if {machine.place} is by people: {flag.predicted} takes the machine's judgments"
+    elif others:
+        what, hint = f"has {_other(others)} than {people.place}", "have the machine judge two more topics or more"
+    else:
+        what = f"has {_other(others)} than {people.place}"
+        hint = f"leave out {flag.predicted}: people have judged all of its topics"
+    return InputError(machine.place, what, hint)
+
+
+def _other(count: int) -> str:
+    return "only one other topic" if count else "no other topic"
 
 
 def check_grades(people: Qrels, machine: Qrels, measures: Sequence[Measure], options: Options) -> None:
@@ -89,7 +111,8 @@ def check_grades(people: Qrels, machine: Qrels, measures: Sequence[Measure], opt
     binary = [measure.label for measure in measures if measure.definition.gain == "binary"]
     if binary and (machine.labels % 1).any() and not (people.labels % 1).any():
         grade = exact(float(machine.labels[machine.labels % 1 != 0][-1]))
-        what = f"has grades such as {grade}, and {', '.join(binary)} know only relevant or not"
+        knows = "knows" if len(binary) == 1 else "know"
+        what = f"has grades such as {grade}, and {', '.join(binary)} {knows} only relevant or not"
         raise InputError(machine.place, what, "take graded measures, such as ndcg or err, or round the grades")
 
 
@@ -101,7 +124,8 @@ def _check_scales(people: Qrels, machine: Qrels, options: Options) -> None:
     alike = theirs <= top if fractional or options.top_grade is not None else theirs == mine
     if not alike:
         what = f"has grades up to {exact(theirs)}, and {people.place} up to {exact(mine)}"
-        hint = f"give both one scale; {flag.top_grade:{exact(max(mine, theirs))}} says that they have it already"
+        one = f"give both one scale, as {flag.labels:yes={exact(mine)},no=0} does for words"
+        hint = f"{one}; {flag.top_grade:{exact(math.ceil(max(mine, theirs)))}} says that they have it already"
         raise InputError(machine.place, what, hint)
 
 
@@ -118,6 +142,7 @@ def joined(people: Scores, machine: Scores, options: Options) -> Scores:
     notes = [note for note in people.notes if getattr(note, "kind", "") not in OF_BOTH]
     notes += _run_notes(machine, judged, people.qrels.place)
     notes += [note for note in machine.qrels.notes if note not in notes]
+    notes = [_without_topics(note) for note in notes]
     chosen = options.topics_from
     scored = [topic for topic in sorted(judged | known) if chosen is None or encode(topic) in chosen]
     notes += unmatched_notes(options.queries, options.slices, scored)
@@ -125,6 +150,11 @@ def joined(people: Scores, machine: Scores, options: Options) -> Scores:
         notes += _topic_notes(found, [topic for topic in runs[0].topics if topic not in known], place)
         notes += _chosen_notes(found, judged)
     return replace(found, notes=notes)
+
+
+def _without_topics(note: str) -> str:
+    """The note without the advice to leave topics out, which changes what is estimated and is refused."""
+    return note.with_hint("") if isinstance(note, Note) and "--topics" in note.hint else note
 
 
 def _run_notes(machine: Scores, judged: Collection[str], place: str) -> Iterator[str]:
@@ -147,24 +177,37 @@ def _topic_notes(scores: Scores, unknown: Sequence[str], place: str) -> list[str
         verb = "is" if len(unknown) == 1 else "are"
         what = f"{len(unknown)} of {len(scores.runs[0].topics)} topics of {scores.qrels.place} {verb} not in it"
         notes.append(f"{place}: {what}, and left out ({shorten(unknown)})")
-    count = scores.runs[0].most(len(scores.measures))
+    columns = len(scores.measures)
+    cure = f"have {FEW} or more judged"
+    count = scores.runs[0].most(columns)
     if count < FEW:
-        notes.append(Note(f"{count} topics that people judged: intervals are rough", f"have {FEW} or more judged"))
-    small = [name for name, part in scores._slices if part.runs and part.runs[0].most(len(scores.measures)) < LEAST]
+        notes.append(Note(f"{count} topics that people judged: intervals are only rough guides", cure))
+    counts = {name: part.runs[0].most(columns) for name, part in scores._slices if part.runs}
+    rough = [name for name, judged in counts.items() if LEAST <= judged < FEW]
+    if rough and count >= FEW:
+        what = f"{shorten(rough)}: fewer than {FEW} topics that people judged: intervals are only rough guides"
+        notes.append(Note(what, cure))
+    small = [name for name, judged in counts.items() if judged < LEAST]
     if small:
         notes.append(f"{shorten(small)}: fewer than {LEAST} topics that people judged, so nothing is estimated")
     return notes
 
 
 def _chosen_notes(scores: Scores, judged: set[str]) -> list[str]:
-    """A note where the judged topics differ from the others as a random sample does not."""
+    """A note where the judged topics differ from the others as a random sample does not, by the first measure whose
+    scores tell topics apart."""
     assert scores.machine is not None
-    values = np.array([run.score[:, 0] for run in scores.machine.runs]).mean(0)
     topics = np.array([topic in judged for topic in scores.machine.runs[0].topics], dtype=bool)
-    if not np.isfinite(values).all() or topics.all() or (p := chosen_p(values[topics], values[~topics])) >= CHOSEN:
+    means = np.array([run.score for run in scores.machine.runs]).mean(0)
+    columns = [column for column, values in enumerate(means.T) if np.isfinite(values).all() and np.ptp(values) > 0]
+    if topics.all() or not columns:
         return []
-    means = f"{values[topics].mean():.4f} by the machine, the others {values[~topics].mean():.4f}"
-    what = f"the topics that people judged are not a random sample: their {scores.labels[0]} is {means} (p = {p:.4f})"
+    values = means[:, columns[0]]
+    if (p := chosen_p(values[topics], values[~topics])) >= CHOSEN:
+        return []
+    label = scores.labels[columns[0]]
+    said = f"{label} is {values[topics].mean():.4f} by the machine, the others {values[~topics].mean():.4f}"
+    what = f"the topics that people judged are not a random sample: their {said} (p = {p:.4f})"
     return [Note(what, "estimates are biased unless topics are drawn at random")]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from gradedeval.arrays import Floats, chunks
 
 LEAST, FEW = 5, 15
-"""Judged topics that an estimate needs, and below which its interval is rough."""
+"""Judged topics that an estimate needs, and below which its interval is only a rough guide."""
 CHOSEN = 0.01
 """A smaller p says that the judged topics are not a random sample."""
 DRAWS, SEED = 10_000, 0

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from gradedeval.errors import InputError, flag, plural, shorten
 from gradedeval.kernel import formats
-from gradedeval.kernel.formats import PAGE, Column, Document, Layout, Mark, Marked, Table, View
+from gradedeval.kernel.formats import PAGE, Column, Document, Kind, Layout, Mark, Marked, Table, View
 from gradedeval.kernel.measures.definition import QUANTITIES, Measure
 from gradedeval.kernel.measures.table import MEASURES
 from gradedeval.kernel.options import PRESETS
@@ -335,41 +335,47 @@ def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> T
 
 
 def _estimates(scores: Scores, by_topic: bool, digits: int | None) -> Document:
-    """What is estimated from people's judgments and a machine's: a row for each measure and run, and for each slice."""
-    column = _column(scores, "score")
-    geometric = {one.label for one in scores.measures if one.definition.summary == "geometric"}
-    columns = [
-        Column("measure"),
-        *([Column("run", "run")] if scores.is_multi_run else []),
-        *([Column("topic")] if by_topic else []),
-        column,
-        Column("±", "figures"),
-        replace(column, name="people"),
-        Column("± people", "figures"),
-        replace(column, name="machine"),
-        Column("λ", "score", 2),
-        Column("saves", "figures"),
-    ]
-
-    def cells(row: Row) -> list[Any]:
-        keys = [row.measure, *([row.run] if scores.is_multi_run else []), *([row.topic] if by_topic else [])]
-        ends = (row.score, row.low, row.high), (row.people, row.people_low, row.people_high)
-        factor = row.measure in geometric
-        margin, alone = (_margin(*found, column, digits, factor=factor) for found in ends)
-        return [*keys, row.score, margin, row.people, alone, row.machine, row.lambda_, _saved(row)]
-
-    found = list(_rows(scores, by_topic))
+    """What is estimated from people's judgments and a machine's: a row for each measure and run, and for each slice.
+    The estimate is of the mean: a topic has the scores by people and by the machine alone."""
     order = {label: number for number, label in enumerate(scores.labels)}
-    found.sort(key=lambda row: order[row.measure])
-    tables = [Table(columns, [cells(row) for row in found], pipeline=True)]
+    found = sorted(_rows(scores, by_topic), key=lambda row: order[row.measure])
+    rank = _ranks(scores)
+
+    def keys(row: Row) -> dict[str, Any]:
+        known = {"measure": row.measure, "rank": rank.get(row.run) if row.topics is not None else None, "run": row.run}
+        return {**known, "topic": row.topic}
+
+    def table(rows: Sequence[Row], shown: Mapping[str, bool], slices: Sequence[str] = (), name: str = "") -> Table:
+        named = [key for key, is_shown in shown.items() if is_shown]
+        kinds: dict[str, Kind] = {"rank": "count", "run": "run"}
+        before = [Column(name)] if name else []
+        columns = [*before, *(Column(key, kinds.get(key, "text")) for key in named), *_estimated_columns(scores)]
+        labels = [[one] for one in slices] or [[]] * len(rows)
+        cells = [[keys(row)[key] for key in named] + _estimated_cells(scores, row, digits) for row in rows]
+        return Table(columns, [[*label, *row] for label, row in zip(labels, cells, strict=True)], pipeline=True)
+
+    whole = {"measure": True, "rank": bool(rank), "run": scores.is_multi_run, "topic": by_topic}
+    tables = [table(found, whole)]
     for name, parts in scores.by_slice.items():
-        rows = [[label, *cells(row)] for label, part in parts.items() for row in _rows(part, False)]
-        without = [one for one in columns if one.name != "topic"]
-        if by_topic:
-            at = 1 + [one.name for one in columns].index("topic")
-            rows = [[*row[:at], *row[at + 1 :]] for row in rows]
-        tables.append(Table([Column(name), *without], rows, pipeline=True))
+        sliced = [(label, row) for label, part in parts.items() for row in _rows(part, False)]
+        slices, rows = [label for label, _ in sliced], [row for _, row in sliced]
+        tables.append(table(rows, {**whole, "rank": False, "topic": False}, slices, name))
     return Document(tables, signature=scores.signature)
+
+
+def _estimated_columns(scores: Scores) -> list[Column]:
+    column, margin = _column(scores, "score"), Column("±", "figures")
+    alone = [replace(column, name="people"), replace(margin, name="± people"), replace(column, name="machine")]
+    return [column, margin, *alone, Column("λ", "score", 2), Column("saves", "figures")]
+
+
+def _estimated_cells(scores: Scores, row: Row, digits: int | None) -> list[Any]:
+    """An estimate and its margin, what people alone say and the machine alone, λ, and what it saves."""
+    column, geometric = _column(scores, "score"), [m.label for m in scores.measures if m.reading.summary == "geometric"]
+    ends = (row.score, row.low, row.high), (row.people, row.people_low, row.people_high)
+    margin, alone = (_margin(*found, column, digits, factor=row.measure in geometric) for found in ends)
+    score = row.score if row.topics is not None else None
+    return [score, margin, row.people, alone, row.machine, row.lambda_, _saved(row)]
 
 
 def _margin(

@@ -171,7 +171,7 @@ def find(
     if options.costs or any(measure.types for measure in measures):
         what = "a report does not read the types of documents"
         raise InputError(flag.costs if options.costs else flag.measures, what, "leave it out", usage=True)
-    again = estimates.Again(runs) if both.predicted is not None else None  # they are read twice
+    again = estimates.KeptRuns(runs) if both.predicted is not None else None  # they are read twice
     runs = runs if again is None else again.runs()
     scores, ranking = ranked_runs.scored_and_ranked(runs, qrels, measures, options, workers())
     scores = scores.sorted_by(scores.measures[0])

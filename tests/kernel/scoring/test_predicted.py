@@ -99,7 +99,9 @@ def test_topics_that_a_run_lacks_score_0_by_both():
 
 
 def test_few_topics_and_chosen_topics_are_said():
-    with pytest.warns(gradedeval.EvaluationWarning, match="8 topics that people judged: intervals are rough"):
+    with pytest.warns(
+        gradedeval.EvaluationWarning, match="8 topics that people judged: intervals are only rough guides"
+    ):
         _found(people={topic: TRUTH[topic] for topic in JUDGED[:8]})
     scores = gradedeval.evaluate(RUN, MACHINE, "ndcg@10").by_topic("ndcg@10")
     worst = sorted(TOPICS, key=scores.__getitem__)[:16]
@@ -107,6 +109,52 @@ def test_few_topics_and_chosen_topics_are_said():
         _found(people={topic: TRUTH[topic] for topic in worst})
 
 
+def test_the_first_measure_that_varies_tells_a_sample():
+    scores = gradedeval.evaluate(RUN, MACHINE, "ndcg@10").by_topic("ndcg@10")
+    worst = sorted(TOPICS, key=scores.__getitem__)[:16]
+    with pytest.warns(gradedeval.EvaluationWarning, match="are not a random sample: their ndcg@10"):
+        _found(people={topic: TRUTH[topic] for topic in worst}, measures="num_ret ndcg@10")
+    _found(measures="num_ret")
+
+
+def test_slices_of_few_judged_topics_are_said():
+    labels = {topic: "first" if number < 20 else "rest" for number, topic in enumerate(TOPICS)}
+    labels |= dict.fromkeys(TOPICS[:4], "tiny")
+    with pytest.warns(gradedeval.EvaluationWarning) as said:
+        _found(slices={"part": labels})
+    text = [str(warning.message) for warning in said]
+    assert text[0].startswith("part=first, part=rest: fewer than 15 topics that people judged: intervals are only")
+    assert text[1] == "part=tiny: fewer than 5 topics that people judged, so nothing is estimated"
+
+
+def test_no_note_advises_what_is_refused():
+    people = {**PEOPLE, "t00": dict.fromkeys(TRUTH["t00"], 0)}
+    run = {topic: own for topic, own in RUN.items() if topic != "t03"}
+    with pytest.warns(gradedeval.EvaluationWarning) as said:
+        gradedeval.evaluate(run, people, "ndcg@10", predicted=MACHINE)
+    assert len(said) == 2
+    assert not any("topics=" in str(warning.message) for warning in said)
+
+
+def test_a_run_in_place_of_a_machines_judgments(tmp_path):
+    path = tmp_path / "other.run"
+    path.write_text("".join(f"{topic} Q0 d00 1 0.5 r\n" for topic in TOPICS))
+    with pytest.raises(gradedeval.InputError, match=r"looks like a run .*; predicted takes judgments"):
+        _found(machine=path)
+
+
+def test_numbers_of_runs_and_rows_of_topics():
+    other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
+    found = gradedeval.evaluate({"a": RUN, "b": other}, PEOPLE, "ndcg@10", predicted=MACHINE)
+    table = found.sorted_by(found.measures[0], numbered=True).document("wide").table
+    assert table.names[:3] == ["measure", "rank", "run"]
+    assert [row[1] for row in table.rows] == [1, 2]
+    of_topics = [row for row in found.document("wide", by_topic=True).table.rows if row[2] != "all"]
+    assert len(of_topics) == 80
+    assert all(row[3] is None and row[7] is not None for row in of_topics)
+
+
+@pytest.mark.filterwarnings("ignore:part=.*rough guides:gradedeval.EvaluationWarning")
 def test_slices_are_estimated_one_by_one():
     labels = {topic: "first" if number < 28 else "rest" for number, topic in enumerate(TOPICS)}
     found = _found(slices={"part": labels}).by_slice["part"]["first"]
@@ -117,6 +165,7 @@ def test_slices_are_estimated_one_by_one():
     assert found["ndcg@10"] == pytest.approx(alone["ndcg@10"])
 
 
+@pytest.mark.filterwarnings("ignore:part=.*rough guides:gradedeval.EvaluationWarning")
 def test_slices_of_several_runs():
     labels = {topic: "first" if number < 28 else "rest" for number, topic in enumerate(TOPICS)}
     other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
@@ -153,6 +202,7 @@ def test_runs_are_ordered_by_estimates():
     ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:part=.*rough guides:gradedeval.EvaluationWarning")
 def test_each_run_has_its_own_estimates_in_any_order_and_slice():
     other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
     runs, labels = {"a": RUN, "b": other}, {topic: "first" if topic < "t28" else "rest" for topic in TOPICS}
@@ -199,9 +249,21 @@ def _low(qrels):
     [
         ({"x": {"d": 3}}, MACHINE, "has none of the 1 topics of qrels"),
         ({topic: TRUTH[topic] for topic in JUDGED[:4]}, MACHINE, "4 topics of qrels, too few for an interval"),
-        (PEOPLE, {topic: MACHINE[topic] for topic in JUDGED}, "no other topic beside those of qrels"),
-        (PEOPLE, _low(MACHINE), r"grades up to 2, and qrels up to 3; give both one scale; top_grade=3 says"),
+        (PEOPLE, {topic: MACHINE[topic] for topic in JUDGED}, "no other topic than qrels; leave out predicted"),
+        (
+            PEOPLE,
+            _low(MACHINE),
+            r"grades up to 2, and qrels up to 3; give both one scale, as labels=.* does for words; top_grade=3 says",
+        ),
         (_low(PEOPLE), MACHINE, "grades up to 3, and qrels up to 2"),
+        (MACHINE, PEOPLE, "has no other topic than qrels, which has 20 more; swap them if predicted is by people"),
+        (PEOPLE, PEOPLE, "^predicted: holds the same judgments as qrels"),
+        (PEOPLE, {**PEOPLE, "t01": TRUTH["t01"]}, "only one other topic than qrels; have the machine judge two more"),
+        (
+            _low(PEOPLE),
+            {topic: {docno: grade * 0.9 for docno, grade in own.items()} for topic, own in MACHINE.items()},
+            "grades up to 2.7, and qrels up to 2; .*; top_grade=3 says",
+        ),
     ],
 )
 def test_judgments_that_cannot_be_joined(people, machine, message):
@@ -216,7 +278,7 @@ def test_a_scale_whose_top_is_given():
 def test_expected_grades_are_for_graded_measures():
     expected = {topic: {docno: 0.9 * grade for docno, grade in own.items()} for topic, own in MACHINE.items()}
     assert 0 < _found(machine=expected)["ndcg@10"] < 1
-    with pytest.raises(gradedeval.InputError, match="and ap know only relevant or not; take graded measures"):
+    with pytest.raises(gradedeval.InputError, match="and ap knows only relevant or not; take graded measures"):
         _found(machine=expected, measures="ap ndcg@10")
 
 
@@ -228,7 +290,7 @@ def test_expected_grades_are_for_graded_measures():
         ({"residuals": True}, "cannot be combined with residuals=True"),
         ({"max_residual": 0.1}, "cannot be combined with max_residual"),
         ({"bounds": True}, "cannot be combined with bounds=True"),
-        ({"topics": "both"}, 'cannot be combined with topics="both"; topics="qrels" scores a topic'),
+        ({"topics": "both"}, 'cannot be combined with topics="both"; topics="qrels", the default, keeps all'),
     ],
 )
 def test_options_that_do_not_go_with_it(options, message):

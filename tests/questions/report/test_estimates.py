@@ -58,6 +58,7 @@ def test_a_single_run_and_one_that_is_read_once() -> None:
     assert len(_rows(section)) == 2
 
 
+@pytest.mark.filterwarnings("ignore:.*only rough guides:gradedeval.EvaluationWarning")
 def test_slices_are_estimated_one_by_one() -> None:
     labels = {topic: "first" if int(topic[1:]) < 20 else "rest" for topic in MACHINE}
     page = gradedeval.html_report(

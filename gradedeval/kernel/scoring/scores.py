@@ -206,8 +206,9 @@ class Scores(InNotebook):
 
     @property
     def systems(self) -> pd.DataFrame:
-        """A row for each system and measure, over its seeds: system, seeds[, slice], measure, mean, sd, signature. Runs
-        in no system are systems of one run, without a deviation."""
+        """A row for each system and measure, over its seeds: system, seeds[, slice], measure, mean, sd[, low, high],
+        signature. Runs in no system are systems of one run, without a deviation. Low and high are the ends of the
+        interval of a mean that is estimated from a machine's judgments, too."""
         from gradedeval.kernel.formats.frames import to_frame  # few evaluations come here
 
         made: Any = import_module("gradedeval.kernel.scoring.systems")
@@ -349,16 +350,17 @@ class Scores(InNotebook):
             level = merge_close(np.where(np.isnan(means), np.inf, -means))
         order = sorted(zip(level.tolist(), self.runs, strict=True), key=lambda pair: (pair[0], pair[1].run))
         if self.options.replicates is not None:  # a system stands where its mean does
-            first = {run: number for number, names in enumerate(self._systems_by(means)) for run in names}
+            first = {run: number for number, names in enumerate(self._systems_by(measure)) for run in names}
             order.sort(key=lambda pair: first[pair[1].run])
         levels = [one for one, _ in order]
         ranks = tuple(levels.index(one) + 1 for one in levels) if numbered else ()
         return replace(self, runs=[run for _, run in order], ranks=ranks)
 
-    def _systems_by(self, means: Floats) -> list[list[str]]:
-        """The runs of each system, the systems with the highest mean of these values first."""
-        value = dict(zip((run.run for run in self.runs), means.tolist(), strict=True))
-        levels = {system: np.mean([value[run] for run in runs]) for system, runs in self.systems_of.items()}
+    def _systems_by(self, measure: Measure) -> list[list[str]]:
+        """The runs of each system, the best systems by a measure first."""
+        made: Any = import_module("gradedeval.kernel.scoring.systems")
+        of_all = (row for row in made.rows(self) if row.slice is None and row.measure == measure.label)
+        levels = {row.system: measure.reading.sign * (np.nan if row.mean is None else row.mean) for row in of_all}
         ordered = sorted(levels, key=lambda system: (-levels[system], system))
         return [self.systems_of[system] for system in ordered]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,12 +12,21 @@ from gradedeval.kernel.formats import Column, Document, Layout, Table
 from gradedeval.kernel.measures.definition import LEAST
 from gradedeval.kernel.scoring.scores import ALL, Scores
 
+if TYPE_CHECKING:
+    from gradedeval.kernel.formats.tables import Kind
+    from gradedeval.kernel.measures.definition import Measure
+    from gradedeval.kernel.scoring.predicted import Estimated
+    from gradedeval.kernel.scoring.run_scores import RunScores
+
 COLUMNS = ("system", "seeds", "measure", "mean", "sd")
 
 
 class SystemRow(NamedTuple):
     """A system by one measure: over the summaries of its seeds the mean (of geometric means the geometric one), and
-    the standard deviation, None of a single run. Both are None where a seed has no score."""
+    the standard deviation, None of a single run. Both are None where a seed has no score.
+
+    Where a machine's judgments are given, too, the mean is estimated from the means over the seeds of each topic, with
+    an interval from low to high: it may be another than that of the estimates of seeds, which sd is of."""
 
     system: str
     seeds: int
@@ -26,6 +35,19 @@ class SystemRow(NamedTuple):
     mean: float | None
     sd: float | None
     signature: str
+    low: float | None = None
+    high: float | None = None
+    factor: bool = False
+
+    @property
+    def margin(self) -> float | str | None:
+        """How far the interval reaches to either side, before it is cut at an end of the scale; of a geometric mean by
+        which factor."""
+        if self.mean is None or self.low is None or self.high is None:
+            return None
+        if self.factor:
+            return f"×{max(self.high / self.mean, self.mean / self.low):.2f}" if self.low > 0 else None
+        return max(self.mean - self.low, self.high - self.mean)
 
 
 def rows(scores: Scores) -> Iterator[SystemRow]:
@@ -39,20 +61,53 @@ def rows(scores: Scores) -> Iterator[SystemRow]:
 
 
 def _of_part(system: str, name: str | None, scores: Scores) -> Iterator[SystemRow]:
+    estimated = estimates(scores)
     for column, measure in enumerate(scores.measures):
         values = np.array([scores.summary(run, column) for run in scores.runs])
         with np.errstate(invalid="ignore"):
             geometric = measure.definition.summary == "geometric"
             mean = float(np.exp(np.log(np.maximum(values, LEAST)).mean()) if geometric else values.mean())
             sd = float(values.std(ddof=1)) if len(values) > 1 else np.nan
+        low, high = np.nan, np.nan
+        if estimated is not None:
+            mean, (low, high) = estimated.score(ALL, column), estimated.intervals()[0, column, 1:].tolist()
         signature = scores._signature([measure], scores.runs)
-        known = [None if value != value else value for value in (mean, sd)]
-        yield SystemRow(system, len(values), name, measure.label, known[0], known[1], signature)
+        known = [None if value != value else value for value in (mean, sd, low, high)]
+        ends = dict(zip(("mean", "sd", "low", "high"), known, strict=True))
+        yield SystemRow(system, len(values), name, measure.label, signature=signature, factor=geometric, **ends)
+
+
+def estimates(scores: Scores) -> Estimated | None:
+    """What is estimated of a system from the means over its seeds, the runs, of each topic, as of a run that is called
+    `ALL`; None without a machine's judgments."""
+    if scores.machine is None:
+        return None
+    from gradedeval.kernel.scoring.predicted import Estimated  # few evaluations have predictions
+
+    people, machine = (_over_seeds(runs, scores.measures) for runs in (scores.runs, scores.by_machine))
+    return Estimated([people], [machine], scores.measures, scores.options.interval)
+
+
+def _over_seeds(runs: Sequence[RunScores], measures: Sequence[Measure]) -> RunScores:
+    """The mean scores of runs on each topic that all are scored on: by measures with geometric means the geometric
+    one."""
+    topics = [topic for topic in runs[0].topics if all(topic in run.topics for run in runs[1:])]
+    rows = [[run.topics.index(topic) for topic in topics] for run in runs]
+    values = np.array([run.score[own] for run, own in zip(runs, rows, strict=True)])
+    included = np.array([run.included[own] for run, own in zip(runs, rows, strict=True)]).all(0)
+    score = values.mean(0)
+    for column, measure in enumerate(measures):
+        if measure.reading.summary == "geometric":
+            score[:, column] = np.exp(measure.reading.tested(values[:, :, column]).mean(0))
+    blank = np.full(score.shape, np.nan)
+    parts: dict[str, Any] = {"score": score, "unjudged": blank, "residual": blank, "included": included}
+    return replace(runs[0], run=ALL, topics=topics, bounds=None, **parts)
 
 
 def columns(scores: Scores) -> list[str]:
     """The columns of the tidy table of systems."""
-    return [*COLUMNS[:2], *(["slice"] if scores.options.slices is not None else []), *COLUMNS[2:]]
+    ends = ["low", "high"] if scores.machine is not None else []
+    return [*COLUMNS[:2], *(["slice"] if scores.options.slices is not None else []), *COLUMNS[2:], *ends]
 
 
 def document(scores: Scores, layout: Layout, digits: int) -> Document:
@@ -84,6 +139,7 @@ def _lines(found: list[SystemRow]) -> Table:
             lines += [("runid", ALL, row.system), ("seeds", ALL, row.seeds)]
         before = row.system
         values = {row.measure: row.mean, f"{row.measure}.sd": row.sd}
+        values |= {f"{row.measure}.low": row.low, f"{row.measure}.high": row.high}
         lines += [(name, topic, value) for name, value in values.items() if value is not None]
     return Table([Column("measure"), Column("topic"), Column("value", "score")], lines)
 
@@ -94,8 +150,15 @@ def _wide(
     cells: dict[tuple[str | None, str], list[object]] = {}
     for row in found:
         key = [names[str(row.slice)]] if names else []
-        cells.setdefault((row.slice, row.system), [*key, row.system, row.seeds]).extend((row.mean, row.sd))
-    numbers = [Column(name, "score", digits) for label in scores.labels for name in (label, "± sd")]
+        known = (row.mean, *([row.margin] if scores.machine is not None else []), row.sd)
+        cells.setdefault((row.slice, row.system), [*key, row.system, row.seeds]).extend(known)
+    numbers = list[Column]()
+    for measure in scores.measures:
+        kind: Kind = "figures" if measure.definition.summary == "geometric" else "score"
+        margins = [Column("±", kind, digits)] if scores.machine is not None else []
+        numbers += [Column(measure.label, "score", digits), *margins, Column("± sd", "score", digits)]
     keys = [*([Column(column)] if names else []), Column("system"), Column("seeds", "count")]
     order = sorted(cells, key=lambda key: list(names).index(str(key[0]))) if names else list(cells)
-    return Table([*keys, *numbers], [cells[key] for key in order], pipeline=True, together=2)
+    return Table(
+        [*keys, *numbers], [cells[key] for key in order], pipeline=True, together=len(numbers) // len(scores.measures)
+    )

@@ -177,14 +177,32 @@ def test_slices_of_several_runs():
     assert len(found.document("wide").blocks) == 2
 
 
-def test_systems_have_the_mean_of_their_estimates():
+def test_systems_are_estimated_from_the_means_of_their_seeds():
     other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
     found = gradedeval.evaluate(
         {"a": RUN, "b": other}, PEOPLE, "ndcg@10", predicted=MACHINE, replicates={"s": ["a", "b"]}
     )
     (row,) = found.systems.itertuples()
     estimates = [means["ndcg@10"] for means in found.means_by_run.values()]
-    assert (row.mean, row.sd) == pytest.approx((np.mean(estimates), np.std(estimates, ddof=1)))
+    assert row.sd == pytest.approx(np.std(estimates, ddof=1))
+    parts = []
+    for qrels, topics in ((PEOPLE, JUDGED), (MACHINE, JUDGED), (MACHINE, TOPICS[1::2])):
+        seeds = [{topic: run[topic] for topic in qrels} for run in (RUN, other)]
+        by_seed = [gradedeval.evaluate(run, qrels, "ndcg@10").by_topic("ndcg@10") for run in seeds]
+        parts.append(np.array([[np.mean([of[topic] for of in by_seed]) for topic in topics]]))
+    expected = estimate(*parts, 0.05)
+    assert (row.mean, row.low, row.high) == pytest.approx((expected.mean[0], expected.low[0], expected.high[0]))
+    assert "±" in found.document("wide").blocks[0].names
+
+
+@pytest.mark.parametrize("measure", ["ndcg@10", "gm_ap", "num_rel_ret"])
+def test_systems_have_one_mean_in_evaluations_and_comparisons(measure):
+    other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
+    ask = {"predicted": MACHINE, "replicates": {"s": ["a", "b"], "c": ["c", "d"]}}
+    runs = {"a": RUN, "b": other, "c": RUN, "d": RUN}
+    rows = gradedeval.evaluate(runs, PEOPLE, measure, **ask).systems.set_index("system")
+    compared = gradedeval.compare(runs, PEOPLE, measure, **ask).frame.iloc[0]
+    assert rows["mean"][["s", "c"]].tolist() == pytest.approx([compared["baseline_mean"], compared["mean"]])
 
 
 def test_runs_are_ordered_by_estimates():

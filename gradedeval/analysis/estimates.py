@@ -14,7 +14,8 @@ from gradedeval.errors import InputError, flag, plural
 from gradedeval.kernel.formats.tables import Column
 from gradedeval.kernel.scoring.predicted import KeptRuns as KeptRuns
 from gradedeval.kernel.scoring.predicted import saved_words, summarized, within
-from gradedeval.kernel.scoring.prediction_powered import LEAST, by_people
+from gradedeval.kernel.scoring.prediction_powered import LEAST as LEAST
+from gradedeval.kernel.scoring.prediction_powered import by_people
 from gradedeval.kernel.scoring.run_scores import PREDICTED
 
 if TYPE_CHECKING:

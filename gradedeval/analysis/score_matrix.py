@@ -428,7 +428,9 @@ def _from_scores(scores: Scores, predicts: bool = False) -> Matrix:
     by_machine = scores.by_machine
     if by_machine and not predicts:
         what = "estimates from people's judgments and a machine's are not known here"
-        raise InputError(flag.predicted, what, "leave it out, or use eval, compare, check or report", usage=True)
+        raise InputError(
+            flag.predicted, what, "leave it out, or use eval, compare, check, report or plot runs", usage=True
+        )
     topics = list(dict.fromkeys(topic for run in [*scores.runs, *by_machine] for topic in run.topics))
     readings: list[Reading | None] = [measure.reading for measure in scores.measures]
     matrix = _empty([run.run for run in scores.runs], topics, scores.labels, list(map(str, scores.measures)), readings)

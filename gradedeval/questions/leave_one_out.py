@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
+from gradedeval.analysis.estimates import LEAST
 from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close, np
 from gradedeval.errors import InputError, ProblemList, did_you_mean, flag, plural, public, shorten, tell
@@ -406,7 +407,9 @@ class AssessorAgreement(InNotebook):
                 shown(self.orders, measure=("measure", "text"), runs=("runs", "count"), tau=("tau", "score"),
                       tau_ap=("tau-ap", "score"))
             )  # fmt: skip
-            blocks += [f"{SAVES}; medians over runs, and over pairs of runs", _worth(self.orders)]
+            worth = _worth(self.orders)
+            saves: list[Table | str] = [f"{SAVES}; medians over runs, and over pairs of runs", worth]
+            blocks += saves if worth.rows else [_why_nothing(self.orders)]
             blocks.append(
                 shown(self.runs, measure=("measure", "text"), run=("run", "text"), score=(first, "score"),
                       other_score=(second, "score"), rank=("rank", "count"), other_rank=("rank there", "count"))
@@ -429,6 +432,15 @@ def _worth(orders: pd.DataFrame) -> Table:
     titles: list[tuple[str, Kind]] = [("measure", "text"), ("interval of", "text"), ("other topics", "text"),
                                       ("narrower", "share"), ("topics saved", "text")]  # fmt: skip
     return Table([Column(title, kind) for title, kind in titles], rows)
+
+
+def _why_nothing(orders: pd.DataFrame) -> str:
+    """Why nothing is known of what the second judgments would save."""
+    topics, unknown = int(orders["topics"].max()), "what the second judgments would save is not known"
+    if topics < LEAST:
+        both = f"{topics} {'topic is' if topics == 1 else 'topics are'} judged in both"
+        return f"{unknown}: {both}, and prediction-powered inference needs {LEAST}"
+    return f"{unknown}: scores by both are the same, or do not vary over topics"
 
 
 def width_with(narrower: float, topics: int, others: float) -> float:

@@ -465,12 +465,20 @@ def check_labels(
     raise InputError(f"{place}:{lines[first]}" if lines[first] else place, what, hint, kind="label")
 
 
-def unused_labels(place: str, found: Iterable[bytes], labels: Mapping[bytes, float]) -> list[str]:
+UNUSED_LABELS = "unused-labels"
+"""The kind of a note on labels that no judgment has, which it is about."""
+
+
+def lacking_labels(place: str, found: Iterable[bytes], labels: Mapping[bytes, float]) -> list[str]:
     """The note on labels that the user names and no judgment has: a list of none or one."""
-    unused = sorted(labels.keys() - set(found))
-    named = ", ".join(map(decode, unused))
-    what = f"{place}: no judgment has the {plural(len(unused), 'label')} {named} of {flag.labels}"
-    return [Note(what)] if unused else []
+    return unused_labels(place, map(decode, labels.keys() - set(found)))
+
+
+def unused_labels(place: str, labels: Iterable[str]) -> list[str]:
+    """The note on labels that no judgment has: a list of none or one."""
+    unused = sorted(labels)
+    what = f"{place}: no judgment has the {plural(len(unused), 'label')} {', '.join(unused)} of {flag.labels}"
+    return [Note(what, kind=UNUSED_LABELS, about=unused)] if unused else []
 
 
 def _is_number(token: bytes) -> bool:

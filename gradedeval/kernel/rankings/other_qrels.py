@@ -24,8 +24,8 @@ from gradedeval.kernel.rankings.objects import (
     check_labels,
     grade_of,
     judgments_in,
+    lacking_labels,
     readable,
-    unused_labels,
     usual_judgments,
     words_of,
 )
@@ -56,7 +56,7 @@ def judgments_of_object(qrels: Qrels, source: Any, reading: Reading) -> Judgment
     qrels.could_be_run = not hasattr(source, "columns") or plain(find_grades(source.columns)) in SCORE
     qrels.notes += [f"{place}: {note}"] if isinstance(source, TableColumns) and (note := source.note) else []
     if reading.labels is not None:
-        qrels.notes += unused_labels(place, words_of(source, place), reading.labels)
+        qrels.notes += lacking_labels(place, words_of(source, place), reading.labels)
     if reading.part:
         return _of_rows(qrels, judgments_in(source, reading.part, place, reading.labels), reading)
     has_columns = hasattr(source, "iloc") or isinstance(source, TableColumns)
@@ -136,7 +136,7 @@ def judgments_of_lines(stream: Stream, layout: LineLayout, reading: Reading, not
     if labels is not None or not reading.lenient:
         check_labels(place, grades, labels, first)
     if labels:
-        notes += unused_labels(place, grades, labels)
+        notes += lacking_labels(place, grades, labels)
     check_read("judgments", bool(rows), stream, layout, problems, reading.lenient, notes)
     return rows
 

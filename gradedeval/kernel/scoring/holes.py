@@ -13,6 +13,7 @@ from gradedeval.errors import Note, flag, plural, shorten
 from gradedeval.kernel.measures.notation import write_value
 from gradedeval.kernel.rankings.other_qrels import joined_qrels
 from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.scoring.predicted import labels_of_neither, topics_of_neither, without_topics
 from gradedeval.kernel.scoring.run_scores import BOUNDS, RunScores
 from gradedeval.kernel.trec.lines import decode
 
@@ -44,7 +45,7 @@ class Holes:
         holes = replace(self, runs={run.run: run for run in both.runs})
         runs = [run for run in people.runs if run.run in holes.runs]
         found = replace(people, runs=runs, holes=holes)
-        return replace(found, notes=[*people.notes, *self._notes(), *holes._outside(found)])
+        return replace(found, notes=[*self._told(people), *self._notes(), *holes._outside(found)])
 
     def of_topics(self, topics: Collection[str]) -> Holes:
         """The same with the scores on some topics."""
@@ -64,6 +65,13 @@ class Holes:
     def words(self) -> str:
         """What signatures say of the machine's judgments."""
         return f"holes predicted {write_value(self.machine.place)} {self.machine.digest}"
+
+    def _told(self, people: Scores) -> list[str]:
+        """The notes on the scores by people, but for topics and labels that the machine's judgments alone have."""
+        known, places = {decode(topic) for topic in self.machine.topics}, (self.people.place, self.machine.place)
+        notes = [note for note in people.notes if getattr(note, "kind", "") != "unjudged-topics"]
+        notes += topics_of_neither(people.notes, known, places)
+        return [without_topics(note) for note in labels_of_neither(notes, self.people, self.machine)]
 
     def _notes(self) -> list[str]:
         """What the machine judged, and what it did not."""

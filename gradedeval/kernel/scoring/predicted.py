@@ -17,6 +17,7 @@ from gradedeval.errors import InputError, Note, flag, plural, shorten
 from gradedeval.kernel.measures.definition import Measure, Reading
 from gradedeval.kernel.measures.notation import write_value
 from gradedeval.kernel.options.definition import exact, unmatched_notes
+from gradedeval.kernel.rankings.objects import UNUSED_LABELS, unused_labels
 from gradedeval.kernel.scoring.prediction_powered import (
     CHOSEN,
     FEW,
@@ -142,7 +143,7 @@ def joined(people: Scores, machine: Scores, options: Options) -> Scores:
     notes = [note for note in people.notes if getattr(note, "kind", "") not in OF_BOTH]
     notes += _run_notes(machine, judged, people.qrels.place)
     notes += [note for note in machine.qrels.notes if note not in notes]
-    notes = [_without_topics(note) for note in notes]
+    notes = [without_topics(note) for note in labels_of_neither(notes, people.qrels, machine.qrels)]
     chosen = options.topics_from
     scored = [topic for topic in sorted(judged | known) if chosen is None or encode(topic) in chosen]
     notes += unmatched_notes(options.queries, options.slices, scored)
@@ -152,23 +153,43 @@ def joined(people: Scores, machine: Scores, options: Options) -> Scores:
     return replace(found, notes=notes)
 
 
-def _without_topics(note: str) -> str:
+def without_topics(note: str) -> str:
     """The note without the advice to leave topics out, which changes what is estimated and is refused."""
     return note.with_hint("") if isinstance(note, Note) and "--topics" in note.hint else note
 
 
 def _run_notes(machine: Scores, judged: Collection[str], place: str) -> Iterator[str]:
     """The notes on topics that a run lacks, and on those of a run that neither people nor the machine judged."""
-    for note in machine.notes:
-        kind = getattr(note, "kind", "")
-        if kind == "missing-topics":
-            yield note
-        if isinstance(note, Note) and kind == "unjudged-topics":
-            run = note.text.partition(f": {len(note.about)} ")[0]
-            if others := [topic for topic in note.about if topic not in judged]:
-                count, verb = f"{len(others)} {plural(len(others), 'topic')}", "is" if len(others) == 1 else "are"
-                what = f"{run}: {count} {verb} in neither {place} nor {machine.qrels.place} ({shorten(others)})"
-                yield Note(what, "ignored", kind=kind, about=others)
+    yield from (note for note in machine.notes if getattr(note, "kind", "") == "missing-topics")
+    yield from topics_of_neither(machine.notes, judged, (place, machine.qrels.place))
+
+
+def topics_of_neither(notes: Sequence[str], known: Collection[str], places: tuple[str, str]) -> Iterator[Note]:
+    """The notes on topics of runs that one kind of judgments lacks, of those alone that the other lacks as well.
+
+    known   the topics that the other has
+    places  people's judgments and the machine's
+    """
+    for note in notes:
+        if not isinstance(note, Note) or note.kind != "unjudged-topics":
+            continue
+        run = note.text.partition(f": {len(note.about)} ")[0]
+        if others := [topic for topic in note.about if topic not in known]:
+            count, verb = f"{len(others)} {plural(len(others), 'topic')}", "is" if len(others) == 1 else "are"
+            what = f"{run}: {count} {verb} in neither {' nor '.join(places)} ({shorten(others)})"
+            yield Note(what, "ignored", kind=note.kind, about=others)
+
+
+def labels_of_neither(notes: Sequence[str], people: Qrels, machine: Qrels) -> list[str]:
+    """The notes without those on labels that one kind of judgments lacks, and a note on those that both lack: the two
+    may have words of their own."""
+    lacking = [[label for note in of.notes for label in _labels_in(note)] for of in (people, machine)]
+    kept = [note for note in notes if not _labels_in(note)]
+    return kept + unused_labels(f"{people.place} and {machine.place}", set(lacking[0]) & set(lacking[1]))
+
+
+def _labels_in(note: str) -> tuple[str, ...]:
+    return note.about if isinstance(note, Note) and note.kind == UNUSED_LABELS else ()
 
 
 def _topic_notes(scores: Scores, unknown: Sequence[str], place: str) -> list[str]:

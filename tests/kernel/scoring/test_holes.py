@@ -71,6 +71,16 @@ def test_what_the_machine_lacks_and_has_besides_is_said():
     assert '1 topic not in qrels left out; without holes="predicted" means over all topics are estimated' in text
 
 
+def test_topics_that_the_machine_alone_judged_are_said_once():
+    people, machine = ({topic: of[topic] for topic in TOPICS[a:b]} for of, a, b in ((PEOPLE, 4, 12), (MACHINE, 1, 12)))
+    with pytest.warns(gradedeval.EvaluationWarning) as said:
+        gradedeval.evaluate({"a": RUN, "b": RUN}, people, "err@20", predicted=machine, holes="predicted")
+    text = [str(warning.message) for warning in said]
+    assert sum("3 topics not in qrels left out" in one for one in text) == 1
+    of_runs = [one for one in text if one.startswith("run")]
+    assert of_runs == ["run: 1 topic is in neither qrels nor predicted (t00); ignored"]
+
+
 @pytest.mark.filterwarnings("ignore:.*taken as not relevant:gradedeval.EvaluationWarning")
 @pytest.mark.filterwarnings("ignore:.*grades .* documents that:gradedeval.EvaluationWarning")
 def test_a_score_outside_its_bounds_is_said():

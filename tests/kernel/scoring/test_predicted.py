@@ -136,6 +136,15 @@ def test_no_note_advises_what_is_refused():
     assert not any("topics=" in str(warning.message) for warning in said)
 
 
+def test_words_of_the_machine_alone_are_no_unused_labels():
+    words = {0: "no", 1: "some", 2: "much", 3: "all"}
+    machine = {topic: {docno: words[grade] for docno, grade in own.items()} for topic, own in MACHINE.items()}
+    labels = {word: grade for grade, word in words.items()}
+    assert _found(machine=machine, labels=labels)["ndcg@10"] == _found()["ndcg@10"]
+    with pytest.warns(gradedeval.EvaluationWarning, match="^qrels and predicted: no judgment has the label maybe of"):
+        _found(machine=machine, labels={**labels, "maybe": 2})
+
+
 def test_a_run_in_place_of_a_machines_judgments(tmp_path):
     path = tmp_path / "other.run"
     path.write_text("".join(f"{topic} Q0 d00 1 0.5 r\n" for topic in TOPICS))

@@ -299,8 +299,11 @@ class Matrix:
         return np.asarray(self.included.any((0, 2)) | np.isnan(self.machine).all((0, 2)))
 
     def omission_notes(self) -> list[str]:
-        """A note for each measure by which topics are left out of comparisons."""
+        """A note for each measure by which topics are left out of comparisons; those that a machine lacks have notes of
+        their own."""
         notes, judged = [], self.judged
+        if self.machine is not None:
+            judged &= ~np.isnan(self.machine).all((0, 2))
         for column, measure in enumerate(self.measures):
             omitted = int((~self.included[:, judged, column].all(0)).sum())
             if omitted:

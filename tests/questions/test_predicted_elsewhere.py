@@ -86,6 +86,7 @@ EVAL = ("a.run", "people.qrels", "--predicted", "machine.qrels", "-m", "ndcg@10"
     ("more", "message"),
     [
         ("--fill gains.csv", "--predicted: cannot be combined with --fill; leave out one of them"),
+        ("--unseen 3", "--predicted: cannot be combined with --unseen; leave out one of them"),
         ("--judged-only", "--predicted: cannot be combined with --judged-only; leave out one of them"),
         ("--residuals", "--predicted: cannot be combined with --residuals; leave out one of them"),
         ("--bounds", "--predicted: cannot be combined with --bounds; leave out one of them"),
@@ -157,6 +158,9 @@ def test_what_is_told_of_the_topics(cli: Command, files: None, tmp_path: Path) -
     said = done.err.decode()
     assert "8 topics that people judged: intervals are only rough guides; have 15 or more judged" in said
     assert "machine.qrels: 1 of 9 topics of people.qrels is not in it, and left out (u)" in said
+    done = cli("compare", "b.run", *EVAL)
+    assert "machine.qrels: 1 of 9 topics of people.qrels is not in it, and left out (u)" in done.err.decode()
+    assert "not every run is scored" not in done.err.decode()
     scores = gradedeval.evaluate(RUNS["a"], MACHINE, "ndcg@10").by_topic("ndcg@10")
     lowest = sorted(MACHINE, key=scores.__getitem__)[:18]
     _write(tmp_path / "people.qrels", {topic: TRUTH[topic] for topic in lowest})

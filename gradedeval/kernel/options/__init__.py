@@ -216,7 +216,11 @@ class Options:
             f"{flag.judged_only:True}": (self.judged_only, "leave out one of them"),
             f"{flag.residuals:True}": (self.residuals is not None, "leave out one of them"),
             f"{flag.max_residual}": (self.max_residual is not None, "leave out one of them"),
-            f"{flag.bounds:True}": (self.bounds and self.holes == "zero", "leave out one of them"),
+            # Who asks for unseen documents has bounds without asking for them.
+            f"{flag.bounds:True}" if self.unseen is None else f"{flag.unseen}": (
+                self.bounds and self.holes == "zero",
+                "leave out one of them",
+            ),
             **self._without_holes(),
             f"{flag.topics:{self.topics}}": (
                 self.topics != "qrels",

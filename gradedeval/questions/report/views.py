@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.ranked_runs import RankedRuns, RankedTerms
     from gradedeval.analysis.score_matrix import Matrix
     from gradedeval.analysis.significance import TestSettings
-    from gradedeval.kernel import Scores
+    from gradedeval.kernel import Document, Scores
 
 
 SHOW = 20
@@ -102,9 +102,10 @@ class Systems:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates:
-    """What is estimated from people's judgments and a machine's: captions and tables, how they are made, and notes."""
+    """What is estimated from people's judgments and a machine's: for each measure captions and tables, how they are
+    made, and notes."""
 
-    tables: list[tuple[str, Table]]
+    tables: list[list[tuple[str, Table]]]
     lines: list[str]
     notes: list[str]
 
@@ -215,26 +216,52 @@ def _notes(scores: Scores, estimated: Estimates | None, others: list[str]) -> li
 def _estimates(
     runs: Mapping[str, Any], scores: Scores, options: Options, baseline: str | None, test: TestSettings
 ) -> Estimates:
-    """The runs, the best by the first measure first, and each beside the baseline where there is one."""
-    options = replace(options, interval=1 - test.alpha, replicates=None)
+    """The runs, the best by the first measure first, and each beside the baseline where there is one; then systems."""
+    settings = replace(test, test="randomization", rope=None)  # estimates have a test of their own
+    options = replace(options, interval=1 - test.alpha)
     found = kernel.evaluate_runs(runs, scores.qrels, scores.measures, options, predicts=True, workers=workers())
-    found = found.sorted_by(found.measures[0])
-    of_all = "Estimates from people's judgments and a machine's"
-    tables = [
-        (of_all if one.names[0] == "measure" else f"Estimates by {one.names[0]}", one)
-        for one in found.document("wide").blocks
-        if isinstance(one, Table)
-    ]
-    lines, notes = found.signature.split(" | "), list(found.notes)
-    if len(found.runs) > 1 and baseline is not None:
-        settings = replace(test, test="randomization", rope=None)  # estimates have a test of their own
+    alone = replace(found, options=replace(options, replicates=None))
+    found, of_runs = (one.sorted_by(one.measures[0]) for one in (found, alone))
+    kinds = [(of_runs, baseline)]
+    if options.replicates is not None:
+        kinds.append((found, next((name for name, own in found.systems_of.items() if baseline in own), None)))
+    tables, lines, notes = list[tuple[str, Table]](), of_runs.signature.split(" | "), list(found.notes)
+    for one, beside in kinds:
+        what = "systems, means over seeds" if one.options.replicates is not None else "runs"
+        for block in _tables(one.document("wide")):
+            column = "" if block.names[0] in ("measure", "system") else f" by {block.names[0]}"
+            tables.append((f"Estimates of {what}{column}", block))
+        if len(one.systems_of) < 2 or beside is None:
+            continue
         with heard_by(notes.extend):
-            comparison = compared_pairs(score_matrix.with_machine(found), baseline, settings, judging=False)
-        first, *more = (block for block in comparison.document("wide").blocks if isinstance(block, Table))
-        tables.append((f"Estimated differences from {baseline}", first))
-        tables += [(f"Estimated differences from {baseline}, by {one.names[2]}", one) for one in more]
-        lines += [part for part in comparison.aside.replace("\n", " | ").split(" | ") if part]
-    return Estimates(tables, lines, notes)
+            comparison = compared_pairs(score_matrix.with_machine(one), beside, settings, judging=False)
+        first, *more = _tables(comparison.document("wide"))
+        tables.append((f"Estimated differences from {beside}", first))
+        tables += [(f"Estimated differences from {beside}, by {block.names[2]}", block) for block in more]
+        lines += [part for part in comparison.aside.replace("\n", " | ").split(" | ") if part and part not in lines]
+    by_measure = [
+        [(f"{caption}: {label}", _of_measure(one, label)) for caption, one in tables] for label in found.labels
+    ]
+    return Estimates(by_measure, lines, notes)
+
+
+def _tables(document: Document) -> list[Table]:
+    return [block for block in document.blocks if isinstance(block, Table)]
+
+
+def _of_measure(table: Table, label: str) -> Table:
+    """What a table has of one measure, in columns of its own or in rows, without what people see in wide tables alone:
+    a page is as wide as a terminal."""
+    names, rows = table.names, table.rows
+    kept = [number for number, column in enumerate(table.columns) if not column.wide]
+    if "measure" in names:
+        at = names.index("measure")
+        rows = [row for row in rows if row[at] == label]
+        kept = [number for number in kept if number != at]
+    else:
+        at, first = names.index(label), next(number for number, one in enumerate(table.columns) if one.kind == "score")
+        kept = [number for number in kept if number < first or at <= number < at + table.together]
+    return Table([table.columns[number] for number in kept], [[row[number] for number in kept] for row in rows])
 
 
 def _systems(scores: Scores, systems: Matrix, baseline: str | None, test: TestSettings) -> Systems:

@@ -271,7 +271,7 @@ class Comparison(OfScores):
             **{column: value for column, value in seeds.items() if column.name != "seeds"},
             Column("difference", "signed"): whole(matrix, "difference", "+"),
             Column("%", "percent", wide=crowded): itemgetter("relative"),
-            **_verdict(self.tested, title),
+            **_verdict(self.tested, title, NOT_TESTED if matrix.machine is not None else None),
             **(interval if matrix.machine is None else estimates.columns(matrix, interval)),
             replace(WON, name=WON.name + of_people, wide=crowded): _won,
             **({Column("baseline mean", "score", wide=True): whole(matrix, "baseline_mean")} if pairwise else {}),
@@ -336,10 +336,10 @@ def _only_table(frame: pd.DataFrame, shown: Shown) -> Table:
     return frame_document(frame, "wide", shown, "").table
 
 
-def _starred(name: str, alpha: float, row: Row) -> str | None:
-    """p with an asterisk where it reaches the level."""
+def _starred(name: str, alpha: float, row: Row, without: str | None = None) -> str | None:
+    """p with an asterisk where it reaches the level; what stands there without one."""
     p = row[name]
-    return None if p is None else significance.p_value(p) + ("*" if p <= alpha else " ")
+    return without if p is None else significance.p_value(p) + ("*" if p <= alpha else " ")
 
 
 def _with_baseline(table: Table, frame: pd.DataFrame, matrix: Matrix) -> Table:
@@ -426,15 +426,17 @@ ANOVA: Shown = {
 
 
 WON = Column("won/tied/lost", "figures")
+NOT_TESTED = "—"
+"""In place of p, between an estimate and its interval."""
 BY_PEOPLE = " (people)"
 """What follows the name of a column that is of the topics that people judged, beside estimates."""
 
 
-def _verdict(settings: TestSettings, title: str) -> Shown:
-    """p, or the posterior probabilities, with an asterisk where they reach the level."""
+def _verdict(settings: TestSettings, title: str, without: str | None = None) -> Shown:
+    """p, or the posterior probabilities, with an asterisk where they reach the level; what stands there without p."""
     alpha = settings.alpha
     if settings.test != "bayes":
-        return {Column(title, "figures"): partial(_starred, "p_corrected", alpha)}
+        return {Column(title, "figures"): partial(_starred, "p_corrected", alpha, without=without)}
 
     def probability(name: str) -> Callable[[Row], str | None]:
         return lambda row: None if row[name] is None else f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")

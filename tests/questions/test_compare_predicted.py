@@ -92,7 +92,7 @@ def test_a_difference_that_is_the_same_on_all_topics_has_no_p(cli: Command, file
     done = cli("compare", "long.run", *words[:1], *words[2:], "--wide")
     assert done.code == 0
     assert b"no p for 1 pair with the same difference on all topics" in done.err
-    assert "-40.0000 to -40.0000" in done.out.decode()
+    assert re.search(r"— +0\.0000 +-40\.0000 to -40\.0000", done.out.decode())
 
 
 @pytest.mark.filterwarnings("ignore:.*only rough guides:gradedeval.EvaluationWarning")

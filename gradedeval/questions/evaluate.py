@@ -191,7 +191,7 @@ def command(
     published = published_table(keywords, form, shown, None if tags else runs)
     check_history(kept["history"], kept, form)
     options = _check_systems(resolve_options(**keywords), shown, numbered, published)
-    _check_predicted(options, shown["cwl"], standardized is not None, history, published is not None)
+    _check_predicted(options, shown["cwl"], standardized is not None, history, published)
     how = {"by_tag": tags, "keep_going": True, "by_topic": any((shown["by_topic"], history, standardized, published))}
     named, workers = kernel.named_runs(runs), sharing(jobs)
     scores = kernel.evaluate_runs(named, qrels, chosen, options, **how, predicts=True, workers=workers)
@@ -215,17 +215,21 @@ def _order(sort: str | None, numbered: bool, table: Any) -> Measure | None:
     return None if sort is None else one_measure("--sort", sort, table)
 
 
-def _check_predicted(options: Options, cwl: bool, standardized: bool, history: bool, published: bool) -> None:
+def _check_predicted(
+    options: Options, cwl: bool, standardized: bool, history: bool, published: Published | None
+) -> None:
     """Raise InputError (usage) for what estimates from two kinds of judgments do not go with."""
     others = {
         str(flag.cwl): cwl,
         str(flag.standardize): standardized,
         str(flag.history): history,
-        "marks, tests and captions of tables": published,
+        "tests in tables, which are of scores by topic": published is not None and published.tests,
     }
     for other, given in others.items():
         if given and options.predicted is not None:
-            raise InputError(flag.predicted, f"cannot be combined with {other}", "leave out one of them", usage=True)
+            tests = other.startswith("tests")
+            hint = "see `gradedeval compare --predicted`" if tests else "leave out one of them"
+            raise InputError(flag.predicted, f"cannot be combined with {other}", hint, usage=True)
 
 
 def _check_crossed(crossed: bool, form: str, cwl: bool) -> None:

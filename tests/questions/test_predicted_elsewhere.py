@@ -94,7 +94,6 @@ EVAL = ("a.run", "people.qrels", "--predicted", "machine.qrels", "-m", "ndcg@10"
         ("--standardize", "--predicted: cannot be combined with --standardize; leave out one of them"),
         ("--history kept.jsonl", "--predicted: cannot be combined with --history; leave out one of them"),
         ("--topics relevant", "--predicted: cannot be combined with --topics relevant; --topics qrels, the default"),
-        ("-f latex --caption text", "--predicted: cannot be combined with marks, tests and captions of tables"),
     ],
 )
 def test_options_that_do_not_go_with_it(more: str, message: str, cli: Command, files: None, tmp_path: Path) -> None:
@@ -175,3 +174,20 @@ def test_agreement_on_few_topics_says_why_nothing_is_saved(cli: Command, files: 
     said = "would save is not known: 4 topics are judged in both, and prediction-powered inference needs 5"
     assert said in " ".join(text.split())
     assert "interval of" not in text
+
+
+def test_a_table_of_estimates_to_publish(cli: Command, files: None) -> None:
+    words = (*EVAL[:1], "b.run", *EVAL[1:], "-m", "num_rel_ret ap", "--best", "--percent")
+    done = cli(*words, "--baseline", "a.run")
+    assert done.err.startswith(b"--predicted: cannot be combined with tests in tables, which are of scores by topic")
+    latex = cli(*words, "--caption", "Estimates", "-f", "latex").text
+    assert r"\caption{Estimates}" in latex
+    plain, percent = (cli(*one, "-f", "html").text for one in (words[:-1], words))
+    assert plain.count("<strong>") == percent.count("<strong>") >= 2
+    assert "of each measure" in percent
+    assert "20 judged topics" in percent
+    rows = gradedeval.evaluate(PAIR, PEOPLE, "ap num_rel_ret", predicted=MACHINE).frame.query("topic == 'all'")
+    of_run = rows[rows["run"] == "a"].set_index("measure")
+    assert f"{100 * of_run.loc['ap', 'score']:.2f}" in percent
+    assert f"{of_run.loc['num_rel_ret', 'score']:.2f}" in percent
+    assert f">{of_run.loc['ap', 'lambda_']:.2f}<" in percent

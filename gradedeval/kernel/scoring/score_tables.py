@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from gradedeval.errors import InputError, flag, plural, shorten
 from gradedeval.kernel import formats
@@ -19,6 +19,10 @@ from gradedeval.kernel.scoring.scores import ALL, ESTIMATED, IN_HOLES, INTERVAL,
 from gradedeval.kernel.scoring.signature import SIGNATURES
 
 PARTS = (*INTERVAL, *ESTIMATED, IN_HOLES, "residual", "unjudged", "beyond")
+
+
+_OF_WIDTHS = ("lambda_", "narrower", "times")
+"""What no scale of scores changes."""
 
 
 @dataclass(eq=False, repr=False)
@@ -91,25 +95,31 @@ def document(
 
         return systems.document(scores, layout, preset_digits(scores.options.like))
     if layout == "trec":
-        table = _trec(scores, by_topic)
+        tables = [_trec(scores, by_topic)]
     elif cwl:
-        table = _quantities(scores, layout, by_topic)
+        tables = [_quantities(scores, layout, by_topic)]
     elif layout == "long" and crossed:
         return _crossed(scores, by_topic)
     elif layout == "long":
         rows = list(_rows(scores, by_topic, sliced=True))
         return Document([_long(scores, rows)], scores.signature, row_signatures=row_signatures(scores, rows))
-    elif scores.machine is not None:
-        return _estimates(scores, by_topic, digits)
+    elif _is_stacked(scores):
+        tables = _stacked(scores, by_topic, style, digits)
     else:
         wide = by_topic or scores.is_multi_run
         table = _wide(scores, by_topic, style, digits) if wide else _tall(scores, style.percent)
+        tables = [table, *(_sliced(scores, column, style.percent) for column in scores.by_slice)]
     signed = _quantity_signatures(scores, by_topic) if cwl and layout == "long" else []
     legend = _legend(scores, style) if layout == "wide" else ()
-    tables = [table, *(_sliced(scores, column, style.percent) for column in scores.by_slice if layout == "wide")]
     around = Document(tables, caption=style.caption, label=style.label, legend=legend)
     signature = f"{scores.signature} | {PERCENT}" if style.percent and layout == "wide" else scores.signature
     return replace(around, signature=signature, row_signatures=signed)
+
+
+def _is_stacked(scores: Scores) -> bool:
+    """Whether tables for people have a row for each measure: estimates, and filled holes by several measures, have more
+    columns for each than fit beside each other."""
+    return scores.machine is not None or (scores.holes is not None and len(scores.measures) > 1)
 
 
 PERCENT = "percent"
@@ -134,9 +144,12 @@ def _rows(scores: Scores, by_topic: bool, percent: bool = False, sliced: bool = 
     shares = {measure.label for measure in scores.measures if percent and is_share(measure)}
     for row in scores.rows(by_topic, sliced):
         if row.measure in shares:
-            values = {name: getattr(row, name) for name in ("score", *PARTS)}
+            values = {name: getattr(row, name) for name in ("score", *PARTS) if name not in _OF_WIDTHS}
             row = row._replace(**{name: value * 100 for name, value in values.items() if value is not None})
-        yield row._replace(score=int(row.score)) if row.score is not None and row.measure in counts else row
+        if row.measure in counts:
+            known = {name: value for name in ("score", IN_HOLES) if (value := getattr(row, name)) is not None}
+            row = row._replace(**{name: cast(Any, int(value)) for name, value in known.items()})
+        yield row
 
 
 def is_share(measure: Measure) -> bool:
@@ -152,7 +165,14 @@ def _legend(scores: Scores, style: Style) -> Marked:
         others = [measure.label for measure in scores.measures if not is_share(measure)]
         parts.append([("scores in percent" + (f" (not of {', '.join(others)})" if others else ""), Mark())])
     if style.best:
-        parts.append([("best", Mark(1)), (" and ", Mark()), ("second best", Mark(2)), (" of each column", Mark())])
+        parts.append(
+            [
+                ("best", Mark(1)),
+                (" and ", Mark()),
+                ("second best", Mark(2)),
+                (" of each measure" if _is_stacked(scores) else " of each column", Mark()),
+            ]
+        )
         for better, words in (("lower", "lower is better"), ("neither", "no preferred direction")):
             named = [measure.label for measure in scores.measures if measure.reading.better == better]
             parts += [[(f"{', '.join(named)}: {words}", Mark())]] if named else []
@@ -160,7 +180,8 @@ def _legend(scores: Scores, style: Style) -> Marked:
     if parts or style.caption:
         counts = sorted({run.most(len(scores.measures)) for run in scores.runs})
         many = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0] if counts else 0}"
-        parts.append([(f"{many} {plural(counts[-1] if counts else 0, 'topic')}", Mark())])
+        kind = "topic" if scores.machine is None else "judged topic"
+        parts.append([(f"{many} {plural(counts[-1] if counts else 0, kind)}", Mark())])
     return [piece for part in parts for piece in [("; ", Mark()), *part]][1:]
 
 
@@ -334,48 +355,68 @@ def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> T
     return replace(table, marks=_marks(scores, table, style, digits)) if style is not PLAIN and not by_topic else table
 
 
-def _estimates(scores: Scores, by_topic: bool, digits: int | None) -> Document:
-    """What is estimated from people's judgments and a machine's: a row for each measure and run, and for each slice.
-    The estimate is of the mean: a topic has the scores by people and by the machine alone."""
+def _stacked(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> list[Table]:
+    """What has many numbers for each measure: a row for each measure and run, topic by topic where wanted; and a table
+    of the same for each column of slices."""
     order = {label: number for number, label in enumerate(scores.labels)}
-    found = sorted(_rows(scores, by_topic), key=lambda row: order[row.measure])
-    rank = _ranks(scores)
-
-    def keys(row: Row) -> dict[str, Any]:
-        known = {"measure": row.measure, "rank": rank.get(row.run) if row.topics is not None else None, "run": row.run}
-        return {**known, "topic": row.topic}
-
-    def table(rows: Sequence[Row], shown: Mapping[str, bool], slices: Sequence[str] = (), name: str = "") -> Table:
-        named = [key for key, is_shown in shown.items() if is_shown]
-        kinds: dict[str, Kind] = {"rank": "count", "run": "run"}
-        before = [Column(name)] if name else []
-        columns = [*before, *(Column(key, kinds.get(key, "text")) for key in named), *_estimated_columns(scores)]
-        labels = [[one] for one in slices] or [[]] * len(rows)
-        cells = [[keys(row)[key] for key in named] + _estimated_cells(scores, row, digits) for row in rows]
-        return Table(columns, [[*label, *row] for label, row in zip(labels, cells, strict=True)], pipeline=True)
-
-    whole = {"measure": True, "rank": bool(rank), "run": scores.is_multi_run, "topic": by_topic}
-    tables = [table(found, whole)]
+    rows = sorted(_rows(scores, by_topic, style.percent), key=lambda row: order[row.measure])
+    shown = {"measure": True, "rank": bool(scores.ranks), "run": scores.is_multi_run, "topic": by_topic}
+    table = _stack(scores, rows, shown, style, digits)
+    tables = [replace(table, marks=_stacked_marks(scores, table, digits)) if style.best and not by_topic else table]
+    shown |= {"rank": False, "topic": False}
     for name, parts in scores.by_slice.items():
-        sliced = [(label, row) for label, part in parts.items() for row in _rows(part, False)]
-        slices, rows = [label for label, _ in sliced], [row for _, row in sliced]
-        tables.append(table(rows, {**whole, "rank": False, "topic": False}, slices, name))
-    return Document(tables, signature=scores.signature)
+        labelled = [(label, row) for label, part in parts.items() for row in _rows(part, False, style.percent)]
+        table = _stack(scores, [row for _, row in labelled], shown, style, digits)
+        cells = [[label, *line] for (label, _), line in zip(labelled, table.rows, strict=True)]
+        tables.append(replace(table, columns=[Column(name), *table.columns], rows=cells))
+    return tables
 
 
-def _estimated_columns(scores: Scores) -> list[Column]:
-    column, margin = _column(scores, "score"), Column("±", "figures")
+def _stack(scores: Scores, rows: Sequence[Row], shown: Mapping[str, bool], style: Style, digits: int | None) -> Table:
+    """The rows with what says which they are of, where it is shown, and their numbers."""
+    rank, keys = _ranks(scores), [name for name, is_shown in shown.items() if is_shown]
+    kinds: dict[str, Kind] = {"rank": "count", "run": "run"}
+    lines: list[list[Any]] = []
+    for row in rows:
+        place = rank.get(row.run) if row.topics is not None else None
+        known = {"measure": row.measure, "rank": place, "run": row.run, "topic": row.topic}
+        estimated = scores.machine is not None
+        numbers = _estimated(scores, row, style, digits) if estimated else _values(row, _parts(scores))
+        lines.append([*(known[key] for key in keys), *numbers])
+    columns = [Column(key, kinds.get(key, "text")) for key in keys]
+    return Table([*columns, *_stacked_columns(scores, style)], lines, pipeline=True)
+
+
+def _stacked_columns(scores: Scores, style: Style) -> list[Column]:
+    """The columns of numbers."""
+    if scores.machine is None:
+        return [_column(scores, name, style.percent) for name in ("score", *_parts(scores))]
+    column, margin = _column(scores, "score", style.percent), Column("±", "figures")
     alone = [replace(column, name="people"), replace(margin, name="± people"), replace(column, name="machine")]
     return [column, margin, *alone, Column("λ", "score", 2), Column("saves", "figures")]
 
 
-def _estimated_cells(scores: Scores, row: Row, digits: int | None) -> list[Any]:
-    """An estimate and its margin, what people alone say and the machine alone, λ, and what it saves."""
-    column, geometric = _column(scores, "score"), [m.label for m in scores.measures if m.reading.summary == "geometric"]
+def _estimated(scores: Scores, row: Row, style: Style, digits: int | None) -> list[Any]:
+    """An estimate and its margin, what people alone say and the machine alone, λ, and what it saves. The estimate is of
+    the mean: a topic has the scores by people and by the machine alone."""
+    column = _column(scores, "score", style.percent)
+    geometric = [measure.label for measure in scores.measures if measure.reading.summary == "geometric"]
     ends = (row.score, row.low, row.high), (row.people, row.people_low, row.people_high)
     margin, alone = (_margin(*found, column, digits, factor=row.measure in geometric) for found in ends)
     score = row.score if row.topics is not None else None
     return [score, margin, row.people, alone, row.machine, row.lambda_, _saved(row)]
+
+
+def _stacked_marks(scores: Scores, table: Table, digits: int | None) -> dict[tuple[int, int], Mark]:
+    """The marks of the best runs by each measure."""
+    marks, at, column = dict[tuple[int, int], Mark](), table.names.index("measure"), table.names.index("score")
+    for measure in scores.measures:
+        mine = [number for number, row in enumerate(table.rows) if row[at] == measure.label]
+        if measure.reading.better != "neither":
+            printed = table.columns[column].cells([table.rows[number][column] for number in mine], digits)
+            places = best_two(printed, measure.reading.sign)
+            marks |= {(number, column): Mark(place) for number, place in zip(mine, places, strict=True)}
+    return marks
 
 
 def _margin(

@@ -98,6 +98,22 @@ def test_a_score_outside_its_bounds_is_said():
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_several_measures_have_a_row_each():
+    labels = {topic: "a" if number % 3 else "b" for number, topic in enumerate(TOPICS)}
+    ask = {"predicted": MACHINE, "holes": "predicted", "slices": {"kind": labels}}
+    found = gradedeval.evaluate({"x": RUN, "y": RUN}, PEOPLE, "err@20 num_rel_ret", **ask)
+    whole, sliced = found.document("wide").blocks
+    assert whole.names == ["measure", "run", "score", "predicted", "low", "high"]
+    assert sliced.names == ["kind", *whole.names]
+    assert [row[:2] for row in whole.rows] == [[m, r] for m in ("err@20", "num_rel_ret") for r in "xy"]
+    expected = found.frame.query("topic == 'all' and slice.isna() and measure == 'num_rel_ret'")["predicted"]
+    assert [row[3] for row in whole.rows[2:]] == expected.tolist()
+    assert isinstance(whole.rows[2][3], int)
+    one = gradedeval.evaluate({"x": RUN, "y": RUN}, PEOPLE, "err@20", predicted=MACHINE, holes="predicted")
+    assert one.document("wide").blocks[0].names == ["run", "err@20", "predicted", "low", "high"]
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 def test_slices_have_their_own():
     labels = {topic: "a" if number % 3 else "b" for number, topic in enumerate(TOPICS)}
     found = _found(measures="err@20", slices={"kind": labels})

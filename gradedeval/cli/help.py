@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from textwrap import wrap
 
@@ -74,7 +75,7 @@ def _sentence(text: str) -> str:
     return " ".join(re.split(r"(?<=[.])\s", text.strip(), maxsplit=1)[0].split())
 
 
-# `gradedeval help [COMMAND|MEASURE|measures|formats]`.
+# `gradedeval help [COMMAND|MEASURE|OPTION|measures|formats]`.
 
 PURPOSES = {
     "wide": "tables for people, rounded",
@@ -85,12 +86,13 @@ PURPOSES = {
 
 
 @click.command("help", options_metavar="")
-@click.argument("words", nargs=-1, metavar="[COMMAND|MEASURE|measures|formats]")
+@click.argument("words", nargs=-1, metavar="[COMMAND|MEASURE|OPTION|measures|formats]")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), expose_value=False, callback=ask_for,
               help=COLOR_HELP)  # fmt: skip
 @click.pass_context
 def help_page(context: click.Context, words: tuple[str, ...]) -> None:
-    """Explain a command, such as `compare` or `plot runs`, or a measure, or list the measures or the formats."""
+    """Explain a command, such as `compare` or `plot runs`, a measure, or an option, such as `predicted`, or list the
+    measures or the formats."""
     program = context.find_root()
     if words == ("formats",):
         return write(_formats())
@@ -102,8 +104,32 @@ def help_page(context: click.Context, words: tuple[str, ...]) -> None:
     with suppress(InputError):
         return _run(program, "measures", *words)
     word = " ".join(words)
+    if found := _with_option(program, program.command, word):
+        return write(_option_page(found, click.Context(program.command).make_formatter().width))
     hint = did_you_mean(word, [*commands, "formats"]) or "`gradedeval help` lists the commands"
-    raise InputError("help", f"no command or measure is called '{word}'", hint, usage=True)
+    raise InputError("help", f"no command, measure or option is called '{word}'", hint, usage=True)
+
+
+def _with_option(context: click.Context, command: click.Command, word: str) -> dict[str, click.Option]:
+    """The commands that take an option of this name, and the option of each."""
+    found: dict[str, click.Option] = {}
+    if not isinstance(command, click.Group):
+        return found
+    for name in command.list_commands(context):
+        if (of := command.get_command(context, name)) is None or of.hidden:
+            continue
+        options = [param for param in of.params if isinstance(param, click.Option) and f"--{word}" in param.opts]
+        found.update((name, option) for option in options)
+        found.update((f"{name} {part}", option) for part, option in _with_option(context, of, word).items())
+    return found
+
+
+def _option_page(found: Mapping[str, click.Option], width: int) -> str:
+    """What an option is for, in the words of the first command that takes it, and which others do."""
+    option = next(iter(found.values()))
+    texts = [" ".join((option.help or "").split()), f"Commands: {', '.join(found)}."]
+    lines = ["\n".join(wrap(text, width, initial_indent="  ", subsequent_indent="  ")) for text in texts]
+    return "\n\n".join([_spelled(option), *lines]) + "\n"
 
 
 def _run(program: click.Context, *words: str) -> None:

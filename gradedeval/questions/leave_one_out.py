@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
-from gradedeval.analysis.estimates import LEAST
 from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close, np
 from gradedeval.errors import InputError, ProblemList, did_you_mean, flag, plural, public, shorten, tell
@@ -436,6 +435,8 @@ def _worth(orders: pd.DataFrame) -> Table:
 
 def _why_nothing(orders: pd.DataFrame) -> str:
     """Why nothing is known of what the second judgments would save."""
+    from gradedeval.analysis.estimates import LEAST  # a help page does not wait for it
+
     topics, unknown = int(orders["topics"].max()), "what the second judgments would save is not known"
     if topics < LEAST:
         both = f"{topics} {'topic is' if topics == 1 else 'topics are'} judged in both"

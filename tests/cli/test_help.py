@@ -168,10 +168,18 @@ def test_help_is_the_page_of_a_command_a_measure_or_a_list(cli: Command) -> None
     assert "\n--run-format: trec, " in formats
 
 
+def test_help_on_an_option_names_its_commands(cli: Command) -> None:
+    text = " ".join(cli("help", "predicted").text.split())
+    assert text.startswith("--predicted QRELS2 A machine's judgments of these topics and more")
+    assert text.endswith("Commands: eval, compare, check, report, plot runs.")
+
+
 def test_help_on_what_does_not_exist_is_one_line(cli: Command) -> None:
-    assert cli("help", "compar").messages == ["help: no command or measure is called 'compar'; did you mean 'compare'?"]
+    assert cli("help", "compar").messages == [
+        "help: no command, measure or option is called 'compar'; did you mean 'compare'?"
+    ]
     assert cli("help", "xyzzy").messages == [
-        "help: no command or measure is called 'xyzzy'; `gradedeval help` lists the commands"
+        "help: no command, measure or option is called 'xyzzy'; `gradedeval help` lists the commands"
     ]
     assert cli("help", "xyzzy").code == 2
     assert cli("help", "plot", "rns").messages == ["plot: no such picture 'rns'; did you mean 'runs'?"]

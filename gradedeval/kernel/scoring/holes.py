@@ -71,7 +71,8 @@ class Holes:
         known, places = {decode(topic) for topic in self.machine.topics}, (self.people.place, self.machine.place)
         notes = [note for note in people.notes if getattr(note, "kind", "") != "unjudged-topics"]
         notes += topics_of_neither(people.notes, known, places)
-        return [without_topics(note) for note in labels_of_neither(notes, self.people, self.machine)]
+        notes = labels_of_neither(notes, self.people, self.machine)
+        return [_without_option(without_topics(note)) for note in notes]
 
     def _notes(self) -> list[str]:
         """What the machine judged, and what it did not."""
@@ -101,3 +102,10 @@ class Holes:
             return []
         what = f"predicted scores outside their bounds ({shorten(outside)}): the machine grades documents not retrieved"
         return [Note(what, f"{flag.unseen:inf} has the bounds allow for them")]
+
+
+def _without_option(note: str) -> str:
+    """A note on bounds without the option, which nobody gave."""
+    if not isinstance(note, Note) or not note.said[0].startswith(prefix := f"{flag.bounds}: "):
+        return note
+    return Note(note.said[0].removeprefix(prefix), note.said[1], kind=note.kind, about=note.about)

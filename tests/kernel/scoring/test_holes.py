@@ -63,8 +63,9 @@ def test_what_the_machine_lacks_and_has_besides_is_said():
     people = {topic: PEOPLE[topic] for topic in TOPICS[1:]}
     machine = {topic: MACHINE[topic] for topic in TOPICS[:-2]}
     with pytest.warns(gradedeval.EvaluationWarning) as said:
-        _found(people, machine, "err@20")
+        _found(people, machine, "err@20 ap")
     text = "\n".join(str(warning.message) for warning in said)
+    assert "bounds:" not in text
     count = sum(docno not in PEOPLE[topic] for topic in TOPICS[1:-2] for docno in MACHINE[topic])
     assert f"grades {count} documents that qrels does not; they count in the column predicted alone" in text
     assert "grades nothing in 2 topics of qrels (t10, t11), whose unjudged documents stay so" in text

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 OF_BOTH = ("unjudged-topics", "missing-topics", "few-topics")
 """Kinds of notes on the topics of a run, which are other ones where there are two kinds of judgments."""
+LEFT_OUT_BY_TOPICS = ("missing-topics", "no-relevant")
+"""Kinds of notes that advise to leave topics out."""
 LEVEL = 0.95
 """The level of intervals where --interval names no other."""
 
@@ -155,7 +157,7 @@ def joined(people: Scores, machine: Scores, options: Options) -> Scores:
 
 def without_topics(note: str) -> str:
     """The note without the advice to leave topics out, which changes what is estimated and is refused."""
-    return note.with_hint("") if isinstance(note, Note) and "--topics" in note.hint else note
+    return note.with_hint("") if isinstance(note, Note) and note.kind in LEFT_OUT_BY_TOPICS else note
 
 
 def _run_notes(machine: Scores, judged: Collection[str], place: str) -> Iterator[str]:

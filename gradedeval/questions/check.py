@@ -717,7 +717,7 @@ def _settings(
 
     A bound of a slice has its name before it, as in --min 'intent=tail: ndcg@10=0.4' (see --slices).
     With --replicates bounds are of systems: the mean over the seeds. With --predicted they are of estimates, and of the
-    ends of their intervals where --significant names the measure.
+    ends of their intervals with --significant.
 
     MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min
     0.25.

@@ -1,4 +1,4 @@
-"""How many examples a test takes: a few, one in seven of them in the profile `ci`, and all in the profile `full`."""
+"""How many examples a test takes: a few, one in eight of them in the profile `ci`, and all in the profile `full`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import example, settings
 
 # In per cent of what a test asks for.
 settings.register_profile("default", max_examples=4)
-settings.register_profile("ci", max_examples=15)
+settings.register_profile("ci", max_examples=12)
 settings.register_profile("full", max_examples=100)
 
 LEAST = 2

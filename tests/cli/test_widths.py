@@ -46,6 +46,7 @@ def widest(text: str) -> int:
     return max(map(len, text.splitlines()), default=0)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(("name", "words"), TABLES)
 def test_no_table_is_wider_than_100_columns_off_a_terminal(

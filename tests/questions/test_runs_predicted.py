@@ -10,28 +10,10 @@ import pytest
 import gradedeval
 from gradedeval.questions.runs import run_summaries
 from support.commands import Command
+from support.predicted import DOCNOS, MACHINE, PEOPLE, TOPICS
 
-TOPICS = [f"t{number:02}" for number in range(40)]
-JUDGED = TOPICS[::2]
-
-
-def _collection():
-    drawn = random.Random(7)
-    documents = [f"d{number:02}" for number in range(20)]
-    runs = {
-        name: {topic: {docno: drawn.random() for docno in documents} for topic in TOPICS} for name in ("one", "two")
-    }
-    truth = {topic: {docno: drawn.choice((0, 0, 0, 1, 2, 3)) for docno in documents} for topic in TOPICS}
-    machine = {
-        topic: {docno: min(3, max(0, grade + drawn.choice((0, 0, 0, 1, -1)))) for docno, grade in own.items()}
-        for topic, own in truth.items()
-    }
-    for own in (*truth.values(), *machine.values()):
-        own["d00"] = 3
-    return runs, {topic: truth[topic] for topic in JUDGED}, machine
-
-
-RUNS, PEOPLE, MACHINE = _collection()
+_drawn = random.Random(7)
+RUNS = {name: {topic: {docno: _drawn.random() for docno in DOCNOS} for topic in TOPICS} for name in ("one", "two")}
 
 
 @pytest.mark.parametrize("measure", ["ndcg@10", "gm_ap", "num_rel_ret", "esl", "p@1"])

@@ -201,12 +201,18 @@ def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.
 
 def judgments_of_codes(codes: Mapping[bytes, Mapping[Any, int]], labels: Floats) -> JudgmentColumns:
     """The columns of dicts topic -> docno, as bytes or as text, -> code."""
-    buffer, start, length, hashed = text_hashes(list(chain.from_iterable(codes.values())))
-    topic = np.repeat(np.arange(len(codes), dtype=np.int32), [len(documents) for documents in codes.values()])
-    small = np.min_scalar_type(len(labels))
     every = chain.from_iterable(documents.values() for documents in codes.values())
-    code = np.fromiter(every, small, len(length))
-    return JudgmentColumns(list(codes), labels, code, Index(buffer, start, length, topic, hashed, len(codes)))
+    code = np.fromiter(every, np.min_scalar_type(len(labels)), sum(map(len, codes.values())))
+    return judgments_of_lists(list(codes), list(map(list, codes.values())), code, labels)
+
+
+def judgments_of_lists(
+    topics: list[bytes], docnos: list[list[Any]], code: NDArray[Any], labels: Floats
+) -> JudgmentColumns:
+    """The columns of topics, the docnos of each, as bytes or as text, and the code of every document."""
+    buffer, start, length, hashed = text_hashes(list(chain.from_iterable(docnos)))
+    topic = np.repeat(np.arange(len(topics), dtype=np.int32), list(map(len, docnos)))
+    return JudgmentColumns(topics, labels, code, Index(buffer, start, length, topic, hashed, len(topics)))
 
 
 DIGITS = np.arange(-9, 10)

@@ -68,9 +68,7 @@ def judgments_of_object(qrels: Qrels, source: Any, reading: Reading) -> Judgment
     counts = [len(docnos) for docnos in usual.docnos]
     topic = np.repeat(np.arange(len(counts)), counts)
     qrels.counts = GradeCounts.of(topic, code, len(counts), len(qrels.labels))
-    codes = iter(code.tolist())  # of which each topic takes its part
-    listed = zip(qrels.topics, usual.docnos, strict=True)
-    qrels._text_codes = {topic: dict(zip(docnos, codes, strict=False)) for topic, docnos in listed}
+    qrels._listed = usual.topics, usual.docnos, code
     return None
 
 
@@ -372,7 +370,7 @@ def _with_codes(qrels: Qrels, codes: dict[bytes, dict[bytes, int]], labels: Floa
     # What was worked out from the codes that it had.
     for name in ("_judged", "_text_codes", "_pools", "codes", "digest"):
         other.__dict__.pop(name, None)
-    other.codes, other.labels, other._scorers = codes, labels, {}
+    other.codes, other.labels, other._listed, other._scorers = codes, labels, None, {}
     return other
 
 

@@ -16,7 +16,13 @@ from gradedeval.errors import InputError, Note
 from gradedeval.kernel.options import Duplicates, Options
 from gradedeval.kernel.options.definition import Labels, allowed_growth, read_format, read_labels
 from gradedeval.kernel.rankings.batch import GradeCounts
-from gradedeval.kernel.rankings.judgments import JudgmentColumns, judgments_of_codes, note_of_repeats, read_judgments
+from gradedeval.kernel.rankings.judgments import (
+    JudgmentColumns,
+    judgments_of_codes,
+    judgments_of_lists,
+    note_of_repeats,
+    read_judgments,
+)
 from gradedeval.kernel.trec.blocks import format_of
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, WholeFile, decode, encode
 from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, downloading, is_file
@@ -162,6 +168,7 @@ class Qrels:
         self.subtopics: Subtopics | None = None
         self.strata: Strata | None = None
         self._layout: LineLayout | None = None
+        self._listed: ListedJudgments | None = None
         self._scorers: dict[Any, Any] = {}  # see scoring.scorer
         self._last = NOTHING_LISTED
 
@@ -235,7 +242,9 @@ class Qrels:
     @cached_property
     def _judged(self) -> JudgmentColumns:
         """The judgments as columns; those of dicts where a run is a file, or a digest is asked for."""
-        return judgments_of_codes(self.__dict__.get("_text_codes") or self.codes, self.labels)
+        if self._listed is not None:
+            return judgments_of_lists(*self._listed, self.labels)
+        return judgments_of_codes(self.codes, self.labels)
 
     @cached_property
     def codes(self) -> dict[bytes, dict[bytes, int]]:
@@ -254,6 +263,10 @@ class Qrels:
     @cached_property
     def _text_codes(self) -> dict[bytes, dict[str, int]]:
         """`codes` with docnos as text, for runs given as dicts: a training loop scores thousands of them."""
+        if self._listed is not None:
+            topics, docnos, code = self._listed
+            codes = iter(code.tolist())  # of which each topic takes its part
+            return {topic: dict(zip(own, codes, strict=False)) for topic, own in zip(topics, docnos, strict=True)}
         return {
             topic: {decode(docno): code for docno, code in documents.items()} for topic, documents in self.codes.items()
         }
@@ -266,6 +279,11 @@ class Qrels:
         if self.subtopics is None:
             return self._judged.digest()
         return self.subtopics.digest(replace(self._judged, labels=self.subtopics.marks(self.labels)).digest())
+
+
+ListedJudgments = tuple[list[bytes], list[list[str]], NDArray[Any]]
+"""Topics, the docnos of each, and the code of every document: what dicts and JSON hold before anybody asks for dicts or
+columns of it."""
 
 
 LastListed = tuple[tuple[list[bytes], list[list[Any]]], NDArray[Any]]

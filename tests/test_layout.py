@@ -284,6 +284,30 @@ def test_what_a_small_evaluation_does_not_need_is_not_imported(tmp_path: Path) -
     assert not modules & {*slow, "gradedeval.kernel.trec.small_tables"}
 
 
+WHO_IMPORTS_NUMPY = """
+import runpy, sys
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            frame = sys._getframe(1)
+            while "importlib" in frame.f_code.co_filename:
+                frame = frame.f_back
+            print("numpy is imported by", frame.f_globals["__name__"], frame.f_code.co_name, flush=True)
+
+sys.meta_path.insert(0, Watch())
+sys.argv[0] = "gradedeval"
+runpy.run_module("gradedeval", run_name="__main__", alter_sys=True)
+"""
+
+
+def test_an_evaluation_imports_numpy_before_its_calls_are_deep(tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    done = python("-c", WHO_IMPORTS_NUMPY, "run.txt", "qrels.txt", folder=tmp_path)
+    assert done.stdout.splitlines()[0] == "numpy is imported by gradedeval.cli.arguments named_measures", done.stderr
+
+
 def test_help_does_not_wait_for_numpy(tmp_path: Path) -> None:
     assert "numpy" not in modules_of("--help", folder=tmp_path)
     assert "numpy" not in modules_of("--version", folder=tmp_path)

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -66,6 +67,9 @@ def measures_offered(files: tuple[str, ...]) -> Mapping[str, Measure]:
 
 def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str, Measure] | None) -> list[Measure]:
     """The measures that -m names, cut as -k says. A note tells of those that take no cutoff."""
+    # Where few calls are open: Python takes each call beyond its first 16 KiB of frames from the system anew, and the
+    # imports within numpy, from as deep as the first measure asks for it, would cost a tenth of a start.
+    import_module("numpy")
     cutoff = asked_for("k")
     measures = parse_measures(texts, table, cutoff)
     if cutoff is not None and texts == DEFAULT:  # nobody has written these cutoffs

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
-import subprocess
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.gate import ACTION, loaded, run, steps, with_pip
 from support.paths import ROOT
 from support.sessions import reader_folder
 
-yaml = pytest.importorskip("yaml", reason="PyYAML is missing: pip install '.[test]'")
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is missing: pip install '.[test]'")
 
-ACTION = ROOT / "examples" / "action"
 TEXT, NAMES = {"type": "string", "minLength": 1}, {"type": "array", "items": {"type": "string"}, "minItems": 1}
 
 
@@ -64,10 +60,6 @@ SCHEMAS = {
 }
 
 
-def loaded(name: str) -> Any:
-    return yaml.safe_load((ACTION / name).read_text(encoding="utf-8"))
-
-
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_the_yaml_has_the_keys_that_the_server_knows(name: str) -> None:
     jsonschema.validate(loaded(name), SCHEMAS[name])
@@ -81,52 +73,16 @@ def test_every_input_is_used_and_every_expression_is_an_input() -> None:
     assert not any("${{" in step.get("run", "") for step in action["runs"]["steps"])
 
 
-@dataclass
-class Ended:
-    """What the steps came to."""
-
-    code: int
-    shown: str
-    summary: str
-    out: Path
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A checkout with runs, and a `pip` that writes down what it is asked for."""
-    reader_folder(tmp_path)
-    pip = tmp_path / "bin" / "pip"
-    pip.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > pip-said\n')
-    pip.chmod(0o755)
-    for name, run in (("new", "bm25"), ("main", "bm25-rm3")):
-        (tmp_path / f"{name}.run").symlink_to(ROOT / "qrels_samples" / f"rivers-{run}.run")
+    with_pip(reader_folder(tmp_path))
+    for name, sample in (("new", "bm25"), ("main", "bm25-rm3")):
+        (tmp_path / f"{name}.run").symlink_to(ROOT / "qrels_samples" / f"rivers-{sample}.run")
     (tmp_path / "qrels.txt").symlink_to(ROOT / "qrels_samples" / "rivers.qrels")
     (tmp_path / "gradedeval.toml").write_text('[min]\n"ndcg@10" = 0.25\n[max-drop]\n"ndcg@10" = "5%"\n')
     (tmp_path / "topics.tsv").write_text("306\tdams | and ``fish``\n347\tlength of the Nile\n")
     return tmp_path
-
-
-def steps(folder: Path, **given: str) -> Ended:
-    """The shell steps of the action, one after the other, as GitHub runs them; the first that fails ends them."""
-    action, summary = loaded("action.yml"), folder / "summary.md"
-    inputs = {name: given.get(name, one.get("default", "")) for name, one in action["inputs"].items()}
-    shown, code = "", 0
-    for step in action["runs"]["steps"]:
-        if "run" in step and code == 0:
-            filled = {key: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], value)
-                      for key, value in step["env"].items()}  # fmt: skip
-            github = {"GITHUB_ACTION_PATH": ACTION, "GITHUB_STEP_SUMMARY": summary, "GITHUB_ACTIONS": "true"}
-            done = run(step["run"], folder, **filled, **{key: str(value) for key, value in github.items()})
-            shown, code = shown + done.stdout, done.returncode
-    return Ended(code, shown, summary.read_text(encoding="utf-8"), folder / inputs["artifact"])
-
-
-def run(command: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    path = {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}
-    words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", command]
-    return subprocess.run(
-        words, cwd=folder, env={**path, **variables}, capture_output=True, text=True, timeout=120, check=False
-    )
 
 
 def test_a_drop_fails_the_job_and_stands_on_its_page(folder: Path) -> None:

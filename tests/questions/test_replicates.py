@@ -21,6 +21,7 @@ from gradedeval.analysis.replicates import estimate, p_and_margin
 from gradedeval.arrays import Floats
 from support.commands import Command
 from support.paths import ROOT
+from support.statistics import by_hand, holm
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # that a run has no seeds
 TOPICS = [str(topic) for topic in range(301, 321)]
@@ -65,35 +66,6 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def by_hand(runs: list[dict[str, float]], others: list[dict[str, float]]) -> dict[str, float]:
-    """The comparison of two systems as plain loops over the expected mean squares."""
-    n, groups = len(TOPICS), [group for group in (runs, others) if len(group) > 1]
-    mean = {id(group): {t: sum(run[t] for run in group) / len(group) for t in TOPICS} for group in (runs, others)}
-    d = [mean[id(runs)][t] - mean[id(others)][t] for t in TOPICS]
-    difference = sum(d) / n
-    s = sum((one - difference) ** 2 for one in d) / (n - 1)
-    within = error = 0.0
-    for group in groups:
-        whole = sum(mean[id(group)].values()) / n
-        for run in group:
-            own = sum(run.values()) / n
-            within += n * (own - whole) ** 2
-            error += sum((run[t] - own - mean[id(group)][t] + whole) ** 2 for t in TOPICS)
-    df = sum(len(group) - 1 for group in groups)
-    share = sum(1 / len(group) for group in groups)
-    within, error = share * within / df, share * error / (df * (n - 1))
-    terms = [(s, n - 1), (within, df), (-error, df * (n - 1))]
-    if within <= error:
-        terms = [(s, n - 1)]
-    variance = sum(square for square, _ in terms)
-    freedom = variance**2 / sum(square**2 / own for square, own in terms)
-    se = math.sqrt(variance / n)
-    reach = float(stats.t.isf(0.025, freedom)) * se
-    p = float(2 * stats.t.sf(abs(difference) / se, freedom))
-    return {"difference": difference, "se": se, "df": freedom, "p": p, "low": difference - reach,
-            "high": difference + reach}  # fmt: skip
-
-
 def test_a_system_has_the_mean_and_the_deviation_of_its_seeds() -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, MEASURES, replicates=SYSTEMS)
     found = {(row["system"], row["measure"]): row for row in scores.systems.to_dict("records")}
@@ -121,13 +93,6 @@ def test_a_comparison_agrees_with_plain_loops() -> None:
         means = [np.mean([np.mean(list(run.values())) for run in of[row[side]]]) for side in ("run", "baseline")]
         assert [row["mean"], row["baseline_mean"]] == pytest.approx(means, rel=1e-12)
     assert found["p_corrected"].tolist() == pytest.approx(holm(found["p"].tolist()), rel=1e-12)
-
-
-def holm(p: list[float]) -> list[float]:
-    largest, found = 0.0, {}
-    for number, at in enumerate(sorted(range(len(p)), key=p.__getitem__)):
-        found[at] = largest = max(largest, min(1.0, p[at] * (len(p) - number)))
-    return [found[at] for at in range(len(p))]
 
 
 def balanced(seed: int, topics: int, seeds: int) -> Floats:

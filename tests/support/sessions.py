@@ -48,6 +48,11 @@ def reader_folder(folder: Path) -> Path:
     """A folder as a reader has it, with `gradedeval` and `python` of this environment for the shell."""
     for name in ("qrels_samples", "examples"):
         (folder / name).symlink_to(ROOT / name)
+    return with_programs(folder)
+
+
+def with_programs(folder: Path) -> Path:
+    """The folder with `gradedeval` and `python` of this environment in `bin`, where `shell` finds them."""
     (folder / "bin").mkdir()
     for name, words in (("gradedeval", f"-c {shlex.quote(FOR_READERS)}"), ("python", "")):
         command = folder / "bin" / name
@@ -58,6 +63,11 @@ def reader_folder(folder: Path) -> Path:
 
 def shell(command: str, folder: Path) -> str:
     """What a reader sees: standard output and error together, messages in lines of `WIDTH` columns."""
+    return by_shell(command, folder)[1]
+
+
+def by_shell(command: str, folder: Path) -> tuple[int, str]:
+    """The exit code of a command in bash, and what a reader sees."""
     environment = {
         **{name: value for name, value in os.environ.items() if name != "COLUMNS"},
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
@@ -66,7 +76,7 @@ def shell(command: str, folder: Path) -> str:
     }
     with tempfile.TemporaryFile() as target:
         seen = os.fstat(target.fileno())
-        subprocess.run(
+        done = subprocess.run(
             ["bash", "-c", command],
             cwd=folder,
             env=environment | {"READER": f"{seen.st_dev}:{seen.st_ino}"},
@@ -77,7 +87,7 @@ def shell(command: str, folder: Path) -> str:
             check=False,
         )
         target.seek(0)
-        return target.read().decode()
+        return done.returncode, target.read().decode()
 
 
 def gradedeval(words: list[str], folder: Path, *, hushed: bool = False, columns: int = 80) -> str:
@@ -86,9 +96,18 @@ def gradedeval(words: list[str], folder: Path, *, hushed: bool = False, columns:
     hushed   leave out standard error
     columns  the width of the terminal, for help pages
     """
-    with captured(folder, hushed=hushed, columns=columns) as output, contextlib.suppress(SystemExit):
-        main(words)
-    return output[0]
+    return in_process(words, folder, hushed=hushed, columns=columns)[1]
+
+
+def in_process(words: list[str], folder: Path, *, hushed: bool = False, columns: int = 80) -> tuple[int, str]:
+    """The exit code of `gradedeval WORDS...`, and what it prints."""
+    code = 0
+    with captured(folder, hushed=hushed, columns=columns) as output:
+        try:
+            main(words)
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+    return code, output[0]
 
 
 @contextlib.contextmanager
@@ -129,11 +148,12 @@ def captured(folder: Path, *, hushed: bool = False, columns: int = 80) -> Iterat
         output.append(target.read().decode())
 
 
-def run_command(command: str, folder: Path) -> str:
-    """What a command of a session prints: a plain call of gradedeval in this process, anything else in bash."""
+def run_command(command: str, folder: Path) -> tuple[int, str]:
+    """The exit code of a command of a session, and what it prints: a plain call of gradedeval in this process, anything
+    else in bash."""
     plain = PLAIN.fullmatch(QUOTED.sub(lambda quoted: "x" * len(quoted[0]), command))
     if not plain or "\n" in command:
-        return shell(command, folder)
+        return by_shell(command, folder)
     words = command[slice(*plain.span("words"))]
     # Globs and braces are bash's to expand; what needs none is split here.
     split = (
@@ -141,18 +161,24 @@ def run_command(command: str, folder: Path) -> str:
         if re.search(r"[*?{~\[]", QUOTED.sub("", words))
         else shlex.split(words)
     )
-    return gradedeval(split, folder, hushed=bool(plain["hushed"]))
+    return in_process(split, folder, hushed=bool(plain["hushed"]))
+
+
+def commands_of(body: str) -> list[str]:
+    """The `$` commands of a console block. A command goes on in the next line after a backslash."""
+    return re.findall(r"^\$ ((?:.*\\\n)*.*)$", body, re.M)
+
+
+def joined(command: str) -> str:
+    """A command in one line."""
+    return re.sub(r"\\\n *", "", command)
 
 
 def session(body: str, folder: Path) -> str:
-    """A console block as it comes out: each `$` command followed by what it prints.
-
-    A command goes on in the next line after a backslash.
-    """
-    lines, commands = [], re.findall(r"^\$ ((?:.*\\\n)*.*)$", body, re.M)
-    for command in commands:
-        joined = re.sub(r"\\\n *", "", command)
-        lines += [f"$ {command}", *run_command(joined, folder).splitlines()]
+    """A console block as it comes out: each `$` command followed by what it prints."""
+    lines: list[str] = []
+    for command in commands_of(body):
+        lines += [f"$ {command}", *run_command(joined(command), folder)[1].splitlines()]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

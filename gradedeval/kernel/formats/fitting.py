@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from gradedeval.kernel.formats.tables import Column, Document, Table, View, cut
+from gradedeval.kernel.formats.tables import Column, Document, Table, View, across, cut
 
 # Names of runs.
 
@@ -100,7 +100,7 @@ def wrapped(text: str, width: int, hang: int = 0) -> str:
     """Text in lines that fit, but for words that do not. A line that goes on stands under what its first words, or the
     space in their place, have behind them, as in `FAIL  run: why`; else it is indented by `hang`, or in a text of
     several lines by two."""
-    if all(len(line) <= width for line in text.split("\n")):
+    if all(across(line) <= width for line in text.split("\n")):
         return text
     several = "\n" in text.rstrip("\n")
     lines: list[str] = []
@@ -113,14 +113,14 @@ def wrapped(text: str, width: int, hang: int = 0) -> str:
 
 def _lines(text: str, width: int, hang: int = 0) -> list[str]:
     """A line of text as several, broken behind bars, else at spaces; those after the first are indented."""
-    if len(text) <= width:
+    if across(text) <= width:
         return [text]
     lines: list[str] = []
     line = ""
     for part in re.findall(r".+?(?: \||$)", text):
-        words = [part] if len(part.lstrip()) + hang <= width else _words(part, width - hang)
+        words = [part] if across(part.lstrip()) + hang <= width else _words(part, width - hang)
         for word in words:
-            if line.strip() and len(line) + len(word) > width:
+            if line.strip() and across(line) + across(word) > width:
                 lines.append(line)
                 line = " " * hang + word.lstrip()
             else:
@@ -133,8 +133,10 @@ def _words(text: str, width: int) -> list[str]:
     that no line has room for in pieces, as in `0:0.1:0.2`."""
     found: list[str] = []
     for tied in re.findall(rf"\s*(?:{_OPTION} )?\S+(?: \|)?", text):
-        words = [tied] if len(tied.strip()) <= width else re.findall(r"\s*\S+(?: \|)?", tied)
-        found += [one for word in words for one in ([word] if len(word.strip()) <= width else re.findall(_PIECE, word))]
+        words = [tied] if across(tied.strip()) <= width else re.findall(r"\s*\S+(?: \|)?", tied)
+        found += [
+            one for word in words for one in ([word] if across(word.strip()) <= width else re.findall(_PIECE, word))
+        ]
     return found
 
 
@@ -159,13 +161,13 @@ def fitted(table: Table, digits: int | None, view: View) -> str:
     some of its columns each, or every row is a block of lines.
     """
     header, body = table.header(), table.cells(digits)
-    widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
+    widths = [max(map(across, column)) for column in zip(header, *body, strict=True)]
     if _total(widths) > view.width and any(column.cut for column in table.columns):
         body = _cut(table, body, widths, view.width)
-        widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
+        widths = [max(map(across, column)) for column in zip(header, *body, strict=True)]
     if _total(widths) <= view.width or (table.pipeline and not view.terminal):
         return _aligned(table.left, [[name] for name in header], [[[cell] for cell in row] for row in body], widths)
-    cells = [max(map(len, column), default=0) for column in zip(*body, strict=True)] if body else [0] * len(header)
+    cells = [max(map(across, column), default=0) for column in zip(*body, strict=True)] if body else [0] * len(header)
     heads, widths = _narrow_headers(header, cells, widths, view.width)
     grid = [[[cell] for cell in row] for row in body]
     if _total(widths) > view.width:
@@ -190,7 +192,8 @@ def _rooms(table: Table, header: list[str], body: list[list[str]], widths: list[
     texts = [n for n in range(1, len(header)) if table.columns[n].kind == "text"]
     words = {n: " ".join([header[n], *(row[n] for row in body)]).split() for n in texts}
     least = {
-        n: max((len(piece) for word in set(words[n]) for piece in re.findall(_PIECE, word)), default=0) for n in texts
+        n: max((across(piece) for word in set(words[n]) for piece in re.findall(_PIECE, word)), default=0)
+        for n in texts
     }
     least = {n: max(min(LEAST, widths[n]), longest) for n, longest in least.items()}
     room, found = width - _total(widths) + sum(widths[n] for n in texts), dict[int, int]()
@@ -210,7 +213,7 @@ def _narrow_headers(
     """Headers in several lines and the widths of columns, as few of them as it takes, those first that save most."""
     heads, widths = [[name] for name in header], list(widths)
     narrow = [[*_lines_of_header(name, least)] for name, least in zip(header, cells, strict=True)]
-    least = [max(own, *map(len, lines)) for own, lines in zip(cells, narrow, strict=True)]
+    least = [max(own, *map(across, lines)) for own, lines in zip(cells, narrow, strict=True)]
     for number in sorted(range(len(header)), key=lambda n: least[n] - widths[n]):
         if _total(widths) <= width:
             break
@@ -222,22 +225,28 @@ def _narrow_headers(
 def _lines_of_header(name: str, cells: int) -> list[str]:
     """A header in lines as narrow as its cells, or its longest word; a slash ends a word too."""
     words = re.findall(r"[^\s/]+/?", name) or [name]
-    return [line.replace("/ ", "/") for line in _lines(re.sub(r"/(?=\S)", "/ ", name), max(cells, *map(len, words)))]
+    return [line.replace("/ ", "/") for line in _lines(re.sub(r"/(?=\S)", "/ ", name), max(cells, *map(across, words)))]
 
 
 def _aligned(left: Sequence[bool], heads: list[list[str]], rows: list[list[list[str]]], widths: Sequence[int]) -> str:
-    line = GAP.join(f"{{:{'<' if one else '>'}{width}}}" for one, width in zip(left, widths, strict=True))
     tallest = max(map(len, heads))
-    lines = [line.format(*row) for row in zip(*([""] * (tallest - len(own)) + own for own in heads), strict=True)]
-    lines.append(line.format(*("-" * width for width in widths)))
+    grid: list[Iterable[Sequence[str]]] = [zip(*([""] * (tallest - len(own)) + own for own in heads), strict=True)]
+    grid.append([["-" * width for width in widths]])
     for row in rows:
         if (height := max(map(len, row))) == 1:
-            lines.append(line.format(*(one for (one,) in row)))
+            grid.append([[one for (one,) in row]])
         else:
-            lines += [
-                line.format(*part) for part in zip(*(own + [""] * (height - len(own)) for own in row), strict=True)
-            ]
-    return "\n".join(one.rstrip() for one in lines)
+            grid.append(zip(*(own + [""] * (height - len(own)) for own in row), strict=True))
+    form = GAP.join(f"{{:{'<' if one else '>'}{width}}}" for one, width in zip(left, widths, strict=True))
+    return "\n".join(_line(cells, form, left, widths).rstrip() for lines in grid for cells in lines)
+
+
+def _line(cells: Sequence[str], form: str, left: Sequence[bool], widths: Sequence[int]) -> str:
+    """A line of a table. `form`: its format where each character takes a column."""
+    if all(one.isascii() or across(one) == len(one) for one in cells):
+        return form.format(*cells)
+    filled = [" " * (width - across(one)) for one, width in zip(cells, widths, strict=True)]
+    return GAP.join(one + more if at else more + one for one, more, at in zip(cells, filled, left, strict=True))
 
 
 def _in_parts(table: Table, digits: int | None, view: View, widths: Sequence[int]) -> str:
@@ -266,7 +275,7 @@ def _in_parts(table: Table, digits: int | None, view: View, widths: Sequence[int
 
 def _stacked(header: Sequence[str], body: Sequence[Sequence[str]], width: int) -> str:
     """Each row as a block of lines, a name and a value in each; blanks are left out."""
-    column = max(map(len, header)) + len(GAP)
+    column = max(map(across, header)) + len(GAP)
     room, blocks = max(width - column, LEAST), []
     for row in body:
         cells = [(name, cell.strip()) for name, cell in zip(header, row, strict=True) if cell.strip()]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
+from unicodedata import category, east_asian_width
 
 from gradedeval.errors import visible
 
@@ -288,11 +289,37 @@ def _with_queries(table: Table, texts: Mapping[str, str]) -> Table:
     return replace(table, columns=columns, rows=rows, marks=marks)
 
 
+def across(text: str) -> int:
+    """The columns of a terminal that a text takes: two for a character of East Asia, none for one that stands above
+    another."""
+    if text.isascii():
+        return len(text)
+    return sum(_column(one) for one in text)
+
+
+def _column(one: str) -> int:
+    if one < "\u0300":
+        return 1
+    return 0 if category(one) in ("Mn", "Me") else 2 if east_asian_width(one) in "WF" else 1
+
+
 def cut(line: str, width: int) -> str:
-    """The line, or as much of it as there is room for: whole clauses if that is most of it, else whole words."""
-    if len(line) <= width:
+    """The line, or as much of it as there is room for: whole clauses if that is most of it, else whole words, and less
+    than a word where these are little."""
+    if across(line) <= width:
         return line
-    room = line[: width - 1]
+    room = _beginning(line, width - 1)
     clauses = [room[: end.start()] for end in re.finditer(r"[:;,] | \(", room)]
     whole = [clause for clause in clauses if 3 * len(clause) > 2 * width and clause.count("(") == clause.count(")")]
-    return f"{whole[-1] if whole else room.rpartition(' ')[0]} …"
+    words = room.rpartition(" ")[0].rstrip()
+    if whole or 3 * across(words) >= width:
+        return f"{whole[-1] if whole else words} …"
+    return f"{room.rstrip()}…"
+
+
+def _beginning(text: str, width: int) -> str:
+    """As many characters as there are columns for."""
+    end = taken = 0
+    while end < len(text) and (taken := taken + _column(text[end])) <= width:
+        end += 1
+    return text[:end]

@@ -1,0 +1,221 @@
+"""The commands of a page on real runs: its sample files replaced, its tables read again, and scores by plain loops."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import re
+import statistics
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from support.paths import DATA, ROOT
+from support.sessions import BLOCK, NAMED, WIDTH, commands_of, joined, printed, run_command, with_programs
+
+COVID = DATA / "covid-round1"
+QRELS = COVID / "qrels.txt"
+
+REAL = {
+    "bm25": "bm25_basline",
+    "bm25-rm3": "10x10.prf.unipd.it",
+    "neural": "UIUC_DMG_setrank_re",
+    "dense": "RUIR-doc2vec",
+    "manual": "BBGhelani2",
+}
+"""The run of a sample -> the real one in its place."""
+
+COLUMNS = {"intent": "relevant", "fact": "few", "survey": "many", "language": "parity"}
+"""A column or label of the samples' queries -> that of the real ones: the number of relevant documents, and whether the
+number of the topic is odd."""
+
+HOSTILE = (
+    "<script>alert(1)</script> & 'single' \"double\"",
+    "\x1b[31mred\x1b[0m and \x07 a bell",
+    "\u202eright to left\u202c and zero\u200bwidth",
+    r"\textbf{bold} 100% of_it #1 $x$ ~ ^ \end{table}",
+    "a | pipe ``code`` **strong** [link](https://example.org) <!-- remark -->",
+    "=HYPERLINK(1), and, commas; @import",
+    "::error title=no::not a command%0A",
+    "$(touch stolen) `touch stolen` ; rm -rf nothing && exit 0",
+    "冠状病毒的起源是什么 🦠 Ω ἀρχή",
+    "coronavirus " * 60 + "end",
+    "]]> </testsuite> </script><script>stolen()</script>",
+    '"a quote at the start',
+)
+"""Texts that mean something in a terminal, a page, LaTeX, Markdown, a spreadsheet, a shell or a log."""
+
+
+@cache
+def judged() -> dict[str, dict[str, int]]:
+    """topic -> document -> grade, in the order of the topics' numbers."""
+    found: dict[str, dict[str, int]] = {str(topic): {} for topic in range(1, 31)}
+    for line in QRELS.read_text().splitlines():
+        topic, _, docno, grade = line.split()
+        found[topic][docno] = int(grade)
+    return found
+
+
+@cache
+def texts() -> dict[str, str]:
+    """topic -> the text made for it: each hostile one twice or three times."""
+    return {topic: HOSTILE[at % len(HOSTILE)] for at, topic in enumerate(judged())}
+
+
+@cache
+def labels() -> dict[str, dict[str, str]]:
+    """topic -> column -> label."""
+    relevant = {topic: sum(grade > 0 for grade in grades.values()) for topic, grades in judged().items()}
+    median = statistics.median(relevant.values())
+    return {
+        topic: {"relevant": "many" if count > median else "few", "parity": "odd" if int(topic) % 2 else "even"}
+        for topic, count in relevant.items()
+    }
+
+
+def slice_of(column: str, label: str) -> list[str]:
+    return [topic for topic, own in labels().items() if own[column] == label]
+
+
+def path_of(run: str) -> Path:
+    return COVID / "runs" / f"{run}.gz"
+
+
+@cache
+def scores(run: str) -> dict[str, dict[str, float]]:
+    """measure -> topic -> score, of a run of the collection by its name: loops over the lines of the files."""
+    return scored(gzip.decompress(path_of(run).read_bytes()).decode())
+
+
+def scored(run: str) -> dict[str, dict[str, float]]:
+    """The same of the text of a run."""
+    retrieved: dict[str, list[tuple[float, str]]] = {topic: [] for topic in judged()}
+    for line in run.splitlines():
+        topic, _, docno, _, score, _ = line.split()
+        retrieved[topic].append((float(score), docno))
+    found: dict[str, dict[str, float]] = {name: {} for name in ("ndcg@5", "ndcg@10", "ap", "p@20", "err@20")}
+    for topic, grades in judged().items():
+        ranked = [grades.get(docno, 0) for _, docno in sorted(retrieved[topic], reverse=True)]
+        for depth in (5, 10):
+            ideal = sorted(grades.values(), reverse=True)
+            found[f"ndcg@{depth}"][topic] = dcg(ranked[:depth]) / dcg(ideal[:depth])
+        hits, precisions = 0, 0.0
+        for rank, grade in enumerate(ranked, 1):
+            if grade > 0:
+                hits += 1
+                precisions += hits / rank
+        found["ap"][topic] = precisions / sum(grade > 0 for grade in grades.values())
+        found["p@20"][topic] = sum(grade > 0 for grade in ranked[:20]) / 20
+        found["err@20"][topic], looks = 0.0, 1.0
+        for rank, grade in enumerate(ranked[:20], 1):
+            satisfied = (2**grade - 1) / 4
+            found["err@20"][topic] += looks * satisfied / rank
+            looks *= 1 - satisfied
+    return found
+
+
+def dcg(grades: list[int]) -> float:
+    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(grades, 1))
+
+
+def mean(run: str, measure: str, topics: list[str] | None = None) -> float:
+    own = scores(run)[measure]
+    return statistics.fmean(own[topic] for topic in topics or own)
+
+
+def written_queries(folder: Path) -> Path:
+    """A table of all topics with text and labels."""
+    path = folder / "covid-queries.tsv"
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        print("topic", "query", "relevant", "parity", sep="\t", file=file)
+        for topic, text in texts().items():
+            print(topic, text, labels()[topic]["relevant"], labels()[topic]["parity"], sep="\t", file=file)
+    return path
+
+
+def real_folder(folder: Path) -> Path:
+    """A reader's folder whose samples are real runs, judgments, and the made queries."""
+    (folder / "real").mkdir()
+    for name in REAL.values():
+        (folder / "real" / f"{name}.run").write_bytes(gzip.decompress(path_of(name).read_bytes()))
+    (folder / "real" / "covid.qrels").symlink_to(QRELS)
+    written_queries(folder / "real")
+    return with_programs(folder)
+
+
+def on_real_runs(body: str) -> str:
+    """A block with the names of real files, and of their columns and labels."""
+    body = body.replace("qrels_samples/", "real/").replace("rivers.qrels", "covid.qrels")
+    body = body.replace("rivers-queries.tsv", "covid-queries.tsv")
+    body = re.sub(r"\b(?:rivers-)?(bm25-rm3|bm25|neural|dense|manual)\b", lambda found: REAL[found[1]], body)
+    body = re.sub(rf"\b({'|'.join(COLUMNS)})\b", lambda found: COLUMNS[found[1]], body)
+    return re.sub(r"rivers-(?=[{*])", "", body)
+
+
+@dataclass
+class Played:
+    """A page that was read from its beginning to its end.
+
+    commands  each command with its exit code, and what it printed
+    names     what the Python blocks defined
+    printed   what each Python block printed
+    """
+
+    folder: Path
+    commands: list[tuple[str, int, str]] = field(default_factory=list)
+    names: dict[str, Any] = field(default_factory=lambda: {"__name__": "page"})
+    printed: list[str] = field(default_factory=list)
+
+    def shown(self, *words: str) -> str:
+        """What the only command with these words printed."""
+        (shown,) = (shown for command, _, shown in self.commands if all(word in command for word in words))
+        return shown
+
+
+def played(page: str, folder: Path) -> Played:
+    """A page of docs/how-to on the real runs: its blocks run one after the other as the test of the pages runs them."""
+    found = Played(real_folder(folder))
+    for block in BLOCK.finditer((ROOT / "docs" / "how-to" / page).read_text(encoding="utf-8")):
+        body = on_real_runs(block["body"])
+        if named := NAMED.match(body):
+            (folder / named["name"]).write_text(body, encoding="utf-8")
+        if block["kind"] == "console":
+            for command in map(joined, commands_of(body)):
+                found.commands.append((command, *run_command(command, folder)))
+        elif block["kind"] == "python":
+            found.printed.append(printed(body, folder, found.names))
+    return found
+
+
+def tables(shown: str) -> Iterator[list[dict[str, str]]]:
+    """The rows of each table of a terminal: heading, a rule, and lines to the next empty one."""
+    lines = shown.splitlines()
+    for at, line in enumerate(lines):
+        if re.fullmatch(r"-+(?:  -+)+", line):
+            spans = [found.span() for found in re.finditer(r"-+", line)]
+            rows = []
+            for row in lines[at + 1 :]:
+                if not row.strip():
+                    break
+                rows.append([row[start:end].strip() for start, end in spans])
+            names = [lines[at - 1][start:end].strip() for start, end in spans]
+            yield [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def too_wide(shown: str) -> list[str]:
+    """The lines that a terminal of the pages would break."""
+    return [line for line in shown.splitlines() if columns(line) > WIDTH]
+
+
+def columns(line: str) -> int:
+    """Of a terminal: two of a character of East Asia, none of one that stands above another."""
+    seen = [one for one in line if unicodedata.category(one) not in ("Mn", "Me")]
+    return len(seen) + sum(unicodedata.east_asian_width(one) in "WF" for one in seen)
+
+
+def raw(shown: str) -> list[str]:
+    """The characters that would make a terminal do something, or show text in another order."""
+    return [one for one in shown if one != "\n" and unicodedata.category(one) in ("Cc", "Cf")]

@@ -34,7 +34,7 @@ def page(name: str, folder: Path) -> Played:
     found = played(name, folder)
     assert found.commands
     for command, code, shown in found.commands:
-        assert (code, "Traceback" in shown, raw(shown.replace("\t", ""))) == (0, False, []), (command, shown)
+        assert (code, "Traceback" in shown, raw(shown)) == (0, False, []), (command, shown)
         if not re.search(r"-f (latex|markdown|tsv)", command):
             assert too_wide(shown) == [], command
     return found

@@ -211,11 +211,16 @@ def too_wide(shown: str) -> list[str]:
 
 
 def columns(line: str) -> int:
-    """Of a terminal: two of a character of East Asia, none of one that stands above another."""
-    seen = [one for one in line if unicodedata.category(one) not in ("Mn", "Me")]
+    """Of a terminal: two of a character of East Asia, none of one that nobody sees or that stands above another."""
+    seen = [one for one in line if unicodedata.category(one) not in ("Mn", "Me", "Cf")]
     return len(seen) + sum(unicodedata.east_asian_width(one) in "WF" for one in seen)
 
 
 def raw(shown: str) -> list[str]:
-    """The characters that would make a terminal do something, or show text in another order."""
-    return [one for one in shown if one != "\n" and unicodedata.category(one) in ("Cc", "Cf")]
+    """The characters that would make a terminal do something, or show what follows in another order."""
+    turns = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    return [
+        one
+        for one in shown
+        if one not in "\n\t" and (unicodedata.category(one) == "Cc" or unicodedata.bidirectional(one) in turns)
+    ]

@@ -290,8 +290,8 @@ def _with_queries(table: Table, texts: Mapping[str, str]) -> Table:
 
 
 def across(text: str) -> int:
-    """The columns of a terminal that a text takes: two for a character of East Asia, none for one that stands above
-    another."""
+    """The columns of a terminal that a text takes: two for a character of East Asia, none for one that is invisible or
+    stands above another."""
     if text.isascii():
         return len(text)
     return sum(_column(one) for one in text)
@@ -300,7 +300,7 @@ def across(text: str) -> int:
 def _column(one: str) -> int:
     if one < "\u0300":
         return 1
-    return 0 if category(one) in ("Mn", "Me") else 2 if east_asian_width(one) in "WF" else 1
+    return 0 if category(one) in ("Mn", "Me", "Cf") else 2 if east_asian_width(one) in "WF" else 1
 
 
 def cut(line: str, width: int) -> str:

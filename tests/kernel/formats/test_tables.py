@@ -27,6 +27,7 @@ def test_what_rounds_to_zero_has_no_minus(kind: str, value: float, text: str) ->
         ("the origin of it, in short: a market", 30, "the origin of it, in short …"),
         ("冠状病毒的起源是什么", 11, "冠状病毒的…"),
         ("cafe\u0301 au lait", 12, "cafe\u0301 au lait"),
+        ("zero\u200bwidth", 9, "zero\u200bwidth"),
     ],
 )
 def test_texts_are_cut_at_words_where_that_leaves_some(text: str, width: int, shown: str) -> None:

@@ -83,7 +83,8 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         wanted |= {"--unseen"} if name in says else set()
         texts = ("compare", "check", "diff", "explain", "report", "pool", "plot topics", "plot runs", "plot explain")
         wanted |= {"--queries"} if name in texts else set()  # where there are topics to name
-        wanted |= {"--replicates"} if name in ("compare", "check", "report", "plot runs", "plot topics") else set()
+        seeded = ("compare", "check", "diff", "report", "plot runs", "plot topics")
+        wanted |= {"--replicates"} if name in seeded else set()
         wanted |= {"--slices"} if name in ("compare", "check", "diff", "report", "plot runs") else set()
         wanted |= {"--predicted"} if name in ("compare", "check", "report", "plot runs") else set()
         of_logs = {"plot clicks": "clicks correlate", "plot observation": "clicks fit"}.get(name, name)

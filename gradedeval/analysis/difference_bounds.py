@@ -100,7 +100,7 @@ class Ranking:
         return np.flatnonzero(self.rank < self.gain.shape[1])
 
 
-def unknown_of(first: Ranking, second: Ranking, unseen: int) -> Unknown:
+def unknown_of(first: Ranking, second: Ranking, unseen: int | Ints) -> Unknown:
     """The unjudged documents of two runs, and so many in each topic that neither retrieved."""
     topics, depth = first.gain.shape
     own, other = first.top, second.top
@@ -123,7 +123,7 @@ def unknown_of(first: Ranking, second: Ranking, unseen: int) -> Unknown:
     return Unknown(topic, *ranks, hidden, depth)
 
 
-def counts_of(first: Ranking, second: Ranking, unseen: int) -> Counts:
+def counts_of(first: Ranking, second: Ranking, unseen: int | Ints) -> Counts:
     """How many unjudged documents two runs have, and so many in each topic that neither retrieved."""
     place = second.places(first.number)
     shared = np.flatnonzero(place >= 0)
@@ -146,16 +146,18 @@ PRECISION = 8
 score little, and topics with as many are one."""
 
 
-def separate_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread) -> tuple[Floats, Floats]:
-    """2 runs × pairs × topics, twice: the lowest and the highest score of each run, beside the other; nan where it is
-    not known."""
+def separate_bounds(
+    paired: Paired, first: Ints, second: Ints, reread: Reread, beside_all: bool = False
+) -> tuple[Floats, Floats]:
+    """2 runs × pairs × topics, twice: the lowest and the highest score of each run, beside the other, or beside all
+    that are paired; nan where it is not known."""
     ends, runs = np.full((2, 2, len(first), len(paired.topics)), np.nan), np.array([first, second])
     parts = [reread.parts(name, paired.topics) for name in paired.runs]
     readable = np.array([part is not None for part in parts])
     known = readable[runs].all(0)
     missed = np.zeros(ends.shape[1:], dtype=np.int64)
     if falls(reread.scorer.measures[reread.column[paired.measure]]):
-        missed = _missed(parts, runs, known, paired.topics)
+        missed = _missed(parts, runs, known, paired.topics, beside_all)
     for run in np.unique(runs[:, known]).tolist():
         at = (runs == run) & known
         some = parts[run]
@@ -166,8 +168,9 @@ def separate_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread) -
     return ends[0], ends[1]
 
 
-def _missed(parts: list[list[Part] | None], runs: Ints, known: Bools, topics: list[str]) -> Ints:
-    """2 runs × pairs × topics: how many unjudged documents the other run alone retrieved, rounded up."""
+def _missed(parts: list[list[Part] | None], runs: Ints, known: Bools, topics: list[str], beside_all: bool) -> Ints:
+    """2 runs × pairs × topics: how many unjudged documents the other run alone retrieved, or any other run, rounded
+    up."""
     row = {topic: row for row, topic in enumerate(topics)}
     of_run: list[tuple[Ints, Ints]] = []
     for some in parts:
@@ -183,14 +186,28 @@ def _missed(parts: list[list[Part] | None], runs: Ints, known: Bools, topics: li
         has[run] = np.zeros(size, dtype=bool)
         has[run][of_run[run][1]] = True
     count = [np.bincount(topic, minlength=len(topics)) for topic, _ in of_run]
+    whole = documents_by_topic(of_run, len(topics)) if beside_all else None
     for pair in np.flatnonzero(known).tolist():
         one, other = runs[:, pair].tolist()
         topic, number = of_run[one]
         shared = np.bincount(topic[has[other][number]], minlength=len(topics))
-        missed[0, pair], missed[1, pair] = count[other] - shared, count[one] - shared
+        every = count[one] + count[other] - shared if whole is None else whole
+        missed[0, pair], missed[1, pair] = every - count[one], every - count[other]
     step = 1 << np.maximum(np.frexp(missed / PRECISION)[1] - 1, 0)
     rounded: Ints = -(-missed // step) * step
     return rounded
+
+
+def documents_by_topic(of_runs: Sequence[tuple[Ints, Ints]], topics: int) -> Ints:
+    """topics: how many documents there are.
+
+    of_runs  the topic and the number of each document of each run
+    """
+    topic_of = np.full(max(int(number.max(initial=-1)) for _, number in of_runs) + 1, -1)
+    for topic, number in of_runs:
+        topic_of[number] = topic
+    counts: Ints = np.bincount(topic_of[topic_of >= 0], minlength=topics)
+    return counts
 
 
 def _beside(reread: Reread, parts: list[Part], paired: Paired, missed: Ints) -> Floats:
@@ -232,10 +249,11 @@ ENDLESS = 1 << 40
 
 
 class Differences:
-    """All pairs of runs by one measure."""
+    """All pairs of runs by one measure; beside the documents of the two perhaps those of all that are paired may turn
+    out to be relevant."""
 
-    def __init__(self, reread: Reread, paired: Paired) -> None:
-        self.reread, self.paired = reread, paired
+    def __init__(self, reread: Reread, paired: Paired, beside_all: bool = False) -> None:
+        self.reread, self.paired, self.beside_all = reread, paired, beside_all
         self.scorer, self.column = reread.scorer, reread.column[paired.measure]
         self.measure: Measure = self.scorer.measures[self.column]
         self.table = self.scorer.tables[self.column]
@@ -281,6 +299,19 @@ class Differences:
             greatest = self._greatest(runs, baselines, enough).reshape(2, -1, topics)
             found[0, some], found[1, some] = -greatest[1], greatest[0]
         return found[0], found[1]
+
+    def _others(self, first: Ranking, second: Ranking) -> int | Ints:
+        """How many documents that neither run retrieved may be relevant; of each topic where those of others may."""
+        if not self.beside_all:
+            return self.unseen
+        own = documents_by_topic([(one.topic, one.number) for one in (first, second)], len(first.gain))
+        return self._every - own + self.unseen
+
+    @cached_property
+    def _every(self) -> Ints:
+        """topics: how many unjudged documents all runs have together."""
+        known = [ranking for ranking in map(self._ranking, self.paired.runs) if ranking is not None]
+        return documents_by_topic([(one.topic, one.number) for one in known], len(self.paired.topics))
 
     def _known(self, run: str) -> Ranking:
         ranking = self._ranking(run)
@@ -383,25 +414,67 @@ class Differences:
         first, second = [*runs, *baselines], [*baselines, *runs]
         pairs = list(zip(runs, baselines, strict=True))
         if self.rank_sum.of == "precision":
-            counts = [counts_of(*both, self.unseen) for both in pairs]
+            counts = [counts_of(*both, self._others(*both)) for both in pairs]
             counts += [one.swapped() for one in counts]
             greatest: Floats = self._of_precision(first, second, Counts.joined(counts), enough)
         else:
             of = {"gain": self._of_gain, "stop": self._of_stop}[self.rank_sum.of]
-            unknown = [unknown_of(*both, self.unseen) for both in pairs]
+            unknown = [unknown_of(*both, self._others(*both)) for both in pairs]
             unknown += [one.swapped() for one in unknown]
             greatest = of(first, second, Unknown.joined(unknown))
         greatest += np.concatenate([ranking.beyond for ranking in first])
         return np.minimum(greatest, self.measure.definition.ceiling - self.measure.definition.floor)
 
     def _of_gain(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
-        weights = np.append(self.weights, 0.0)
-        difference = np.concatenate([(a.gain - b.gain) @ weights[:-1] for a, b in zip(first, second, strict=True)])
+        difference = np.concatenate([(a.gain - b.gain) @ self.weights for a, b in zip(first, second, strict=True)])
+        return self._of_sum(difference, unknown, np.append(self.weights, 0.0))
+
+    def _of_sum(self, difference: Floats, unknown: Unknown, weights: Floats) -> Floats:
+        """pairs · topics: the greatest Σ gain · w, divided as the scores are, by `greatest_sum` or `greatest_share`."""
         if not self.over:
             return greatest_sum(difference, unknown, self.table.top * weights)
-        counts = np.tile(self.counts, (len(first), 1))
+        counts = np.tile(self.counts, (len(difference) // len(self.counts), 1))
         most = int(counts.max(initial=0) + (unknown.counts + unknown.hidden).max(initial=0))
         return greatest_share(difference, unknown, weights, Ideal(self.steps, counts, self._ideal_of(most)))
+
+    def bounds_of_means(self, first: Ints, second: Ints) -> Floats:
+        """2 × topics: how low and how high the mean of the second runs less that of the first can come, by a measure
+        that is a sum of gains; nan where that is not known, and by other measures.
+
+        The mean of such sums is one, too: a document adds the mean of what it is worth at its rank in each run.
+        """
+        sums, names = self.rank_sum, self.paired.runs
+        if sums is None or sums.of != "gain" or not all(self._ranking(names[run]) for run in (*first, *second)):
+            return np.full((2, len(self.paired.topics)), np.nan)
+        one, other = ([self._known(names[run]) for run in runs.tolist()] for runs in (first, second))
+        unknown, lift = self._lifts(one, other)
+        judged = [np.mean([ranking.gain @ self.weights for ranking in runs], 0) for runs in (one, other)]
+        beyond = [np.mean([ranking.beyond for ranking in runs], 0) for runs in (one, other)]
+        most = self.measure.definition.ceiling - self.measure.definition.floor
+        ends = [
+            np.minimum(self._of_sum(sign * (judged[1] - judged[0]), unknown, sign * lift) + more, most)
+            for sign, more in ((-1, beyond[0]), (1, beyond[1]))
+        ]
+        return np.array([-ends[0], ends[1]])
+
+    def _lifts(self, one: Sequence[Ranking], other: Sequence[Ranking]) -> tuple[Unknown, Floats]:
+        """The unjudged documents of all these runs, each at a rank of its own, and what a gain of 1 is worth there: the
+        mean over the others less that over the first ones; 0 comes last."""
+        weights, topics = np.append(self.weights, 0.0), len(self.paired.topics)
+        size = max(int(ranking.number.max(initial=-1)) for ranking in (*one, *other)) + 1
+        lift, topic, counted = np.zeros(size), np.full(size, -1), np.zeros(size, dtype=bool)
+        for runs, sign in ((one, -1), (other, 1)):
+            for ranking in runs:
+                topic[ranking.number] = ranking.topic
+                counted[ranking.number[ranking.top]] = True
+                lift[ranking.number] += sign * weights[np.minimum(ranking.rank, self.depth)] / len(runs)
+        hidden = np.bincount(topic[(topic >= 0) & ~counted], minlength=topics) + self.unseen
+        number = np.flatnonzero(counted)
+        ranks = np.arange(len(number))
+        return (
+            Unknown(topic[number], ranks, np.full(len(ranks), len(ranks)), hidden, len(ranks)),
+            np.append(lift[number], 0.0),
+        )
 
     def _ideal_of(self, most: int) -> Floats:
         """What 0, 1, 2, … documents of gain 1 come to in what scores are divided by, up to so many, and the last of all
@@ -468,25 +541,51 @@ class Differences:
         def listed(rows: Ints) -> Unknown:
             pair, topic = np.divmod(rows, len(self.paired.topics))
             used, place = distinct(pair)
-            joined = Unknown.joined([unknown_of(first[at], second[at], self.unseen) for at in used.tolist()])
+            both = [(first[at], second[at]) for at in used.tolist()]
+            joined = Unknown.joined([unknown_of(*pair, self._others(*pair)) for pair in both])
             return joined.of_topics(place * len(self.paired.topics) + topic)
 
         return greatest_precision(levels, counts, listed, enough)
 
 
-def topic_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | None) -> Floats:
+def topic_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | None, beside_all: bool = False) -> Floats:
     """2 × pairs × topics: how low and how high the difference of scores (second − first) can come; nan where that is
     not known. Where the bounds of the difference are not the best possible ones or there are none, by those of each
-    run."""
+    run.
+
+    beside_all  whether documents of all runs that are paired may turn out to be relevant, not of the two alone
+    """
     if reread is None:
         return np.full((2, len(first), len(paired.topics)), np.nan)
-    differences = Differences(reread, paired)
+    differences = Differences(reread, paired, beside_all)
     least, most = np.full((2, len(first), len(paired.topics)), np.nan)
     if not differences.are_exact:
-        lows, highs = separate_bounds(paired, first, second, reread)
+        lows, highs = separate_bounds(paired, first, second, reread, beside_all)
         least, most = lows[1] - highs[0], highs[1] - lows[0]
     lowest, highest = differences.bounds(first, second, least, most)
     return np.array([np.fmax(lowest, least), np.fmin(highest, most)])
+
+
+def bounds_of_means(paired: Paired, first: Ints, second: Ints, reread: Reread | None) -> Floats:
+    """2 × topics: how low and how high the difference of two means over runs (second − first) can come, a document
+    being judged alike for all runs; nan where that is not known.
+
+    paired  these runs and no others
+
+    By measures that are sums of gains, also divided by the ideal one, some completion comes as far. By others these are
+    means of the bounds of all pairs of a run of each: no completion goes beyond them, but each pair is at its own
+    worst, so that perhaps none comes as far.
+    """
+    several = len(first) * len(second) > 1
+    means = np.full((2, len(paired.topics)), np.nan)
+    if several and reread is not None:
+        differences = Differences(reread, paired)
+        means = differences.bounds_of_means(first, second)
+        if differences.are_exact and not np.isnan(means).any():
+            return means
+    pairs = np.repeat(first, len(second)), np.tile(second, len(first))
+    of_pairs = topic_bounds(paired, *pairs, reread, beside_all=several).mean(1)
+    return np.array([np.fmax(of_pairs[0], means[0]), np.fmin(of_pairs[1], means[1])])
 
 
 def difference_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | None) -> tuple[Floats, Floats]:
@@ -566,13 +665,14 @@ def depends_on_unseen(notation: str) -> bool:
     return falls(measure)
 
 
-def unseen_notes(notations: Iterable[tuple[str, str]], options: Options | None) -> list[Note]:
+def unseen_notes(notations: Iterable[tuple[str, str]], options: Options | None, who: str = "neither run") -> list[Note]:
     """A note where the order of two runs, once all is judged, is said of measures that depend on further documents.
 
     notations  what each measure is called, and its notation
     options    of the evaluation; None of saved scores
+    who        did not retrieve those documents
     """
     names = [label for label, notation in notations if depends_on_unseen(notation)]
     if options is None or options.unseen is not None or not names:
         return []
-    return [unseen_note(", ".join(names), "neither run retrieved")]
+    return [unseen_note(", ".join(names), f"{who} retrieved")]

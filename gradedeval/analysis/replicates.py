@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradedeval.analysis import significance
-from gradedeval.arrays import TOLERANCE, Floats, Ints, np
+from gradedeval.arrays import TOLERANCE, Floats, Ints, distinct, np
 from gradedeval.errors import InputError, flag
 
 if TYPE_CHECKING:
@@ -147,14 +147,46 @@ def of_system(matrix: Matrix, system: int, column: int, alpha: float) -> dict[st
 
 
 def topic_errors(paired: Paired, seeds: Matrix, first: int, second: int) -> Floats:
-    """topics: the standard error over seeds of the difference of two systems; nan where neither has several, and of
-    measures with geometric means, whose scores are logarithms where they are averaged."""
+    """topics: as `difference_errors`, of two systems; nan by measures with geometric means, too, whose scores are
+    logarithms where they are averaged."""
     values = _runs(paired, seeds)
-    parts = [own.var(0, ddof=1) / len(own) for own in (values[first], values[second]) if len(own) > 1]
-    if not parts or paired.reading.summary == "geometric":
+    if paired.reading.summary == "geometric":
         return np.full(len(paired.topics), np.nan)
+    return difference_errors(values[first], values[second])
+
+
+def difference_errors(one: Floats, other: Floats) -> Floats:
+    """topics: the standard error over seeds of the difference of two means over seeds; nan where neither system has
+    several.
+
+    one, other  of each system: seeds × topics
+    """
+    parts = [own.var(0, ddof=1) / len(own) for own in (one, other) if len(own) > 1]
+    if not parts:
+        return np.full(one.shape[1], np.nan)
     variance: Floats = np.sum(parts, 0)
     return np.sqrt(variance)
+
+
+def means_over_pairs(pair: Ints, topic: Ints, values: Floats) -> tuple[Ints, Ints, Floats, Ints]:
+    """What pairs of runs have by topic, put together for each pair of systems: that pair, the topic, the means of the
+    values, nan where none is known, and of how many pairs of runs; pair after pair, the topics with the smallest
+    mean of the first value first.
+
+    pair, topic  rows: the pair of systems, and the topic
+    values       values × rows
+    """
+    topics = int(topic.max(initial=0)) + 1
+    cells, place = distinct(pair * topics + topic)
+    known = np.isfinite(values)
+    sums = np.array(
+        [np.bincount(place, np.where(there, row, 0.0), len(cells)) for row, there in zip(values, known, strict=True)]
+    )
+    counts = np.array([np.bincount(place, there, len(cells)) for there in known])
+    means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    order = np.lexsort((means[0], cells // topics))
+    of_runs = np.bincount(place, minlength=len(cells))
+    return (cells // topics)[order], (cells % topics)[order], means[:, order], of_runs[order]
 
 
 def check_test(test: str) -> None:

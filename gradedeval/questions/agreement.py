@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args
 
 from gradedeval import kernel
 from gradedeval.analysis import OverlapTies as Ties
-from gradedeval.analysis import kendall, rank_overlap, ranked_runs, score_matrix
+from gradedeval.analysis import kendall, rank_overlap, ranked_runs, replicates, score_matrix
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import (
     InputError,
@@ -111,13 +111,18 @@ class Agreement(InNotebook):
     frame  a row for each pair of runs and topic, those that agree least first: run, other, topic, rbo (extrapolated),
            rbo_low, rbo_high (its bounds, for any documents below the ends of the rankings), residual (rbo_high −
            rbo_low), overlap (documents among the first `at` of both, as a share of those of the longer), tau (Kendall's
-           τ_b of the documents that both retrieved; blank with fewer than two), common (how many these are)
+           τ_b of the documents that both retrieved; blank with fewer than two), common (how many these are). Of systems
+           of several seeds these are means over the pairs of a seed of each, and the last column says of how many
+           `pairs`; the rows of a system and itself are of the pairs of its own seeds: how far the seed alone moves a
+           ranking
+    seeds  system -> how many seeds it has; None of runs
     """
 
     runs: list[str]
     frame: pd.DataFrame
     settings: AgreementSettings
     notes: list[str] = field(default_factory=list)
+    seeds: Mapping[str, int] | None = None
 
     def __repr__(self) -> str:
         return f"<Agreement of {shorten(self.runs)}>"
@@ -139,6 +144,11 @@ class Agreement(InNotebook):
         means = pairs[list(NUMBERS)].mean().assign(topics=pairs.size())
         return to_frame(distinct(self.frame, *PAIR), PAIR).join(means)
 
+    @property
+    def own(self) -> dict[str, dict[str, Any]]:
+        """System -> the means of its own seeds, where it has several."""
+        return {row["run"]: row for row in frame_rows(self.means) if row["run"] == row["other"]}
+
     def document(self, layout: Layout, *, topic: Topic = None, top: Top = None) -> Document:
         """Of two runs by topic, those that agree least first, and in the mean; of more as a matrix.
 
@@ -151,30 +161,66 @@ class Agreement(InNotebook):
             return Document([frame_table(found.frame if top is None else pairs.head(top))], str(found.settings))
         if len(found.runs) > 2:
             of = "means over topics" if topic is None else f"topic {visible(topic)}"
-            return Document([_matrix(found)], f"above the diagonal: rbo, below it: tau; {of}\n{found.settings}")
-        numbers = [Column(name, "count" if name == "common" else "score") for name in SHOWN]
-        rows = [[row["topic"], *(row[name] for name in SHOWN)] for row in frame_rows(found.frame)]
-        some = rows[: TOPICS if top is None else top]
-        means = [(row["topics"], [row[name] for name in SHOWN]) for row in frame_rows(found.means)]
-        blocks: list[Table | str] = [f"{visible(found.runs[0])} and {visible(found.runs[1])}"]
-        if topic is None:
-            ((topics, values),) = means
-            some.append([f"mean of {topics}", *(None if name == "common" else value
-                                                 for name, value in zip(SHOWN, values, strict=True))])  # fmt: skip
-        blocks.append(Table([Column("topic"), *numbers], some))
-        left_out = len(rows) - len(some) + (topic is None)
-        if left_out > 0:
-            top_n = either("--top N", f".shown(top={len(rows)})")
-            blocks.append(f"{left_out} more {plural(left_out, 'topic')}: {top_n}")
-        return Document(blocks, str(found.settings))
+            on = "" if found.seeds is None else " on it: rbo between the seeds of a system;"
+            words = f"above the diagonal: rbo, below it: tau;{on} {of}{'' if found.seeds is None else SEED_PAIRS}"
+            return Document([_matrix(found)], f"{words}\n{found.settings}")
+        blocks = _by_topic(found, topic is None, TOPICS if top is None else top)
+        words = "" if found.seeds is None else f"below a system: rbo between its own seeds{SEED_PAIRS}\n"
+        return Document(blocks, f"{words}{found.settings}")
+
+
+SEED_PAIRS = " | all means over pairs of seeds"
+
+
+def _by_topic(found: Agreement, with_mean: bool, top: int) -> list[Table | str]:
+    """Two runs or systems by topic, those that agree least first, and in the mean; of systems beside it how far the
+    seeds of each agree, and below it in the mean."""
+    one, other = found.runs[0], found.runs[-1]
+    rows = [row for row in frame_rows(found.frame) if (row["run"], row["other"]) == (one, other)]
+    own = {(row["run"], row["topic"]): row["rbo"] for row in frame_rows(found.frame) if row["run"] == row["other"]}
+    systems = [run for run in found.runs if run in found.own and one != other]
+
+    def cells(row: Mapping[str, Any], name: str, of: Mapping[str, float | None], common: bool = False) -> list[Any]:
+        numbers = [None if which == "common" and not common else row[which] for which in SHOWN]
+        return [name, numbers[0], *(of.get(system) for system in systems), *numbers[1:]]
+
+    shown = [
+        cells(row, row["topic"], {run: own.get((run, row["topic"])) for run in systems}, True) for row in rows[:top]
+    ]
+    left_out = len(rows) - len(shown)
+    if with_mean:
+        (mean,) = (row for row in frame_rows(found.means) if (row["run"], row["other"]) == (one, other))
+        shown.append(cells(mean, f"mean of {mean['topics']}", {run: found.own[run]["rbo"] for run in systems}))
+    shown += [cells(found.own[run], f"seeds of {visible(run)}", {}) for run in systems]
+    columns = [Column("topic"), Column("rbo", "score"), *(Column(run, "score", of_run=True) for run in systems)]
+    columns += [Column(name, "score") for name in SHOWN[1:-1]]
+    columns.append(Column("common", "count") if found.seeds is None else Column("common", "score", digits=1))
+    title = " and ".join(dict.fromkeys([_named(found, one), _named(found, other)]))
+    blocks: list[Table | str] = [title, Table(columns, shown)]
+    if left_out > 0:
+        top_n = either("--top N", f".shown(top={len(rows)})")
+        blocks.append(f"{left_out} more {plural(left_out, 'topic')}: {top_n}")
+    return blocks
+
+
+def _named(found: Agreement, run: str) -> str:
+    """A run; or a system, with how many seeds it has."""
+    count = 0 if found.seeds is None else found.seeds[run]
+    return f"{visible(run)} ({count} {plural(count, 'seed')})" if count else visible(run)
 
 
 def _matrix(found: Agreement) -> Table:
     values: dict[tuple[str, str], Any] = {}
     for row in frame_rows(found.means):
-        values[row["run"], row["other"]], values[row["other"], row["run"]] = row["rbo"], row["tau"]
+        values[row["other"], row["run"]], values[row["run"], row["other"]] = row["tau"], row["rbo"]
     columns = [Column("", "run"), *(Column(name, "score", digits=3, of_run=True) for name in found.runs)]
-    return Table(columns, [[run, *(values.get((run, other), "—") for other in found.runs)] for run in found.runs])
+    cells = [[run, *(values.get((run, other), "—") for other in found.runs)] for run in found.runs]
+    if found.seeds is not None:
+        columns[1:1], columns[len(columns) :] = [Column("seeds", "count")], [Column("tau of seeds", "score", digits=3)]
+        own = found.own
+        for line, run in zip(cells, found.runs, strict=True):
+            line[1:1], line[len(line) :] = [found.seeds[run]], [own[run]["tau"] if run in own else "—"]
+    return Table(columns, cells)
 
 
 @public
@@ -200,7 +246,7 @@ def agreement(
                  documents that share the rank of the first
 
     The other arguments are those of `evaluate` that say how runs are read and ranked; how ties are broken matters to
-    overlap alone.
+    overlap alone. With `replicates` systems are compared, by means over pairs of their seeds, and each with itself.
 
     Rank-biased overlap: Webber, Moffat & Zobel, TOIS 2010, equation 32; `b` and `w`: Corsi & Urbano, SIGIR 2024.
     Where the longer of two rankings has ties, their extrapolated RBO of kind `a` is a product of means, and not quite
@@ -208,27 +254,44 @@ def agreement(
     `gradedeval.InputError` where there are fewer than two runs, or two have no topic in common.
     """
     options = resolve_options(like, **keywords).of_one_judge()
-    options.check_unscored("agreement")
+    replace(options, replicates=None).check_unscored("agreement")
     named, workers = kernel.named_runs(runs), kernel.Workers.here()
     settings = AgreementSettings(persistence, at, rbo_ties)
     if len(named) < 2:
         what = f"{len(named)} {plural(len(named), 'run')} given"
         raise InputError("", what, "agreement is between two or more", usage=True)
+    systems = None if options.replicates is None else options.replicates.systems(list(named))
     ranked = ranked_runs.rank_runs(named, kernel.Grader(kernel.Qrels.none(), options, keep_ties=True), workers)
-    pairs = [(one, other) for other in range(len(named)) for one in range(other)]
     counts, topics, found = _of_pairs(ranked, settings, workers)
-    names = np.array(ranked.names, dtype=object)
-    frame = to_frame(
-        {
-            "run": np.repeat([ranked.runs[one].name for one, _ in pairs], counts),
-            "other": np.repeat([ranked.runs[other].name for _, other in pairs], counts),
-            "topic": names[topics],
-            **dict(zip(NUMBERS, found, strict=True)),
-        }
-    ).astype({"common": int})
     left_out, of = len(ranked.topics) - int(counts.min()), len(ranked.topics)
     what = f"{left_out} of {of} {plural(of, 'topic')} left out of a pair: not in both runs"
-    return Agreement(list(named), frame, settings, tell([*ranked.notes, *([what] if left_out else [])]))
+    notes = [*ranked.notes, *([what] if left_out else [])]
+    if systems is None:
+        frame = _frame({run: [run] for run in named}, ranked, counts, topics, found)
+        return Agreement(list(named), frame.astype({"common": int}), settings, tell(notes))
+    assert options.replicates is not None
+    seeds = {system: len(runs) for system, runs in systems.items()}
+    notes += options.replicates.notes(named)
+    return Agreement(list(systems), _frame(systems, ranked, counts, topics, found), settings, tell(notes), seeds)
+
+
+def _frame(
+    systems: Mapping[str, list[str]], ranked: RankedRuns, counts: Ints, topics: Ints, found: Floats
+) -> pd.DataFrame:
+    """The rows of pairs of runs by topic, as `_of_pairs` has them; of systems the means over pairs of their runs, also
+    over those of one system, and of how many."""
+    of = {run: number for number, members in enumerate(systems.values()) for run in members}
+    system, size = np.array([of[run.name] for run in ranked.runs]), len(systems)
+    low, high = np.sort(system[[(one, other) for other in range(len(system)) for one in range(other)]], axis=1).T
+    pair, more = np.repeat(high * size + low, counts), {}
+    if size < len(system):
+        pair, topics, found, of_runs = replicates.means_over_pairs(pair, topics, found)
+        more = {"pairs": of_runs}
+    called, names = (np.array(list(all_of), dtype=object) for all_of in (systems, ranked.names))
+    numbers = dict(zip(NUMBERS, found, strict=True))
+    return to_frame(
+        {"run": called[pair % size], "other": called[pair // size], "topic": names[topics], **numbers, **more}
+    )
 
 
 def _of_pairs(ranked: RankedRuns, settings: AgreementSettings, workers: Workers) -> tuple[Ints, Ints, Floats]:
@@ -357,6 +420,9 @@ def reproduction(
     `Reproduction`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does.
     """
     options, chosen = resolve_options(like, **keywords).of_one_judge(), parse_measures(measures)
+    if options.replicates is not None:
+        what = "an experiment is reproduced run by run, and a system has several"
+        raise InputError(flag.replicates, what, "give one run of each system", usage=True)
     settings = AgreementSettings(persistence, AT, rbo_ties)
     mine, theirs = kernel.named_runs(runs), kernel.named_runs(originals)
     if len(mine) != 2 or len(theirs) != 2:
@@ -440,13 +506,19 @@ def _scores(
 # What `diff` is asked without qrels, and beside two originals.
 
 
-def _check_top(files: tuple[list[str], str | None], top: int | None) -> dict[str, Any]:
-    """Raise InputError (usage) for a number of topics where more than two runs make a matrix."""
+def _check_top(files: tuple[list[str], str | None], top: int | None, replicates: Any = None) -> dict[str, Any]:
+    """Raise InputError (usage) for a number of topics where more than two runs, or systems, make a matrix."""
     runs, _ = files
-    if top is not None and len(runs) > 2:
-        what = f"applies to two runs, and {len(runs)} are given"
-        raise InputError(flag.top, what, "leave it out", usage=True)
-    return {}
+    if top is None or len(runs) < 3:
+        return {}
+    seeds, count, what = None, len(runs), "runs"
+    if replicates is not None:
+        seeds = resolve_options(replicates=replicates).replicates
+        assert seeds is not None
+        count, what = len(seeds.systems(kernel.file_names(list(runs)))), "systems"
+    if count > 2:
+        raise InputError(flag.top, f"applies to two {what}, and {count} are given", "leave it out", usage=True)
+    return {"replicates": seeds} if seeds is not None else {}
 
 
 AGREEMENT = Question(
@@ -456,8 +528,8 @@ AGREEMENT = Question(
     takes=lambda runs, _: {"runs": ranked_runs.two_runs(*runs) if len(runs) == 2 else runs},
     asking=_check_top,
     shows=Agreement.document,
-    besides=("unseen",),
+    besides=("unseen", "replicates"),
 )
 REPRODUCTION = Question(
-    "diff", reproduction, "runs, qrels if any", mode=Setting("", name="originals"), besides=("unseen",)
+    "diff", reproduction, "runs, qrels if any", mode=Setting("", name="originals"), besides=("unseen", "replicates")
 )

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 from gradedeval import kernel
-from gradedeval.analysis import difference_bounds, flips, ranked_runs, score_matrix
-from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
+from gradedeval.analysis import changes, difference_bounds, flips, ranked_runs, replicates, score_matrix
+from gradedeval.arrays import TOLERANCE, Floats, Ints, np
 from gradedeval.errors import (
     InputError,
     Note,
@@ -48,68 +48,35 @@ from gradedeval.questions.explain import BEYOND, DEFAULT, DOCUMENT
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gradedeval.analysis.changes import Change, Sides
     from gradedeval.analysis.flips import Reread
-    from gradedeval.analysis.ranked_runs import RankedRuns, RankedTerms
+    from gradedeval.analysis.ranked_runs import RankedTerms
+    from gradedeval.analysis.score_matrix import Paired
     from gradedeval.kernel import Options, Scorer
 
 
-# What became of the documents of two runs by one measure: a row for each topic, and for each document that changed.
+# What became of the documents of two runs, or of two systems, by one measure: a row for each topic, and for each
+# document that changed.
 
 
-ENTERED, LEFT, ROSE, FELL, STAYED = "entered", "left", "rose", "fell", "stayed"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Change:
-    """What became of documents by one measure.
-
-    shared        the topics that both runs are scored on
-    old, new      documents: ranks
-    terms         of each run: documents, what each adds to the score of its topic
-    rest          of each run: topics, what else does
-    last          the last rank that the measure looks at
-    measure       what the measure is called
-    """
-
-    ranked: RankedRuns
-    shared: Ints
-    old: Ints
-    new: Ints
-    terms: tuple[Floats, Floats]
-    rest: tuple[Floats, Floats]
-    last: int
-    measure: str
-
-    @cached_property
-    def explains(self) -> Floats:
-        """documents: what each adds to the difference."""
-        return self.terms[1] - self.terms[0]
-
-    @cached_property
-    def chosen(self) -> Ints:
-        """The documents whose change is told."""
-        counts = np.zeros(len(self.ranked.topics), dtype=bool)
-        counts[self.shared] = True
-        changed = (self.old != self.new) | (np.abs(self.explains) > TOLERANCE)
-        seen = np.minimum(self.old, self.new) <= self.last
-        return np.flatnonzero(seen & changed & counts[self.ranked.topic])
-
-
-def topic_rows(change: Change, scores: Floats, residuals: Floats, bounds: Floats, rises: bool) -> pd.DataFrame:
+def topic_rows(change: Change, paired: Paired, bounds: Floats, rises: bool) -> pd.DataFrame:
     """A row for each topic.
 
-    scores, residuals  runs × topics
-    bounds             topics, twice: how low and how high the difference can come; nan where that is not known
-    rises              whether no judging lowers a score
+    paired  scores and residuals of all runs
+    bounds  2 × topics: how low and how high the difference can come; nan where that is not known
+    rises   whether no judging lowers a score
     """
-    ranked, shared, (before, after), (old, new) = change.ranked, change.shared, scores, residuals
+    ranked, shared, sides = change.ranked, change.shared, change.sides
+    (before, after), (old, new) = sides.means(paired.score), sides.means(paired.residual)
     with np.errstate(invalid="ignore"):
         difference = np.where(before == after, 0.0, after - before)
     difference[np.abs(difference) <= TOLERANCE] = 0
     changed = np.bincount(ranked.topic[change.chosen], minlength=len(ranked.topics))[shared]
     same = (changed == 0) & (difference == 0)
+    if sides.of_seeds:
+        same[same] = sides.alike(shared[same], change.last)
     known = difference_bounds.same_order(difference, (old, new), (bounds[0], bounds[1]), rises, same)
-    return to_frame(
+    found = to_frame(
         {
             "measure": change.measure,
             "topic": np.array(ranked.names, dtype=object)[shared],
@@ -122,6 +89,9 @@ def topic_rows(change: Change, scores: Floats, residuals: Floats, bounds: Floats
             "changed": changed,
         }
     ).astype({"same_order": "boolean"})
+    if sides.of_seeds:
+        found["se"] = replicates.difference_errors(*(paired.score[own] for own in sides.runs))
+    return found
 
 
 def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
@@ -131,9 +101,12 @@ def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
     place  topics: where each stands in the order of topics
     above  of the documents chosen: the relevant one that an unjudged one moved above, −1 where there is none
     """
-    ranked, chosen = change.ranked, change.chosen
-    names, (before, after) = np.array(ranked.names, dtype=object), (change.old[chosen], change.new[chosen])
-    kinds = [before == ranked_runs.NOWHERE, after == ranked_runs.NOWHERE, after < before, after > before]
+    ranked, chosen, sides = change.ranked, change.chosen, change.sides
+    names, (before, after), has = (
+        np.array(ranked.names, dtype=object),
+        sides.middle[:, chosen],
+        sides.retrieved[:, chosen],
+    )
     documents = to_frame(
         {
             "measure": change.measure,
@@ -141,15 +114,18 @@ def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
             "part": DOCUMENT,
             "docno": ranked.docnos(chosen),
             "grade": ranked.grades(chosen),
-            "change": np.select(kinds, [ENTERED, LEFT, ROSE, FELL], STAYED).astype(object),
+            "change": change.kinds,
             "baseline_rank": np.where(before == ranked_runs.NOWHERE, np.nan, before),
             "rank": np.where(after == ranked_runs.NOWHERE, np.nan, after),
-            "baseline_contribution": np.where(before == ranked_runs.NOWHERE, np.nan, change.terms[0][chosen]),
-            "contribution": np.where(after == ranked_runs.NOWHERE, np.nan, change.terms[1][chosen]),
+            "baseline_contribution": np.where(has[0] == 0, np.nan, change.terms[0][chosen]),
+            "contribution": np.where(has[1] == 0, np.nan, change.terms[1][chosen]),
             "explains": change.explains[chosen],
             "above": np.where(above < 0, None, ranked.docnos(above)),
         }
-    ).astype({"baseline_rank": "Int64", "rank": "Int64"})
+    )
+    if sides.of_seeds:
+        documents["baseline_seeds"], documents["seeds"] = has
+    documents = documents.astype(SEEDED if sides.of_seeds else RANKED)
     more = change.rest[1] - change.rest[0]
     others = change.shared[np.abs(more[change.shared]) > TOLERANCE]
     rest = to_frame({"measure": change.measure, "topic": names[others], "part": BEYOND, "explains": more[others]})
@@ -160,24 +136,9 @@ def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
     return found.iloc[np.lexsort((nearest, -found["explains"].abs().to_numpy(dtype=float), place[of_topic]))]
 
 
-def passed_by_unjudged(change: Change, relevant: Bools) -> Ints:
-    """Of the documents chosen: the relevant document that an unjudged one moved above, −1 where there is none; of
-    several the one that lost or counts most. The unjudged one stands now, and the other stood, at a rank that counts.
-    """
-    ranked, chosen, old, new, last = change.ranked, change.chosen, change.old, change.new, change.last
-    above = np.full(len(chosen), -1)
-    rising = np.flatnonzero(~ranked.judged[chosen] & (new[chosen] < old[chosen]) & (new[chosen] <= last))
-    candidates = np.flatnonzero(relevant & (old <= last))
-    candidates = candidates[np.lexsort((old[candidates], change.explains[candidates], ranked.topic[candidates]))]
-    begin = np.searchsorted(ranked.topic[candidates], np.arange(len(ranked.topics) + 1))
-    for position in rising.tolist():
-        document = chosen[position]
-        topic = ranked.topic[document]
-        others = candidates[begin[topic] : begin[topic + 1]]
-        passed = others[(old[others] < old[document]) & (new[others] > new[document])]
-        if len(passed):
-            above[position] = passed[0]
-    return above
+RANKED = {"baseline_rank": "Int64", "rank": "Int64"}
+SEEDED = {"baseline_seeds": "Int64", "seeds": "Int64"}
+"""The kinds of columns of documents: of two runs, and of two systems, whose ranks are medians."""
 
 
 # Two runs with judgments: which topics got worse or better, and which documents made the difference.
@@ -206,6 +167,14 @@ class Diff(InNotebook):
     digits     of its tables
     texts      the texts of topics, where they are known
     slices     column -> label -> its topics, where topics have labels
+    seeds      how many seeds each of two systems has; None of two runs
+
+    Of two systems of several seeds, scores, residuals and contributions are means over the seeds, and ranks are medians
+    over them: a seed that did not retrieve the document counts as below all others, and a median that is there is
+    blank. A document entered or left where no seed of the other system retrieved it; it rose or fell as the median
+    did, or where both are blank as the share of seeds did that retrieved it. `topics` has the column se as well, the
+    standard error of the difference over seeds, and `documents` baseline_seeds and seeds, how many seeds of each
+    system retrieved the document. same_order is then of the two means, a document being judged alike for all seeds.
     """
 
     baseline: str
@@ -218,6 +187,7 @@ class Diff(InNotebook):
     digits: int = 4
     texts: Mapping[str, str] = field(default_factory=dict)
     slices: Mapping[str, Mapping[str, Collection[str]]] = field(default_factory=dict)
+    seeds: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
         return f"<Diff from {self.baseline} to {self.run}: {', '.join(measure.label for measure in self.measures)}>"
@@ -270,10 +240,11 @@ class Diff(InNotebook):
         if layout == "long":
             return _long(shown, top)
         names = [visible(self.baseline), visible(self.run)]
-        blocks: list[Table | str] = [f"from {names[0]} to {names[1]}"]
+        blocks: list[Table | str] = [f"from {self._named(0)} to {self._named(1)}"]
         for measure in self.measures:
             topics = shown.topics[shown.topics["measure"] == measure.label]
-            decimals = 0 if measure.definition.summary == "total" else self.digits if digits is None else digits
+            whole = measure.definition.summary == "total" and self.seeds is None
+            decimals = 0 if whole else self.digits if digits is None else digits
             blocks += [_summary(self, measure, decimals), *_of_slices(self, measure, names, decimals)]
             if topic is not None:
                 for row in frame_rows(topics):
@@ -288,42 +259,66 @@ class Diff(InNotebook):
                 blocks.append(f"{more} more {plural(more, 'topic')}: {top_n}")
         return Document(blocks, self.signature)
 
+    def _named(self, side: int) -> str:
+        """What is compared, and how many seeds it has where these are counted."""
+        name = visible((self.baseline, self.run)[side])
+        return name if self.seeds is None else f"{name} ({self.seeds[side]} {plural(self.seeds[side], 'seed')})"
+
 
 First = Annotated[str | None, Setting("Compare every run with this one: one of the two, or another file.",
     metavar="RUN", spelled=("--baseline",), default_text="the first run", reads=True)]  # fmt: skip
 
 
-def _from_first(files: tuple[Any, ...], first: First = None) -> Mapping[str, Any]:
-    """The runs with the one of --baseline as the first."""
+def _from_first(files: tuple[Any, ...], first: First = None, replicates: Any = None) -> Mapping[str, Any]:
+    """The runs with the one of --baseline as the first, or those of that system."""
     if first is None:
         return {}
     runs, qrels = files
-    compared, names = score_matrix.Baseline.read(first, runs), kernel.file_names(list(runs))
+    names = kernel.file_names(list(runs))
+    members = {name: [name] for name in names}
+    seeds = None if replicates is None else resolve_options(replicates=replicates).replicates
+    known = {} if seeds is None else {"replicates": seeds}
+    if seeds is not None:
+        members = seeds.systems(names)
+    word = score_matrix.whole_name(first, list(members))
+    if seeds is not None and word in members:
+        front = [runs[names.index(name)] for name in members[word]]
+        return {"files": ([*front, *(run for run in runs if run not in front)], qrels), **known}
+    compared = score_matrix.Baseline.read(first, runs)
     if compared.saved is not None:
         what = f"'{first}' holds saved scores, and a diff shows rankings"
         raise InputError(flag.baseline, what, "give the baseline as a run", usage=True)
-    if compared.path is None and compared.name not in names:
-        raise score_matrix.no_baseline(first, names)
+    if compared.path is None and compared.name not in members:
+        raise score_matrix.no_baseline(first, list(members))
     path = compared.path or runs[names.index(str(compared.name))]
-    return {"files": ([path, *(run for run in runs if run != path)], qrels)}
+    return {"files": ([path, *(run for run in runs if run != path)], qrels), **known}
 
 
-def _two(runs: Sequence[str], qrels: str) -> Mapping[str, Any]:
-    """What `diff` takes. Raises InputError (usage) unless there are two runs."""
-    if len(runs) != 2:
-        what, hint = f"{len(runs)} {plural(len(runs), 'run')} given", "with qrels diff compares two: diff A B QRELS"
-        raise InputError("", what, hint, usage=True)
-    return {"baseline": runs[0], "run": runs[1], "qrels": qrels}
+def _files(runs: Sequence[str], qrels: str) -> Mapping[str, Any]:
+    """What `diff` takes: two runs, or those of two systems. Raises InputError (usage) for a single one."""
+    if len(runs) == 2:
+        return {"baseline": runs[0], "run": runs[1], "qrels": qrels}
+    if len(runs) < 2:
+        raise _not_two(runs)
+    return {"baseline": runs, "run": qrels}
 
 
-def _given(baseline: Any, run: Any, qrels: Any, measures: Any) -> tuple[dict[str, Any], Any, Any]:
-    """The two runs by name, qrels and measures: where the runs stand in a list or a dict, the others are a place early.
-    Raises InputError (usage) for another number of runs."""
-    named = kernel.named_runs(baseline) if isinstance(baseline, list | tuple | Mapping) else {}
+def _not_two(runs: Sequence[str]) -> InputError:
+    """That another number of runs is given."""
+    what, hint = f"{len(runs)} {plural(len(runs), 'run')} given", "with qrels diff compares two: diff A B QRELS"
+    return InputError("", what, hint, usage=True)
+
+
+def _given(baseline: Any, run: Any, qrels: Any, measures: Any, replicates: Any) -> tuple[dict[str, Any], Any, Any]:
+    """The runs by name, two unless they are of systems, qrels and measures: where the runs stand in a list, a dict or a
+    folder, the others are a place early. Raises InputError (usage) for another number of runs."""
+    several = isinstance(baseline, list | tuple | Mapping) or replicates is not None
+    named = kernel.named_runs(baseline) if several else {}
     if len(named) > 1:
         if measures is not DEFAULT and qrels is not None:
             raise InputError("diff", "is given more than two runs", "as in diff([A, B], qrels, measures)", usage=True)
-        _two(list(named), "")
+        if len(named) > 2 and replicates is None:
+            raise _not_two(list(named))
         return named, run, measures if qrels is None else qrels
     if qrels is None:
         raise InputError("diff", "needs qrels", "as in diff(baseline, run, qrels, measures)", usage=True)
@@ -343,6 +338,9 @@ def _given(baseline: Any, run: Any, qrels: Any, measures: Any) -> tuple[dict[str
     Without QRELS: how far the rankings agree, by rank-biased overlap (extrapolated, with its residual), overlap and
     Kendall's tau, of two runs by topic, of more as a matrix.
 
+    With --replicates of two systems: scores and contributions are means over their seeds, ranks medians. Without QRELS
+    agreement is a mean over pairs of seeds, of each system with itself, too: that is how far the seed moves a ranking.
+
     \b
     gradedeval diff before.run after.run qrels.txt -m ndcg@10 --only worse
     gradedeval diff before.run after.run qrels.txt -m ndcg@10 --topic 301
@@ -350,13 +348,13 @@ def _given(baseline: Any, run: Any, qrels: Any, measures: Any) -> tuple[dict[str
     gradedeval diff base.run new.run qrels.txt -m ap --reproduce a.run b.run
     """,
     asking=_from_first,
-    takes=_two,
+    takes=_files,
     answer=lambda found, like: replace(found, digits=kernel.preset_digits(like)),
     shows=Diff.document,
     wide=True,
     modes=(AGREEMENT, REPRODUCTION),
     options="measuring",
-    besides=("unseen", "queries", "slices"),
+    besides=("unseen", "queries", "slices", "replicates"),
     own_measures=True,
     digits="4",
 )
@@ -372,7 +370,8 @@ def diff(
     """What changed from one run to another: topics by difference, the worst first, and the documents that made it.
 
     baseline, run  two runs, as `evaluate` takes them; a dict name -> run names one. Both may be in a list or a dict, as
-                   in diff([A, B], qrels, measures)
+                   in diff([A, B], qrels, measures); so are the seeds of two systems, with `replicates`, of which the
+                   system of the first run is the baseline
 
     The other arguments are those of `evaluate`; `residuals`, `residual_depth` and `max_residual` are not among them.
 
@@ -380,85 +379,82 @@ def diff(
     `evaluate` does, and where the runs have no topic in common; what is skipped or assumed is a warning, and in
     `.notes`.
     """
-    runs, qrels, measures = _given(baseline, run, qrels, measures)
-    options, chosen = resolve_options(like, **keywords).of_one_judge(), parse_measures(measures)
-    _check_runs(options)
+    options = resolve_options(like, **keywords).of_one_judge()
+    runs, qrels, measures = _given(baseline, run, qrels, measures, options.replicates)
+    chosen = parse_measures(measures)
+    systems = {run: [run] for run in runs}
+    if options.replicates is not None:
+        systems = changes.two_systems(list(runs), options.replicates)
+        _check_summed(chosen)
     judged = kernel.qrels_for(runs, qrels, options)
     known = options.bounded_by_residuals and not options.judged_only
     options = replace(options, residuals="total" if known else None, bounds=False)
     scorer = kernel.Scorer(judged, chosen, options)
     ranked = ranked_runs.rank_runs(runs, scorer.grader, scorer=scorer)
-    old, new = ranked.runs
-    shared = np.flatnonzero(old.listed & new.listed)
-    if not len(shared):
-        raise kernel.no_common_topics(new.place, ranked.topics, old.place, ranked.topics)
+    sides = changes.Sides.of(ranked, systems, of_seeds=options.replicates is not None)
     if scorer.grader.types:
         raise InputError(flag.costs, "diff does not read the types of documents", "leave it out", usage=True)
-    terms, reread = ranked_runs.terms_by_run(ranked, scorer), flips.Reread.of_runs(scorer, runs, ranked)
-    measured = [_of_measure(ranked, scorer, column, shared, terms, reread) for column in range(len(scorer.measures))]
+    return _found(sides, scorer, flips.Reread.of_runs(scorer, runs, ranked), options)
+
+
+def _found(sides: Sides, scorer: Scorer, reread: Reread | None, options: Options) -> Diff:
+    """What changed, by all measures; what is assumed is told."""
+    ranked = sides.ranked
+    terms = ranked_runs.terms_by_run(ranked, scorer)
+    measured = [_of_measure(sides, scorer, column, terms, reread) for column in range(len(scorer.measures))]
     topics, documents = zip(*measured, strict=True)
-    unseen = _unseen(scorer.measures, topics, options)
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
+    signature = kernel.signature(scorer.qrels, options, scorer.measures, counts)
+    seeds = [] if options.replicates is None else options.replicates.notes(run.name for run in ranked.runs)
+    few, unseen = kernel.few_topics(len(sides.shared)), _unseen(scorer.measures, topics, options)
     return Diff(
-        old.name,
-        new.name,
+        *sides.names,
         joined(topics),
         joined(documents),
         scorer.measures,
-        kernel.signature(judged, options, scorer.measures, counts),
-        tell([*scorer.notes, *ranked.notes, *kernel.few_topics(len(shared)), *unseen]),
+        f"{signature} | {sides.in_words}" if sides.of_seeds else signature,
+        tell([*scorer.notes, *ranked.notes, *few, *seeds, *unseen]),
         texts=options.texts,
         slices={} if options.slices is None else options.slices.topics,
+        seeds=sides.counts if sides.of_seeds else None,
     )
+
+
+def _check_summed(measures: Sequence[Measure]) -> None:
+    """Raise InputError (usage) for a measure of which a system's score of a topic is a geometric mean over seeds."""
+    for measure in measures:
+        if measure.reading.summary == "geometric":
+            what = "a system's score is a geometric mean over seeds, to which no document adds a share of its own"
+            raise InputError(f"'{measure.label}'", what, "take its arithmetic mean, or compare the systems", usage=True)
 
 
 def _unseen(measures: Sequence[Measure], topics: Sequence[pd.DataFrame], options: Options) -> list[Note]:
-    """What is assumed of documents that neither run retrieved, where orders are told."""
+    """What is assumed of documents that no run retrieved, where orders are told."""
     known = [one for one, rows in zip(measures, topics, strict=True) if rows["same_order"].notna().any()]
-    return difference_bounds.unseen_notes([(measure.label, str(measure)) for measure in known], options)
-
-
-def _check_runs(options: Options) -> None:
-    """Raise InputError (usage) where systems of several runs are given."""
-    if options.replicates is not None:
-        what = "changes are between the rankings of two runs, and a system has several"
-        raise InputError(flag.replicates, what, "give one run of each system, or compare the systems", usage=True)
+    who = "neither run" if options.replicates is None else "no run of either system"
+    return difference_bounds.unseen_notes([(measure.label, str(measure)) for measure in known], options, who)
 
 
 def _of_measure(
-    ranked: RankedRuns,
-    scorer: Scorer,
-    column: int,
-    shared: Ints,
-    terms: RankedTerms,
-    reread: Reread | None,
+    sides: Sides, scorer: Scorer, column: int, terms: RankedTerms, reread: Reread | None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The topics and the documents of `Diff`, by one measure."""
-    measure, table = scorer.measures[column], scorer.tables[column]
-    old, new = (run.ranks_of(len(ranked)) for run in ranked.runs)
-    added = np.zeros((2, len(ranked)))
-    for number, run in enumerate(ranked.runs):
-        added[number, run.document] = terms.added[column][number]
-    of_documents, of_topics = (added[0], added[1]), (terms.rest[column, 0], terms.rest[column, 1])
-    scores = terms.scores[:, :, :, column]
-    last = (
-        ranked_runs.NOWHERE - 1
-        if measure.cutoff is None or measure.definition.cutoff == "sums_to_k"
-        else measure.cutoff
-    )
-    change = Change(ranked, shared, old, new, of_documents, of_topics, last, measure.label)
-    names, (score, residual) = [run.name for run in ranked.runs], scores[[0, 2]][:, :, shared]
+    measure, table, ranked, shared = scorer.measures[column], scorer.tables[column], sides.ranked, sides.shared
+    whole = measure.cutoff is None or measure.definition.cutoff == "sums_to_k"
+    last = ranked_runs.NOWHERE - 1 if whole else int(measure.cutoff or 0)
+    change = changes.Change.of(sides, terms, column, last, measure.label)
+    names, (score, residual) = [run.name for run in ranked.runs], terms.scores[[0, 2]][:, :, shared, column]
     paired = score_matrix.Paired(
         measure.label, measure.reading, names, [ranked.names[topic] for topic in shared], score, residual
     )
-    bounds = difference_bounds.topic_bounds(paired, np.array([0]), np.array([1]), reread)[:, 0]
-    topics = topic_rows(change, score, residual, bounds, measure.bounds == "rises")
+    bounds = difference_bounds.bounds_of_means(paired, *sides.runs, reread)
+    topics = topic_rows(change, paired, bounds, measure.bounds == "rises")
     # The worst first; of equal changes the order of the qrels.
     order = np.argsort(measure.reading.sign * topics["difference"].to_numpy(), kind="stable")
     place = np.zeros(len(ranked.topics), dtype=np.int64)
     place[shared[order]] = np.arange(len(shared))
     relevant = table.by_code(len(scorer.grader.qrels.labels) + 2)[ranked.code] > 0
-    return topics.iloc[order], document_rows(change, place, passed_by_unjudged(change, relevant))
+    return topics.iloc[order], document_rows(change, place, change.passed_by_unjudged(relevant))
 
 
 # Changes between two runs -> tables: a line for each topic in words, or a row for each document.
@@ -529,13 +525,14 @@ def _topics(shown: Diff, rows: list[Row], names: list[str], digits: int) -> Tabl
         columns += [Column("residual", "score", digits, wide=True)] if residuals else []
     reversible = any(row["same_order"] is False for row in rows)
     order = [Column(difference_bounds.IF_JUDGED, wide=True)] if reversible else []
-    columns += [Column("difference", "signed", digits), *order, Column("why")]
+    errors = [Column("± se", "score", digits)] if any(row.get("se") is not None for row in rows) else []
+    columns += [Column("difference", "signed", digits), *errors, *order, Column("why")]
     cells = []
     for row in rows:
         line = [row["topic"]]
         for score, residual in (("baseline_score", "baseline_residual"), ("score", "residual")):
             line += [row[score], *([row[residual]] if residuals else [])]
-        line += [row["difference"], *([_if_fully_judged(row)] if reversible else [])]
+        line += [row["difference"], *([row["se"]] if errors else []), *([_if_fully_judged(row)] if reversible else [])]
         cells.append([*line, in_words(shown, row, digits)])
     return Table(columns, cells)
 
@@ -545,7 +542,7 @@ def in_words(shown: Diff, row: Row, digits: int, named: int = NAMED) -> str:
     found: pd.DataFrame | None = shown.by_topic.get((row["measure"], row["topic"]))
     documents = [] if found is None else frame_rows(found)
     counting = [one for one in documents if one["explains"]]
-    parts = [_sentence(one, digits) for one in counting[:named]]
+    parts = [_sentence(one, digits, shown.seeds) for one in counting[:named]]
     if len(counting) > named:
         parts.append(f"{len(counting) - named} more")
     parts += [] if counting else ["only documents of no gain moved"]
@@ -564,20 +561,40 @@ def _risen(unjudged: list[Row]) -> list[str]:
     return [f"unjudged {visible(first['docno'])}{more[0]} moved above relevant {visible(first['above'])}{more[1]}"]
 
 
-def _sentence(row: Row, digits: int) -> str:
-    """What became of a document, as in `d7 (grade 2) fell 2 → 14: −0.1875`."""
+def _sentence(row: Row, digits: int, seeds: tuple[int, int] | None) -> str:
+    """What became of a document, as in `d7 (grade 2) fell 2 → 14: −0.1875`; of systems with how many seeds retrieved
+    it where not all did, as in `fell 2 → 14 (3 of 4)`."""
     if row["part"] != DOCUMENT:
         return f"what is {row['part']} the end: {row['explains']:+.{digits}f}"
     grade = "unjudged" if row["grade"] is None else f"grade {row['grade']:g}"
-    where = {ENTERED: f"entered at {row['rank']}", LEFT: f"dropped out from rank {row['baseline_rank']}"}
-    moved = f"{row['change']} {row['baseline_rank']} → {row['rank']}"
-    stayed = f"stayed at {row['rank']}" if row["baseline_rank"] == row["rank"] else moved
-    return f"{visible(row['docno'])} ({grade}) {where.get(row['change'], stayed)}: {row['explains']:+.{digits}f}"
+    old, new = (_place(row, side, seeds) for side in (0, 1))
+    if row["change"] in (changes.ENTERED, changes.LEFT):
+        entered = row["change"] == changes.ENTERED
+        rank, place = (row["rank"], new) if entered else (row["baseline_rank"], old)
+        at = "" if rank is None else "at " if entered else "from rank "
+        moved = f"{'entered' if entered else 'dropped out'} {at}{place}"
+    else:
+        moved = f"{row['change']} {old} → {new}"
+        moved = f"stayed at {new}" if old == new and row["rank"] is not None else moved
+    return f"{visible(row['docno'])} ({grade}) {moved}: {row['explains']:+.{digits}f}"
+
+
+def _place(row: Row, side: int, seeds: tuple[int, int] | None) -> str:
+    """Where a document stands: its rank, and how many seeds retrieved it where not all did."""
+    rank = row[("baseline_rank", "rank")[side]]
+    place = "" if rank is None else str(int(rank) if rank == int(rank) else rank)
+    if seeds is None:
+        return place
+    retrieved, count = row[("baseline_seeds", "seeds")[side]], seeds[side]
+    if not place:
+        return f"in {retrieved} of {count}"
+    return place if retrieved == count else f"{place} ({retrieved} of {count})"
 
 
 def _of_topic(row: Row, digits: int, text: str | None) -> str:
-    scores = f"{row['baseline_score']:.{digits}f} → {row['score']:.{digits}f} ({row['difference']:+.{digits}f})"
     topic = f"topic {row['topic']}" + (f" ({text})" if text else "")
+    error = "" if row.get("se") is None else f" ± {row['se']:.{digits}f}"
+    scores = f"{row['baseline_score']:.{digits}f} → {row['score']:.{digits}f} ({row['difference']:+.{digits}f}{error})"
     if row["residual"] is None:
         return f"{topic}: {scores}"
     residuals = f"residuals {row['baseline_residual']:.{digits}f} and {row['residual']:.{digits}f}"
@@ -604,4 +621,20 @@ def _documents(shown: Diff, topic: Row, digits: int) -> Table:
     titles = ("docno", "grade", "change", "old rank", "rank", "old contribution", "contribution", "explains",
               "unjudged, above")  # fmt: skip
     columns = [Column(title, kind, digits) for title, kind in zip(titles, kinds, strict=True)]  # type: ignore[arg-type]
+    if shown.seeds is not None:
+        _with_seeds(columns, cells, rows, shown.seeds)
     return Table(columns, cells)
+
+
+def _with_seeds(columns: list[Column], cells: list[list[Any]], rows: list[Row], seeds: tuple[int, int]) -> None:
+    """How many seeds of each system retrieved the documents, in a column before the ranks, which are medians."""
+    at = [column.name for column in columns].index("old rank")
+    columns[at : at + 2] = [
+        Column("seeds", "figures"),
+        Column("old median rank", "number"),
+        Column("median rank", "number"),
+    ]
+    for line, row in zip(cells, [*rows[:DOCUMENTS], None], strict=False):
+        has = None if row is None else row["seeds"]
+        line.insert(at, None if row is None or has is None else
+                    f"{row['baseline_seeds']}/{seeds[0]} → {has}/{seeds[1]}")  # fmt: skip

@@ -342,14 +342,6 @@ def test_a_report_has_a_section_of_systems() -> None:
     assert '<section id="systems"' not in gradedeval.html_report(RUNS, QRELS, "ndcg@5")
 
 
-def test_changes_are_of_two_runs(files: tuple[str, ...], cli: Command) -> None:
-    found = cli("diff", *files[:2], files[-1], *GIVEN)
-    cure = "give one run of each system, or see `gradedeval compare`"
-    assert (found.code, found.messages[-1].count(cure)) == (2, 1)
-    with pytest.raises(gradedeval.InputError, match="give one run of each system, or compare the systems"):
-        gradedeval.diff(RUNS["a-0.run"], RUNS["a-1.run"], QRELS, "ndcg@5", replicates=SYSTEMS)
-
-
 @pytest.mark.parametrize("name", ["letters", "anova", "power"])
 def test_tests_of_single_runs_refuse_systems(name: str) -> None:
     with pytest.raises(

@@ -1,0 +1,457 @@
+"""`diff` of systems of several seeds: figures by plain loops, bounds by all completions, agreement, and messages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import random
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from itertools import combinations, product
+from pathlib import Path
+from statistics import fmean, median, stdev
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval import InputError
+from gradedeval.kernel.options.definition import OfRuns
+from support.commands import Command
+from support.measures import VARIANTS
+
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+SEEDS = {"A": ["a-0.run", "a-1.run", "a-2.run"], "B": ["b-0.run", "b-1.run", "b-2.run", "b-3.run"]}
+SYSTEMS = {"A": "a-*", "B": "b-*"}
+GIVEN = ("--replicates", "A=a-*", "--replicates", "B=b-*")
+DOCNOS = [f"d{number}" for number in range(14)]
+Rankings = dict[str, dict[str, dict[str, float]]]
+
+
+def seeds_of(seed: int, topics: int = 4, shortest: int = 1) -> tuple[Rankings, dict[str, dict[str, int]]]:
+    """The runs of two systems, and judgments of some of their documents."""
+    draw = random.Random(seed)
+    names = [f"t{number}" for number in range(topics)]
+    runs = {
+        name: {topic: {docno: draw.random() for docno in draw.sample(DOCNOS, draw.randint(shortest, 9))}
+               for topic in names}
+        for members in SEEDS.values() for name in members
+    }  # fmt: skip
+    qrels = {topic: {docno: draw.choice([0, 0, 1, 2, 3]) for docno in draw.sample(DOCNOS, 9)} for topic in names}
+    qrels["t0"]["top"] = 3
+    return runs, qrels
+
+
+RUNS, QRELS = seeds_of(1)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, ...]:
+    """The runs, those of A first, and the qrels."""
+    for name, run in RUNS.items():
+        lines = [f"{topic} Q0 {docno} 0 {score!r} t" for topic, of in run.items() for docno, score in of.items()]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    lines = [f"{topic} 0 {docno} {grade}" for topic, of in QRELS.items() for docno, grade in of.items()]
+    (tmp_path / "qrels").write_text("\n".join(lines) + "\n")
+    return (*(str(tmp_path / name) for name in RUNS), str(tmp_path / "qrels"))
+
+
+# With judgments
+
+
+def expected(topic: str) -> dict[str, dict[str, Any]]:
+    """Of each document of a topic, by precision at 5 in plain loops: what it adds to each system, in how many seeds it
+    is, its median rank, and what became of it."""
+    found = defaultdict[str, dict[str, Any]](dict)
+    for system, members in SEEDS.items():
+        ranks: list[dict[str, int]] = []
+        for name in members:
+            scored = RUNS[name][topic]
+            ranks.append({docno: rank for rank, docno in enumerate(sorted(scored, key=lambda d: -scored[d]), 1)})
+        for docno in DOCNOS:
+            own = [of_seed.get(docno, math.inf) for of_seed in ranks]
+            relevant = QRELS[topic].get(docno, 0) >= 1
+            middle = median(own)
+            found[docno][system] = {
+                "contribution": fmean(0.2 * relevant * (rank <= 5) for rank in own),
+                "seeds": sum(rank < math.inf for rank in own),
+                "rank": middle if middle < math.inf else None,
+                "best": min(own),
+                "share": sum(rank < math.inf for rank in own) / len(own),
+            }
+    return found
+
+
+def change_of(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """In the words of the documentation."""
+    if not one["seeds"]:
+        return "entered"
+    if not other["seeds"]:
+        return "left"
+    old, new = (side["rank"] or math.inf for side in (one, other))
+    if old == new == math.inf:
+        old, new = -one["share"], -other["share"]
+    return "rose" if new < old else "fell" if new > old else "stayed"
+
+
+def test_documents_are_those_of_plain_loops() -> None:
+    found = gradedeval.diff(RUNS, QRELS, "p@5", replicates=SYSTEMS)
+    assert (found.baseline, found.run, found.seeds) == ("A", "B", (3, 4))
+    assert found.signature.endswith("2 systems of 3 to 4 seeds")
+    kinds = set()
+    for topic in QRELS:
+        rows = {row["docno"]: row for row in blank(found.documents[found.documents["topic"] == topic])}
+        of_topic = expected(topic)
+        told = {
+            docno
+            for docno, of in of_topic.items()
+            if min(of["A"]["best"], of["B"]["best"]) <= 5
+            and (of["A"]["rank"] != of["B"]["rank"] or of["A"]["share"] != of["B"]["share"]
+                 or abs(of["A"]["contribution"] - of["B"]["contribution"]) > 1e-9)
+        }  # fmt: skip
+        assert rows.keys() == told
+        for docno, row in rows.items():
+            one, other = of_topic[docno]["A"], of_topic[docno]["B"]
+            assert (row["baseline_seeds"], row["seeds"]) == (one["seeds"], other["seeds"])
+            assert (row["baseline_rank"], row["rank"]) == (one["rank"], other["rank"])
+            assert row["change"] == change_of(one, other)
+            kinds.add(row["change"])
+            for side, name in ((one, "baseline_contribution"), (other, "contribution")):
+                if side["seeds"]:
+                    assert row[name] == pytest.approx(side["contribution"], abs=1e-12)
+                else:
+                    assert row[name] is None
+            assert row["explains"] == pytest.approx(other["contribution"] - one["contribution"], abs=1e-12)
+    assert kinds >= {"entered", "rose", "fell"}
+
+
+def blank(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+
+
+@pytest.mark.parametrize("measure", ["ndcg@5", "ap", "esl"])
+def test_topics_have_means_and_their_error_over_seeds(measure: str) -> None:
+    found = gradedeval.diff(RUNS, QRELS, measure, replicates=SYSTEMS)
+    scores = gradedeval.evaluate(RUNS, QRELS, measure, residuals="total")
+    residuals = {(row.run, row.topic): row.residual for row in scores.rows() if row.topic != "all"}
+    for row in blank(found.topics):
+        own = {system: [scores.by_topic(measure, run)[row["topic"]] for run in members]
+               for system, members in SEEDS.items()}  # fmt: skip
+        means = [fmean(values) for values in own.values()]
+        assert [row["baseline_score"], row["score"]] == pytest.approx(means, abs=1e-12)
+        assert row["difference"] == pytest.approx(means[1] - means[0], abs=1e-12)
+        error = math.sqrt(sum(stdev(values) ** 2 / len(values) for values in own.values()))
+        assert row["se"] == pytest.approx(error, abs=1e-12)
+        for system, name in (("A", "baseline_residual"), ("B", "residual")):
+            of_seeds = [residuals[run, row["topic"]] for run in SEEDS[system]]
+            assert row[name] == (None if of_seeds[0] is None else pytest.approx(fmean(of_seeds), abs=1e-12))
+    gains = (1 if measure != "esl" else -1) * found.topics["difference"]
+    assert gains.is_monotonic_increasing
+    assert (found.only("worse").topics["difference"] == found.topics["difference"][gains < 0]).all()
+    elsewhere = gradedeval.topic_differences(RUNS, QRELS, measure, replicates=SYSTEMS).frame.set_index("topic")
+    for name in ("difference", "se"):
+        other = elsewhere[name].reindex(found.topics["topic"]).tolist()
+        assert found.topics[name].tolist() == pytest.approx(other, abs=1e-12)
+
+
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.exhaustive) for part in range(1, 12))])
+def test_the_documents_explain_the_whole_difference_of_means(part: int) -> None:
+    runs, qrels = seeds_of(part)
+    measures = [one for one in VARIANTS if not one.by_intent and not one.types and one.reading.summary != "geometric"]
+    found = gradedeval.diff(runs, qrels, measures[part::12], top_grade=3, replicates=SYSTEMS)
+    key = ["measure", "topic"]
+    explained = found.documents.groupby(key)["explains"].sum()
+    differences = found.topics.set_index(key)["difference"]
+    finite = differences[differences.abs() < float("inf")]
+    assert (explained.reindex(finite.index).fillna(0.0) - finite).abs().max() < 1e-9
+
+
+SEVERAL = "ndcg@5 ap rbp err@3 num_rel_ret"
+"""Sums of gains, precisions, a cascade, what lies beyond the end, and counts."""
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_without_luck_systems_are_their_runs(copies: int) -> None:
+    """One seed a system, or several that are the same."""
+    names = ("a-0.run", "b-1.run")
+    runs = {f"{name}-{copy}": RUNS[name] for name in names for copy in range(copies)}
+    of = OfRuns({run: run.rpartition("-")[0] for run in runs})
+    plain = gradedeval.diff({name: RUNS[name] for name in names}, QRELS, SEVERAL)
+    found = gradedeval.diff(runs, QRELS, SEVERAL, replicates=of)
+    assert (found.topics["se"].isna() if copies == 1 else found.topics["se"] < 1e-12).all()
+    key = ["measure", "topic"]
+    if copies > 1:  # by precisions and cascades bounds of seeds are no tighter: what is certain, is so of the run
+        certain = found.topics[found.topics["same_order"].fillna(False).astype(bool)].set_index(key).index
+        assert plain.topics.set_index(key).loc[certain, "same_order"].all()
+        sums = found.topics["measure"].isin(["ndcg@5", "num_rel_ret"])
+        both = (frame.loc[sums.to_numpy(), "same_order"].tolist() for frame in (found.topics, plain.topics))
+        assert list(next(both)) == list(next(both))
+    same = [name for name in plain.topics if copies == 1 or name != "same_order"]
+    pd.testing.assert_frame_equal(found.topics[same], plain.topics[same], atol=1e-12, rtol=0)
+    documents = found.documents.astype({"baseline_rank": "Int64", "rank": "Int64"})
+    pd.testing.assert_frame_equal(documents[list(plain.documents)], plain.documents, atol=1e-12, rtol=0)
+
+
+# What judging could do
+
+
+def completed(seed: int, longest: int) -> tuple[Rankings, dict[str, dict[str, int]], dict[str, list[str]]]:
+    """Runs, those of B better by what is judged, judgments, and the two documents of each topic that nobody judged.
+
+    longest  5: of five documents each, otherwise of so many at most
+    """
+    draw = random.Random(seed)
+    topics, docnos = [f"t{number}" for number in range(12)], DOCNOS[:7]
+    unjudged = {topic: draw.sample(docnos, 2) for topic in topics}
+    qrels = {
+        topic: {"top": 2, **{docno: draw.choice([0, 0, 1, 2]) for docno in docnos if docno not in unjudged[topic]}}
+        for topic in topics
+    }
+    runs: Rankings = {}
+    for name in [name for members in SEEDS.values() for name in members][:6]:
+        runs[name] = {}
+        for topic in topics:
+            scores = {
+                docno: draw.random() + 0.2 * name.startswith("b") * qrels[topic].get(docno, 0) for docno in docnos
+            }
+            length = 5 if longest == 5 else draw.randint(1, longest)
+            runs[name][topic] = dict(sorted(scores.items(), key=lambda pair: -pair[1])[:length])
+    return runs, qrels, unjudged
+
+
+EXACT = ["ndcg@3", "dcg@5", "p@3", "recall@4"]
+
+
+@pytest.mark.parametrize("measure", [*EXACT, "ap", "ap@3", "err@5", "nerr@4", "rr", "q", "f1@3"])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 6))])
+def test_no_judgments_reverse_what_is_said_to_be_certain(measure: str, seed: int) -> None:
+    """Each document has one grade in all seeds. By sums of gains some judgments reverse or tie what is said to be
+    open."""
+    runs, qrels, unjudged = completed(seed, 5 if measure in EXACT else 3)
+    found = gradedeval.diff(runs, qrels, measure, replicates=SYSTEMS, top_grade=2, unseen=0).topics
+    certain = dict(zip(found["topic"], found["same_order"].tolist(), strict=True))
+    signs = defaultdict[str, set[float]](set)
+    for grades in product([None, 0, 1, 2], repeat=2):
+        judged = {
+            topic: {**of, **{docno: grade for docno, grade in zip(unjudged[topic], grades, strict=True)
+                             if grade is not None}}
+            for topic, of in qrels.items()
+        }  # fmt: skip
+        scores = gradedeval.evaluate(runs, judged, measure, top_grade=2)
+        of = {name: scores.by_topic(scores.labels[0], name) for name in runs}
+        for topic in qrels:
+            one, other = (fmean(of[name][topic] for name in runs if name.startswith(start)) for start in "ab")
+            signs[topic].add(float(np.sign(round(other - one, 10))))
+    for topic, seen in signs.items():
+        if certain[topic]:
+            assert len(seen) == 1
+        elif measure in EXACT:
+            assert len(seen) > 1
+    assert any(certain.values()) or measure not in EXACT
+
+
+def test_equal_means_of_other_rankings_are_open() -> None:
+    """Both means are one half, but the unjudged x is in one of them alone."""
+    runs = {
+        "a-0": {"t": {"r": 2.0, "x": 1.0}},
+        "a-1": {"t": {"n": 1.0}},
+        "b-0": {"t": {"n": 1.0}},
+        "b-1": {"t": {"r": 1.0}},
+    }
+    found = gradedeval.diff(runs, {"t": {"r": 1, "n": 0}}, "recall@2", replicates=SYSTEMS)
+    assert (found.topics["difference"].tolist(), found.topics["same_order"].tolist()) == ([0.0], [False])
+    same = {**runs, "a-0": {"t": {"r": 1.0}}}
+    found = gradedeval.diff(same, {"t": {"r": 1, "n": 0}}, "recall@2 ap", replicates=SYSTEMS)
+    assert found.topics["same_order"].all()  # the same rankings, in another order
+    assert found.documents.empty
+
+
+# Without judgments
+
+
+@pytest.mark.parametrize("apart", [{}, {"a-0.run": None}])
+def test_agreement_of_systems_is_that_of_pairs_of_seeds(apart: Mapping[str, None]) -> None:
+    """In plain loops over what plain runs have; a run in no system has no seeds to agree."""
+    systems = {"A": [run for run in SEEDS["A"] if run not in apart], "B": SEEDS["B"]}
+    found = gradedeval.agreement(RUNS, replicates=systems)
+    plain = gradedeval.agreement(RUNS).frame
+    of = {frozenset((row["run"], row["other"])): {} for row in plain.to_dict("records")}
+    for row in plain.to_dict("records"):
+        of[frozenset((row["run"], row["other"]))][row["topic"]] = row
+    members = {**{run: [run] for run in apart}, **systems}
+    rows = {(row["run"], row["other"], row["topic"]): row for row in found.frame.to_dict("records")}
+    expected_rows = 0
+    for one, other in [*combinations(members, 2), *((system, system) for system in systems)]:
+        pairs = [*combinations(members[one], 2)] if one == other else [*product(members[one], members[other])]
+        for topic in QRELS:
+            own = [of[frozenset(pair)][topic] for pair in pairs]
+            row = rows[one, other, topic]
+            assert row["pairs"] == len(pairs)
+            for name in ("rbo", "rbo_low", "rbo_high", "residual", "overlap", "common", "tau"):
+                known = [each[name] for each in own if not math.isnan(each[name])]
+                assert row[name] == (
+                    pytest.approx(fmean(known), abs=1e-12) if known else pytest.approx(math.nan, nan_ok=True)
+                )
+            expected_rows += 1
+    assert len(rows) == expected_rows
+    assert found.runs == list(members)
+    assert found.seeds == {name: len(own) for name, own in members.items()}
+
+
+def test_the_matrix_of_systems_has_the_agreement_of_seeds_on_its_diagonal(files: tuple[str, ...], cli: Command) -> None:
+    words = ("--replicates", "B=b-*", "--replicates", "A=a-[12]*")
+    found = cli("diff", *files[:-1], *words)
+    lines = found.text.splitlines()
+    means = gradedeval.agreement(RUNS, replicates={"B": "b-*", "A": "a-[12]*"}).means.set_index(["run", "other"])
+    assert lines[0].split() == ["seeds", "a-0.run", "A", "B", "tau", "of", "seeds"]
+    rows = {line.split()[0]: line.split()[1:] for line in lines[2:5]}
+    rbo, tau = means["rbo"], means["tau"]
+    assert rows["a-0.run"] == ["1", "—", f"{rbo['a-0.run', 'A']:.3f}", f"{rbo['a-0.run', 'B']:.3f}", "—"]
+    assert rows["B"] == ["4", f"{tau['a-0.run', 'B']:.3f}", f"{tau['A', 'B']:.3f}", f"{rbo['B', 'B']:.3f}",
+                         f"{tau['B', 'B']:.3f}"]  # fmt: skip
+    assert "on it: rbo between the seeds of a system" in found.words
+    assert cli("diff", *files[:-1], *words, "--top", "3").messages == [
+        "--top: applies to two systems, and 3 are given; leave it out"
+    ]
+
+
+def test_two_systems_by_topic_have_the_agreement_of_their_seeds_beside_it(files: tuple[str, ...], cli: Command) -> None:
+    text = cli("diff", *files[:-1], *GIVEN, "--top", "2").text
+    means = gradedeval.agreement(RUNS, replicates=SYSTEMS).means.set_index(["run", "other"])["rbo"]
+    lines = {line[:10].strip(): line.split() for line in text.splitlines()}
+    assert text.startswith("A (3 seeds) and B (4 seeds)\n")
+    assert lines["topic"] == ["topic", "rbo", "A", "B", "residual", "overlap", "tau", "common"]
+    both = [f"{means[pair]:.4f}" for pair in (("A", "B"), ("A", "A"), ("B", "B"))]
+    assert lines["mean of 4"][3:6] == both
+    assert lines["seeds of A"][3] == both[1]
+    assert "2 more topics: --top N" in text
+    one = cli("diff", *files[:3], "--replicates", "A=a-*").text  # how much the seed alone moves the ranking
+    assert one.startswith("A (3 seeds)\n")
+    assert f"mean of 4  {both[1]}" in one
+
+
+# At the prompt
+
+
+def test_the_baseline_is_a_system(files: tuple[str, ...], cli: Command) -> None:
+    found = cli("diff", *files, *GIVEN, "-m", "ndcg@5", "--baseline", "B", "-f", "csv")
+    assert found.code == 0, found.messages
+    rows = list(csv.DictReader(io.StringIO(found.text)))
+    assert {(row["baseline"], row["run"]) for row in rows} == {("B", "A")}
+    other = gradedeval.diff(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS).topics.set_index("topic")["difference"]
+    assert all(float(row["difference"]) == pytest.approx(-other[row["topic"]], abs=1e-12) for row in rows)
+    alone = cli("diff", *files[1:], "--baseline", files[0], "--replicates", "B=b-*", "--replicates", "A=a-[12]*")
+    assert "3 systems given (a-0.run, A, B)" in alone.messages[-1]
+    alone = cli("diff", *files[3:], "--baseline", files[0], "--replicates", "B=b-*", "-m", "p@5")
+    assert alone.text.startswith("from a-0.run (1 seed) to B (4 seeds)\n")
+    assert any(line.startswith("1 run is in no system and has no seeds (a-0.run)") for line in alone.messages)
+    assert "± se" in alone.text
+
+
+def test_a_topic_shows_medians_and_seeds(files: tuple[str, ...], cli: Command, tmp_path: Path) -> None:
+    texts, labels = tmp_path / "texts.tsv", tmp_path / "labels.csv"
+    texts.write_text("t1\trivers of the north\n")
+    labels.write_text("topic,kind\nt0,even\nt1,odd\nt2,even\nt3,odd\n")
+    words = ("diff", *files, *GIVEN, "-m", "ndcg@5", "--queries", str(texts), "--slices", str(labels))
+    found = cli(*words, "--topic", "t1")
+    topic = gradedeval.diff(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS).only(topic="t1").topics.iloc[0]
+    change = f"({topic['difference']:+.4f} ± {topic['se']:.4f})"
+    assert (
+        f"topic t1 (rivers of the north): {topic['baseline_score']:.4f} → {topic['score']:.4f} {change}" in found.text
+    )
+    assert re.search(r" \d/3 → \d/4 ", found.text)
+    assert "kind topics A B difference worse better" in found.words
+    whole = cli(*words).words
+    assert "from A (3 seeds) to B (4 seeds)" in whole
+    assert " of 4)" in whole  # a document that not all seeds of B retrieved
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "json", "jsonl", "markdown", "html", "latex"])
+@pytest.mark.parametrize("judged", [True, False])
+def test_every_format_has_systems(form: str, judged: bool, files: tuple[str, ...], cli: Command) -> None:
+    words = (*files, "-m", "num_rel_ret") if judged else files[:-1]
+    found = cli("diff", *words, *GIVEN, "-f", form)
+    assert found.code == 0, found.messages
+    if form == "json":
+        rows = json.loads(found.text)
+        rows = rows["rows"] if isinstance(rows, dict) else rows
+        assert {"seeds", "baseline_seeds", "se"} <= rows[0].keys() if judged else rows[0]["pairs"] == 3
+    if form in ("csv", "tsv"):
+        header = found.text.splitlines()[0].replace("\t", ",").split(",")
+        assert ("baseline_seeds" if judged else "pairs") in header
+    if form == "markdown":
+        assert ("± se" if judged else "seeds of A") in found.text
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words", "message"),
+    [
+        (
+            slice(None),
+            ("A=a-*",),
+            "--replicates: 5 systems given (A, b-0.run, b-1.run, b-2.run, b-3.run); with qrels diff compares two: "
+            "leave the runs of others out, or put them in a system",
+        ),
+        (
+            slice(None),
+            ("A=*.run",),
+            "--replicates: 1 system given (A); with qrels diff compares two: name the other one",
+        ),
+        (slice(None), ("A=a-*", "B=c-*"), "--replicates: B=c-* matches no run"),
+        (slice(None), ("A=a-*", "B=*-0.run"), "--replicates: run 'a-0.run' is in two systems, 'A' and 'B'"),
+        (
+            slice(None),
+            ("A=a-*", "B=b-*", "--baseline", "C"),
+            "--baseline: 'C' is neither a file nor one of the runs (A, B)",
+        ),
+        (
+            slice(None),
+            ("A=a-*", "B=b-*", "--baseline", "a-1.run"),
+            "--baseline: 'a-1.run' is neither a file nor one of the runs (A, B)",
+        ),
+        (
+            slice(None),
+            ("A=a-*", "B=b-*", "-m", "gm_ap"),
+            "'gm_ap': a system's score is a geometric mean over seeds, to which no document adds a share of its own; "
+            "take its arithmetic mean, or compare the systems",
+        ),
+        (
+            slice(0, 2),
+            ("A=a-*", "--reproduce", "FIRST", "FIRST"),
+            "--replicates: an experiment is reproduced run by run, and a system has several; give one "
+            "run of each system",
+        ),
+        (slice(-2, -1), ("B=b-*",), "1 run given"),
+    ],
+)
+def test_what_systems_cannot_be_asked_is_one_line(
+    chosen: slice, words: tuple[str, ...], message: str, files: tuple[str, ...], cli: Command
+) -> None:
+    given = [part for word in words for part in (("--replicates", word) if "=" in word else (word,))]
+    given = [files[0] if word == "FIRST" else word for word in given]
+    runs = files[:-1][chosen] if chosen.stop is not None else files
+    found = cli("diff", *runs, *given)
+    assert (found.code, len(found.messages)) == (2, 1) if "--baseline" not in words else found.code
+    assert message in found.messages[-1]
+
+
+def test_python_takes_systems_in_a_dict_a_list_or_a_folder(files: tuple[str, ...], tmp_path: Path) -> None:
+    expected_rows = gradedeval.diff(RUNS, QRELS, "p@5", replicates=SYSTEMS).topics
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in files[:-1]:
+        (folder / Path(name).name).write_bytes(Path(name).read_bytes())
+    for runs in (list(files[:-1]), str(folder)):
+        found = gradedeval.diff(runs, files[-1], "p@5", replicates=SYSTEMS)
+        pd.testing.assert_frame_equal(found.topics, expected_rows)
+    with pytest.raises(InputError, match=r"^replicates: 1 system given \(A\)"):
+        gradedeval.diff(RUNS, QRELS, "p@5", replicates={"A": "*.run"})
+    with pytest.raises(InputError, match=r"^replicates: an experiment is reproduced run by run"):
+        gradedeval.reproduction(list(files[:2]), list(files[:2]), replicates=SYSTEMS)
+    assert repr(found) == "<Diff from A to B: p@5>"
+    assert "± se" in found._repr_html_()

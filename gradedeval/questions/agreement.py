@@ -144,11 +144,6 @@ class Agreement(InNotebook):
         means = pairs[list(NUMBERS)].mean().assign(topics=pairs.size())
         return to_frame(distinct(self.frame, *PAIR), PAIR).join(means)
 
-    @property
-    def own(self) -> dict[str, dict[str, Any]]:
-        """System -> the means of its own seeds, where it has several."""
-        return {row["run"]: row for row in frame_rows(self.means) if row["run"] == row["other"]}
-
     def document(self, layout: Layout, *, topic: Topic = None, top: Top = None) -> Document:
         """Of two runs by topic, those that agree least first, and in the mean; of more as a matrix.
 
@@ -178,7 +173,8 @@ def _by_topic(found: Agreement, with_mean: bool, top: int) -> list[Table | str]:
     one, other = found.runs[0], found.runs[-1]
     rows = [row for row in frame_rows(found.frame) if (row["run"], row["other"]) == (one, other)]
     own = {(row["run"], row["topic"]): row["rbo"] for row in frame_rows(found.frame) if row["run"] == row["other"]}
-    systems = [run for run in found.runs if run in found.own and one != other]
+    within = _within(found)
+    systems = [run for run in found.runs if run in within and one != other]
 
     def cells(row: Mapping[str, Any], name: str, of: Mapping[str, float | None], common: bool = False) -> list[Any]:
         numbers = [None if which == "common" and not common else row[which] for which in SHOWN]
@@ -190,8 +186,8 @@ def _by_topic(found: Agreement, with_mean: bool, top: int) -> list[Table | str]:
     left_out = len(rows) - len(shown)
     if with_mean:
         (mean,) = (row for row in frame_rows(found.means) if (row["run"], row["other"]) == (one, other))
-        shown.append(cells(mean, f"mean of {mean['topics']}", {run: found.own[run]["rbo"] for run in systems}))
-    shown += [cells(found.own[run], f"seeds of {visible(run)}", {}) for run in systems]
+        shown.append(cells(mean, f"mean of {mean['topics']}", {run: within[run]["rbo"] for run in systems}))
+    shown += [cells(within[run], f"seeds of {visible(run)}", {}) for run in systems]
     columns = [Column("topic"), Column("rbo", "score"), *(Column(run, "score", of_run=True) for run in systems)]
     columns += [Column(name, "score") for name in SHOWN[1:-1]]
     columns.append(Column("common", "count") if found.seeds is None else Column("common", "score", digits=1))
@@ -201,6 +197,11 @@ def _by_topic(found: Agreement, with_mean: bool, top: int) -> list[Table | str]:
         top_n = either("--top N", f".shown(top={len(rows)})")
         blocks.append(f"{left_out} more {plural(left_out, 'topic')}: {top_n}")
     return blocks
+
+
+def _within(found: Agreement) -> dict[str, dict[str, Any]]:
+    """System -> the means over pairs of its own seeds, where it has several."""
+    return {row["run"]: row for row in frame_rows(found.means) if row["run"] == row["other"]}
 
 
 def _named(found: Agreement, run: str) -> str:
@@ -217,7 +218,7 @@ def _matrix(found: Agreement) -> Table:
     cells = [[run, *(values.get((run, other), "—") for other in found.runs)] for run in found.runs]
     if found.seeds is not None:
         columns[1:1], columns[len(columns) :] = [Column("seeds", "count")], [Column("tau of seeds", "score", digits=3)]
-        own = found.own
+        own = _within(found)
         for line, run in zip(cells, found.runs, strict=True):
             line[1:1], line[len(line) :] = [found.seeds[run]], [own[run]["tau"] if run in own else "—"]
     return Table(columns, cells)

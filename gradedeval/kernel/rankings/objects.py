@@ -40,7 +40,7 @@ from gradedeval.kernel.trec.file_formats import (
     plain,
 )
 from gradedeval.kernel.trec.lines import decimal, decode, encode
-from gradedeval.kernel.trec.text_columns import Text, numbers_of_arrow, text_of_arrow
+from gradedeval.kernel.trec.text_columns import Text, text_of_arrow
 
 VALUES = {"run": "score", "qrels": "grade"}
 """What the third of three columns is."""
@@ -363,15 +363,14 @@ def _listed(topics: Iterable[Any], docnos: Iterable[list[Any]], values: list[Any
 
 
 def id_columns(source: Any, what: str) -> tuple[Text, Text] | None:
-    """The topics and docnos of a DataFrame or a file whose text Arrow holds; None of any other."""
+    """The topics and docnos of a DataFrame whose text Arrow holds, or of a file's columns; None of any other."""
     names = getattr(source, "columns", ())  # a Series has none
     if any(find_column(names, known) is None for known in (TOPIC, DOCNO)):
         return None
     found = []
     for known in (TOPIC, DOCNO):
-        values = _in_arrow(source, known, what)
-        text = None if values is None else text_of_arrow(values)
-        if text is None:
+        text = _in_one_piece(source, known, what)
+        if not isinstance(text, Text):
             return None
         found.append(text)
     return found[0], found[1]
@@ -394,27 +393,25 @@ def arrow_judgments(source: Any, what: str) -> JudgmentColumns | None:
     return JudgmentColumns(topics.names, *coded(grade), index)
 
 
-def _in_arrow(source: Any, known: tuple[str, ...], what: str) -> Any:
-    """A column as Arrow holds it; None where something else does."""
+def _in_one_piece(source: Any, known: tuple[str, ...], what: str) -> Text | Floats | None:
+    """A column as Arrow or a file holds it; None where something else does."""
     if isinstance(source, TableColumns):
-        return None if source.arrow is None else source.arrow(_name_of(source, known, what))
+        return source.held(_name_of(source, known, what))
     column = held(source, known, what)
     dtype = getattr(column, "dtype", None)
     if getattr(dtype, "storage", "") != "pyarrow" and not hasattr(dtype, "pyarrow_dtype"):
         return None
-    return column.array.__arrow_array__()
+    return text_of_arrow(column.array.__arrow_array__())
 
 
 def numeric_column(source: Any, known: tuple[str, ...], what: str) -> Floats | None:
-    """A column of finite numbers that NumPy or a file's Arrow table holds; None of any other."""
+    """A column of finite numbers that NumPy or a file holds in one piece; None of any other."""
+    numbers: Any = None
     if isinstance(source, TableColumns):
-        values = _in_arrow(source, known, what)
-        numbers = None if values is None else numbers_of_arrow(values)
-    else:
-        column = held(source, known, what)
-        is_number = isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiu"
-        numbers = column.to_numpy(np.float64) if is_number else None
-    return numbers if numbers is not None and np.isfinite(numbers).all() else None
+        numbers = _in_one_piece(source, known, what)
+    elif isinstance((dtype := (column := held(source, known, what)).dtype), np.dtype) and dtype.kind in "fiu":
+        numbers = column.to_numpy(np.float64)
+    return numbers if isinstance(numbers, np.ndarray) and np.isfinite(numbers).all() else None
 
 
 # Words that stand for grades: NTCIR's L0, L1, L2, and those that the user names.

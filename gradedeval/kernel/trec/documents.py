@@ -80,11 +80,13 @@ def _table(opened: Callable[[Any], Table], place: str, what: str) -> TableColumn
             problem = f"begins like {what} but cannot be read as one"
             raise InputError(place, problem, "write the file again", kind="format") from None
 
+    from gradedeval.kernel.trec.text_columns import held_in_arrow  # few files are such
+
     names, values, rows = whole(opened, pa)
     check_distinct(names, place)
     column = cache(lambda name: whole(values, name))
     listed = cache(lambda name: whole(lambda name: column(name).to_pylist(), name))
-    return TableColumns(names, listed, rows, arrow=column)
+    return TableColumns(names, listed, rows, held=cache(lambda name: held_in_arrow(column(name))))
 
 
 # Tables in a JSON document, as `DataFrame.to_json` writes them: by column, by row, or apart from their names.
@@ -229,11 +231,9 @@ def _longest_docno(content: Any) -> int:
         return max((_longest(inner) for inner in nested), default=0)
     if (name := find_column(content.columns, DOCNO)) is None:
         return 0
-    if content.arrow is not None:
-        from gradedeval.kernel.trec.text_columns import longest_in_arrow  # few files are such
-
-        if (longest := longest_in_arrow(content.arrow(name))) is not None and longest <= LONGEST:
-            return longest
+    lengths = getattr(content.held(name), "length", None)  # of text
+    if lengths is not None and (longest := int(lengths.max())) <= LONGEST:
+        return longest
     return _longest(content.values(name))
 
 
@@ -351,21 +351,34 @@ def _begins_with_a_value(data: bytes) -> bool:
 
 
 def _json_lines(data: bytes, skipped: Skipped) -> TableColumns:
-    found = _lines_by_arrow(data) if len(data) >= MANY_LINES else None
-    return found or _of_records(_pieces(data, skipped), skipped)
+    return _lines_at_once(data) or _of_records(_pieces(data, skipped), skipped)
 
 
-def _lines_by_arrow(data: bytes) -> TableColumns | None:
-    """The columns of JSON Lines by pyarrow, in a tenth of the time; None where that is not installed, or a line is not
-    an object of the names and kinds of the first: text and numbers, with text for the topic and the docno."""
+def _lines_at_once(data: bytes) -> TableColumns | None:
+    """The columns of JSON Lines, in a tenth of the time; None where a line is not an object of the names and kinds of
+    the first: text and numbers, with text for the topic and the docno."""
+    import json
+
     try:
         first = read_json(decode(data[: data.find(b"\n")]), _distinct(""))
+    except (json.JSONDecodeError, InputError):
+        return None
+    if not isinstance(first, dict) or not {type(value) for value in first.values()} <= {str, int, float}:
+        return None
+    if not all(type(first.get(find_column(first, known))) is str for known in (TOPIC, DOCNO)):
+        return None
+    from gradedeval.kernel.trec.records_alike import regular_lines  # few files are such
+
+    found = regular_lines(data, first)
+    return found or (_lines_by_arrow(data, first) if len(data) >= MANY_LINES else None)
+
+
+def _lines_by_arrow(data: bytes, first: Mapping[str, Any]) -> TableColumns | None:
+    """The same by pyarrow, which reads escapes, and lines that are not written alike; None where that is not
+    installed."""
+    try:
         if not data.isascii():
             data.decode()
-        if not isinstance(first, dict) or not {type(value) for value in first.values()} <= {str, int, float}:
-            return None
-        if not all(type(first.get(find_column(first, known))) is str for known in (TOPIC, DOCNO)):
-            return None
         import pyarrow as pa
         import pyarrow.json as reader
 
@@ -375,7 +388,7 @@ def _lines_by_arrow(data: bytes) -> TableColumns | None:
             read_options=reader.ReadOptions(use_threads=False),
             parse_options=reader.ParseOptions(explicit_schema=said),
         )
-    except (ImportError, ValueError, InputError):  # the errors of pyarrow and of json are such, too
+    except (ImportError, ValueError):  # the errors of pyarrow are such, too
         return None
     kinds = {str(column.type) if not column.null_count else "" for column in table.columns}
     ends = data.count(b"\n") + (not data.endswith(b"\n"))
@@ -384,7 +397,10 @@ def _lines_by_arrow(data: bytes) -> TableColumns | None:
         return None
     if len(first) != table.num_columns or set(table.column_names) != first.keys():
         return None
-    return TableColumns(list(first), cache(lambda name: table[name].to_pylist()), len(table), arrow=table.column)
+    from gradedeval.kernel.trec.text_columns import held_in_arrow
+
+    listed, held = (lambda name: table[name].to_pylist()), (lambda name: held_in_arrow(table.column(name)))
+    return TableColumns(list(first), cache(listed), len(table), held=cache(held))
 
 
 def _pieces(data: bytes, skipped: Skipped) -> Iterator[tuple[list[int], list[Any]]]:

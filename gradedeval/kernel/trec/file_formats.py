@@ -7,10 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import Flag, InputError, did_you_mean
 from gradedeval.kernel.trec.lines import FORMATS, HEADER, IGNORED, formats_of
+
+if TYPE_CHECKING:
+    from gradedeval.arrays import Floats
+    from gradedeval.kernel.trec.text_columns import Text
 
 # What columns are called: one table for DataFrames, headed files, records and the values of --run-format.
 
@@ -177,13 +181,18 @@ class Column(list[Any]):
         return self
 
 
+def _nothing(name: str) -> None:
+    """What is held of columns that are lists."""
+
+
 @dataclass(eq=False, repr=False)
 class TableColumns:
     """A table as a DataFrame shows it: the names of its columns, and the values of each when they are asked for.
 
     note   what was assumed
     lines  the line of its file that each row stands on; empty where rows are counted
-    arrow  the values of a column as Arrow holds them, where the table is one of Arrow
+    held   the values of a column as text or numbers in one piece, without an object for each; None of a column that has
+           others
     """
 
     columns: list[str]
@@ -191,7 +200,7 @@ class TableColumns:
     length: int
     note: str = ""
     lines: Sequence[int] = ()
-    arrow: Callable[[str], Any] | None = None
+    held: Callable[[str], Text | Floats | None] = _nothing
 
     @classmethod
     def of(cls, values: Mapping[str, Sequence[Any]], lines: Sequence[int] = ()) -> TableColumns:
@@ -205,7 +214,10 @@ class TableColumns:
         return Column(self.values(name))
 
     def head(self, rows: int) -> TableColumns:
-        """The first rows."""
-        if (arrow := self.arrow) is not None:
-            return TableColumns(self.columns, lambda name: arrow(name).slice(0, rows).to_pylist(), rows)
-        return TableColumns(self.columns, lambda name: list(islice(self.values(name), rows)), rows)
+        """The first rows; numbers of files are floats."""
+
+        def first(name: str) -> list[Any]:
+            held = self.held(name)
+            return list(islice(self.values(name), rows)) if held is None else held[:rows].tolist()
+
+        return TableColumns(self.columns, first, rows)

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gradedeval.arrays import Floats, Ints
+from gradedeval.kernel.trec.lines import decode
 from gradedeval.kernel.trec.tokenizer import PAD, Bytes, Words, gather, hashes, padded, run_starts, tokens
 
 
-class Text(NamedTuple):
+@dataclass(eq=False, repr=False)
+class Text:
     """A column of ids: a buffer, and where in it each begins, and how long it is."""
 
     buffer: Bytes
     start: Ints
     length: Ints
+
+    def __getitem__(self, rows: slice) -> Text:
+        return Text(self.buffer, self.start[rows], self.length[rows])
+
+    def tolist(self) -> list[str]:
+        """The ids themselves."""
+        return list(map(decode, tokens(self.buffer, self.start, self.start + self.length)))
 
     def stretches(self) -> tuple[list[bytes], Ints]:
         """The id of each stretch of rows with one id, and how many rows it has."""
@@ -28,11 +38,20 @@ class Text(NamedTuple):
         return hashes(gather(self.buffer, self.start, self.length), self.length)
 
 
+def held_in_arrow(values: Any) -> Text | Floats | None:
+    """A column of Arrow as text or as numbers; None where it holds anything else, or a value is missing or empty."""
+    text = text_of_arrow(values)
+    return numbers_of_arrow(values) if text is None else text
+
+
 def text_of_arrow(values: Any) -> Text | None:
     """A column of Arrow as text; None where it holds anything else, or a value is missing or empty."""
-    if (found := _ends(values)) is None:
+    values = values.combine_chunks() if hasattr(values, "combine_chunks") else values
+    wide = {"string": np.int32, "large_string": np.int64}.get(str(values.type))
+    if wide is None or not hasattr(values, "buffers") or values.null_count or not len(values):
         return None
-    end, data = found
+    _, offsets, data = values.buffers()
+    end = np.frombuffer(offsets, wide)[values.offset : values.offset + len(values) + 1].astype(np.int64)
     length = np.diff(end)
     if not length.all():
         return None
@@ -40,12 +59,6 @@ def text_of_arrow(values: Any) -> Text | None:
     buffer = padded(size)
     buffer[PAD : PAD + size] = np.frombuffer(data, np.uint8)[end[0] : end[-1]]
     return Text(buffer, end[:-1] + (PAD - end[0]), length)
-
-
-def longest_in_arrow(values: Any) -> int | None:
-    """The bytes of the longest text in a column of Arrow; None where it holds anything else, or a value is missing."""
-    found = _ends(values)
-    return None if found is None else int(np.diff(found[0]).max())
 
 
 _NUMBERS = {
@@ -64,13 +77,3 @@ def numbers_of_arrow(values: Any) -> Floats | None:
         return None
     held = np.frombuffer(values.buffers()[1], kind)[values.offset : values.offset + len(values)]
     return held.astype(np.float64)
-
-
-def _ends(values: Any) -> tuple[Ints, Any] | None:
-    """Where each text ends and the next one begins, and the bytes that they stand in."""
-    values = values.combine_chunks() if hasattr(values, "combine_chunks") else values
-    wide = {"string": np.int32, "large_string": np.int64}.get(str(values.type))
-    if wide is None or not hasattr(values, "buffers") or values.null_count or not len(values):
-        return None
-    _, offsets, data = values.buffers()
-    return np.frombuffer(offsets, wide)[values.offset : values.offset + len(values) + 1].astype(np.int64), data

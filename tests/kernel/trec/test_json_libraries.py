@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import sys
 import warnings
 from pathlib import Path
@@ -12,6 +14,7 @@ from gradedeval.errors import InputError
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.evaluate import evaluate
 from gradedeval.kernel.trec import documents
+from gradedeval.kernel.trec.records_alike import regular_lines
 
 WHOLE = {
     "plain": '{"1": {"a": 2.5, "b": 1}, "2": {"c": 1e2, "é": -0.0}}',
@@ -100,17 +103,81 @@ def test_documents_say_the_same_with_orjson(
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_lines_say_the_same_with_pyarrow(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_say_the_same_at_once_and_one_by_one(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (path := tmp_path / "x.jsonl").write_text(LINES[name], errors="surrogateescape", newline="")
-    plain = said(path, "run"), said(path, "qrels") if name in AS_QRELS else ""
+
+    def both() -> tuple[object, object]:
+        return said(path, "run"), said(path, "qrels") if name in AS_QRELS else ""
+
+    at_once = both()
+    monkeypatch.setattr("gradedeval.kernel.trec.records_alike.regular_lines", lambda data, first: None)
+    one_by_one = both()
     monkeypatch.setattr(documents, "MANY_LINES", 0)
-    assert (said(path, "run"), said(path, "qrels") if name in AS_QRELS else "") == plain
+    assert (at_once, one_by_one) == (one_by_one, both())
+
+
+NUMBERS = [
+    "7",
+    "-7",
+    "0",
+    "-0",
+    "0.5",
+    "-0.5",
+    "1e5",
+    "1E-05",
+    "2.5e+3",
+    "10",
+    "123456789.123456789",
+    "0.1e1",
+    "9" * 400,
+]
+NO_NUMBERS = ["+7", "07", "-07", ".5", "-.5", "5.", "5.e3", "-", "", "1_0", "0x1", "1e", "Infinity", "--1", "1.5.2"]
+
+
+@pytest.mark.parametrize("number", NUMBERS + NO_NUMBERS)
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_numbers_are_those_of_json(number: str, at: int) -> None:
+    lines = [LINE.format(1, f"a.e{row}", row + 0.25).encode() for row in range(3)]
+    lines[at] = LINE.format(1, "x", number).encode()
+    data = b"".join(lines)
+    try:
+        scores = [float(json.loads(line)["score"]) for line in lines]
+    except (ValueError, OverflowError):
+        scores = None
+    scores = scores if scores and all(map(math.isfinite, scores)) else None
+    found = regular_lines(data, {"topic": "1", "docno": "x", "score": 1})
+    assert (found and found.held("score").tolist()) == scores
+    if found:
+        assert found["score"] == [json.loads(line)["score"] for line in lines]
+        assert found["docno"] == [json.loads(line)["docno"] for line in lines]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"topic":"1","docno":"q b, {c}: 2","score":2}',
+        '{ "topic" : "1" , "docno" : "q" , "score" : 2 }',
+        '{"score": 2, "docno": "q", "topic": "1"}',
+        '{"topic": "1", "docno": "' + "é" * 40 + '", "text": "wet: dry, {1}", "rank": 3, "score": 2.5, "tag": "bm25"}',
+    ],
+)
+def test_lines_written_alike_in_any_way(line: str) -> None:
+    other = line.replace("1", "22").replace("q", "bcdef").replace("é", "è").replace("wet", "wetter" * 20)
+    data = "\n".join([line, other, line]).encode()
+    table = regular_lines(data, json.loads(line))
+    assert table is not None
+    assert table.columns == list(json.loads(line))
+    for name in table.columns:
+        assert table[name] == [json.loads(one)[name] for one in data.decode().split("\n")]
+        assert table.head(2)[name] == table[name][:2]
 
 
 def test_what_is_plain_is_read_by_the_quicker_libraries() -> None:
     assert documents._nested_numbers(WHOLE["plain"].encode()) == {"1": {"a": 2.5, "b": 1}, "2": {"c": 100, "é": 0}}
     assert documents._nested_numbers(WHOLE["a name twice"].encode()) is None
-    table = documents._lines_by_arrow(GOOD.encode())
-    assert table is not None
-    assert (table.columns, [*table["docno"]], [*table["score"]]) == (["topic", "docno", "score"], [*"acb"], [1, 0.5, 2])
-    assert documents._lines_by_arrow(LINES["two on a line and a blank one"].encode()) is None
+    for read in (regular_lines, documents._lines_by_arrow):
+        table = read(GOOD.encode(), json.loads(GOOD.split("\n")[0]))
+        assert table is not None
+        values = [[*table[name]] for name in ("docno", "score")]
+        assert (table.columns, values) == (["topic", "docno", "score"], [[*"acb"], [1, 0.5, 2]])
+        assert read(LINES["two on a line and a blank one"].encode(), json.loads(LINE.format(1, "a", 1))) is None

@@ -217,11 +217,22 @@ def read_document(format: str, stream: Stream, skipped: Skipped | None = None) -
     if not data or data.isspace():
         raise InputError(stream.place, "is empty", f"expected {format}", kind="empty")
     format, content = _READERS[format](data, skipped)
-    if _longest_docno(content) > LONGEST:
+    surely_short = format in ("json", "jsonl") and _has_short_texts(data)
+    if not surely_short and _longest_docno(content) > LONGEST:
         raise InputError(
             stream.place, f"has a docno of more than {LONGEST:,} bytes", "it may be the text of a document"
         )
     return format, content
+
+
+def _has_short_texts(data: bytes) -> bool:
+    """Whether surely no text of JSON is longer than a line may be: this looks at few of the bytes."""
+    at = 0
+    while len(data) - at > LONGEST:
+        if (quote := data.rfind(b'"', at, at + LONGEST)) < 0:
+            return False
+        at = quote + 1
+    return b"\\" not in data  # a quote within a text has one before it
 
 
 def _longest_docno(content: Any) -> int:

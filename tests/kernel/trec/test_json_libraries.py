@@ -181,3 +181,13 @@ def test_what_is_plain_is_read_by_the_quicker_libraries() -> None:
         values = [[*table[name]] for name in ("docno", "score")]
         assert (table.columns, values) == (["topic", "docno", "score"], [[*"acb"], [1, 0.5, 2]])
         assert read(LINES["two on a line and a blank one"].encode(), json.loads(LINE.format(1, "a", 1))) is None
+
+
+def test_texts_are_known_to_be_short_without_a_look_at_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "LONGEST", 20)
+    short = b'{"1": {"a": 1, "b": 2, "c": 3}}'
+    assert documents._has_short_texts(short)
+    assert not documents._has_short_texts(short.replace(b'"b"', b'"\\""'))
+    for length in (18, 25, 40):
+        data = short.replace(b'"b"', b'"' + b"b" * length + b'"')
+        assert documents._has_short_texts(data) <= (length <= 20)

@@ -58,6 +58,16 @@ _PLAIN = {known: tuple(map(plain, known)) for known in COLUMNS.values()}
 
 def find_column(names: Iterable[Any], known: tuple[str, ...]) -> Any:
     """The name among `names` that comes first in a row of `COLUMNS`; None where there is none."""
+    names = tuple(names)
+    return (_found if len(names) <= FEW else _found.__wrapped__)(names, known)
+
+
+FEW = 32
+"""Names of a table, as a rule at most: what was found among these is remembered, for a loop asks for the same."""
+
+
+@lru_cache(maxsize=256)
+def _found(names: tuple[Any, ...], known: tuple[str, ...]) -> Any:
     present: dict[str, Any] = {}
     for name in names:
         present.setdefault(plain(name), name)

@@ -5,18 +5,22 @@ Of slices that are few or small the mean is shown, and nothing is tested.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.analysis import score_matrix, significance
+from gradedeval.analysis import replicates, score_matrix, significance
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import plural, shorten
+from gradedeval.kernel.formats.frames import joined, to_frame
+from gradedeval.kernel.scoring.scores import ALL
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
 
+    from gradedeval.analysis.changes import Sides
     from gradedeval.analysis.score_matrix import Matrix, Paired
     from gradedeval.analysis.significance import TestSettings
 
@@ -89,6 +93,45 @@ def p_between(
     differences = score_matrix.topic_differences(paired.values, first, second)
     found = between(differences, [one[at] for one in members], settings.draws, settings.seed)
     return np.nan if found is None else found
+
+
+# Changes between two runs, or two systems, by slice: shown, and not tested.
+
+Labels = Mapping[str, Mapping[str, Collection[str]]]
+"""column -> label -> its topics."""
+
+
+def changed(topics: pd.DataFrame, paired: Paired, sides: Sides, labels: Labels) -> pd.DataFrame:
+    """A row for each slice that the topics compared have: the columns of `Diff.slices`; empty where there is none.
+
+    topics  rows as of `Diff.topics`, by one measure and of the topics of `paired` in their order
+    """
+    reading, found = paired.reading, list[dict[str, Any]]()
+    before, after, gains = topics["baseline_score"].array, topics["score"].array, topics["difference"].array
+    for column, of in labels.items():
+        for label, members in of.items():
+            own = np.array([topic in members for topic in paired.topics], dtype=bool)
+            if not own.any():
+                continue
+            old, new = (float(reading.summarize(np.asarray(scores[own]))) for scores in (before, after))
+            change = np.asarray(gains[own]) * reading.sign
+            row = {"measure": paired.measure, "slice": f"{column}={label}", "column": column, "label": label,
+                   "topics": int(own.sum()), "baseline_score": old, "score": new, "difference": new - old,
+                   "worse": int((change < 0).sum()), "better": int((change > 0).sum())}  # fmt: skip
+            if sides.of_seeds:
+                by_seed = [reading.summarize(paired.score[runs][:, own])[:, None] for runs in sides.runs]
+                row["se"] = float(replicates.difference_errors(*by_seed)[0])
+            found.append(row)
+    return to_frame({name: [row[name] for row in found] for name in (found[0] if found else ())})
+
+
+def below(frame: pd.DataFrame, sliced: pd.DataFrame) -> pd.DataFrame:
+    """The rows of topics, and below them those of slices, with the column `slice` behind `topic`, which is `all`."""
+    counts = dict.fromkeys(("topics", "worse", "better"), "Int64")
+    names = [*(name for name in sliced if name not in {*counts, "column", "label"}), *counts, "column", "label"]
+    found = joined([frame, sliced[names].astype(counts).assign(topic=ALL)])
+    found.insert(list(found).index("topic") + 1, "slice", found.pop("slice"))
+    return found
 
 
 # Families of tests: p over slices × pairs, and between slices over columns × pairs.

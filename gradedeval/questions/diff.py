@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 from gradedeval import kernel
-from gradedeval.analysis import changes, difference_bounds, flips, ranked_runs, replicates, score_matrix
+from gradedeval.analysis import changes, difference_bounds, flips, ranked_runs, replicates, score_matrix, slices
 from gradedeval.arrays import TOLERANCE, Floats, Ints, np
 from gradedeval.errors import (
     InputError,
@@ -166,15 +166,18 @@ class Diff(InNotebook):
                the ranks that the measure looks at are left out
     digits     of its tables
     texts      the texts of topics, where they are known
-    slices     column -> label -> its topics, where topics have labels
+    slices     where topics have labels, a frame with a row for each measure and slice: measure, slice (as in
+               `intent=head`), its column and label, topics (how many it has), baseline_score, score, difference, worse,
+               better (on how many of them the run is); None otherwise
     seeds      how many seeds each of two systems has; None of two runs
 
     Of two systems of several seeds, scores, residuals and contributions are means over the seeds, and ranks are medians
     over them: a seed that did not retrieve the document counts as below all others, and a median that is there is
     blank. A document entered or left where no seed of the other system retrieved it; it rose or fell as the median
-    did, or where both are blank as the share of seeds did that retrieved it. `topics` has the column se as well, the
-    standard error of the difference over seeds, and `documents` baseline_seeds and seeds, how many seeds of each
-    system retrieved the document. same_order is then of the two means, a document being judged alike for all seeds.
+    did, or where both are blank as the share of seeds did that retrieved it. `topics` and `slices` have the column se
+    as well, the standard error of the difference over seeds, and `documents` baseline_seeds and seeds, how many seeds
+    of each system retrieved the document. same_order is then of the two means, a document being judged alike for all
+    seeds.
     """
 
     baseline: str
@@ -186,7 +189,7 @@ class Diff(InNotebook):
     notes: list[str] = field(default_factory=list)
     digits: int = 4
     texts: Mapping[str, str] = field(default_factory=dict)
-    slices: Mapping[str, Mapping[str, Collection[str]]] = field(default_factory=dict)
+    slices: pd.DataFrame | None = None
     seeds: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
@@ -401,8 +404,10 @@ def _found(sides: Sides, scorer: Scorer, reread: Reread | None, options: Options
     """What changed, by all measures; what is assumed is told."""
     ranked = sides.ranked
     terms = ranked_runs.terms_by_run(ranked, scorer)
-    measured = [_of_measure(sides, scorer, column, terms, reread) for column in range(len(scorer.measures))]
-    topics, documents = zip(*measured, strict=True)
+    labels = {} if options.slices is None else options.slices.topics
+    count = len(scorer.measures)
+    measured = [_of_measure(sides, scorer, column, terms, reread, labels) for column in range(count)]
+    topics, documents, sliced = zip(*measured, strict=True)
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     signature = kernel.signature(scorer.qrels, options, scorer.measures, counts)
     seeds = [] if options.replicates is None else options.replicates.notes(run.name for run in ranked.runs)
@@ -415,7 +420,7 @@ def _found(sides: Sides, scorer: Scorer, reread: Reread | None, options: Options
         f"{signature} | {sides.in_words}" if sides.of_seeds else signature,
         tell([*scorer.notes, *ranked.notes, *few, *seeds, *unseen]),
         texts=options.texts,
-        slices={} if options.slices is None else options.slices.topics,
+        slices=joined(known) if (known := [rows for rows in sliced if len(rows)]) else None,
         seeds=sides.counts if sides.of_seeds else None,
     )
 
@@ -436,9 +441,9 @@ def _unseen(measures: Sequence[Measure], topics: Sequence[pd.DataFrame], options
 
 
 def _of_measure(
-    sides: Sides, scorer: Scorer, column: int, terms: RankedTerms, reread: Reread | None
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The topics and the documents of `Diff`, by one measure."""
+    sides: Sides, scorer: Scorer, column: int, terms: RankedTerms, reread: Reread | None, labels: slices.Labels
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """The topics, the documents and the slices of `Diff`, by one measure."""
     measure, table, ranked, shared = scorer.measures[column], scorer.tables[column], sides.ranked, sides.shared
     whole = measure.cutoff is None or measure.definition.cutoff == "sums_to_k"
     last = ranked_runs.NOWHERE - 1 if whole else int(measure.cutoff or 0)
@@ -454,7 +459,8 @@ def _of_measure(
     place = np.zeros(len(ranked.topics), dtype=np.int64)
     place[shared[order]] = np.arange(len(shared))
     relevant = table.by_code(len(scorer.grader.qrels.labels) + 2)[ranked.code] > 0
-    return topics.iloc[order], document_rows(change, place, change.passed_by_unjudged(relevant))
+    documents = document_rows(change, place, change.passed_by_unjudged(relevant))
+    return topics.iloc[order], documents, slices.changed(topics, paired, sides, labels)
 
 
 # Changes between two runs -> tables: a line for each topic in words, or a row for each document.
@@ -468,11 +474,14 @@ which it tells of unjudged ones."""
 
 
 def _long(shown: Diff, top: int | None) -> Document:
-    """A row for each document, with the scores of its topic."""
+    """A row for each document, with the scores of its topic, and one for each slice: of all its topics."""
     topics = shown.topics.drop(columns="changed")
     if top is not None:
         topics = topics.groupby("measure", sort=False).head(top)
-    found = frame_table(merged(topics, shown.documents, on=["measure", "topic"]))
+    frame = merged(topics, shown.documents, on=["measure", "topic"])
+    if shown.slices is not None:
+        frame = slices.below(frame, shown.slices)
+    found = frame_table(frame)
     columns = [Column("run"), Column("baseline"), *found.columns]
     return Document([Table(columns, [[shown.run, shown.baseline, *row] for row in found.rows])], shown.signature)
 
@@ -496,25 +505,20 @@ def _summary(whole: Diff, measure: Measure, digits: int) -> str:
 
 def _of_slices(whole: Diff, measure: Measure, names: list[str], digits: int) -> list[Table]:
     """What became of the mean on the topics of each label: a table of each column of labels."""
-    tables, topics = [], whole.topics[whole.topics["measure"] == measure.label]
-    for column, labels in whole.slices.items():
-        rows = []
-        for label, members in labels.items():
-            own = topics[[topic in members for topic in topics["topic"]]]
-            if not len(own):
-                continue
-            means = [float(measure.reading.summarize(own[name].to_numpy())) for name in ("baseline_score", "score")]
-            gains = own["difference"] * measure.reading.sign
-            counts = [int((gains < 0).sum()), int((gains > 0).sum())]
-            rows.append([label, len(own), *means, means[1] - means[0], *counts])
-        columns = [
-            Column(column),
-            Column("topics", "count"),
-            *(Column(name, "score", digits, of_run=True) for name in names),
-        ]
-        columns += [Column("difference", "signed", digits), Column("worse", "count"), Column("better", "count")]
-        tables += [Table(columns, rows)] if rows else []
-    return tables
+    if whole.slices is None:
+        return []
+    scores = [Column(name, "score", digits, of_run=True) for name in names]
+    errors = [] if whole.seeds is None else [Column("± se", "score", digits)]
+    changes = [Column("difference", "signed", digits), *errors, Column("worse", "count"), Column("better", "count")]
+    shown = ["label", "topics", "baseline_score", "score", "difference", *(["se"] if errors else []), "worse", "better"]
+    return [
+        Table(
+            [Column(column), Column("topics", "count"), *scores, *changes],
+            [[row[name] for name in shown] for row in frame_rows(of_column)],
+        )
+        for (label, column), of_column in groups(whole.slices, "measure", "column").items()
+        if label == measure.label
+    ]
 
 
 def _topics(shown: Diff, rows: list[Row], names: list[str], digits: int) -> Table:

@@ -365,7 +365,7 @@ def test_a_topic_shows_medians_and_seeds(files: tuple[str, ...], cli: Command, t
         f"topic t1 (rivers of the north): {topic['baseline_score']:.4f} → {topic['score']:.4f} {change}" in found.text
     )
     assert re.search(r" \d/3 → \d/4 ", found.text)
-    assert "kind topics A B difference worse better" in found.words
+    assert "kind topics A B difference ± se worse better" in found.words
     whole = cli(*words).words
     assert "from A (3 seeds) to B (4 seeds)" in whole
     assert " of 4)" in whole  # a document that not all seeds of B retrieved

@@ -9,6 +9,7 @@ import re
 import shlex
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -272,6 +273,62 @@ def test_diff_has_both_means_of_a_slice(cli: Command) -> None:
     means = [scores.by_slice["intent"]["survey"].means_by_run[run.run]["ndcg@10"] for run in scores.runs]
     (line,) = [line.split() for line in found.text.split("\n") if line.startswith("survey")]
     assert line[:5] == ["survey", "30", *(f"{mean:.4f}" for mean in means), f"{means[1] - means[0]:+.4f}"]
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+@pytest.mark.parametrize("measure", ["ndcg@10", "gm_ap", "num_rel_ret"])
+@pytest.mark.parametrize("form", ["csv", "jsonl", "Python"])
+def test_diff_gives_programs_the_slices(form: str, measure: str, cli: Command) -> None:
+    scores = gradedeval.evaluate(RUNS[:2], QRELS, measure, queries=QUERIES, slices="intent,language")
+    old, new = (scores.by_topic(scores.measures[0].label, run.run) for run in scores.runs)
+    summaries = {
+        f"{column}={label}": [*(next(iter(part.means_by_run[run.run].values())) for run in scores.runs)]
+        for column, labels in scores.by_slice.items()
+        for label, part in labels.items()
+    }
+    found: list[dict[str, Any]]
+    if form == "Python":
+        frame = gradedeval.diff(*RUNS[:2], QRELS, measure, queries=QUERIES, slices="intent,language").slices
+        assert frame is not None
+        found = frame.to_dict("records")
+    else:
+        printed = cli("diff", *RUNS[:2], QRELS, "-m", measure, *SLICED, "-f", form, "--top", "1", "--only", "worse")
+        lines = rows(printed.text) if form == "csv" else [json.loads(line) for line in printed.text.splitlines()]
+        assert {row["topic"] for row in lines if not row["slice"]} <= set(old)
+        found = [row for row in lines if row["slice"]]
+        assert {(row["topic"], row["query"] or "", row["docno"] or "") for row in found} == {("all", "", "")}
+        names = {(Path(row["baseline"]).name, Path(row["run"]).name) for row in found}
+        assert names == {(Path(RUNS[0]).name, Path(RUNS[1]).name)}
+    assert [row["slice"] for row in found] == list(summaries)
+    for row in found:
+        name, own = row["slice"], topics_of(row["column"])[row["label"]]
+        assert name == f"{row['column']}={row['label']}"
+        assert [float(row[name]) for name in ("baseline_score", "score")] == pytest.approx(summaries[name], abs=1e-12)
+        assert float(row["difference"]) == pytest.approx(summaries[name][1] - summaries[name][0], abs=1e-12)
+        changes = [new[topic] - old[topic] for topic in own]
+        counts = [len(own), sum(change < 0 for change in changes), sum(change > 0 for change in changes)]
+        assert [int(row[name]) for name in ("topics", "worse", "better")] == counts
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_diff_has_the_errors_of_systems_on_slices() -> None:
+    given = {"one": ["rivers-bm25.run", "rivers-bm25-rm3.run"], "other": ["rivers-neural.run", "rivers-dense.run"]}
+    runs = [*RUNS, str(SAMPLES / "rivers-dense.run")]
+    found = gradedeval.diff(runs, QRELS, "ndcg@10", replicates=given, queries=QUERIES, slices="intent").slices
+    assert found is not None
+    parts = gradedeval.evaluate(runs, QRELS, "ndcg@10", queries=QUERIES, slices="intent").by_slice["intent"]
+    for row in found.to_dict("records"):
+        seeds = [[parts[row["label"]].means_by_run[run]["ndcg@10"] for run in own] for own in given.values()]
+        means = [float(np.mean(own)) for own in seeds]
+        assert [row["baseline_score"], row["score"]] == pytest.approx(means, abs=1e-12)
+        assert row["se"] == pytest.approx(float(np.sqrt(sum(np.var(own, ddof=1) / 2 for own in seeds))), abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_diff_of_labels_that_no_topic_has_is_as_without() -> None:
+    found = gradedeval.diff(*RUNS[:2], QRELS, "ndcg@10", slices={"k": {"none": "x"}})
+    assert found.slices is None
+    assert "slice" not in found.document("long").table.names
 
 
 def test_pictures_of_slices(cli: Command, tmp_path: Path) -> None:

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from gradedeval.questions.agreement import Reproduction as Reproduction
     from gradedeval.questions.agreement import agreement as agreement
     from gradedeval.questions.agreement import reproduction as reproduction
+    from gradedeval.questions.assessors import AssessorAgreement as AssessorAgreement
+    from gradedeval.questions.assessors import assessor_agreement as assessor_agreement
     from gradedeval.questions.check import check as check
     from gradedeval.questions.compare import Comparison as Comparison
     from gradedeval.questions.compare import compare as compare
@@ -65,9 +67,7 @@ if TYPE_CHECKING:
     from gradedeval.questions.history import read_history as read_history
     from gradedeval.questions.informative import Informativeness as Informativeness
     from gradedeval.questions.informative import informativeness as informativeness
-    from gradedeval.questions.leave_one_out import AssessorAgreement as AssessorAgreement
     from gradedeval.questions.leave_one_out import LeftOut as LeftOut
-    from gradedeval.questions.leave_one_out import assessor_agreement as assessor_agreement
     from gradedeval.questions.leave_one_out import leave_one_out as leave_one_out
     from gradedeval.questions.letters import Letters as Letters
     from gradedeval.questions.letters import letters as letters
@@ -106,6 +106,7 @@ _PUBLIC = {
     "kernel.scoring.evaluate_arrays": "evaluate_arrays",
     "kernel.scoring.scores": "Scores",
     "questions.agreement": "Agreement Reproduction agreement reproduction",
+    "questions.assessors": "AssessorAgreement assessor_agreement",
     "questions.check": "check",
     "questions.compare": "Comparison compare topic_table",
     "questions.correlate": "correlate",
@@ -114,7 +115,7 @@ _PUBLIC = {
     "questions.fit": "fit fit_weights",
     "questions.history": "History append_history read_history",
     "questions.informative": "Informativeness informativeness",
-    "questions.leave_one_out": "AssessorAgreement LeftOut assessor_agreement leave_one_out",
+    "questions.leave_one_out": "LeftOut leave_one_out",
     "questions.letters": "Letters letters",
     "questions.limits": "Bound",
     "questions.lint": "lint",

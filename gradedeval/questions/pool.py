@@ -28,14 +28,15 @@ from gradedeval.kernel import (
     shares_work,
     to_frame,
 )
+from gradedeval.questions.assessors import AGREEMENT
 from gradedeval.questions.leave_one_out import (
-    AGREEMENT,
     LEAVE_ONE_OUT,
     Groups,
     contributed,
     group_counts,
     read_groups,
 )
+from gradedeval.questions.shared import AT
 from gradedeval.questions.to_judge import TO_JUDGE, PoolDepth
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 # What runs give the pool: how deep each is judged, what it alone found, how far runs overlap, grades by topic.
 
 
-AT = 10
 DEPTHS = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 FEW_RUNS = 8
 """Runs up to which the overlap of each pair is shown."""

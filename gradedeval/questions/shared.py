@@ -34,6 +34,9 @@ Draws = Annotated[int, Setting("Number of permutations, or of bootstrap samples.
 Alpha = Annotated[float, Setting("Significance level.", numbers.ALPHA, metavar="P")]
 Seed = Annotated[int, Setting("Random seed.", numbers.SEED, metavar="N")]
 
+AT = 10
+"""The depth at which judged documents are counted, where none is given."""
+
 
 def against(default: str, *words: str) -> Setting:
     """What runs are compared with, and what that is where no --baseline says it; `words` stand for what is no run."""

@@ -15,7 +15,7 @@ import pytest
 import gradedeval
 from gradedeval import EvaluationWarning, InputError
 from gradedeval.kernel.scoring.prediction_powered import could_save
-from gradedeval.questions.leave_one_out import cohen_kappa, ordinal_alpha
+from gradedeval.questions.assessors import cohen_kappa, ordinal_alpha
 from gradedeval.questions.to_judge import BY_MEASURE, STRATEGIES
 from support.commands import Command
 from support.paths import DATA, SAMPLES, shared

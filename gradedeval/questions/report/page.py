@@ -31,7 +31,6 @@ from gradedeval.kernel import (
     shares_work,
 )
 from gradedeval.questions.compare import Pair, Prospect, prospect
-from gradedeval.questions.pool import AT
 from gradedeval.questions.report import views
 from gradedeval.questions.report.views import (
     SHOW,
@@ -53,7 +52,7 @@ from gradedeval.questions.report.views import (
     template_of,
     unjudged_by_run,
 )
-from gradedeval.questions.shared import Alpha, Correction, Draws, Measures, Rope, Seed, Test
+from gradedeval.questions.shared import AT, Alpha, Correction, Draws, Measures, Rope, Seed, Test
 
 if TYPE_CHECKING:
     from gradedeval.analysis.significance import TestSettings

@@ -36,7 +36,7 @@ from gradedeval.questions.compare import (
     reversible_pairs,
     topic_table,
 )
-from gradedeval.questions.pool import AT, Pool, found_alone, pool_statistics, unjudged_by_depth
+from gradedeval.questions.shared import AT
 
 if TYPE_CHECKING:
     import jinja2
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix
     from gradedeval.analysis.significance import TestSettings
     from gradedeval.kernel import Document, Scores
+    from gradedeval.questions.pool import Pool
 
 
 SHOW = 20
@@ -183,6 +184,8 @@ def find(
         baseline = next(iter(runs))
         what = f"using the first run, {visible(baseline)}, as baseline"
         notes += [Note(what, f"change it with {flag.baseline:RUN}")] if len(runs) > 2 else []
+    from gradedeval.questions.pool import found_alone, pool_statistics, unjudged_by_depth  # not for a help page
+
     estimated = None if again is None else _estimates(again.runs(), scores, both, baseline, settings.test)
     ranked = ranking.of(matrix.runs)
     compared = _compared(matrix, baseline, settings.test, flips.Reread.of_runs(scorer, scores.sources, ranked))

@@ -172,8 +172,10 @@ class Change:
 
     @cached_property
     def explains(self) -> Floats:
-        """documents: what each adds to the difference."""
+        """documents: what each adds to the difference; 0 where both sides are the same but for the last bits of their
+        means."""
         explains: Floats = self.terms[1] - self.terms[0]
+        explains[np.abs(explains) <= TOLERANCE * np.abs(self.terms).max(0)] = 0
         return explains
 
     @cached_property

@@ -735,9 +735,9 @@ MEAN = "mean"
 """What `risk` calls the mean of all runs, as a baseline."""
 
 
-def no_baseline(word: str, runs: Sequence[str]) -> InputError:
-    """The error of a baseline that is neither a file nor one of the runs."""
-    what = f"'{word}' is neither a file nor one of the runs ({shorten(runs)})"
+def no_baseline(word: str, runs: Sequence[str], systems: bool) -> InputError:
+    """The error of a baseline that is neither a file nor one of the runs, or systems."""
+    what = f"'{word}' is neither a file nor one of the {'systems' if systems else 'runs'} ({shorten(runs)})"
     near = "" if at_prompt() else did_you_mean(word, runs)
     hint = "only risk compares with the mean of runs" if word == MEAN else near or "check the path"
     return InputError(flag.baseline, what, hint)
@@ -751,7 +751,7 @@ def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
     if given.saved is None:
         name = given.name if given.name is None else whole_name(given.name, matrix.runs)
         if name is not None and name not in matrix.runs:
-            raise no_baseline(name, matrix.runs)
+            raise no_baseline(name, matrix.runs, matrix.replicates is not None)
         return matrix, name
     if matrix.machine is not None:
         what = "saved scores have no judgments by a machine"
@@ -794,6 +794,6 @@ def with_baseline(scores: AnyScores, baseline: AnyScores | None, allow_mismatch:
     if given.saved is None:
         whole = whole_name(str(given.name), matrix.runs)
         if whole not in matrix.runs:
-            raise no_baseline(whole, matrix.runs)
+            raise no_baseline(whole, matrix.runs, matrix.replicates is not None)
     matrix, name = add_baseline(matrix, given)
     return checked(matrix, allow_mismatch), name

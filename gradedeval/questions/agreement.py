@@ -134,7 +134,8 @@ class Agreement(InNotebook):
         known = list(dict.fromkeys(self.frame["topic"]))
         if topic not in known:
             hint = did_you_mean(topic, known) or f"as in {shorten(known)}"
-            raise InputError(flag.topic, f"'{topic}' is not a topic of both runs", hint, usage=True)
+            what = "both runs" if len(self.runs) == 2 and self.seeds is None else "two of the runs"
+            raise InputError(flag.topic, f"'{topic}' is not a topic of {what}", hint, usage=True)
         return replace(self, frame=self.frame[self.frame["topic"] == topic])
 
     @property

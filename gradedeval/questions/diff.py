@@ -154,8 +154,7 @@ class Diff(InNotebook):
 
     topics     a frame with a row for each topic and measure, the worst change first: measure, topic, baseline_score,
                score, difference (score − baseline_score), baseline_residual, residual, same_order (whether no judgment
-               of
-               unjudged documents could reverse the order of the two scores; blank without a residual), changed (how
+               of unjudged documents could reverse the order of the two scores; blank without a residual), changed (how
                many documents below tell of it)
     documents  a frame with a row for each document that entered, left, rose, fell, or stayed where it was and counts
                otherwise, those that explain most first: measure, topic, part, docno, grade (blank: unjudged), change,
@@ -172,12 +171,12 @@ class Diff(InNotebook):
     seeds      how many seeds each of two systems has; None of two runs
 
     Of two systems of several seeds, scores, residuals and contributions are means over the seeds, and ranks are medians
-    over them: a seed that did not retrieve the document counts as below all others, and a median that is there is
-    blank. A document entered or left where no seed of the other system retrieved it; it rose or fell as the median
-    did, or where both are blank as the share of seeds did that retrieved it. `topics` and `slices` have the column se
-    as well, the standard error of the difference over seeds, and `documents` baseline_seeds and seeds, how many seeds
-    of each system retrieved the document. same_order is then of the two means, a document being judged alike for all
-    seeds.
+    over them: a seed that did not retrieve the document counts as below all others, and where half of the seeds or
+    more did not, there is no median. A document entered or left where no seed of the other system retrieved it; it rose
+    or fell as the median did, or where neither system has one as the share of seeds did that retrieved it. `topics` and
+    `slices` have the column se as well, the standard error of the difference over seeds, and `documents` baseline_seeds
+    and seeds, how many seeds of each system retrieved the document. same_order is then of the two means, a document
+    being judged alike for all seeds.
     """
 
     baseline: str
@@ -222,7 +221,8 @@ class Diff(InNotebook):
             known = list(dict.fromkeys(self.topics["topic"]))
             if topic not in known:
                 hint = did_you_mean(topic, known) or f"as in {shorten(known)}"
-                raise InputError(flag.topic, f"'{topic}' is not a topic that both runs are scored on", hint, usage=True)
+                who = "both runs are" if self.seeds is None else "all seeds are"
+                raise InputError(flag.topic, f"'{topic}' is not a topic that {who} scored on", hint, usage=True)
             rows &= self.topics["topic"] == topic
         topics = self.topics[rows]
         wanted = set(zip(topics["measure"], topics["topic"], strict=True))
@@ -292,7 +292,7 @@ def _from_first(files: tuple[Any, ...], first: First = None, replicates: Any = N
         what = f"'{first}' holds saved scores, and a diff shows rankings"
         raise InputError(flag.baseline, what, "give the baseline as a run", usage=True)
     if compared.path is None and compared.name not in members:
-        raise score_matrix.no_baseline(first, list(members))
+        raise score_matrix.no_baseline(first, list(members), seeds is not None)
     path = compared.path or runs[names.index(str(compared.name))]
     return {"files": ([path, *(run for run in runs if run != path)], qrels), **known}
 
@@ -319,7 +319,8 @@ def _given(baseline: Any, run: Any, qrels: Any, measures: Any, replicates: Any) 
     named = kernel.named_runs(baseline) if several else {}
     if len(named) > 1:
         if measures is not DEFAULT and qrels is not None:
-            raise InputError("diff", "is given more than two runs", "as in diff([A, B], qrels, measures)", usage=True)
+            how = "[A, B]" if replicates is None else "runs"
+            raise InputError("diff", "is given more than two runs", f"as in diff({how}, qrels, measures)", usage=True)
         if len(named) > 2 and replicates is None:
             raise _not_two(list(named))
         return named, run, measures if qrels is None else qrels
@@ -549,7 +550,7 @@ def in_words(shown: Diff, row: Row, digits: int, named: int = NAMED) -> str:
     parts = [_sentence(one, digits, shown.seeds) for one in counting[:named]]
     if len(counting) > named:
         parts.append(f"{len(counting) - named} more")
-    parts += [] if counting else ["only documents of no gain moved"]
+    parts += [] if counting else ["no document counts more or less than before"]
     parts += _risen([one for one in documents if one["above"] is not None and one["rank"] <= FIRST])
     return "; ".join(parts)
 
@@ -578,8 +579,9 @@ def _sentence(row: Row, digits: int, seeds: tuple[int, int] | None) -> str:
         at = "" if rank is None else "at " if entered else "from rank "
         moved = f"{'entered' if entered else 'dropped out'} {at}{place}"
     else:
-        moved = f"{row['change']} {old} → {new}"
-        moved = f"stayed at {new}" if old == new and row["rank"] is not None else moved
+        stayed = row["change"] == changes.STAYED
+        change = "stayed at" if stayed and row["rank"] is not None else row["change"]
+        moved = f"{change} {new}" if stayed and old == new else f"{change} {old} → {new}"
     return f"{visible(row['docno'])} ({grade}) {moved}: {row['explains']:+.{digits}f}"
 
 

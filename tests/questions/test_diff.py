@@ -294,6 +294,9 @@ def test_two_runs_may_stand_in_a_list_or_a_dict() -> None:
         gradedeval.diff(one, other)
     with pytest.raises(InputError, match=r"^3 runs given; with qrels diff compares two"):
         gradedeval.diff([one, other, one], qrels)
+    for measure in ("p@5", "ndcg@5"):  # at another rank it counts the same, or not
+        words = gradedeval.diff(one, other, qrels, measure)._repr_html_()
+        assert ("no document counts more or less than before" in words) == (measure == "p@5")
     with pytest.raises(
         InputError, match=r"^diff: is given more than two runs; as in diff\(\[A, B\], qrels, measures\)$"
     ):

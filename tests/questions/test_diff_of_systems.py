@@ -197,6 +197,35 @@ def test_without_luck_systems_are_their_runs(copies: int) -> None:
     pd.testing.assert_frame_equal(documents[list(plain.documents)], plain.documents, atol=1e-12, rtol=0)
 
 
+def ranking(*docnos: str) -> dict[str, dict[str, float]]:
+    """A run of one topic."""
+    return {"t": {docno: float(-rank) for rank, docno in enumerate(docnos)}}
+
+
+def test_means_that_are_the_same_but_for_their_last_bits_explain_nothing() -> None:
+    """0.1 + 0.1 + 0.1 in three of three seeds, and 0.1 · 6 in six of six."""
+    runs = {f"a-{seed}": ranking("x", "r") for seed in range(3)} | {f"b-{seed}": ranking("r", "x") for seed in range(6)}
+    found = gradedeval.diff(runs, {"t": {"r": 1, "x": 0}}, "p@10", replicates=SYSTEMS)
+    assert found.topics["changed"].tolist() == [2]
+    assert found.documents["explains"].tolist() == [0.0, 0.0]
+    assert "no document counts more or less than before" in found._repr_html_()
+
+
+def test_a_document_that_stays_among_as_many_seeds_says_so_once() -> None:
+    runs = {"a-0": ranking("r"), "a-1": ranking("x"), "b-0": ranking("x", "y", "r"), "b-1": ranking("x")}
+    found = gradedeval.diff(runs, {"t": {"r": 1}}, "ap", replicates=SYSTEMS)
+    assert "r (grade 1) stayed in 1 of 2: -0.3333" in found._repr_html_()
+    runs = {
+        "a-0": ranking("r", "x"),
+        "a-1": ranking("r"),
+        "a-2": ranking("x"),
+        "b-0": ranking("r"),
+        "b-1": ranking("r"),
+    }
+    found = gradedeval.diff(runs, {"t": {"r": 1}}, "ap", replicates=SYSTEMS)
+    assert "r (grade 1) stayed at 1 (2 of 3) → 1: +0.3333" in found._repr_html_()
+
+
 # What judging could do
 
 
@@ -407,12 +436,22 @@ def test_every_format_has_systems(form: str, judged: bool, files: tuple[str, ...
         (
             slice(None),
             ("A=a-*", "B=b-*", "--baseline", "C"),
-            "--baseline: 'C' is neither a file nor one of the runs (A, B)",
+            "--baseline: 'C' is neither a file nor one of the systems (A, B)",
         ),
         (
             slice(None),
             ("A=a-*", "B=b-*", "--baseline", "a-1.run"),
-            "--baseline: 'a-1.run' is neither a file nor one of the runs (A, B)",
+            "--baseline: 'a-1.run' is neither a file nor one of the systems (A, B)",
+        ),
+        (
+            slice(None),
+            ("A=a-*", "B=b-*", "--topic", "t9"),
+            "--topic: 't9' is not a topic that all seeds are scored on; as in t",
+        ),
+        (
+            slice(0, 5),
+            ("A=a-*", "B=b-*", "--topic", "t9"),
+            "--topic: 't9' is not a topic of two of the runs; as in t",
         ),
         (
             slice(None),
@@ -451,6 +490,8 @@ def test_python_takes_systems_in_a_dict_a_list_or_a_folder(files: tuple[str, ...
         pd.testing.assert_frame_equal(found.topics, expected_rows)
     with pytest.raises(InputError, match=r"^replicates: 1 system given \(A\)"):
         gradedeval.diff(RUNS, QRELS, "p@5", replicates={"A": "*.run"})
+    with pytest.raises(InputError, match=r"^diff: is given more than two runs; as in diff\(runs, qrels, measures\)$"):
+        gradedeval.diff(list(files[:3]), list(files[3:-1]), files[-1], "p@5", replicates=SYSTEMS)
     with pytest.raises(InputError, match=r"^replicates: an experiment is reproduced run by run"):
         gradedeval.reproduction(list(files[:2]), list(files[:2]), replicates=SYSTEMS)
     assert repr(found) == "<Diff from A to B: p@5>"

@@ -47,6 +47,7 @@ def files(tmp_path: Path, cli: Command) -> Path:
     return tmp_path
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_that_tells_an_order_has_the_same_line_and_option(name: str, cli: Command) -> None:

@@ -32,6 +32,7 @@ def test_a_table_on_a_terminal_is_the_table_in_color(files: Path, cli: Command) 
     assert ESCAPE not in plain.text + plain.err.decode()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("words", "more"), [((), {"NO_COLOR": "1"}), (("--color", "never"), {}), ((), {"TERM": "dumb"})]
 )

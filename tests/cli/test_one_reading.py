@@ -40,7 +40,7 @@ def run_of(seed: int) -> str:
     )
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_run_is_read_once(tmp_path: Path, cli: Command, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     runs = ["0", "1", "2", "3"]

@@ -45,7 +45,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_over_runs_has_a_bar_and_leaves_the_cursor(name: str, files: Path) -> None:
     seen = at_terminal(*name.split(), *COMMANDS[name].split(), "--quiet", folder=files, program=AT_ONCE)

@@ -665,14 +665,15 @@ def depends_on_unseen(notation: str) -> bool:
     return falls(measure)
 
 
-def unseen_notes(notations: Iterable[tuple[str, str]], options: Options | None, who: str = "neither run") -> list[Note]:
+def unseen_notes(notations: Iterable[tuple[str, str]], options: Options | None, systems: bool = False) -> list[Note]:
     """A note where the order of two runs, once all is judged, is said of measures that depend on further documents.
 
     notations  what each measure is called, and its notation
     options    of the evaluation; None of saved scores
-    who        did not retrieve those documents
+    systems    whether the two are systems of several runs
     """
     names = [label for label, notation in notations if depends_on_unseen(notation)]
     if options is None or options.unseen is not None or not names:
         return []
+    who = "no run of either system" if systems else "neither run"
     return [unseen_note(", ".join(names), f"{who} retrieved")]

@@ -111,7 +111,8 @@ def unseen_in(frame: pd.DataFrame, matrix: Matrix, column: str = "same_order") -
     could reverse an order."""
     known = frame["measure"][frame[column].notna()].unique().tolist() if column in frame else []
     notations = [(name, matrix.notations[matrix.measure_index(name)]) for name in known]
-    return difference_bounds.unseen_notes(notations, matrix.scores.options if matrix.scores else None)
+    scores = (matrix.seeds or matrix).scores
+    return difference_bounds.unseen_notes(notations, scores.options if scores else None, matrix.seeds is not None)
 
 
 def later_topics(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
@@ -299,7 +300,6 @@ class Comparison(OfScores):
         return replace(document, blocks=[*document.blocks, variances])
 
 
-NOT_OF_SEEDS = "what judging could do to means over seeds"
 SEEDS: Shown = {Column("seeds", "count"): itemgetter("seeds"), Column("± sd", "score"): itemgetter("sd"),
     Column("df", "score", digits=1, wide=True): itemgetter("df")}  # fmt: skip
 """What people see of the seeds of a system."""
@@ -640,7 +640,7 @@ def _asking(layout: Layout, judging: bool, replicates: Any, predicted: Any) -> d
 
 def not_of_seeds(hint: str) -> InputError:
     """That systems of several seeds are asked what judging could do to them."""
-    return InputError(flag.replicates, f"{NOT_OF_SEEDS} is not known", hint, usage=True)
+    return InputError(flag.replicates, "what judging could do to means over seeds is not known", hint, usage=True)
 
 
 def _check_test(seeds: Any, machine: Any, settings: TestSettings) -> None:

@@ -437,8 +437,8 @@ def _check_summed(measures: Sequence[Measure]) -> None:
 def _unseen(measures: Sequence[Measure], topics: Sequence[pd.DataFrame], options: Options) -> list[Note]:
     """What is assumed of documents that no run retrieved, where orders are told."""
     known = [one for one, rows in zip(measures, topics, strict=True) if rows["same_order"].notna().any()]
-    who = "neither run" if options.replicates is None else "no run of either system"
-    return difference_bounds.unseen_notes([(measure.label, str(measure)) for measure in known], options, who)
+    systems = options.replicates is not None
+    return difference_bounds.unseen_notes([(measure.label, str(measure)) for measure in known], options, systems)
 
 
 def _of_measure(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 from gradedeval.analysis import difference_bounds, flips, pictures, replicates, score_matrix
 from gradedeval.analysis.tables import OfScores, topic_text
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
-from gradedeval.errors import InputError, flag, plural, public, tell
+from gradedeval.errors import InputError, plural, public, tell
 from gradedeval.kernel import OptionKwargs, Picture, joined, question, shares_work, to_frame
-from gradedeval.questions.compare import NOT_OF_SEEDS, not_of_seeds, unseen_in
+from gradedeval.questions.compare import unseen_in
 from gradedeval.questions.shared import against
 
 if TYPE_CHECKING:
@@ -43,12 +43,6 @@ def counted(runs: int, what: str = "run") -> None:
         raise InputError("", message, f"add a {what}" if runs < 2 else "choose two", usage=True)
 
 
-def _check(unseen: Any, replicates: Any) -> None:
-    """Raise InputError (usage) where it is asked what judging could do to systems of several seeds."""
-    if unseen is not None and replicates is not None:
-        raise not_of_seeds(f"leave out {flag.unseen}")
-
-
 @question(
     "topics",
     "matrix",
@@ -61,13 +55,12 @@ def _check(unseen: Any, replicates: Any) -> None:
         A thin line says what judging could make of each difference. Topics whose order it could reverse are grey.
         Several measures are drawn below each other.
 
-        With --replicates a score is the mean over the seeds of a system. A thin line is then one standard error over
-        seeds to each side, and what judging could do is not known.
+        With --replicates a score is the mean over the seeds of a system, and a thin line is one standard error over
+        seeds to each side. A topic is grey where judgments, the same for all seeds, could reverse the order.
         """,
         signature=lambda found: found.signature,
         caption=lambda found: "\n".join(texts_of_largest(found)),
     ),
-    check=_check,
     besides=("unseen", "queries", "replicates"),
 )
 @shares_work
@@ -96,33 +89,42 @@ def topic_differences(
     difference, a document that both runs have being judged alike for both; blank where that is not known), same_order
     (whether judging could not reverse the order of the two; blank without residuals), sign (1 where higher is better or
     no direction is preferred, −1 where lower is better). `.frame.attrs["if_fully_judged"]` is what low, high and
-    same_order assume. Where runs have replicates `run` and `baseline` are systems, scores are means over their seeds,
-    what judging could do is blank, and se, the standard error of the difference over seeds, comes last. Raises
-    InputError (usage) unless there are two runs, or two systems.
+    same_order assume. Where runs have replicates `run` and `baseline` are systems, scores and residuals are means over
+    their seeds, a document is judged alike for all of them, and se, the standard error of the difference over seeds,
+    comes last; what judging could do to geometric means over seeds is blank. Raises InputError (usage) unless there are
+    two runs, or two systems.
     """
-    _check(keywords.get("unseen"), keywords.get("replicates"))
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix, name = score_matrix.with_baseline(given, baseline, allow_mismatch)
     counted(len(matrix.runs), "run" if matrix.seeds is None else "system")
     first = matrix.run_index(name) if name is not None else 0
     by_measure = [matrix.paired(measure) for measure in matrix.comparable_measures()]
+    reread = flips.Reread.of((matrix.seeds or matrix).scores)
     if matrix.seeds is not None:
-        frame = joined([_of_seeds(paired, first, matrix.seeds) for paired in by_measure])
+        frame = joined([_of_seeds(paired, first, matrix.seeds, reread) for paired in by_measure])
     else:
-        reread = flips.Reread.of(matrix.scores)
-        frame = joined([_by_topic(paired, first, reread) for paired in by_measure])
+        frame = joined([_of_runs(paired, first, reread) for paired in by_measure])
     frame.attrs = {"if_fully_judged": "; ".join(note.in_python() for note in unseen_in(frame, matrix, "same_order"))}
     return TopicDifferences(frame, matrix)
 
 
-def _by_topic(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame:
-    """The rows of one measure, the largest gain first."""
+def _of_runs(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame:
+    """The rows of one measure where runs are compared."""
+    bounds = difference_bounds.topic_bounds(paired, np.array([first]), np.array([1 - first]), reread)[:, 0]
+    return _by_topic(paired, first, bounds, difference_bounds.never_falls(paired.measure, reread))
+
+
+def _by_topic(paired: Paired, first: int, bounds: Floats, rises: bool) -> pd.DataFrame:
+    """The rows of one measure, the largest gain first.
+
+    bounds  2 × topics: how low and how high the difference can come; nan where that is not known
+    rises   whether no judgment lowers a score
+    """
     before, after = paired.score[[first, 1 - first]]
     old, new = paired.residual[[first, 1 - first]]
     difference = after - before
     difference[np.abs(difference) <= TOLERANCE] = 0
-    lowest, highest = difference_bounds.topic_bounds(paired, np.array([first]), np.array([1 - first]), reread)[:, 0]
-    rises = difference_bounds.never_falls(paired.measure, reread)
+    lowest, highest = bounds
     low, high = (difference - old, difference + new) if rises else (np.nan, np.nan)
     low, high = np.where(np.isnan(lowest), low, lowest), np.where(np.isnan(highest), high, highest)
     columns = {
@@ -144,12 +146,17 @@ def _by_topic(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame
     return to_frame(columns).astype({"same_order": "boolean"}).iloc[order]
 
 
-def _of_seeds(paired: Paired, first: int, seeds: Matrix) -> pd.DataFrame:
-    """The rows of one measure where systems are compared: without what judging could do, which would have to be known
-    of all seeds at once, and with the standard error over seeds."""
-    frame = _by_topic(paired, first, None)
-    unknown = ["baseline_residual", "residual", "low", "high"]
-    frame = frame.assign(**dict.fromkeys(unknown, np.nan), same_order=None).astype({"same_order": "boolean"})
+def _of_seeds(paired: Paired, first: int, seeds: Matrix, reread: Reread | None) -> pd.DataFrame:
+    """The rows of one measure where systems are compared, with the standard error over seeds."""
+    assert seeds.replicates is not None
+    systems = seeds.replicates.systems(seeds.runs)
+    old, new = (systems[paired.runs[side]] for side in (first, 1 - first))
+    bounds, rises = np.full((2, len(paired.topics)), np.nan), False
+    if paired.reading.summary != "geometric":  # bounds are of arithmetic means
+        own, rows = seeds.select(runs=[*old, *new]).paired(paired.measure), np.arange(len(old) + len(new))
+        bounds = difference_bounds.bounds_of_means(own, rows[: len(old)], rows[len(old) :], reread)
+        rises = difference_bounds.never_falls(paired.measure, reread)
+    frame = _by_topic(paired, first, bounds, rises)
     return frame.assign(se=replicates.topic_errors(paired, seeds, first, 1 - first)[frame.index])
 
 
@@ -208,8 +215,6 @@ def texts_of_largest(found: TopicDifferences) -> list[str]:
 
 def topic_notes(frame: pd.DataFrame, matrix: Matrix | None = None) -> list[str]:
     """What is not drawn of a measure because it is not known; and what is assumed of the scores it was made from."""
-    if "se" in frame:
-        return [f"{NOT_OF_SEEDS} is not known and not drawn"]
     measure = frame["measure"].iloc[0]
     unknown = int(frame["same_order"].isna().sum())
     what = f"{measure}: {unknown} of {len(frame)} topics have no residual"

@@ -159,6 +159,26 @@ def test_topics_have_means_and_their_error_over_seeds(measure: str) -> None:
         assert found.topics[name].tolist() == pytest.approx(other, abs=1e-12)
 
 
+@pytest.mark.parametrize("unseen", [None, 2])
+def test_the_picture_of_topics_knows_what_judging_could_do_as_diff_does(unseen: int | None) -> None:
+    runs, qrels, _ = completed(0, 5)
+    measures = "ndcg@3 ap err@5 rbp q p@3 esl"
+    found = gradedeval.diff(runs, qrels, measures, replicates=SYSTEMS, top_grade=2, unseen=unseen).topics
+    drawn = gradedeval.topic_differences(runs, qrels, measures, replicates=SYSTEMS, top_grade=2, unseen=unseen).frame
+    key = ["measure", "topic"]
+    drawn = drawn.set_index(key).reindex(pd.MultiIndex.from_frame(found[key])).reset_index()
+    assert list(drawn["same_order"]) == list(found["same_order"])
+    assert set(drawn["same_order"]) == {True, False, pd.NA}
+    for name in ("residual", "baseline_residual"):
+        assert drawn[name].tolist() == pytest.approx(found[name].tolist(), abs=1e-12, nan_ok=True)
+    ends = drawn[drawn["low"].notna()]
+    assert ((ends["low"] <= ends["difference"]) & (ends["difference"] <= ends["high"])).all()
+    within = (ends["low"] > 1e-9) | (ends["high"] < -1e-9)
+    assert ends.loc[within, "same_order"].all()
+    geometric = gradedeval.topic_differences(runs, qrels, "gm_ap", replicates=SYSTEMS).frame
+    assert geometric[["low", "high", "same_order", "residual"]].isna().all(axis=None)
+
+
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.exhaustive) for part in range(1, 12))])
 def test_the_documents_explain_the_whole_difference_of_means(part: int) -> None:
     runs, qrels = seeds_of(part)

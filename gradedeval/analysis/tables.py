@@ -139,6 +139,15 @@ def topic_text(text: str, longest: int) -> str:
     return cut(visible(text), longest)
 
 
+BELOW = 60
+"""Characters of the text of a topic below a picture."""
+
+
+def text_lines(texts: Mapping[str, str]) -> list[str]:
+    """Topics with their texts, as they stand below a picture: a line for each."""
+    return [f"{topic}: {topic_text(text, BELOW)}" for topic, text in texts.items()]
+
+
 GROUP: dict[str, tuple[str, Kind]] = {"group": ("group", "text")}
 
 

@@ -41,7 +41,7 @@ from gradedeval.kernel import (
     to_frame,
 )
 from gradedeval.questions.letters import LETTERS
-from gradedeval.questions.shared import Alpha, Correction, Draws, Rope, Seed, Test, against
+from gradedeval.questions.shared import Alpha, Correction, Draws, Rope, Seed, Test, against, texts_unused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -240,6 +240,11 @@ class Comparison(OfScores):
             *self.slice_words,
         ]
         return "\n".join(told)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the command tells beside it: that texts of topics are not shown."""
+        return [*texts_unused(self.scores, "rows are of all topics", "`gradedeval diff` shows topics")]
 
     @property
     def slice_words(self) -> list[str]:

@@ -41,7 +41,7 @@ from gradedeval.cli.options import (
     registered,
 )
 from gradedeval.cli.output import report, say, show, view_of, write
-from gradedeval.errors import SHOWN, InputError, flag, tell
+from gradedeval.errors import SHOWN, InputError, Note, flag, tell
 from gradedeval.kernel import (
     CWL_DEFAULT,
     DEFAULT,
@@ -196,7 +196,7 @@ def command(
     named, workers = kernel.named_runs(runs), sharing(jobs)
     scores = kernel.evaluate_runs(named, qrels, chosen, options, **how, predicts=True, workers=workers)
     scores = standardized(scores) if standardized else scores
-    tell(scores.notes)
+    tell([*scores.notes, *_unused(options, shown["by_topic"], crossed, form)])
     scores = scores.sorted_by(order, numbered=numbered) if order else scores
     if history and scores.runs:
         _keep(scores, {} if tags else kernel.named_runs(runs), **kept)
@@ -206,6 +206,21 @@ def command(
         text = kernel.render_scores(scores, form, **shown, signed=signed(), style=style, crossed=crossed)
         (show if form == "table" else write)(text, output)
     _report(scores, output, written)
+
+
+def _unused(options: Options, by_topic: bool, crossed: bool, form: str) -> list[Note]:
+    """Notes on texts of topics, and systems, that are given and not shown."""
+    found = list[Note]()
+    if options.replicates is not None and (by_topic or crossed):
+        leave = [*(["-q"] if by_topic else []), *([f"{flag.layout:wide}"] if crossed else [])]
+        found.append(Note(f"{flag.replicates} is not used: rows are of runs", f"leave out {' and '.join(leave)}"))
+    if options.queries is None or (by_topic and form != "trec"):
+        return found
+    from gradedeval.questions.shared import texts_unused  # few evaluations have texts
+
+    if by_topic:
+        return [*found, *texts_unused(options, "trec has no place for texts", "choose another format with -f")]
+    return [*found, *texts_unused(options, "rows are of all topics", "add -q")]
 
 
 def _order(sort: str | None, numbered: bool, table: Any) -> Measure | None:

@@ -23,6 +23,7 @@ from gradedeval.analysis.pictures import (
     shown,
     whole_numbers,
 )
+from gradedeval.analysis.tables import text_lines
 from gradedeval.arrays import Bools, Floats, np
 from gradedeval.errors import InputError, Note, did_you_mean, flag, public, shorten, tell, visible
 from gradedeval.kernel import (
@@ -720,6 +721,7 @@ def _check_shown(form: str, layout: Layout, show: int | None) -> dict[str, Any]:
         Several topics, measures and two runs are drawn below each other.
         """,
         signature=lambda found: found.signature,
+        caption=lambda found: "\n".join(text_lines(found.texts)),
     ),
     options="measuring",
     besides=("queries",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +12,7 @@ from gradedeval import kernel
 from gradedeval.analysis import estimates, pictures, replicates, score_matrix, slices
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import np
-from gradedeval.errors import InputError, did_you_mean, flag, public, shorten, tell
+from gradedeval.errors import InputError, Note, did_you_mean, flag, public, shorten, tell
 from gradedeval.kernel import (
     OptionKwargs,
     Picture,
@@ -22,6 +23,7 @@ from gradedeval.kernel import (
     shares_work,
     to_frame,
 )
+from gradedeval.questions.shared import texts_unused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +56,16 @@ class RunSummaries(OfScores):
     """What is known of each run: the frame of `run_summaries`, the scores that it is of, and the level of intervals."""
 
     level: float
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the command tells beside it: that texts of topics, or their labels, are not shown."""
+        if self.scores is None:
+            return []
+        found = texts_unused(self.scores, "the picture has no topics", "`gradedeval plot topics` has them")
+        column = None if "slice" in self.frame else next(iter(slices.columns_of(self.scores)), None)
+        hint = f"add --slice {shlex.quote(str(column))}"
+        return [*found, *([Note(f"{flag.slices} is not used", hint, kind="slices-unused")] if column else [])]
 
 
 @question(

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from gradedeval import analysis
 from gradedeval.cli.options import LABEL, MISMATCH, REPORTED, TIME
+from gradedeval.errors import Note, flag
 from gradedeval.kernel import Setting, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gradedeval.kernel import AnyMeasure
+    from gradedeval.analysis.score_matrix import Matrix
+    from gradedeval.kernel import AnyMeasure, Options
 
 Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting(REPORTED, metavar="MEASURE",
     section="Measures and gains", spelled=("-m", "--measure"), measure="several")]  # fmt: skip
@@ -43,3 +45,11 @@ def against(default: str, *words: str) -> Setting:
     beside = "".join(f", or '{word}' of all runs" for word in words)
     return Setting(f"Compare every run with this one: one of RUN, another file, or saved scores{beside}.",
                    metavar="RUN|SCORES.csv", default_text=default, reads=True, words=words)  # fmt: skip
+
+
+def texts_unused(known: Options | Matrix, why: str, hint: str) -> list[Note]:
+    """A note where topics have texts and nothing shows these, unless labels of slices are columns beside them."""
+    queries, labels = known.queries, known.slices
+    if queries is None or (labels is not None and labels.place == queries.place):
+        return []
+    return [Note(f"{flag.queries} is not used: {why}", hint, kind="queries-unused")]

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval.analysis import difference_bounds, flips, pictures, replicates, score_matrix
-from gradedeval.analysis.tables import OfScores, topic_text
+from gradedeval.analysis.tables import OfScores, text_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, plural, public, tell
 from gradedeval.kernel import OptionKwargs, Picture, joined, question, shares_work, to_frame
@@ -163,8 +163,6 @@ def _of_seeds(paired: Paired, first: int, seeds: Matrix, reread: Reread | None) 
 # Two runs topic by topic: the differences, what judging could make of them, and which it could reverse.
 
 
-TEXT = 60
-"""Characters of the text of a topic below a picture."""
 COLUMNS = ("measure", "topic", "baseline", "run", "difference", "low", "high", "same_order", "sign")
 MANY = 400
 """Topics: the bars of more would be thinner than a dot, and so are drawn as areas."""
@@ -210,7 +208,7 @@ def texts_of_largest(found: TopicDifferences) -> list[str]:
     own = found.frame[found.frame["measure"] == found.frame["measure"].iloc[0]] if len(found.frame) else found.frame
     names, difference = own["topic"].tolist(), own["difference"].to_numpy(dtype=float)
     shown = sorted(_largest(difference, 0)) if found.texts else []
-    return [f"{names[at]}: {topic_text(found.texts[names[at]], TEXT)}" for at in shown if names[at] in found.texts]
+    return text_lines({names[at]: found.texts[names[at]] for at in shown if names[at] in found.texts})
 
 
 def topic_notes(frame: pd.DataFrame, matrix: Matrix | None = None) -> list[str]:

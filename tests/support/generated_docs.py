@@ -448,15 +448,27 @@ def files_of_commands() -> str:
 
 FEATURES = ("queries", "slices", "replicates")
 """Options that say what is known of topics and runs."""
+ASIDE = {
+    ("eval", "queries"): "with `-q`",
+    ("compare", "queries"): "as columns of `--slices`",
+    ("diff", "queries"): "with qrels",
+    ("diff", "slices"): "with qrels",
+    ("check", "slices"): "in bounds",
+    ("plot runs", "queries"): "as columns of `--slices`",
+    ("plot runs", "slices"): "with `--slice`",
+    ("pool", "queries"): "with `--to-judge`",
+}
+"""Where a command shows it if something else is given, too."""
 
 
 def features() -> str:
     """Which commands take what is known of topics and runs."""
     rows = [f"| command | {' | '.join(code(f'--{name}') for name in FEATURES)} |", "|---|---|---|---|"]
     for name, command in LEAVES.items():
-        taken = [any(f"--{feature}" in option.opts for option in options(command)) for feature in FEATURES]
-        if any(taken):
-            rows.append(f"| `{name}` | {' | '.join('yes' if one else '–' for one in taken)} |")
+        known = {spelling for option in options(command) for spelling in option.opts}
+        marks = [ASIDE.get((name, one), "yes") if f"--{one}" in known else "–" for one in FEATURES]
+        if {*marks} != {"–"}:
+            rows.append(f"| `{name}` | {' | '.join(marks)} |")
     return "\n" + "\n".join(rows) + "\n"
 
 

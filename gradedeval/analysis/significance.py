@@ -765,6 +765,19 @@ def of_all_pairs(paired: Paired, difference: Floats, settings: TestSettings) -> 
     return tukey_hsd(paired.values, difference, settings.draws, settings.seed, settings.alpha)
 
 
+def tested(paired: Paired, differences: Floats, settings: TestSettings) -> Tested:
+    """p of each pair and the interval of its mean difference of values.
+
+    differences  pairs × topics
+    """
+    test, draws, seed, alpha = settings.test, settings.draws, settings.seed, settings.alpha
+    if test not in NOT_BY_PAIR:
+        return with_interval(differences, test, draws, seed, alpha)
+    difference = differences.mean(1)
+    p, margin = of_all_pairs(paired, difference, settings)
+    return agreed(p, difference - margin, difference + margin, differences, alpha)
+
+
 def pair_p_values(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
     """p of each pair, and p corrected for all of them."""
     if settings.test in NOT_BY_PAIR:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from gradedeval.analysis.flips import Reread
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
-    from gradedeval.analysis.significance import Tested, TestSettings
+    from gradedeval.analysis.significance import TestSettings
 
 
 Baseline = Annotated["AnyScores | None", against("the first run")]
@@ -862,21 +862,11 @@ def _inference(paired: Paired, differences: Floats, settings: TestSettings) -> d
     if settings.test == "bayes":
         found = _posterior(paired, differences, settings)
     else:
-        p, low, high = _tested(paired, differences, settings)
+        p, low, high = significance.tested(paired, differences, settings)
         corrected = significance.correct_p_values(p, settings.correction_applied)
         found = {"low": low, "high": high, "p": p, "p_corrected": corrected}
     ends = {end: paired.reading.of_mean(found[end], len(paired.topics)) for end in ("low", "high")}
     return {**found, **ends}
-
-
-def _tested(paired: Paired, differences: Floats, settings: TestSettings) -> Tested:
-    """p of each pair and the interval of its mean difference of values."""
-    test, draws, seed, alpha = settings.test, settings.draws, settings.seed, settings.alpha
-    if test not in significance.NOT_BY_PAIR:
-        return significance.with_interval(differences, test, draws, seed, alpha)
-    difference = differences.mean(1)
-    p, margin = significance.of_all_pairs(paired, difference, settings)
-    return significance.agreed(p, difference - margin, difference + margin, differences, alpha)
 
 
 def _posterior(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:

@@ -310,7 +310,7 @@ def cut(line: str, width: int) -> str:
         return line
     room = _beginning(line, width - 1)
     clauses = [room[: end.start()] for end in re.finditer(r"[:;,] | \(", room)]
-    whole = [clause for clause in clauses if 3 * len(clause) > 2 * width and clause.count("(") == clause.count(")")]
+    whole = [clause for clause in clauses if 3 * across(clause) > 2 * width and clause.count("(") == clause.count(")")]
     words = room.rpartition(" ")[0].rstrip()
     if whole or 3 * across(words) >= width:
         return f"{whole[-1] if whole else words} …"

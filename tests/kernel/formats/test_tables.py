@@ -26,6 +26,7 @@ def test_what_rounds_to_zero_has_no_minus(kind: str, value: float, text: str) ->
         ("electroencephalography", 12, "electroence…"),
         ("the origin of it, in short: a market", 30, "the origin of it, in short …"),
         ("冠状病毒的起源是什么", 11, "冠状病毒的…"),
+        ("冠状病毒的起源是什么; 市场 和 实验室", 29, "冠状病毒的起源是什么 …"),
         ("cafe\u0301 au lait", 12, "cafe\u0301 au lait"),
         ("zero\u200bwidth", 9, "zero\u200bwidth"),
     ],

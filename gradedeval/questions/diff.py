@@ -349,6 +349,7 @@ def _given(baseline: Any, run: Any, qrels: Any, measures: Any, replicates: Any) 
     gradedeval diff before.run after.run qrels.txt -m ndcg@10 --only worse
     gradedeval diff before.run after.run qrels.txt -m ndcg@10 --topic 301
     gradedeval diff runs/*.run
+    gradedeval diff *.run qrels.txt --replicates 'old=a-*' --replicates 'new=b-*'
     gradedeval diff base.run new.run qrels.txt -m ap --reproduce a.run b.run
     """,
     asking=_from_first,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gradedeval.errors import InputError
+from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings.objects import GradeOfWord, grade, ident, inner, lines_of, number, readable
 from gradedeval.kernel.trec.documents import read_document
 from gradedeval.kernel.trec.file_formats import DOCNO, RANK, SCORE, TOPIC, TableColumns, find_column, find_grades
@@ -24,6 +25,7 @@ def read_whole(
 
     Raises InputError as `read_document` does, and where nothing is left.
     """
+    raise_malloc_threshold()
     skipped = Skipped(stream.place, lenient)
     format, content = read_document(format, stream, skipped)
     content = _without_bad(content, what, skipped, labels) if lenient else content

@@ -174,6 +174,24 @@ def whole_text(stream: Stream, layout: LineLayout, *, numbered: bool = False) ->
             return buffer, filled
 
 
+def padded_text(stream: Stream) -> tuple[Bytes, int]:
+    """A buffer with the bytes of a stream as they are, from its beginning, and where they end; a newline behind them
+    where they end without one."""
+    stream.again()
+    file = stream.file
+    buffer, end = padded(file.end - file.at + 2 if file else STEP), PAD
+    while count := stream.read_into(memoryview(buffer)[end : len(buffer) - PAD]):  # type: ignore[arg-type]
+        end += count
+        if end == len(buffer) - PAD:
+            larger = padded(2 * end)
+            larger[:end] = buffer[:end]
+            buffer = larger
+    if end > PAD and buffer[end - 1] != NEWLINE:
+        buffer[end] = NEWLINE
+        end += 1
+    return buffer, end
+
+
 def _without_blanks(buffer: Bytes, begin: int, end: int, layout: LineLayout, numbered: bool) -> tuple[int, int]:
     """The end of the whole lines in `buffer[begin:end]` and that of all, once they are written anew where most of them
     is blank. Raises NeedsLineReader as `whole_text`."""

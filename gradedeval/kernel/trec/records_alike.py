@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.kernel.trec.blocks import parts_of
+from gradedeval.kernel.trec.blocks import padded_text, parts_of
 from gradedeval.kernel.trec.file_formats import TableColumns
 from gradedeval.kernel.trec.lines import decode
+from gradedeval.kernel.trec.stream import Stream
 from gradedeval.kernel.trec.text_columns import Text
 from gradedeval.kernel.trec.tokenizer import (
     NEWLINE,
@@ -25,7 +26,6 @@ from gradedeval.kernel.trec.tokenizer import (
     decimals,
     gather,
     gather_trailing,
-    padded,
     tokens,
     words_at,
 )
@@ -33,7 +33,7 @@ from gradedeval.kernel.trec.tokenizer import (
 _U = np.uint64
 _EACH = 0x0101010101010101
 _ONES, _HIGH = _U(_EACH), _U(0x80 * _EACH)
-_MINUS, _DOT, _ZERO, _LETTER, _LOWER = 45, 46, 48, ord("e"), 32
+_MINUS, _DOT, _ZERO, _LETTER, _LOWER, _BACKSLASH = 45, 46, 48, ord("e"), 32, 92
 MOST = 1 << 12
 """Bytes of a value, at most: a step is taken for every eight of the longest one."""
 MOST_DIGITS = 300
@@ -59,40 +59,39 @@ class _Between(NamedTuple):
     literals: list[bytes]
 
 
-def regular_lines(data: bytes, first: Mapping[str, Any]) -> TableColumns | None:
+def regular_lines(stream: Stream, line: bytes, first: Mapping[str, Any]) -> TableColumns | None:
     """The columns of records that are written alike; None of any others, such as where a text has an escape.
 
-    first  the first record, which is valid
+    line   the first line
+    first  its record, which is valid
     """
-    line, size = data[: data.find(b"\n")], len(data)
-    if b"\\" in data or (between := _between(line, first)) is None:
+    if b"\\" in line or (between := _between(line, first)) is None:
         return None
-    buffer = padded(size + 1)
-    buffer[PAD : PAD + size] = np.frombuffer(data, np.uint8)
-    end = PAD + size
-    if buffer[end - 1] != NEWLINE:
-        buffer[end] = NEWLINE
-        end += 1
-    parts = [_values(buffer, begin, stop, between) for begin, stop in parts_of(buffer, PAD, end)]
-    if not all(parts):
-        return None
-    texts, numbers = dict[str, Text](), dict[str, Floats]()
-    for name, values in zip(between.names, zip(*parts, strict=True), strict=True):
-        start, length, value = zip(*values, strict=True)
-        texts[name] = Text(buffer, np.concatenate(start), np.concatenate(length))
-        if value[0] is not None:
-            numbers[name] = np.concatenate(value)
+    buffer, end = padded_text(stream)
+    parts: list[list[_Values]] = []
+    for begin, stop in parts_of(buffer, PAD, end):
+        if (values := _values(buffer, begin, stop, between)) is None:
+            return None
+        parts.append(values)
+    columns = dict(zip(between.names, zip(*parts, strict=True), strict=True))
 
+    @cache
+    def text(name: str) -> Text:
+        start, length, _ = zip(*columns[name], strict=True)
+        return Text(buffer, np.concatenate(start), np.concatenate(length))
+
+    @cache
     def held(name: str) -> Text | Floats | None:
-        return numbers[name] if name in numbers else texts[name] if texts[name].length.all() else None
+        numbers = [values.numbers for values in columns[name] if values.numbers is not None]
+        return np.concatenate(numbers) if numbers else text(name) if text(name).length.all() else None
 
     @cache
     def listed(name: str) -> list[Any]:
-        text = texts[name]
-        found = tokens(buffer, text.start, text.start + text.length)
-        return json.loads(b"[%b]" % b",".join(found)) if name in numbers else list(map(decode, found))
+        found = tokens(buffer, text(name).start, text(name).start + text(name).length)
+        is_text = columns[name][0].numbers is None
+        return list(map(decode, found)) if is_text else json.loads(b"[%b]" % b",".join(found))
 
-    return TableColumns(between.names, listed, len(texts[between.names[0]].start), held=held)
+    return TableColumns(between.names, listed, sum(len(part[0].start) for part in parts), held=held)
 
 
 def _between(line: bytes, first: Mapping[str, Any]) -> _Between | None:
@@ -111,9 +110,9 @@ def _between(line: bytes, first: Mapping[str, Any]) -> _Between | None:
 def _values(buffer: Bytes, begin: int, end: int, between: _Between) -> list[_Values] | None:
     """The values of the lines in `buffer[begin:end]`, the last of which ends with a newline; None where a line is
     written in another way."""
-    text, words = buffer[begin:end], words_at(buffer)
+    text, words, small = buffer[begin:end], words_at(buffer), np.int32 if len(buffer) < 1 << 31 else np.int64
     ends = np.flatnonzero(text < SPACE)
-    if not (text[ends] == NEWLINE).all():
+    if not (text[ends] == NEWLINE).all() or (text == _BACKSLASH).any():
         return None
     ends += begin
     at, found = np.append(begin, ends[:-1] + 1), list[_Values]()
@@ -126,7 +125,7 @@ def _values(buffer: Bytes, begin: int, end: int, between: _Between) -> list[_Val
         numbers = None if is_text else _numbers(buffer, start, stop, text, begin)
         if numbers is None and not is_text:
             return None
-        found.append(_Values(start, stop - start, numbers))
+        found.append(_Values(start.astype(small), (stop - start).astype(np.int32), numbers))
         at = stop
     last = between.literals[-1]
     return found if (at + len(last) == ends).all() and _begin_with(buffer, at, last) else None

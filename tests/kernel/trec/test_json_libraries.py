@@ -6,7 +6,10 @@ import json
 import math
 import sys
 import warnings
+from contextlib import closing
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +17,9 @@ from gradedeval.errors import InputError
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.evaluate import evaluate
 from gradedeval.kernel.trec import documents
+from gradedeval.kernel.trec.file_formats import TableColumns
 from gradedeval.kernel.trec.records_alike import regular_lines
+from gradedeval.kernel.trec.stream import Source, Stream
 
 WHOLE = {
     "plain": '{"1": {"a": 2.5, "b": 1}, "2": {"c": 1e2, "é": -0.0}}',
@@ -91,6 +96,11 @@ def said(path: Path, held: str) -> object:
     return by_topic, scores.notes, scores.signature, judged.digest, judged.labels.tolist()
 
 
+def columns_of(data: bytes, first: dict[str, Any]) -> TableColumns | None:
+    with closing(Stream(Source(BytesIO(data)))) as stream:
+        return regular_lines(stream, data.partition(b"\n")[0], first)
+
+
 @pytest.mark.parametrize("held", ["run", "qrels"])
 @pytest.mark.parametrize("name", WHOLE)
 def test_documents_say_the_same_with_orjson(
@@ -110,7 +120,7 @@ def test_lines_say_the_same_at_once_and_one_by_one(name: str, tmp_path: Path, mo
         return said(path, "run"), said(path, "qrels") if name in AS_QRELS else ""
 
     at_once = both()
-    monkeypatch.setattr("gradedeval.kernel.trec.records_alike.regular_lines", lambda data, first: None)
+    monkeypatch.setattr("gradedeval.kernel.trec.records_alike.regular_lines", lambda stream, line, first: None)
     one_by_one = both()
     monkeypatch.setattr(documents, "MANY_LINES", 0)
     assert (at_once, one_by_one) == (one_by_one, both())
@@ -145,7 +155,7 @@ def test_numbers_are_those_of_json(number: str, at: int) -> None:
     except (ValueError, OverflowError):
         scores = None
     scores = scores if scores and all(map(math.isfinite, scores)) else None
-    found = regular_lines(data, {"topic": "1", "docno": "x", "score": 1})
+    found = columns_of(data, {"topic": "1", "docno": "x", "score": 1})
     assert (found and found.held("score").tolist()) == scores
     if found:
         assert found["score"] == [json.loads(line)["score"] for line in lines]
@@ -164,7 +174,7 @@ def test_numbers_are_those_of_json(number: str, at: int) -> None:
 def test_lines_written_alike_in_any_way(line: str) -> None:
     other = line.replace("1", "22").replace("q", "bcdef").replace("é", "è").replace("wet", "wetter" * 20)
     data = "\n".join([line, other, line]).encode()
-    table = regular_lines(data, json.loads(line))
+    table = columns_of(data, json.loads(line))
     assert table is not None
     assert table.columns == list(json.loads(line))
     for name in table.columns:
@@ -175,7 +185,7 @@ def test_lines_written_alike_in_any_way(line: str) -> None:
 def test_what_is_plain_is_read_by_the_quicker_libraries() -> None:
     assert documents._nested_numbers(WHOLE["plain"].encode()) == {"1": {"a": 2.5, "b": 1}, "2": {"c": 100, "é": 0}}
     assert documents._nested_numbers(WHOLE["a name twice"].encode()) is None
-    for read in (regular_lines, documents._lines_by_arrow):
+    for read in (columns_of, documents._lines_by_arrow):
         table = read(GOOD.encode(), json.loads(GOOD.split("\n")[0]))
         assert table is not None
         values = [[*table[name]] for name in ("docno", "score")]

@@ -156,4 +156,5 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"gradedeval.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'gradedeval' has no attribute '{name}'{_ELSEWHERE.get(name, '')}")
-    return getattr(importlib.import_module(f"gradedeval.{_MODULE_OF[name]}"), name)
+    found = globals()[name] = getattr(importlib.import_module(f"gradedeval.{_MODULE_OF[name]}"), name)
+    return found

@@ -631,7 +631,7 @@ def _order(
     order = None
     rises = (falling[1:] < falling[:-1]) & same
     if rises.any():
-        order = _sorted(falling, documents.counts, topic, np.flatnonzero(rises), options.ties == "file")
+        order = _sorted(falling, documents.counts, topic, rises, options.ties == "file")
         falling = falling[order]
     tied = same & (falling[1:] == falling[:-1])
     if options.ties == "file" or not tied.any():
@@ -685,8 +685,11 @@ def _falls(score: NDArray[Any], counts: Ints) -> bool:
     return not climbs.any()
 
 
-def _sorted(falling: NDArray[Any], counts: Ints, topic: Ints, rises: Ints, stable: bool) -> Ints:
-    """Positions by topic and falling score. Only with `stable` do equal scores stay as listed."""
+def _sorted(falling: NDArray[Any], counts: Ints, topic: Ints, rises: Bools, stable: bool) -> Ints:
+    """Positions by topic and falling score. Only with `stable` do equal scores stay as listed.
+
+    rises  positions but the last: whether the next document of the topic is better
+    """
     kind: Any = "stable" if stable else "quicksort"
     if counts.min() == counts.max():
         alike = np.argsort(falling.reshape(len(counts), -1), axis=1, kind=kind)
@@ -697,7 +700,7 @@ def _sorted(falling: NDArray[Any], counts: Ints, topic: Ints, rises: Ints, stabl
         return order[np.argsort(small[order], kind="stable")]
     order = np.arange(len(topic))
     ends = np.cumsum(counts)
-    unsorted = np.bincount(topic[rises], minlength=len(counts))
+    unsorted = np.bincount(topic[:-1][rises], minlength=len(counts))
     for row in np.flatnonzero(unsorted).tolist():
         begin, end = int(ends[row] - counts[row]), int(ends[row])
         order[begin:end] = np.argsort(falling[begin:end], kind=kind) + begin
@@ -810,9 +813,14 @@ def listing_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterable[fl
 def listing_without_ranks(rankings: Iterable[Sequence[float]]) -> Listing:
     """A look at the first scores of some topics, as listed. Only where all topics rise, and by enough documents, is
     that no chance: a list without ranks may be in no order."""
-    looked = [scores for scores in rankings if len(scores) >= ALIKE]
-    rise = all(scores[0] < scores[-1] and all(map(le, scores, scores[1:])) for scores in looked)
-    return Listing(len(looked), len(looked) if rise else 0, stated=False)
+    looked = 0
+    for scores in rankings:
+        if len(scores) < ALIKE:
+            continue
+        looked += 1
+        if not (scores[0] < scores[-1] and all(map(le, scores, scores[1:]))):
+            return Listing(looked, stated=False)
+    return Listing(looked, looked, stated=False)
 
 
 def sample(size: Ints) -> Ints:

@@ -410,8 +410,7 @@ def listing_of_dict(source: Any) -> Listing:
     if not isinstance(source, Mapping):
         return NOT_LOOKED
     try:
-        first = [list(islice(one.values(), DOCUMENTS)) for one in islice(source.values(), TOPICS)]
-        return listing_without_ranks(first)
+        return listing_without_ranks(list(islice(one.values(), DOCUMENTS)) for one in islice(source.values(), TOPICS))
     except (AttributeError, OverflowError, TypeError, ValueError):  # it is no dict of scores, and who reads it says so
         return NOT_LOOKED
 

@@ -328,14 +328,15 @@ REMEMBERED = 16
 def scorer_for(qrels: Qrels, measures: Sequence[Measure], options: Options, limits: Limits | None = None) -> Scorer:
     """A scorer, the one that these qrels had for the same measures and options before. What reads a file is made anew,
     and so is what depends on intents: it remembers topics."""
-    if any(map(_reads_more, measures)) or str(options.gain).startswith("@"):
-        return Scorer(qrels, measures, options, limits)
     key = (tuple((measure, measure.asked) for measure in measures), options, limits)
     known: dict[Any, Scorer] = qrels._scorers
-    if (scorer := known.get(key)) is None:
+    if (scorer := known.get(key)) is not None:
+        return scorer
+    scorer = Scorer(qrels, measures, options, limits)
+    if not any(map(_reads_more, measures)) and not str(options.gain).startswith("@"):
         if len(known) >= REMEMBERED:
             known.clear()
-        scorer = known[key] = Scorer(qrels, measures, options, limits)
+        known[key] = scorer
     return scorer
 
 
@@ -387,7 +388,8 @@ class Scorer:
         for measure in intents:
             grades, key = grades_of(measure, qrels, options), replace(measure, cutoff=None, judged_only=False)
             self.by_intent[key] = ByIntent(qrels, measure, grades, gain_table)
-        types = options.costs is not None or any(measure.types for measure in self.measures)
+        self.types = {measure: measure.types for measure in self.measures if measure.types}
+        types = options.costs is not None or bool(self.types)
         limits = limits or workers.LIMITS
         graded, self.fill_notes = qrels, list[str]()
         if options.fill is not None:
@@ -503,10 +505,9 @@ class Scorer:
         """What is said of types that only a run or only a measure's file knows."""
         types = {kind for batch in batches for kind in batch.types}
         notes = []
-        for measure in self.measures:
-            strange, unused = types - measure.types, measure.types - types
-            for kinds, what in ((strange, "are others to"), (unused, "are not of this run, but of")):
-                if measure.types and kinds:
+        for measure, known in self.types.items():
+            for kinds, what in ((types - known, "are others to"), (known - types, "are not of this run, but of")):
+                if kinds:
                     notes.append(f"{place}: the types {shorten(sorted(map(decode, kinds)))} {what} {measure}")
         return notes
 
@@ -548,7 +549,7 @@ class Scorer:
                 bounds[:, :, column] = self._bounds(measure, table, gains_of, score)
         lowest = batch.codes.min(initial=batch.beyond)
         judged = None if lowest == batch.beyond else bool(lowest < len(self.qrels.labels))
-        empty = [batch.topics[row] for row in np.flatnonzero(batch.retrieved == 0).tolist()]
+        empty = [topic for topic, count in zip(batch.topics, batch.retrieved.tolist(), strict=True) if not count]
         return BatchScores(batch.topics, values, batch.types, judged, empty, batch.retrieved, bounds)
 
     def _residuals(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:

@@ -478,7 +478,7 @@ def safe_divide(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
     part, whole = np.asarray(part, np.float64), np.asarray(whole, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient: Any = part / whole
-    return quotient if whole.all() else np.where((whole == 0) & (part == 0), 0.0, quotient)
+    return quotient if np.count_nonzero(whole) == whole.size else np.where((whole == 0) & (part == 0), 0.0, quotient)
 
 
 def divisor(rank: Floats, log: float | None = None) -> Floats:

@@ -50,7 +50,9 @@ def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
     else:
         from gradedeval.kernel.rankings.objects import check_no_columns, is_ranking, is_row, rows_or_several
 
-        if isinstance(run, Mapping) and not is_ranking(run):
+        if isinstance(run, Mapping):
+            if is_ranking(run):
+                return {_file_name(run) or "run": run}
             check_no_columns(run, "run")
             return {str(name): single for name, single in run.items()}
         if isinstance(run, Iterator) and not is_file(run):
@@ -354,7 +356,7 @@ def scores_of(
         notes += options.replicates.notes(run.run for run in scored)
     if len(runs) == 1:
         notes = not_too_many(notes)
-    if len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored}.values()}) > 1:
+    elif len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored}.values()}) > 1:
         what = "the means are over different topics for different runs"
         notes.append(Note(f"{what}; use {flag.topics:qrels} to average over the same ones"))
     named = [_with_run(result.error, result.place) for result in results.values() if result.error]

@@ -45,10 +45,10 @@ class RunScores:
         """The summary of one measure over the topics kept, of a part of its residual, or of a bound; nan where there
         are none."""
         kept = self.included[:, column]
-        score = self.score[kept, column]
+        score = self.score[:, column][kept]
         if part == "score":
             return float(Reading(summary).summarize(score))
-        values = self.part(part)[kept, column]
+        values = self.part(part)[:, column][kept]
         reading = Reading(summary)
         return float(reading.summarize(values) if part in BOUNDS else reading.summarize_rises(score, values))
 

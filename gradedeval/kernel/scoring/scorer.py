@@ -547,7 +547,7 @@ class Scorer:
                 values[1:, :, column] = self._residuals(measure, table, gains_of, score)
             if bounds is not None and measure.bounds != "none" and table.top > 0:
                 bounds[:, :, column] = self._bounds(measure, table, gains_of, score)
-        lowest = batch.codes.min(initial=batch.beyond)
+        lowest = np.minimum.reduce(batch.codes, axis=None, initial=batch.beyond)
         judged = None if lowest == batch.beyond else bool(lowest < len(self.qrels.labels))
         empty = [topic for topic, count in zip(batch.topics, batch.retrieved.tolist(), strict=True) if not count]
         return BatchScores(batch.topics, values, batch.types, judged, empty, batch.retrieved, bounds)

@@ -20,6 +20,7 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, Note, flag, plural, shorten, shown
+from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import LAST_RANK
 from gradedeval.kernel.rankings.docno_index import Index, TopicCodes, surely_distinct
 from gradedeval.kernel.rankings.judgments import JudgmentColumns, coded
@@ -40,6 +41,7 @@ from gradedeval.kernel.trec.file_formats import (
     plain,
 )
 from gradedeval.kernel.trec.lines import decimal, decode, encode
+from gradedeval.kernel.trec.stream import Stream
 from gradedeval.kernel.trec.text_columns import Text, text_of_arrow
 
 VALUES = {"run": "score", "qrels": "grade"}
@@ -389,6 +391,21 @@ def arrow_judgments(source: Any, what: str) -> JudgmentColumns | None:
         return None
     index = Index(docno.buffer, docno.start, docno.length, number, hashed, len(topics.names))
     return JudgmentColumns(topics.names, *coded(grade), index)
+
+
+def json_judgments(stream: Stream) -> JudgmentColumns | None:
+    """The judgments of a file in JSON, topic -> docno -> grade; None of any other, and where a document comes again."""
+    from gradedeval.kernel.trec.nested_numbers import nested_numbers  # few files are such
+
+    raise_malloc_threshold()
+    if (found := nested_numbers(stream)) is None:
+        return None
+    topic, docno = np.repeat(np.arange(len(found.topics), dtype=np.int32), found.size), found.docno
+    hashed = docno.hashes()
+    if not surely_distinct(topic, len(found.topics), hashed):
+        return None
+    index = Index(docno.buffer, docno.start, docno.length, topic, hashed, len(found.topics))
+    return JudgmentColumns(found.topics, *coded(found.value), index)
 
 
 def _in_one_piece(source: Any, known: tuple[str, ...], what: str) -> Text | Floats | None:

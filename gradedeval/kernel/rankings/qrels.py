@@ -179,6 +179,9 @@ class Qrels:
             self.format = form.format
             self.notes += [f"{self.place}: {note}" for note in form.notes]
             if isinstance(form, WholeFile):
+                plain = not (reading.lenient or reading.labels or reading.part)
+                if form.format == "json" and plain and (judged := self._of_json(stream)) is not None:
+                    return judged
                 from gradedeval.kernel.rankings.whole_files import read_whole  # most files are lines
 
                 rules = reading.lenient, reading.labels, self.notes
@@ -193,6 +196,13 @@ class Qrels:
             from gradedeval.kernel.rankings.other_qrels import judgments_by_line  # most are plain lines
 
             return judgments_by_line(self, stream, form, reading)
+
+    def _of_json(self, stream: Stream) -> JudgmentColumns | None:
+        """The judgments of an object topic -> docno -> grade that needs no further look."""
+        from gradedeval.kernel.rankings.objects import json_judgments  # most files are lines
+
+        self.could_be_run = (judged := json_judgments(stream)) is not None
+        return judged
 
     @classmethod
     def none(cls, labels: Sequence[float] = (0.0,)) -> Qrels:

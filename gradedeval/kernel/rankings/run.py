@@ -395,12 +395,13 @@ def listing_of_frame(frame: Any) -> Listing:
         return NOT_LOOKED
 
 
-def listing_of_scores(topic: Text, score: Floats) -> Listing:
-    """The same of columns without ranks."""
-    first, by_topic, begin = Text(topic.buffer, topic.start[:ROWS], topic.length[:ROWS]), dict[bytes, list[float]](), 0
-    names, size = first.stretches()
-    for name, count in zip(names, size.tolist(), strict=True):
-        by_topic.setdefault(name, []).extend(score[begin : begin + count].tolist())
+def listing_of_scores(topics: list[bytes], size: Ints, score: Floats) -> Listing:
+    """The same of columns without ranks, in stretches of one topic."""
+    by_topic, begin, first = dict[bytes, list[float]](), 0, score[:ROWS]
+    for name, count in zip(topics[:ROWS], size[:ROWS].tolist(), strict=True):
+        if begin >= len(first):
+            break
+        by_topic.setdefault(name, []).extend(first[begin : begin + count].tolist())
         begin += count
     return listing_without_ranks(by_topic.values())
 
@@ -420,20 +421,27 @@ def listing_of_dict(source: Any) -> Listing:
 
 @dataclass(eq=False, repr=False)
 class ArrowRun:
-    """A run as columns; the one part of itself. It has scores where they order the documents."""
+    """A run as columns; the one part of itself.
 
-    topic: Text
+    topics  the topic of each stretch of documents with one topic
+    size    stretches: how many documents
+    score   documents; None where they are listed in their order
+    """
+
+    topics: list[bytes]
+    size: Ints
     docno: Text
     score: Floats | None
     listing: Listing
 
     def grade(self, grader: Grader) -> PartResult[Batch]:
         """Raises NeedsLineReader where repeated documents are an error."""
-        unjudged, topics, (names, size) = len(grader.qrels.labels), TopicCodes(grader.limits), self.topic.stretches()
+        unjudged, topics = len(grader.qrels.labels), TopicCodes(grader.limits)
+        numbers = topics.numbers(self.topics)
         rows = Rows(
             topics.names,
-            topics.numbers(names),
-            size,
+            numbers,
+            self.size,
             np.full(len(self.docno.start), unjudged, dtype=np.min_scalar_type(unjudged + 1)),
             self.docno.hashes(),
             self.docno.start,
@@ -451,15 +459,35 @@ def arrow_run(source: Any, options: Options, place: str = "run") -> ArrowRun | N
     """The columns of a run in a DataFrame or a file; None of any other, and where ranks order it."""
     if (ids := id_columns(source, place)) is None or find_column(source.columns, SCORE) is None:
         return None
+    topic, docno = ids
     if options.order == "file":
-        return ArrowRun(*ids, None, NOT_LOOKED)
+        return ArrowRun(*topic.stretches(), docno, None, NOT_LOOKED)
     by_rank = options.ties == "rank" or options.order == "rank"
     score = None if by_rank else numeric_column(source, SCORE, place)
     if score is None:
         return None
     # Where the file states no ranks, what is looked at is read already.
     plain = find_column(source.columns, RANK) is None
-    return ArrowRun(*ids, score, listing_of_scores(ids[0], score) if plain else listing_of_frame(source))
+    topics, size = topic.stretches()
+    listing = listing_of_scores(topics, size, score) if plain else listing_of_frame(source)
+    return ArrowRun(topics, size, docno, score, listing)
+
+
+def json_run(stream: Stream, options: Options) -> ArrowRun | None:
+    """The columns of a run in JSON, topic -> docno -> score; None of any other, where ranks are asked for, and where
+    one of documents that repeat is to be kept: names that repeat are an error in JSON."""
+    if options.order != "score" or options.ties == "rank" or options.duplicates in ("first", "last"):
+        return None
+    from gradedeval.kernel.trec.nested_numbers import nested_numbers  # few files are such
+
+    if (found := nested_numbers(stream)) is None:
+        return None
+    begins = np.cumsum(found.size) - found.size
+    first = [
+        found.value[begin : begin + min(size, DOCUMENTS)].tolist()
+        for begin, size in zip(begins[:TOPICS].tolist(), found.size[:TOPICS].tolist(), strict=True)
+    ]
+    return ArrowRun(found.topics, found.size, found.docno, found.value, listing_without_ranks(first))
 
 
 # A run whose columns are all at hand, to be looked at more than once.

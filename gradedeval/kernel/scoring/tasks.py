@@ -179,13 +179,18 @@ def _map_other_file(
     work: Callable[[RunPart], PartResult[Made]], stream: Stream, form: LineLayout | WholeFile, grader: Grader
 ) -> GradedRun[Made]:
     """`work` of a run file that is not read in blocks: as a whole, or line by line."""
-    from gradedeval.kernel.rankings.run import arrow_run, read_run, run_of_lines
+    from gradedeval.kernel.rankings.run import arrow_run, json_run, read_run, run_of_lines
 
     options, types = grader.options, grader.types
     if isinstance(form, LineLayout):
         return map_lists(work, run_of_lines(stream, options, types, form), grader)
     from gradedeval.kernel.rankings.whole_files import read_whole
 
+    if form.format == "json" and not (types or options.lenient):
+        raise_malloc_threshold()
+        run = _map_columns(work, json_run(stream, options), stream.place, grader)
+        if run is not None:
+            return replace(run, format="json")
     notes: list[str] = []
     format, content = read_whole(form.format, stream, "run", options.lenient, None, notes)
     columns = None if types else arrow_run(content, options, stream.place)

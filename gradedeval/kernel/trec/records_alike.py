@@ -33,7 +33,7 @@ from gradedeval.kernel.trec.tokenizer import (
 _U = np.uint64
 _EACH = 0x0101010101010101
 _ONES, _HIGH = _U(_EACH), _U(0x80 * _EACH)
-_MINUS, _DOT, _ZERO, _LETTER, _LOWER, _BACKSLASH = 45, 46, 48, ord("e"), 32, 92
+_MINUS, _DOT, _ZERO, _LETTER, _LOWER, BACKSLASH = 45, 46, 48, ord("e"), 32, 92
 MOST = 1 << 12
 """Bytes of a value, at most: a step is taken for every eight of the longest one."""
 MOST_DIGITS = 300
@@ -112,26 +112,26 @@ def _values(buffer: Bytes, begin: int, end: int, between: _Between) -> list[_Val
     written in another way."""
     text, words, small = buffer[begin:end], words_at(buffer), np.int32 if len(buffer) < 1 << 31 else np.int64
     ends = np.flatnonzero(text < SPACE)
-    if not (text[ends] == NEWLINE).all() or (text == _BACKSLASH).any():
+    if not (text[ends] == NEWLINE).all() or (text == BACKSLASH).any():
         return None
     ends += begin
     at, found = np.append(begin, ends[:-1] + 1), list[_Values]()
     for is_text, literal, following in zip(between.is_text, between.literals, between.literals[1:], strict=False):
-        if not _begin_with(buffer, at, literal):
+        if not begin_with(buffer, at, literal):
             return None
         start = at + len(literal)
         if (stop := _first(words, start, following[0])) is None:
             return None
-        numbers = None if is_text else _numbers(buffer, start, stop, text, begin)
+        numbers = None if is_text else json_numbers(buffer, start, stop, text, begin)
         if numbers is None and not is_text:
             return None
         found.append(_Values(start.astype(small), (stop - start).astype(np.int32), numbers))
         at = stop
     last = between.literals[-1]
-    return found if (at + len(last) == ends).all() and _begin_with(buffer, at, last) else None
+    return found if (at + len(last) == ends).all() and begin_with(buffer, at, last) else None
 
 
-def _begin_with(buffer: Bytes, at: Ints, literal: bytes) -> bool:
+def begin_with(buffer: Bytes, at: Ints, literal: bytes) -> bool:
     """Whether the text begins with some bytes at all these places."""
     word = gather(buffer, at, np.array([len(literal)]))
     for offset in range(0, len(literal), 8):
@@ -166,14 +166,17 @@ def _first(words: Words, start: Ints, byte: int) -> Ints | None:
     return None
 
 
-def _numbers(buffer: Bytes, start: Ints, stop: Ints, text: Bytes, begin: int) -> Floats | None:
+def json_numbers(buffer: Bytes, start: Ints, stop: Ints, text: Bytes, begin: int) -> Floats | None:
     """The values of numbers; None where one is none of JSON, which takes no sign but a minus, no zero before other
     digits, and no dot without digits on both sides."""
     negative = buffer[start] == _MINUS
     digits = [buffer[start + negative + after] - np.uint8(_ZERO) for after in (0, 1)]
     wrong: Bools = (digits[0] > 9) | ((digits[0] == 0) & (digits[1] <= 9)) | (buffer[stop - 1] == _DOT)
-    if wrong.any() or int((stop - start).max()) > MOST_DIGITS:
+    longest = int((stop - start).max())
+    if wrong.any() or longest > MOST_DIGITS:
         return None
+    if longest == 1 and not negative.any():
+        return np.asarray(digits[0], np.float64)
     dots = np.flatnonzero((text[:-1] == _DOT) & (text[1:] | np.uint8(_LOWER) == _LETTER)) + begin
     number = np.searchsorted(start, dots, side="right") - 1
     if (dots < stop[number])[number >= 0].any():

@@ -16,13 +16,20 @@ import pytest
 from gradedeval.errors import InputError
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.evaluate import evaluate
-from gradedeval.kernel.trec import documents
+from gradedeval.kernel.trec import documents, nested_numbers
 from gradedeval.kernel.trec.file_formats import TableColumns
 from gradedeval.kernel.trec.records_alike import regular_lines
 from gradedeval.kernel.trec.stream import Source, Stream
 
 WHOLE = {
     "plain": '{"1": {"a": 2.5, "b": 1}, "2": {"c": 1e2, "é": -0.0}}',
+    "no spaces": '{"1":{"a":2.5,"b":1},"2":{"c":1e2,"é":-0.0}}\n',
+    "one document": '{"1": {"a": 2}}',
+    "several lines": '{"1": {"a": 2.5,\n"b": 1}, "2": {"c": 1}}',
+    "a space more": '{"1": {"a": 2.5, "b": 1 }, "2": {"c": 1}}',
+    "a space less": '{"1": {"a": 2.5, "b":1}, "2": {"c": 1}}',
+    "braces in names": '{"1": {"a}, {": 2.5, "b: 1": 1}, "2": {"c": 1}}',
+    "unlike scores": '{"1": {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}, "2": {"c": 1, "a": 2, "b": 2}}',
     "a name twice": '{"1": {"a": 2.5, "a": 1}, "2": {"c": 1}}',
     "a topic twice": '{"1": {"a": 2.5}, "1": {"b": 1}}',
     "a number in quotes": '{"1": {"a": "2", "b": 1}}',
@@ -33,6 +40,13 @@ WHOLE = {
     "a long number": '{"1": {"a": 123456789012345678901234, "b": 1}}',
     "true": '{"1": {"a": true, "b": 1}}',
     "nothing": '{"1": {"a": null, "b": 1}}',
+    "an underscore": '{"1": {"a": 1_0, "b": 1}}',
+    "a zero before it": '{"1": {"a": 01, "b": 1}}',
+    "a brace too many": '{"1": {"a": 1, "b": 1}}}',
+    "a brace too few": '{"1": {"a": 1, "b": 1}',
+    "a comma between braces": '{"1": {"a": 1, "b": 1},, "2": {"c": 1}}',
+    "a number for a topic": '{"1": {"a": 1, "b": 1}, "2": 1}',
+    "a list for a topic": '{"1": {"a": 1, "b": 1}, "2": ["c", "a"]}',
     "a comma too many": '{"1": {"a": 1, "b": 1,}}',
     "cut off": '{"1": {"a": 1, "b"',
     "deeper": '{"1": {"a": {"1": 1}, "b": {"1": 0}}}',
@@ -103,13 +117,38 @@ def columns_of(data: bytes, first: dict[str, Any]) -> TableColumns | None:
 
 @pytest.mark.parametrize("held", ["run", "qrels"])
 @pytest.mark.parametrize("name", WHOLE)
-def test_documents_say_the_same_with_orjson(
+def test_documents_say_the_same_by_all_readers(
     name: str, held: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (path := tmp_path / "x.json").write_text(WHOLE[name], errors="surrogateescape")
+    at_once = said(path, held)
+    monkeypatch.setattr("gradedeval.kernel.trec.nested_numbers.nested_numbers", lambda stream: None)
     quick = said(path, held)
     monkeypatch.setitem(sys.modules, "orjson", None)
-    assert said(path, held) == quick
+    assert said(path, held) == quick == at_once
+
+
+@pytest.mark.parametrize("together", [1, 2, 5])
+def test_documents_written_as_usual_become_columns(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradedeval.kernel.trec.nested_numbers.NAMES", together)
+    monkeypatch.setattr("gradedeval.kernel.trec.nested_numbers.PART", together)
+    usual = {"1": {"a}, {": 2.5, "b": 1, "c d": -7}, "2": {"é": 0}, "3": {"a": 1e-7, "e" * 40: 123456.5}}
+    whole = json.dumps(usual, ensure_ascii=False), json.dumps(usual, ensure_ascii=False, separators=(",", ":")) + "\n"
+    for text in whole:
+        with closing(Stream(Source(BytesIO(text.encode())))) as stream:
+            found = nested_numbers.nested_numbers(stream)
+        assert found is not None
+        assert (found.topics, found.size.tolist()) == ([b"1", b"2", b"3"], [3, 1, 2])
+        pairs = zip(found.docno.tolist(), found.value.tolist(), strict=True)
+        assert list(pairs) == [pair for documents in usual.values() for pair in documents.items()]
+    for changed in ("\t", "\\", '"', "{", "}", ",", ":", " ", "x"):
+        for at in range(len(whole[0])):
+            other = whole[0][:at] + changed + whole[0][at:]
+            with closing(Stream(Source(BytesIO(other.encode())))) as stream:
+                found = nested_numbers.nested_numbers(stream)
+            if found is not None:
+                names = [name for documents in json.loads(other).values() for name in documents]
+                assert found.docno.tolist() == names
 
 
 @pytest.mark.parametrize("name", LINES)

@@ -397,6 +397,13 @@ class Gains:
         return topic * width + number
 
     @cached_property
+    def _summed_precision(self) -> Floats:
+        """topics: the sum of the precisions at the relevant documents, added up rank by rank."""
+        topic, number, column = self._relevant_places
+        summed = np.bincount(topic, (number + 1) / (column + 1), len(self.gain))
+        return shared(summed.astype(np.float64, copy=False))  # numpy counts in integers where there are none
+
+    @cached_property
     def ordinal(self) -> Floats:
         """1, 2, 3, … for the columns of `ranks_of_relevant`."""
         return shared(np.arange(1.0, self.ranks_of_relevant.shape[1] + 1))

@@ -33,7 +33,7 @@ def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
 
         return mean_summed_precision(g, min_gain)
     if not min_gain:
-        return row_sums(g.ordinal / g.ranks_of_relevant)
+        return g._summed_precision
     relevant = g.gain >= min_gain
     return row_sums(relevant * relevant.cumsum(1, dtype=np.float64) / g.rank)
 

@@ -84,7 +84,7 @@ def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
 def _file_name(run: Any) -> str:
     """The name of an open file's path, or of a run of ranx."""
     name = getattr(run, "name", "") if hasattr(run, "read") or hasattr(run, "to_dict") else ""
-    return without_suffix(os.path.basename(name)) if isinstance(name, str) else ""
+    return without_suffix(os.path.basename(name)) if name and isinstance(name, str) else ""
 
 
 def file_names(paths: list[str]) -> list[str]:

@@ -233,7 +233,7 @@ class Ranking:
         self._numbers = DocumentNumbers()
         self._columns: dict[str, _Columns] = {}
         for name, source in workers.progress(iter(runs.items()), len(runs)):
-            run = grade_run(source, self.grader, workers.silent())
+            run = grade_run(source, self.grader, workers.silent(), name)
             self._columns[name] = _numbered(run, self._numbers, self.grader.keep_ties)
             self.graded[name] = run.with_batches([replace(batch, docnos=None) for batch in run.batches])
 

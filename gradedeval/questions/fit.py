@@ -637,8 +637,8 @@ class Target:
         grader, share = replace(scorer.grader, last_rank=None), kernel.workers()
         column_of = {topic: column for column, topic in enumerate(self.matrix.topics)}
         lists = [GainedLists([], [], [], [], []) for _ in columns]
-        for row, (_, source) in share.progress(list(enumerate(self.collection.runs.items()))):
-            for batch in weighing.settled_batches(kernel.grade_run(source, grader, share.silent())):
+        for row, (name, source) in share.progress(list(enumerate(self.collection.runs.items()))):
+            for batch in weighing.settled_batches(kernel.grade_run(source, grader, share.silent(), name)):
                 gains_of = scorer.gains_cache(batch)
                 at = [column_of[kernel.decode(topic)] for topic in batch.topics]
                 for column, one in zip(columns, lists, strict=True):

@@ -226,7 +226,7 @@ class Solver:
     def of_run(self, run: tuple[str, Any]) -> RunCurves:
         """The distances and curves of a run, by name and source. Raises InputError where it cannot be read."""
         name, source = run
-        graded = kernel.grade_run(source, replace(self.scorer.grader, last_rank=None), Workers())
+        graded = kernel.grade_run(source, replace(self.scorer.grader, last_rank=None), Workers(), name)
         precision = np.zeros((len(self.measures), len(self.curves), 2, len(LEVELS)))
         scored = len(graded.topics), graded.missing
         notes = kernel.not_too_many([*graded.notes, *kernel.doubts(graded, self.scorer)])

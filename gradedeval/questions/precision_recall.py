@@ -168,7 +168,7 @@ def _curves(
     barren: dict[str, set[bytes]] = {}
     share = workers()
     for name, source in share.progress(list(runs.items())):
-        run = kernel.grade_run(source, scorer.grader, share.silent())
+        run = kernel.grade_run(source, scorer.grader, share.silent(), name)
         curves: list[list[tuple[Floats, Floats]]] = [[] for _ in scorer.measures]
         for batch in weights.settled_batches(run):
             gains_of = scorer.gains_cache(batch)

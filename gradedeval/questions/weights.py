@@ -116,8 +116,8 @@ def background(
     counts: list[tuple[int, int]] = []
     formats: list[str] = []
     notes, topics = list(scorer.notes), set()
-    for _, source in share.progress(list(runs.items())):
-        run = kernel.grade_run(source, grader, share.silent())
+    for name, source in share.progress(list(runs.items())):
+        run = kernel.grade_run(source, grader, share.silent(), name)
         for batch in settled_batches(run):
             summed.add(batch)
         counts.append((len(run.topics), run.missing))

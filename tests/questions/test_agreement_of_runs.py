@@ -110,7 +110,7 @@ def test_runs_without_a_topic_that_is_listed(words: tuple[str, ...], tmp_path: P
     done = cli(*words, "--topics-from", "topics")
     said = f"--topics-from: no topic of {BM25} is listed; its topics are 301, 302, 303, 304, 305, …"
     assert (done.code, done.out, done.messages) == (1, b"", [said])
-    with pytest.raises(InputError, match=r"^run: is empty"):
+    with pytest.raises(InputError, match=r"^A: is empty"):
         gradedeval.agreement({"A": {}, "B": {"t": {"a": 1.0}}})
 
 

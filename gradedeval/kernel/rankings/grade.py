@@ -593,8 +593,8 @@ def _relevant(both: list[bytes], place: str, qrels: Qrels) -> Chosen:
     if not topics:
         raise InputError(qrels.place, "no topic has a relevant document", f"use {flag.topics:both}, and all score 0")
     left_out = len(both) - len(topics)
-    said = f"{place}: {left_out} {plural(left_out, 'topic')} without relevant documents; left out"
-    return Chosen(topics, notes=[said] if left_out else [])
+    said = f"{place}: {left_out} {plural(left_out, 'topic')} without relevant documents"
+    return Chosen(topics, notes=[Note(said, "left out", kind="topics-without-relevant")] if left_out else [])
 
 
 def _names(topics: Collection[bytes], most: int = 5) -> str:

@@ -227,14 +227,20 @@ def _of_short_lists(
     return [Note(f"{what}{'looks' if len(uncut) == 1 else 'look'} at all ranks", hint, kind="short-lists")]
 
 
+_ALIKE = {
+    "topics-without-relevant": r"(?s)(?P<place>.*): (?P<what>\d+ topics? without relevant documents)",
+    "missing-topics": r"(?s)(?P<place>.*): (?P<what>\d+ of \d+ judged topics? (?:is|are) missing from the run .*)",
+}
+"""Kinds of notes that are the same for several runs where nothing but the run differs, and what they say."""
+
 _SHORT = r"(?s)(?P<place>.*): each topic has (?P<length>\d+) documents?(?P<what>.*)"
 
 
 def united(notes: Iterable[str], count: int) -> list[str]:
-    """The notes on so many runs; what is said of lists cut short, and of scores that rise, is said once."""
+    """The notes on so many runs; what is said of several, of lists cut short, and of scores that rise, is said once."""
     kept = list[str]()
     alike: dict[tuple[str, str], list[re.Match[str]]] = {}
-    for note in _rising_once([*notes], count):
+    for note in _alike_once(_rising_once([*notes], count), count):
         if isinstance(note, Note) and note.kind == "short-lists" and (found := re.fullmatch(_SHORT, note.text)):
             alike.setdefault((found["what"], note.said[1]), []).append(found)
         else:
@@ -257,9 +263,34 @@ def _rising_once(notes: list[str], runs: int) -> list[str]:
     at = notes.index(rising[0])
     places = [note.text.removesuffix(f": {RISING}").removesuffix(f": {RISING_AS_LISTED}") for note in rising]
     hint = min((note.said[1] for note in rising), key=len)  # that of runs which are not listed by rank holds for all
-    count = f"{runs}" if len(rising) == runs else f"{len(rising)} of {runs}"
-    merged = Note(f"{count} runs ({shorten(places, 2)}): {said}", hint, kind="rising-scores")
+    merged = Note(f"{_so_many(len(rising), runs)} ({shorten(places, 2)}): {said}", hint, kind="rising-scores")
     return [*notes[:at], merged, *(note for note in notes[at:] if note not in rising)]
+
+
+def _alike_once(notes: list[str], runs: int) -> list[str]:
+    """The notes, with one in the place of the first where those of several runs, of so many, say the same."""
+    places: dict[tuple[str, str, str], list[str]] = {}
+    at: list[tuple[str, str, str] | None] = []
+    for note in notes:
+        found = re.fullmatch(_ALIKE.get(note.kind, ""), note.text) if isinstance(note, Note) else None
+        at.append((note.kind, found["what"], note.said[1]) if isinstance(note, Note) and found else None)
+        if found and at[-1]:
+            places.setdefault(at[-1], []).append(found["place"])
+    kept, said = list[str](), set[tuple[str, str, str]]()
+    for note, key in zip(notes, at, strict=True):
+        if key is None or len(places[key]) == 1:
+            kept.append(note)
+        elif key not in said:
+            said.add(key)
+            kind, what, hint = key
+            kept.append(
+                Note(f"{_so_many(len(places[key]), runs)} ({shorten(places[key], 2)}): {what}", hint, kind=kind)
+            )
+    return kept
+
+
+def _so_many(some: int, runs: int) -> str:
+    return f"{runs} runs" if some == runs else f"{some} of {runs} runs"
 
 
 def few_topics(most: int) -> list[Note]:

@@ -109,15 +109,16 @@ class FileContents(Generic[Made]):
         self.interleaved = part.interleaved or len(self.divided) > max(FEW_TOPICS, len(self.topics) // 2)
 
 
-def grade_run(source: Any, grader: Grader, workers: Workers) -> GradedRun[Batch]:
+def grade_run(source: Any, grader: Grader, workers: Workers, name: str = "run") -> GradedRun[Batch]:
     """Join a run with the qrels: whole topics, in batches of bounded size.
 
     source  a path (`-` is standard input), an open file, columns as lint reads them, what `read_run` takes, or a run
             that was graded with all ranks, by the same qrels and options
+    name    what messages call a run that is not a file
 
     Raises InputError where the run cannot be read or has no topic in common with the qrels.
     """
-    return map_run(methodcaller("grade", grader), source, grader, workers)
+    return map_run(methodcaller("grade", grader), source, grader, workers, name=name)
 
 
 def map_run(
@@ -126,6 +127,7 @@ def map_run(
     grader: Grader,
     workers: Workers,
     found: FileContents[Made] | None = None,
+    name: str = "run",
 ) -> GradedRun[Made]:
     """`work` of each part of a run, shared by processes where it is a large file. Raises InputError as `grade_run`.
 
@@ -134,7 +136,7 @@ def map_run(
     if isinstance(source, GradedRun):
         return source.with_batches(work(GradedPart(source.batches)).batches)
     if not is_file(source):
-        return _map_object(work, source, grader)
+        return _map_object(work, source, grader, name)
     options, types, run = grader.options, grader.types, None
     limit = nullcontext() if options.max_growth is None else growth_up_to(options.max_growth)
     with limit, closing(Stream(Source(source))) as stream:
@@ -151,15 +153,15 @@ def map_run(
     return replace(run, format=run.format or form.format, notes=[*notes, *run.notes])
 
 
-def _map_object(work: Callable[[RunPart], PartResult[Made]], source: Any, grader: Grader) -> GradedRun[Made]:
+def _map_object(work: Callable[[RunPart], PartResult[Made]], source: Any, grader: Grader, name: str) -> GradedRun[Made]:
     """`work` of a run that is held in Python."""
     from gradedeval.kernel.rankings.run import RunColumns, arrow_run, read_run
 
     columns: RunPart | None = source if isinstance(source, RunColumns) else None
     if hasattr(source, "iloc") and not grader.types:
         columns = arrow_run(source, grader.options)
-    run = _map_columns(work, columns, "run", grader)
-    return run or map_lists(work, read_run(source, grader.options, grader.types), grader)
+    run = _map_columns(work, columns, name, grader)
+    return run or map_lists(work, read_run(source, grader.options, grader.types, name), grader)
 
 
 def _map_columns(
@@ -290,7 +292,7 @@ def score_run(
     by_topic  whether the scores of topics are wanted, or summaries alone
     """
     try:
-        run = map_run(scorer.score_part, source, scorer.grader, workers or Workers(), found)
+        run = map_run(scorer.score_part, source, scorer.grader, workers or Workers(), found, name)
         scores = scorer.merge(name, run.batches, run.topics, run.missing, run.format)
         notes = [*run.notes, *scorer.type_notes(run.place, run.batches), *_unjudged_note(run, scorer)]
         notes += doubts(run, scorer, scores, names)
@@ -324,7 +326,7 @@ def score_and_keep(
     crew = workers if len(runs) == 1 else workers.silent()
     for number, (name, source) in enumerate(runs):
         try:
-            run = grade_run(source, grader, crew)
+            run = grade_run(source, grader, crew, name)
         except InputError as error:
             yield number, RunResult(Source(source).place if is_file(source) else name, error=error)
             continue

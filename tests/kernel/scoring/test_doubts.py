@@ -99,6 +99,35 @@ def test_scores_that_rise_in_several_runs_are_said_once(
     assert said == [f"2 of 3 runs ({runs[1]}, {runs[2]}): {SAID}; {cure}"]
 
 
+def test_runs_that_lack_the_same_topics_are_named_in_one_note() -> None:
+    qrels = {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 0}}
+    runs = {name: {topic: {"a": 1.0} for topic in topics} for name, topics in (("x", "13"), ("y", "13"), ("z", "123"))}
+
+    def whole(some: dict[str, Any], **options: Any) -> list[str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", EvaluationWarning)
+            gradedeval.evaluate(some, qrels, "p@1", **options)
+        return [str(warning.message) for warning in caught]
+
+    left_out = "3 runs (x, y, …): 1 topic without relevant documents; left out"
+    assert whole(runs, topics="relevant")[:1] == [left_out]
+    lacking = "1 of 3 judged topics is missing from the run (2) and counts as an empty ranking"
+    assert [note for note in whole(runs) if "missing" in note] == [
+        f'2 of 3 runs (x, y): {lacking}; exclude it with topics="both"'
+    ]
+    one = {"x": runs["x"], "z": runs["z"]}
+    assert [note.split(":")[0] for note in whole(one) if "missing" in note] == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "place"), [({"1": {"a": "z"}}, "y['1']"), ({"9": {"a": 1.0}}, "y"), (5, "y"), ({}, "y")]
+)
+def test_a_run_of_several_that_is_held_in_python_is_named(bad: Any, place: str) -> None:
+    with pytest.raises(gradedeval.InputError) as caught:
+        gradedeval.evaluate({"x": {"1": {"a": 1.0}}, "y": bad}, {"1": {"a": 1}}, "p@1")
+    assert caught.value.place == place
+
+
 def test_all_runs_whose_scores_rise_are_counted_once() -> None:
     listed = [Listing(looked=2, rising=2, in_order=of != "b") for of in "ab"]
     notes = [note for name, one in zip("ab", listed, strict=True) for note in one.notes(name, Options())]

@@ -513,9 +513,13 @@ def guessed(name: str, known: Collection[str], shown: Callable[[str], str] = str
 Called = TypeVar("Called", bound=Callable[..., Any])
 
 
+REFUSING = "__refusing__"
+"""The attribute of a `public` function that raises InputError where it is called with keywords that it does not take."""
+
+
 def public(function: Called) -> Called:
     """Make a function that users call say what is wrong with a call: raises WrongCall (usage), with the keyword that
-    may be meant, in place of Python's TypeError."""
+    may be meant, in place of Python's TypeError; and what its REFUSING raises, before anything is read."""
 
     @wraps(function)
     def called(*given: Any, **keywords: Any) -> Any:
@@ -525,6 +529,8 @@ def public(function: Called) -> Called:
                     hint = _at_cutoff(function, given, keywords) if name in ("k", "cutoff") else ""
                     hint = hint or hint_of_keyword(name, known) or f"see help({_name(function)})"
                     raise WrongCall("", f"unknown option '{name}'", hint, usage=True)
+            if refusing := vars(called).get(REFUSING):
+                refusing(keywords)
         try:
             return function(*given, **keywords)
         except TypeError:

@@ -670,7 +670,7 @@ def scores_of(
     if measures is not None:
         labels = [measure.label for measure in parse_measures(measures)]
         runs = replace(to_matrix(runs).select(measures=labels), measures=labels)
-    return runs if set(known.values()) == {None} else with_known(to_matrix(runs), known)
+    return runs if all(value is None for value in known.values()) else with_known(to_matrix(runs), known)
 
 
 # The run that others are compared with: one of the runs, another file, or saved scores.

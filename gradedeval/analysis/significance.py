@@ -31,7 +31,7 @@ from gradedeval.kernel.formats.frames import to_frame
 from gradedeval.kernel.measures.definition import AnyMeasure
 from gradedeval.kernel.options import OptionKwargs, numbers
 from gradedeval.kernel.options.numbers import MOST_DRAWS
-from gradedeval.kernel.options.question import shares_work
+from gradedeval.kernel.options.question import shares_work, takes_options
 from gradedeval.kernel.parallel import progress
 from gradedeval.kernel.scoring.intervals import centered, samples, standard_error, student_t, studentized_test
 
@@ -660,6 +660,7 @@ class TwoWay:
         return np.asarray(self.squares / self.df)
 
 
+@takes_options("scoring")
 @public
 @shares_work
 def anova(

@@ -533,5 +533,10 @@ AGREEMENT = Question(
     besides=("unseen", "replicates"),
 )
 REPRODUCTION = Question(
-    "diff", reproduction, "runs, qrels if any", mode=Setting("", name="originals"), besides=("unseen", "replicates")
+    "diff",
+    reproduction,
+    "runs, qrels if any",
+    mode=Setting("", name="originals"),
+    besides=("unseen", "replicates"),
+    used=("fill",),
 )

@@ -122,6 +122,7 @@ def counted(runs: int, above: Kind, below: Kind) -> None:
     "correlate",
     "matrix",
     counted=counted,
+    used=("replicates",),
     paired=lambda settings: not {settings["above"], settings["below"]} <= set(BY_TOPIC),
     help="Correlate measures, over the scores of all topics or over the rankings of runs.",
     picture=Picture(

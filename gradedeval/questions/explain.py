@@ -725,6 +725,7 @@ def _check_shown(form: str, layout: Layout, show: int | None) -> dict[str, Any]:
     ),
     options="measuring",
     besides=("queries",),
+    answered_by=(explain,),
     own_measures=True,
     digits="4",
     wide=True,

@@ -103,6 +103,7 @@ def counted(runs: int) -> None:
     "risk",
     "matrix",
     counted=counted,
+    used=("replicates",),
     wide=True,
     help="""Report the risk of runs: URisk and TRisk against a baseline, GeoRisk among all runs.
 

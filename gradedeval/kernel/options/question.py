@@ -10,11 +10,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from gradedeval.errors import at_prompt, public
-from gradedeval.kernel.options import numbers
+from gradedeval.errors import REFUSING, at_prompt, public
+from gradedeval.kernel.options import OPTIONS, numbers
 from gradedeval.kernel.options.definition import THIS_COMMAND, Commands, Section
 from gradedeval.kernel.options.numbers import Number
 
@@ -165,6 +165,9 @@ class Question:
     passes        those of them that the function takes in its place
     options       which options of the registry it takes, where it reads runs, and `besides` which of them alone; none:
                   these
+    used          options that its command does not take, and its function does as a keyword; all others it refuses
+    cures         name -> what to do in place of giving a keyword that it refuses
+    answered_by   public functions that answer it, too, and take the same keywords
     unjudged      those about judgments by which it goes without any, too, and settings that name measures
     own_measures  whether its settings name measures of --measures-from, too
     jobs          whether processes share its work
@@ -205,6 +208,9 @@ class Question:
     passes: tuple[str, ...] = ()
     options: Commands = "reading"
     besides: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
+    cures: Mapping[str, str] = field(default_factory=dict)
+    answered_by: tuple[Callable[..., Any], ...] = ()
     unjudged: tuple[str, ...] = ()
     own_measures: bool = False
     jobs: bool = False
@@ -231,6 +237,19 @@ class Question:
         for name, (setting, made) in self.writes.items():
             self.views[name] = replace(setting, name=name, writes=True)
             self.views |= settings_of(made) if callable(made) else {}
+        for function in (self.function, *self.answered_by):
+            takes_options(self._level, *self.besides, *self.used, **self.cures)(function)
+
+    @property
+    def _level(self) -> Commands:
+        """Which options of the registry it takes, all in all: a question about scores those of scoring."""
+        if self.needs == "matrix":
+            return "scoring"
+        return "none" if self.needs in ("file", "files", "nothing", *LOGS) else self.options
+
+
+LOGS: tuple[Needs, ...] = ("log", "log and qrels", "log, qrels if any")
+"""What a question reads that is about a click log."""
 
 
 @cache
@@ -249,7 +268,48 @@ def settings_of(function: Callable[..., Any]) -> dict[str, Setting]:
     return found
 
 
+# Which options of the registry a function takes as keywords.
+
+
 Asked = TypeVar("Asked", bound=Callable[..., Any])
+
+
+def takes_options(level: Commands, *besides: str, **cures: str) -> Callable[[Asked], Asked]:
+    """Make a `public` function refuse keywords that are options of the registry and none of its own: it takes those
+    that such commands do, and `besides`. A `Question` says so of its function; cures are as there.
+
+    Where one is given, it raises InputError (usage) before anything is read.
+    """
+
+    def decorate(function: Asked) -> Asked:
+        vars(function)[REFUSING] = partial(_refuse, function, level, besides, cures)
+        return function
+
+    return decorate
+
+
+def _refuse(
+    function: Callable[..., Any],
+    level: Commands,
+    besides: Collection[str],
+    cures: Mapping[str, str],
+    given: Mapping[str, Any],
+) -> None:
+    """Raise InputError (usage) for a keyword that is given, and not taken. None and False mean: not given."""
+    for name, value in given.items():
+        if value is None or value is False or name in besides or name not in OPTIONS:
+            continue
+        described = OPTIONS[name]
+        if level in described.taken_by or described.commands == "all" or name in inspect.signature(function).parameters:
+            continue
+        cure = "leave it out"
+        if described.commands == "eval":
+            cure += ", or use evaluate or compare" if name in ALSO_COMPARED else ", or use evaluate"
+        raise described.error(f"{function.__name__} does not take it", cures.get(name, cure))
+
+
+ALSO_COMPARED = ("unseen", "queries", "slices", "replicates", "predicted")
+"""What `compare` takes of the options that are those of evaluations alone."""
 
 
 def question(name: str, needs: Needs, **said: Any) -> Callable[[Asked], Asked]:

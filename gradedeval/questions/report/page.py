@@ -285,6 +285,10 @@ MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
     page=True,
     options="scoring",
     besides=("unseen", "queries", "slices", "replicates", "predicted"),
+    cures={
+        "residuals": "leave it out: a page always has them",
+        "interval": "a page always has it; give alpha, as in alpha=0.05",
+    },
     own_measures=True,
 )
 @shares_work
@@ -321,10 +325,6 @@ def html_report(
     """
     template_of("report.html")  # whether it can be written is known before runs are read
     settings = ReportSettings(significance.TestSettings(test, correction, draws, alpha, seed, rope), at, show)
-    for name in ("residuals", "interval"):
-        if keywords.get(name) is not None:
-            hint = "leave it out" if name == "residuals" else "give alpha, as in alpha=0.05"
-            raise InputError("", f"{name} is not an argument of a report, which always has both", hint, usage=True)
     options, chosen = resolve_options(like, **keywords).without_holes(), parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)

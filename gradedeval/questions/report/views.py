@@ -275,7 +275,8 @@ def _systems(scores: Scores, systems: Matrix, baseline: str | None, test: TestSe
     of_seeds = "Means over seeds, and their standard deviations"
     tables = [(of_seeds if one.names[0] == "system" else f"Means by {one.names[0]}", one) for one in means]
     try:
-        comparison = compared_pairs(systems, own, test, judging=False) if len(systems.runs) > 1 else None
+        settings = replace(test, test="randomization", rope=None)  # systems are compared by a model of their own
+        comparison = compared_pairs(systems, own, settings, judging=False) if len(systems.runs) > 1 else None
     except InputError:
         comparison = None
     if comparison is None:

@@ -514,7 +514,7 @@ Called = TypeVar("Called", bound=Callable[..., Any])
 
 
 REFUSING = "__refusing__"
-"""The attribute of a `public` function that raises InputError where it is called with keywords that it does not take."""
+"""The attribute of a `public` function that raises InputError for keywords that it does not take."""
 
 
 def public(function: Called) -> Called:

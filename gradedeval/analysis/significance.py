@@ -15,6 +15,7 @@ import numpy as np
 
 from gradedeval.analysis import Correction, PairTest, Test
 from gradedeval.analysis.score_matrix import (
+    ONE_SEED,
     Paired,
     comparable,
     run_pairs,
@@ -660,7 +661,7 @@ class TwoWay:
         return np.asarray(self.squares / self.df)
 
 
-@takes_options("scoring")
+@takes_options("scoring", replicates=ONE_SEED)
 @public
 @shares_work
 def anova(

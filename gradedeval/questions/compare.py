@@ -537,7 +537,7 @@ def _by_topic(scores: Matrix, baseline: Baseline = None) -> TopicTable:
 BY_TOPIC = Question("compare", _by_topic, "matrix", mode=Setting("Print the scores of all runs on each topic, with "
     "median, best and worst, in place of comparisons.", spelled=("-q", "--by-topic"), name="by_topic",
     type=bool, why=", which tests nothing"), besides=("replicates",),
-    answered_by=(topic_table,))  # fmt: skip
+    used=("queries",), answered_by=(topic_table,))  # fmt: skip
 
 
 # `compare`: pairs of runs by every measure: means, differences, significance, and whether judging could reverse it.

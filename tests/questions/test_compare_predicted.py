@@ -138,10 +138,10 @@ def test_scores_that_were_estimated_are_compared_too() -> None:
          "saved scores have no judgments by a machine"),
         (lambda: _compared(judged_only=True), "cannot be combined with judged_only=True"),
         (lambda: _compared(fill={"t00": {"d99": 0.5}}), "cannot be combined with fill"),
-        (lambda: gradedeval.letters(RUNS, PEOPLE, "ndcg@10", predicted=MACHINE), "does not apply here"),
-        (lambda: gradedeval.topic_table(RUNS, PEOPLE, "ndcg@10", predicted=MACHINE), "does not apply here"),
-        (lambda: gradedeval.risk(RUNS, PEOPLE, "ndcg@10", predicted=MACHINE), "does not apply here"),
-        (lambda: gradedeval.correlate(RUNS, PEOPLE, "ndcg@10 ap", predicted=MACHINE), "does not apply here"),
+        (lambda: gradedeval.letters(RUNS, PEOPLE, "ndcg@10", predicted=MACHINE), "does not take it"),
+        (lambda: gradedeval.topic_table(RUNS, PEOPLE, "ndcg@10", predicted=MACHINE), "does not take it"),
+        (lambda: gradedeval.risk(RUNS, PEOPLE, "ndcg@10", predicted=MACHINE), "does not take it"),
+        (lambda: gradedeval.correlate(RUNS, PEOPLE, "ndcg@10 ap", predicted=MACHINE), "does not take it"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_with_it(call: Any, message: str) -> None:

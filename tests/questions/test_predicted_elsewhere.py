@@ -41,15 +41,18 @@ CALLS: dict[str, Callable[[], Any]] = {
 }
 
 
+HERE = {name: f"{name} does not take it" for name in CALLS} | {"standardize": "does not apply here"}
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_what_knows_no_estimates_refuses_them(name: str) -> None:
-    with pytest.raises(gradedeval.InputError, match=r"^predicted: does not apply here; leave it out, or use"):
+    with pytest.raises(gradedeval.InputError, match=rf"^predicted: {HERE[name]}; leave it out, or use eval"):
         CALLS[name]()
 
 
 @pytest.mark.parametrize("name", ["compare", "html_report", "correlate"])
 def test_filled_holes_are_of_evaluations(name: str) -> None:
-    with pytest.raises(gradedeval.InputError, match=r"^holes: does not apply here; leave it out, or use eval"):
+    with pytest.raises(gradedeval.InputError, match=rf"^holes: {name} does not take it; leave it out, or use eval"):
         getattr(gradedeval, name)(RUNS, PEOPLE, "ndcg@10", **BOTH, holes="predicted")
 
 

@@ -340,13 +340,16 @@ def test_a_report_has_a_section_of_systems() -> None:
     assert captions == ["Means over seeds, and their standard deviations", "Systems, compared with A"]
     assert re.search("<dd>A: a-.\\.run, a-.\\.run, a-.\\.run</dd>", page)
     assert '<section id="systems"' not in gradedeval.html_report(RUNS, QRELS, "ndcg@5")
+    # A test of runs is not one of systems.
+    tested = {"test": "bayes", "rope": 0.02}
+    page = gradedeval.html_report(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS, **tested)  # type: ignore[arg-type]
+    assert page.partition('<section id="systems"')[2].partition("</section>")[0] == section
 
 
 @pytest.mark.parametrize("name", ["letters", "anova", "power"])
 def test_tests_of_single_runs_refuse_systems(name: str) -> None:
-    with pytest.raises(
-        gradedeval.InputError, match=r"^replicates: .* tests single runs: that seeds vary would go unseen"
-    ):
+    said = rf"^replicates: {name} does not take it; leave it out, or use compare: .* that seeds vary would go unseen$"
+    with pytest.raises(gradedeval.InputError, match=said):
         getattr(gradedeval, name)(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS)
 
 

@@ -287,7 +287,7 @@ MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
     besides=("unseen", "queries", "slices", "replicates", "predicted"),
     cures={
         "residuals": "leave it out: a page always has them",
-        "interval": "a page always has it; give alpha, as in alpha=0.05",
+        "interval": "give alpha, as in alpha=0.05: a page always has it",
     },
     own_measures=True,
 )

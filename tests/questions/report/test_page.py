@@ -163,8 +163,11 @@ def test_the_legend_has_the_grades_that_there_are_and_unjudged_ones_are_hatched(
 
 def test_arguments_that_a_report_does_not_take_are_refused() -> None:
     for words, message in (
-        ({"residuals": True}, "residuals is not an argument of a report"),
-        ({"interval": 0.9}, "interval is not an argument of a report"),
+        ({"residuals": True}, "residuals: html_report does not take it; leave it out: a page always has them"),
+        (
+            {"interval": 0.9},
+            "interval: html_report does not take it; give alpha, as in alpha=0.05: a page always has it",
+        ),
         ({"at": "a"}, "at: 'a' is not a whole number from 1"),
     ):
         with pytest.raises(gradedeval.InputError, match=message):

@@ -1,0 +1,128 @@
+"""What a function in Python does with an option of `evaluate` that not all questions have: its answer or a view shows
+it, a note says that it is not used, or it is refused in a line; nowhere is it ignored."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval import clicks, testing
+from support.numbers import CALLS, PAIR, QRELS, RUNS, scores, write_files
+
+LABELS = {topic: "even" if int(topic) % 2 == 0 else "odd" for topic in QRELS}
+TEXTS = {topic: f"text of {topic}" for topic in QRELS}
+GIVEN = {
+    "slices": {"kind": LABELS},
+    "queries": TEXTS,
+    "replicates": {"both": ["a.run", "b.run"]},
+    "predicted": QRELS,
+    "residuals": "total",
+    "interval": 0.9,
+}
+OF_RUNS: dict[str, Callable[..., Any]] = {
+    name: lambda _, name=name, **given: getattr(gradedeval, name)(RUNS, QRELS, "ap", **given)
+    for name in ("compare", "letters", "power", "risk", "run_summaries")
+}
+BESIDE: dict[str, Callable[..., Any]] = {
+    "assessor_agreement": lambda _, **given: gradedeval.assessor_agreement(QRELS, QRELS, RUNS, "ap", **given),
+    "diff": lambda _, **given: gradedeval.diff(PAIR["a.run"], PAIR["b.run"], QRELS, "ap", **given),
+    "explain": lambda _, **given: gradedeval.explain(RUNS["a.run"], QRELS, "ap", topic="1", **given),
+}
+WALKED = {**CALLS, **BESIDE}
+OTHERS = {"assert_scores", "evaluate_arrays", "evaluate", "cluster.plan"}
+"""They evaluate, and take what an evaluation does; arrays have refusals of their own."""
+
+
+def takes_options(function: Any) -> bool:
+    return any("OptionKwargs" in str(one.annotation) for one in inspect.signature(function).parameters.values())
+
+
+NAMES = [
+    f"{prefix}{name}"
+    for prefix, module in (("", gradedeval), ("clicks.", clicks), ("", testing))
+    for name in module.__all__
+    if inspect.isfunction(getattr(module, name)) and takes_options(getattr(module, name))
+]
+
+
+def seen(found: Any) -> list[str]:
+    """What a user can see of an answer: its text, its frames, and the texts of its topics."""
+    frames = [getattr(found, name, None) for name in ("frame", "topics", "slices", "systems")]
+    tables = [frame.to_csv() for frame in frames if isinstance(frame, pd.DataFrame)]
+    return [str(found), str(getattr(found, "texts", "")), *tables]
+
+
+def outcome(call: Callable[..., Any], folder: Path, **given: Any) -> tuple[list[str], list[str]]:
+    """What is seen, and the notes, with those that stand beside the answer."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        found = call(folder, **given)
+    return seen(found), [*(str(one.message) for one in heard), *map(str, getattr(found, "remarks", []))]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("refused")
+    write_files(made)
+    return made
+
+
+def test_every_function_that_takes_options_is_walked() -> None:
+    assert {*NAMES} - OTHERS <= WALKED.keys()
+
+
+CASES = [*((name, WALKED[name]) for name in NAMES if name not in OTHERS), *OF_RUNS.items()]
+
+
+@pytest.mark.parametrize(("name", "call"), CASES)
+def test_an_option_is_used_noted_or_refused(name: str, call: Callable[..., Any], folder: Path) -> None:
+    plain, before = outcome(call, folder)
+    for option, value in GIVEN.items():
+        try:
+            found, notes = outcome(call, folder, **{option: value})
+        except gradedeval.InputError as error:
+            said = str(error)
+        else:
+            said = next((note for note in notes if note not in before and option in note), "")
+            assert found != plain or said, option
+            continue
+        assert re.fullmatch("[^;]+; .+", said), said
+
+
+def test_what_is_refused_is_refused_before_anything_is_read() -> None:
+    with pytest.raises(gradedeval.InputError) as caught:
+        gradedeval.topic_differences(["nowhere.run", "no.run"], "nowhere", slices="nowhere.csv")
+    assert str(caught.value) == ("slices: topic_differences does not take it; leave it out, or use evaluate or compare")
+    assert gradedeval.topic_differences(PAIR, QRELS, "ap", slices=None).frame is not None
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+@pytest.mark.parametrize("name", OF_RUNS)
+def test_saved_scores_take_labels_and_texts_in_any_form_or_refuse_them(name: str, folder: Path) -> None:
+    labels, texts = (pd.DataFrame({"topic": [*of], column: [*of.values()]}) for of, column in
+                     ((LABELS, "kind"), (TEXTS, "text")))  # fmt: skip
+    labels.to_csv(folder / "labels.csv", index=False)
+    texts.to_csv(folder / "texts.csv", index=False)
+    forms: dict[str, tuple[Any, ...]] = {
+        "slices": ({"kind": LABELS}, labels, str(folder / "labels.csv")),
+        "queries": (TEXTS, texts, str(folder / "texts.csv")),
+        "replicates": (GIVEN["replicates"], {"a.run": "both", "b.run": "both"}, "both=[ab].run"),
+    }
+    function, saved = getattr(gradedeval, name), scores()
+    for option, values in forms.items():
+        answers = set[str]()
+        for value in values:
+            try:
+                found = function(saved, **{option: value})
+                answers.add(found.frame.to_csv() + str(found.texts))
+            except gradedeval.InputError as error:
+                answers.add(str(error))
+        assert len(answers) == 1

@@ -53,7 +53,7 @@ def test_what_knows_no_estimates_refuses_them(name: str) -> None:
 @pytest.mark.parametrize("name", ["compare", "html_report", "correlate"])
 def test_filled_holes_are_of_evaluations(name: str) -> None:
     with pytest.raises(gradedeval.InputError, match=rf"^holes: {name} does not take it; leave it out, or use eval"):
-        getattr(gradedeval, name)(RUNS, PEOPLE, "ndcg@10", **BOTH, holes="predicted")
+        getattr(gradedeval, name)(RUNS, PEOPLE, "ndcg@10", holes="predicted")
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")

@@ -590,10 +590,6 @@ def two_or_more(name: str, count: int, hint: str = "add a run") -> None:
         raise InputError("", f"{name} needs at least two runs", hint, usage=True)
 
 
-ONE_SEED = "leave it out, or use compare: single runs are tested, and that seeds vary would go unseen"
-"""The cure of `replicates`, where a function tests runs."""
-
-
 def without_seeds(name: str, matrix: Matrix) -> Matrix:
     """The scores. Raises InputError (usage) where they are of systems, and `name` tests runs as if no seed varied."""
     if matrix.seeds is not None:

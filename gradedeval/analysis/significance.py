@@ -15,7 +15,6 @@ import numpy as np
 
 from gradedeval.analysis import Correction, PairTest, Test
 from gradedeval.analysis.score_matrix import (
-    ONE_SEED,
     Paired,
     comparable,
     run_pairs,
@@ -661,7 +660,7 @@ class TwoWay:
         return np.asarray(self.squares / self.df)
 
 
-@takes_options("scoring", replicates=ONE_SEED)
+@takes_options("scoring")
 @public
 @shares_work
 def anova(

@@ -253,7 +253,6 @@ def simulate(
     Returns a `ClickLog`. Raises InputError where a measure has no user, a gain is not a probability, or a file is
     wrong.
     """
-    refuse_options(keywords, "simulate", "scores")
     user, options = read_users(users, keywords), resolve_options(like, **keywords).of_one_judge()
     if (runs is None) == (lists is None):
         what, hint = "lists to show come from runs or from a log", f"give either RUN... or {flag.lists}"

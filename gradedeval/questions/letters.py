@@ -146,5 +146,5 @@ def _of_measure(paired: Paired, settings: TestSettings) -> pd.DataFrame:
 
 LETTERS = Question("compare", letters, "matrix", mode=Setting("Print a row for each run: which runs it does not differ "
     "from, as letters that they share, and the ranks that it can have.", name="letters", type=bool),
-    shows=Letters.document, cures={"replicates": score_matrix.ONE_SEED})  # fmt: skip
+    shows=Letters.document)  # fmt: skip
 """The mode of `compare` that asks it."""

@@ -277,7 +277,6 @@ CURVE = Setting("Write the curve: the achieved significance level of every pair,
     "power",
     "matrix",
     counted=lambda runs: score_matrix.two_or_more("power", runs),
-    cures={"replicates": score_matrix.ONE_SEED},
     help="""Report the discriminative power of measures.
 
     That is how many pairs of runs each finds significantly different, and how large a difference that takes. Uses

@@ -54,7 +54,7 @@ def test_correlate_refuses_options_of_runs(name: str) -> None:
 
 @pytest.mark.parametrize("keywords", [{"bounds": True}, {"residuals": True}, {"interval": 0.9}])
 def test_simulate_refuses_options_of_scores(keywords: dict[str, object]) -> None:
-    with pytest.raises(InputError, match="does not apply to simulate"):
+    with pytest.raises(InputError, match=": simulate does not take it; leave it out, or use evaluate"):
         clicks.simulate("err", RUN, QRELS, **keywords)
 
 

@@ -237,19 +237,10 @@ class Question:
         for name, (setting, made) in self.writes.items():
             self.views[name] = replace(setting, name=name, writes=True)
             self.views |= settings_of(made) if callable(made) else {}
-        for function in (self.function, *self.answered_by):
-            takes_options(self._level, *self.besides, *self.used, **self.cures)(function)
-
-    @property
-    def _level(self) -> Commands:
-        """Which options of the registry it takes, all in all: a question about scores those of scoring."""
-        if self.needs == "matrix":
-            return "scoring"
-        return "none" if self.needs in ("file", "files", "nothing", *LOGS) else self.options
-
-
-LOGS: tuple[Needs, ...] = ("log", "log and qrels", "log, qrels if any")
-"""What a question reads that is about a click log."""
+        if self.needs == "matrix" or "runs" in self.needs:  # what reads click logs has refusals of its own
+            level = "scoring" if self.needs == "matrix" else self.options
+            for function in (self.function, *self.answered_by):
+                takes_options(level, *self.besides, *self.used, **self.cures)(function)
 
 
 @cache
@@ -302,14 +293,15 @@ def _refuse(
         described = OPTIONS[name]
         if level in described.taken_by or described.commands == "all" or name in inspect.signature(function).parameters:
             continue
-        cure = "leave it out"
-        if described.commands == "eval":
-            cure += ", or use evaluate or compare" if name in ALSO_COMPARED else ", or use evaluate"
+        cure = CURES.get(name, "leave it out, or use evaluate" if described.commands == "eval" else "leave it out")
         raise described.error(f"{function.__name__} does not take it", cures.get(name, cure))
 
 
-ALSO_COMPARED = ("unseen", "queries", "slices", "replicates", "predicted")
-"""What `compare` takes of the options that are those of evaluations alone."""
+CURES = {
+    **dict.fromkeys(("unseen", "queries", "slices", "predicted"), "leave it out, or use evaluate or compare"),
+    "replicates": "give one run of each system, or use compare",
+}
+"""What to do in place of giving an option that evaluations and comparisons take."""
 
 
 def question(name: str, needs: Needs, **said: Any) -> Callable[[Asked], Asked]:

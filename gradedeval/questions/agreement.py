@@ -530,6 +530,7 @@ AGREEMENT = Question(
     takes=lambda runs, _: {"runs": ranked_runs.two_runs(*runs) if len(runs) == 2 else runs},
     asking=_check_top,
     shows=Agreement.document,
+    options="measuring",
     besides=("unseen", "replicates"),
 )
 REPRODUCTION = Question(
@@ -538,5 +539,5 @@ REPRODUCTION = Question(
     "runs, qrels if any",
     mode=Setting("", name="originals"),
     besides=("unseen", "replicates"),
-    used=("fill",),
+    options="measuring",
 )

@@ -592,6 +592,7 @@ TO_JUDGE = Question(
                 type=bool),
         qrels_lines,
     ),
+    options="measuring",
     besides=("queries",),
     unjudged=("gain", "rel", "top_grade", "max_gain", "measure"),
 )  # fmt: skip

@@ -163,8 +163,8 @@ class Question:
     takes         makes of runs and qrels, by their names, what the function takes
     reads         reads its first file, where that is a click log, by the settings in its signature
     passes        those of them that the function takes in its place
-    options       which options of the registry it takes, where it reads runs, and `besides` which of them alone; none:
-                  these
+    options       which options of the registry it takes, where it reads runs, as its command does where it is a mode,
+                  and `besides` which of them alone; none: these
     used          options that its command does not take, and its function does as a keyword; all others it refuses
     cures         name -> what to do in place of giving a keyword that it refuses
     answered_by   public functions that answer it, too, and take the same keywords

@@ -326,7 +326,7 @@ def test_options_that_do_not_go_with_it(options, message):
 
 
 def test_what_does_not_know_estimates_refuses_them():
-    with pytest.raises(gradedeval.InputError, match="does not apply here"):
+    with pytest.raises(gradedeval.InputError, match="predicted: correlate does not take it"):
         gradedeval.correlate({"a": RUN, "b": RUN}, PEOPLE, "ndcg@10 ap", predicted=MACHINE)
     with pytest.raises(gradedeval.InputError, match="estimates from people's judgments and a machine's are not known"):
         gradedeval.topic_table(_found())

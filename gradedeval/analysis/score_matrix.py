@@ -628,7 +628,7 @@ def topic_differences(values: Floats, first: Ints, second: Ints) -> Floats:
 
 def options_with_residuals(like: str | None = None, **keywords: Any) -> Options:
     """The options, with residuals unless lists are condensed, or scores estimated."""
-    options = resolve_options(like, **keywords).without_holes()
+    options = resolve_options(like, **keywords)
     bounded = options.predicted is None and not options.judged_only
     return replace(options, residuals="total" if bounded else None, bounds=False)
 

@@ -253,7 +253,7 @@ def simulate(
     Returns a `ClickLog`. Raises InputError where a measure has no user, a gain is not a probability, or a file is
     wrong.
     """
-    user, options = read_users(users, keywords), resolve_options(like, **keywords).of_one_judge()
+    user, options = read_users(users, keywords), resolve_options(like, **keywords)
     if (runs is None) == (lists is None):
         what, hint = "lists to show come from runs or from a log", f"give either RUN... or {flag.lists}"
         raise InputError("", what, hint, usage=True)

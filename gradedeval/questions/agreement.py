@@ -255,7 +255,7 @@ def agreement(
     the mean over orders that is computed here. Returns `Agreement`: `.frame`, `.means`. Raises
     `gradedeval.InputError` where there are fewer than two runs, or two have no topic in common.
     """
-    options = resolve_options(like, **keywords).of_one_judge()
+    options = resolve_options(like, **keywords)
     replace(options, replicates=None).check_unscored("agreement")
     named, workers = kernel.named_runs(runs), kernel.Workers.here()
     settings = AgreementSettings(persistence, at, rbo_ties)
@@ -421,7 +421,7 @@ def reproduction(
     The other arguments are those of `evaluate`. KTU, RBO, RMSE, ER and ΔRI as Breuer et al., SIGIR 2020. Returns
     `Reproduction`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does.
     """
-    options, chosen = resolve_options(like, **keywords).of_one_judge(), parse_measures(measures)
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     if options.replicates is not None:
         what = "an experiment is reproduced run by run, and a system has several"
         raise InputError(flag.replicates, what, "give one run of each system", usage=True)

@@ -177,7 +177,7 @@ def assessor_agreement(
     The other arguments are those of `evaluate`. Returns `AssessorAgreement`. Raises `gradedeval.InputError` as
     `evaluate` does, and where no document is judged in both.
     """
-    options, chosen = resolve_options(like, **keywords).of_one_judge(), parse_measures(measures)
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     named = {} if runs is None else kernel.named_runs(runs)
     if options.subtopics or options.strata:
         option = flag.subtopics if options.subtopics else flag.strata

@@ -384,7 +384,7 @@ def diff(
     `evaluate` does, and where the runs have no topic in common; what is skipped or assumed is a warning, and in
     `.notes`.
     """
-    options = resolve_options(like, **keywords).of_one_judge()
+    options = resolve_options(like, **keywords)
     runs, qrels, measures = _given(baseline, run, qrels, measures, options.replicates)
     chosen = parse_measures(measures)
     systems = {run: [run] for run in runs}

@@ -229,7 +229,7 @@ def explain(
     Returns `Explanation`: `.frame`, `.measures`, `.signature`. Raises `gradedeval.InputError` as `evaluate` does, and
     where the topic does not count.
     """
-    options, named = resolve_options(like, **keywords).of_one_judge(), kernel.named_runs(run)
+    options, named = resolve_options(like, **keywords), kernel.named_runs(run)
     chosen, topic = _measures_or_topic(measures, topic, named, qrels, options)
     judged = kernel.qrels_for(named, qrels, options)
     topic, notes = (topic, []) if topic is not None else _default_topic(named, judged, chosen, options)
@@ -285,7 +285,6 @@ def explain_topics(
 
     if len(runs) != 1:
         raise InputError("", f"{len(runs)} runs given", "explain one at a time", usage=True)
-    options.check_unscored("explain", "measuring")
     if options.ties == "average":
         raise OPTIONS["ties"].error("an average over orders has no ranks to explain", "choose an order")
     ((name, source),) = runs.items()
@@ -740,7 +739,7 @@ def explain_runs(
     **keywords: Unpack[OptionKwargs],
 ) -> Explanations:
     """As `explain`, for several topics of one run, or of two. Raises InputError (usage) for more runs."""
-    options, chosen = resolve_options(like, **keywords).of_one_judge(), parse_measures(measures)
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     if len(runs) > 2:
         raise InputError("", f"{len(runs)} runs given", "explain one, or two side by side", usage=True)
     named = ranked_runs.two_runs(*runs) if len(runs) == 2 else kernel.named_runs(runs)

@@ -717,7 +717,7 @@ def fit(
     Raises InputError as `evaluate` does, and (usage) for an invalid range or kind. Azzopardi et al., ICTIR 2021,
     section 4.
     """
-    options = resolve_options(like, **keywords).of_one_judge()
+    options = resolve_options(like, **keywords)
     collection = Collection.read(runs, qrels, options)
     topics = None if validate_topics is None else resolve_options(topics_from=validate_topics).topics_from
     there = other(collection, validate, validate_qrels, topics)

@@ -405,7 +405,7 @@ def informativeness(
     Returns `Informativeness`: `.frame`, `.lists`, `.curves`, `.signature`. Raises `gradedeval.InputError` as
     `evaluate` does, where no list is left, and (usage) for a measure whose expectation is not known.
     """
-    options = resolve_options(like, **keywords).of_one_judge()
+    options = resolve_options(like, **keywords)
     named, chosen, sparse = kernel.named_runs(runs, qrels), parse_measures(measures), Sparse(min_ranks, min_found)
     _check(chosen, options)
     judged = kernel.qrels_for(named, qrels, options)

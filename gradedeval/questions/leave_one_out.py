@@ -225,7 +225,7 @@ def leave_one_out(
     The other arguments are those of `evaluate`. Zobel, SIGIR 1998; by groups Buckley et al., Information Retrieval
     2007. Returns `LeftOut`: `.frame`, `.orders`. Raises InputError as `evaluate` does, and for fewer than two runs.
     """
-    options = resolve_options(like, **keywords).of_one_judge()
+    options = resolve_options(like, **keywords)
     named, chosen = kernel.named_runs(runs), parse_measures(measures)
     pool_depth = numbers.POOL_DEPTH.check_or_none(pool_depth)
     if len(named) < 2:

@@ -169,7 +169,7 @@ def pool(
     from the grade `rel` on, 1 by default. Returns `Pool`: `.runs`, `.groups`, `.topics`, `.overlap`, `.depths`. Raises
     `gradedeval.InputError` as `evaluate` does, and where groups name an unknown run.
     """
-    options, named = resolve_options(like, **keywords).of_one_judge(), kernel.named_runs(runs)
+    options, named = resolve_options(like, **keywords), kernel.named_runs(runs)
     options.check_unscored("pool")
     at, pool_depth = numbers.AT.check(at), numbers.POOL_DEPTH.check_or_none(pool_depth)
     group_of, notes = read_groups(groups, list(named))

@@ -144,7 +144,7 @@ def precision_recall(
     Returns `PrecisionRecall`: `.frame`, `.signature`. Raises `gradedeval.InputError` as `evaluate` does, and (usage)
     for a measure without thresholds.
     """
-    options = resolve_options(like, **keywords).of_one_judge()
+    options = resolve_options(like, **keywords)
     (chosen,) = parse_measures(measure)
     named = kernel.named_runs(runs)
     _check(chosen, options)

@@ -490,7 +490,7 @@ def to_judge(
     `ToJudge`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does, for `judged_only`, and where `residual` or
     `pairs` go by a measure without residual.
     """
-    options = resolve_options(like, **keywords).of_one_judge()
+    options = resolve_options(like, **keywords)
     named, by = kernel.named_runs(runs), parse_measures(measure)[0]
     settings = JudgingSettings(strategy, budget, persistence, pool_depth)
     scorer = _scorer(named, qrels, by, options, strategy)

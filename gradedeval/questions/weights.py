@@ -531,7 +531,7 @@ def weights(
     bpref and q the weights that each ranking implies are averaged over the runs and topics. Zhang et al., Information
     Retrieval 2010, section 3. Raises InputError also where a measure has no weights.
     """
-    options = resolve_options(like, **keywords).of_one_judge()
+    options = resolve_options(like, **keywords)
     named = None if runs is None else kernel.named_runs(runs)
     chosen = parse_measures(measures)
     ranks = numbers.WEIGHED_RANKS.check(ranks)

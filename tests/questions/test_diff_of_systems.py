@@ -24,6 +24,7 @@ from gradedeval import InputError
 from gradedeval.kernel.options.definition import OfRuns
 from support.commands import Command
 from support.measures import VARIANTS
+from support.runs import write_qrels, write_run
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 SEEDS = {"A": ["a-0.run", "a-1.run", "a-2.run"], "B": ["b-0.run", "b-1.run", "b-2.run", "b-3.run"]}
@@ -53,12 +54,8 @@ RUNS, QRELS = seeds_of(1)
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[str, ...]:
     """The runs, those of A first, and the qrels."""
-    for name, run in RUNS.items():
-        lines = [f"{topic} Q0 {docno} 0 {score!r} t" for topic, of in run.items() for docno, score in of.items()]
-        (tmp_path / name).write_text("\n".join(lines) + "\n")
-    lines = [f"{topic} 0 {docno} {grade}" for topic, of in QRELS.items() for docno, grade in of.items()]
-    (tmp_path / "qrels").write_text("\n".join(lines) + "\n")
-    return (*(str(tmp_path / name) for name in RUNS), str(tmp_path / "qrels"))
+    runs = [str(write_run(tmp_path / name, run)) for name, run in RUNS.items()]
+    return (*runs, str(write_qrels(tmp_path / "qrels", QRELS)))
 
 
 # With judgments

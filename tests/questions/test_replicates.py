@@ -21,6 +21,7 @@ from gradedeval.analysis.replicates import estimate, p_and_margin
 from gradedeval.arrays import Floats
 from support.commands import Command
 from support.paths import ROOT
+from support.runs import write_qrels, write_run
 from support.statistics import by_hand, holm
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # that a run has no seeds
@@ -51,12 +52,8 @@ MEASURES = "ndcg@5 gm_ap num_rel_ret"
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[str, ...]:
-    for name, run in RUNS.items():
-        lines = [f"{topic} Q0 {docno} 0 {score!r} t" for topic, of in run.items() for docno, score in of.items()]
-        (tmp_path / name).write_text("\n".join(lines) + "\n")
-    lines = [f"{topic} 0 {docno} {grade}" for topic, of in QRELS.items() for docno, grade in of.items()]
-    (tmp_path / "qrels").write_text("\n".join(lines) + "\n")
-    return (*(str(tmp_path / name) for name in RUNS), str(tmp_path / "qrels"))
+    runs = [str(write_run(tmp_path / name, run)) for name, run in RUNS.items()]
+    return (*runs, str(write_qrels(tmp_path / "qrels", QRELS)))
 
 
 GIVEN = ("--replicates", "A=a-*", "--replicates", "B=b-*")

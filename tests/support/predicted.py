@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+from support.runs import write_qrels, write_run
+
 TOPICS = [f"t{number:02}" for number in range(40)]
 JUDGED = TOPICS[::2]
 OTHERS = [topic for topic in TOPICS if topic not in JUDGED]
@@ -43,9 +45,6 @@ PEOPLE = {topic: TRUTH[topic] for topic in JUDGED}
 def write_files(folder: Path) -> None:
     """`a.run`, `b.run`, `c.run`, `people.qrels` and `machine.qrels`."""
     for name, run in RUNS.items():
-        rows = [(topic, docno, score) for topic, own in run.items() for docno, score in own.items()]
-        lines = [f"{topic} Q0 {docno} 0 {score!r} r\n" for topic, docno, score in rows]
-        (folder / f"{name}.run").write_text("".join(lines))
+        write_run(folder / f"{name}.run", run)
     for name, qrels in (("people", PEOPLE), ("machine", MACHINE)):
-        judged = [(topic, docno, grade) for topic, own in qrels.items() for docno, grade in own.items()]
-        (folder / f"{name}.qrels").write_text("".join(f"{topic} 0 {docno} {grade}\n" for topic, docno, grade in judged))
+        write_qrels(folder / f"{name}.qrels", qrels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -163,6 +163,20 @@ def same_qrels(blocks: Qrels, simple: Qrels) -> None:
     assert blocks.codes == simple.codes
     assert blocks.notes == simple.notes
     assert blocks.digest == simple.digest
+
+
+def write_run(file: Path, run: Mapping[str, Mapping[str, float]]) -> Path:
+    """A run of a dict as a file."""
+    lines = [f"{topic} Q0 {docno} 0 {score!r} t\n" for topic, own in run.items() for docno, score in own.items()]
+    file.write_text("".join(lines))
+    return file
+
+
+def write_qrels(file: Path, qrels: Mapping[str, Mapping[str, float]]) -> Path:
+    """Judgments of a dict as a file."""
+    lines = [f"{topic} 0 {docno} {grade}\n" for topic, own in qrels.items() for docno, grade in own.items()]
+    file.write_text("".join(lines))
+    return file
 
 
 def refused(*_: Any, **__: Any) -> Any:

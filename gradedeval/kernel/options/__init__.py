@@ -16,7 +16,6 @@ from gradedeval.kernel.options.definition import (
     GAINS,
     OUTPUT,
     RESIDUALS,
-    Commands,
     Costs,
     Fill,
     Labels,
@@ -251,17 +250,11 @@ class Options:
             raise OPTIONS["holes"].error("there are no grades to fill them with", hint)
         return self
 
-    def without_holes(self) -> "Options":
-        """The options, for what knows of estimates and not of holes that a machine's grades fill. Raises InputError
-        (usage) where these are asked for."""
-        if self.holes == "predicted":
-            raise OPTIONS["holes"].error("does not apply here", "leave it out, or use eval")
-        return self
-
-    def check_unscored(self, command: str, commands: Commands = "reading") -> None:
-        """Raise InputError (usage) for an option of scores, given to a command that makes none of them."""
+    def check_unscored(self, command: str) -> None:
+        """Raise InputError (usage) for an option of scores, given to a command that makes none of them, though modes of
+        it do."""
         for name, described in OPTIONS.items():
-            scores = described.commands in ("scoring", "measuring") and commands not in described.taken_by
+            scores = described.commands in ("scoring", "measuring") and "reading" not in described.taken_by
             if scores and getattr(self, name) != described.default:
                 raise described.error(f"does not apply to {command}", "leave it out")
 

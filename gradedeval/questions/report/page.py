@@ -325,7 +325,7 @@ def html_report(
     """
     template_of("report.html")  # whether it can be written is known before runs are read
     settings = ReportSettings(significance.TestSettings(test, correction, draws, alpha, seed, rope), at, show)
-    options, chosen = resolve_options(like, **keywords).without_holes(), parse_measures(measures)
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
     found = find(kernel.named_runs(runs, qrels), qrels, chosen, options, baseline, settings)

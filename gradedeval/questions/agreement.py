@@ -215,14 +215,16 @@ def _matrix(found: Agreement) -> Table:
     values: dict[tuple[str, str], Any] = {}
     for row in frame_rows(found.means):
         values[row["other"], row["run"]], values[row["run"], row["other"]] = row["tau"], row["rbo"]
-    columns = [Column("", "run"), *(Column(name, "score", digits=3, of_run=True) for name in found.runs)]
-    cells = [[run, *(values.get((run, other), "—") for other in found.runs)] for run in found.runs]
-    if found.seeds is not None:
-        columns[1:1], columns[len(columns) :] = [Column("seeds", "count")], [Column("tau of seeds", "score", digits=3)]
-        own = _within(found)
-        for line, run in zip(cells, found.runs, strict=True):
-            line[1:1], line[len(line) :] = [found.seeds[run]], [own[run]["tau"] if run in own else "—"]
-    return Table(columns, cells)
+    first = Column("", "run")
+    columns = [Column(name, "score", digits=3, of_run=True) for name in found.runs]
+    cells = {run: [values.get((run, other), "—") for other in found.runs] for run in found.runs}
+    if found.seeds is None:
+        return Table([first, *columns], [[run, *row] for run, row in cells.items()])
+    own = {run: row["tau"] for run, row in _within(found).items()}
+    return Table(
+        [first, Column("seeds", "count"), *columns, Column("tau of seeds", "score", digits=3)],
+        [[run, found.seeds[run], *row, own.get(run, "—")] for run, row in cells.items()],
+    )
 
 
 @public

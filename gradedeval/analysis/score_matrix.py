@@ -31,7 +31,7 @@ from gradedeval.kernel.measures.definition import AnyMeasure, Reading
 from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
 from gradedeval.kernel.options import Options, resolve_options
 from gradedeval.kernel.options.definition import Queries, Replicates, Slices, seeds_in_words, unmatched_notes
-from gradedeval.kernel.parallel.workers import workers
+from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names, named_runs
 from gradedeval.kernel.scoring.run_scores import PREDICTED
 from gradedeval.kernel.scoring.scores import Scores
@@ -656,7 +656,7 @@ def scores_of(
     if qrels is not None:
         options = options_with_residuals(like, **keywords)
         chosen = parse_measures(DEFAULT if measures is None else measures)
-        how: dict[str, Any] = {"keep": keep, "predicts": predicts, "workers": workers()}
+        how: dict[str, Any] = {"keep": keep, "predicts": predicts, "workers": Workers.here()}
         scores = evaluate_runs(named_runs(runs, qrels), qrels, chosen, options, **how)
         tell(scores.notes)
         return estimable(scores)

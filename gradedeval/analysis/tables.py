@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import visible
 from gradedeval.kernel.formats import Column, Document, Kind, Layout, Table, cut
-from gradedeval.kernel.formats.frames import FrameResult, each_row, frame_rows, frame_table
+from gradedeval.kernel.formats.frames import FrameResult, each_row, to_rows, to_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ def frame_document(
     if layout == "long":
         joint = signature.replace("\n", " | ")  # for the first row of each measure
         signatures = [None if again else joint for again in frame["measure"].duplicated()] if signed else ()
-        return Document([frame_table(frame)], signature, row_signatures=signatures)
+        return Document([to_table(frame)], signature, row_signatures=signatures)
     rows = [[value(row) for value in shown.values()] for row in each_row(frame)]
     return Document([Table(list(shown), rows)], signature)
 
@@ -59,7 +59,7 @@ class OfScores(FrameResult):
         numbers = [
             Column(str(name), "score" if kind.kind == "f" else "text") for name, kind in self.frame.dtypes.items()
         ]
-        table = frame_table(self.frame)
+        table = to_table(self.frame)
         return Document([table if layout == "long" else replace(table, columns=numbers)], self.signature)
 
 
@@ -153,7 +153,7 @@ GROUP: dict[str, tuple[str, Kind]] = {"group": ("group", "text")}
 
 def shown(frame: pd.DataFrame, **columns: tuple[str, Kind]) -> Table:
     """Some columns of a frame for people: name -> title and kind; those without a value are left out."""
-    rows = frame_rows(frame)
+    rows = to_rows(frame)
     kept = {name: column for name, column in columns.items() if any(row[name] is not None for row in rows)}
     titles = [Column(title, kind) for title, kind in kept.values()]
     return Table(titles, [[row[name] for name in kept] for row in rows])

@@ -30,12 +30,9 @@ from gradedeval.clicks.click_models import NO_LIST
 from gradedeval.clicks.log import READ_BY, ClickLog, ClicksAs, Depth, FromLog, Idle, Lenient, read_log
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag, plural, public, shorten, tell
 from gradedeval.kernel import (
-    DEFAULT,
     AnyMeasure,
     Column,
     Document,
-    FrameResult,
-    Gains,
     Layout,
     Measure,
     OptionKwargs,
@@ -43,18 +40,11 @@ from gradedeval.kernel import (
     Picture,
     Setting,
     Table,
-    distinct,
     encode,
-    frame_rows,
-    frame_table,
-    group_numbers,
-    joined,
     numbers,
     parse_measures,
     question,
-    refuse_options,
     resolve_options,
-    to_frame,
 )
 from gradedeval.questions import weights as weighing
 
@@ -71,7 +61,7 @@ if TYPE_CHECKING:
 def lists_of(runs: Mapping[str, Any], qrels: Qrels, options: Options, depth: int) -> tuple[ClickLog, list[str]]:
     """The first documents of each topic of each run, as a log without sessions, and the notes on the runs. Lists that
     several runs have are there once."""
-    ranked = ranked_runs.rank_runs(runs, kernel.Grader(qrels, replace(options, depth=depth)))
+    ranked = ranked_runs.rank_runs(runs, kernel.grade.Grader(qrels, replace(options, depth=depth)))
     found: dict[tuple[str, tuple[str, ...]], None] = {}
     for run in ranked.runs:
         for number, topic in enumerate(ranked.names):
@@ -91,7 +81,7 @@ def empty_log(topics: list[str], shown: list[tuple[str, ...]]) -> ClickLog:
     return ClickLog(topics, shown, [()], none, none, none)
 
 
-def gains_of_lists(log: ClickLog, qrels: Qrels, measure: Measure, options: Options) -> Gains:
+def gains_of_lists(log: ClickLog, qrels: Qrels, measure: Measure, options: Options) -> kernel.gains.Gains:
     """The lists of a log as a measure sees them, each as a ranking of its topic."""
     scorer = kernel.Scorer(qrels, [measure], options)
     return scorer.gains_cache(batch_of(log, scorer.grader.qrels))(scorer.tables[0], scorer.measures[0])
@@ -129,7 +119,7 @@ SsRel = Annotated[float, Setting("Lowest grade that search success counts.", num
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClickMeasures(FrameResult, FromLog):
+class ClickMeasures(kernel.frames.FrameResult, FromLog):
     """The frame of `measures`, and what they are of."""
 
     frame: pd.DataFrame
@@ -139,13 +129,13 @@ class ClickMeasures(FrameResult, FromLog):
         """A row for each list; for people they are numbered within their topic."""
         frame = self.frame
         if layout == "long":
-            return Document([frame_table(frame)], self.settings)
+            return Document([kernel.frames.to_table(frame)], self.settings)
         names = [name for name in CLICK_MEASURES if name in frame]
         counts = [Column(name, "count") for name in ("list", "sessions")]
-        numbers = (frame.groupby(group_numbers(frame, "topic"), sort=False).cumcount() + 1).tolist()
+        numbers = (frame.groupby(kernel.frames.group_numbers(frame, "topic"), sort=False).cumcount() + 1).tolist()
         rows = [
             [row["topic"], number, row["sessions"], *(row[name] for name in names)]
-            for number, row in zip(numbers, frame_rows(frame), strict=True)
+            for number, row in zip(numbers, kernel.frames.to_rows(frame), strict=True)
         ]
         return Document(
             [Table([Column("topic"), *counts, *(Column(name, "score") for name in names)], rows)], self.settings
@@ -205,7 +195,7 @@ def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: S
         "sessions": sessions,
     }
     names = [name for name in CLICK_MEASURES if name != "ss" or qrels is not None]
-    frame = to_frame(shown | {name: values[:, list(CLICK_MEASURES).index(name)] for name in names})
+    frame = kernel.frames.to_frame(shown | {name: values[:, list(CLICK_MEASURES).index(name)] for name in names})
     tell(notes)
     return ClickMeasures(frame, " | ".join(said))
 
@@ -376,7 +366,7 @@ DRAWN = ("err",)
 
 def drawn_measures(measures: Any) -> dict[str, Any]:
     """The measures of a picture: one where none are named, as each has a picture of its own."""
-    return {"measures": DRAWN if measures == DEFAULT else measures}
+    return {"measures": DRAWN if measures == kernel.parse.DEFAULT else measures}
 
 
 def click_panels(correlations: Any, click_measure: Drawn = CLICKS) -> list[Panel]:
@@ -449,10 +439,10 @@ class ClickCorrelations(FromLog):
     def document(self, layout: Layout) -> Document:
         """A row for each correlation, for people with a column for each click measure."""
         if layout == "long":
-            return Document([frame_table(self.frame)], self.settings)
+            return Document([kernel.frames.to_table(self.frame)], self.settings)
         split = "by" in self.frame
         lines: dict[tuple[Any, ...], list[Any]] = {}
-        for row in frame_rows(self.frame):
+        for row in kernel.frames.to_rows(self.frame):
             head = (row["by"], row["measure"], row["configurations"], row["sessions"]) if split else (row["measure"],)
             lines.setdefault(head, []).append("—" if row["correlation"] is None else row["correlation"])
         heads = [Column("by"), Column("measure"), Column("lists", "count"), Column("sessions", "count")]
@@ -505,7 +495,7 @@ def read_parts(
 def correlate(
     log: Any,
     qrels: Any,
-    measures: Wanted = DEFAULT,
+    measures: Wanted = kernel.parse.DEFAULT,
     *,
     by: By = None,
     ss_rel: SsRel = SS_REL,
@@ -533,7 +523,7 @@ def correlate(
     Chapelle et al., CIKM 2009, section 6.2, tables 2 to 5 and figure 4; with `pairs` algorithm 3 and table 6. Raises
     InputError as `read_log` and `evaluate` do, and where no configuration is left.
     """
-    refuse_options(keywords, "click logs", "runs", "scores")
+    kernel.options.refuse_options(keywords, "click logs", "runs", "scores")
     options, chosen = resolve_options(like, **keywords).of_one_judge(), parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err ndcg@10'", usage=True)
@@ -589,9 +579,9 @@ def _correlated(
             rows += [(part, label, *cell, *counts) for cell in zip(CLICK_MEASURES, row, strict=True)]
         known = {"by": [part] * len(here), "topic": topics, "shown": [" ".join(docnos) for docnos in shown]}
         values = dict(zip([*labels, *CLICK_MEASURES], [*scores[here].T, *clicked[here].T], strict=True))
-        lists.append(to_frame({**known, "sessions": sessions[here], **values}))
+        lists.append(kernel.frames.to_frame({**known, "sessions": sessions[here], **values}))
     columns: dict[str, Any] = dict(zip(["by", *COLUMNS], zip(*rows, strict=True), strict=True))
-    frame, each = to_frame(columns), joined(lists)
+    frame, each = kernel.frames.to_frame(columns), kernel.frames.joined(lists)
     counted = [(len(set(log.topics)), 0)]
     said = "\n".join([_said(settings, each), kernel.signature(qrels, options, scorer.measures, counted)])
     if not settings.by:
@@ -690,8 +680,8 @@ def _rows(log: ClickLog, chosen: Any) -> ClickLog:
 def _said(settings: Settings, lists: pd.DataFrame) -> str:
     """What the correlations are taken over, in words; a list may be in several parts of the log."""
     counts = {
-        "topic": len(distinct(lists, "topic")),
-        "configuration": len(distinct(lists, "topic", "shown")),
+        "topic": len(kernel.frames.distinct(lists, "topic")),
+        "configuration": len(kernel.frames.distinct(lists, "topic", "shown")),
         "session": int(lists["sessions"].sum()),
     }
     parts = [

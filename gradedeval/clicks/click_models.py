@@ -27,22 +27,7 @@ from gradedeval.clicks.model_kinds import (
     read_models,
 )
 from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, public, tell
-from gradedeval.kernel import (
-    Column,
-    Document,
-    Layout,
-    Setting,
-    Source,
-    Table,
-    decode,
-    encode,
-    frame_table,
-    json_text,
-    numbers,
-    question,
-    render,
-    to_frame,
-)
+from gradedeval.kernel import Column, Document, Layout, Setting, Table, decode, encode, numbers, question
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -227,7 +212,7 @@ class ClickModels(FromLog):
         """A row for each model, measure and rank: model, measure, rank (0: of all), value."""
 
         rows = [(name, *row) for name in self.models for row in prediction_rows(self, name)]
-        return to_frame(rows, columns=["model", "measure", "rank", "value"])
+        return kernel.frames.to_frame(rows, columns=["model", "measure", "rank", "value"])
 
     def relevance(self, name: str | None = None, min_seen: int = 0) -> pd.DataFrame:
         """The estimated relevance of documents by a model (the only one, unless named): topic, docno, gain, seen; or of
@@ -238,13 +223,13 @@ class ClickModels(FromLog):
         else:
             topics, docnos = ([name[part] for name in model.items.names] for part in (0, 1))
             columns = {"topic": topics, "docno": docnos}
-        frame = to_frame({**columns, "gain": model.relevance, "seen": model.seen})
+        frame = kernel.frames.to_frame({**columns, "gain": model.relevance, "seen": model.seen})
         return frame[frame["seen"] >= min_seen].reset_index(drop=True)
 
     def document(self, layout: Layout) -> Document:
         """A row for each model, and where grades share parameters a row for each grade."""
         if layout == "long":
-            return Document([frame_table(self.frame)], self.settings)
+            return Document([kernel.frames.to_table(self.frame)], self.settings)
         columns = [Column("model"), Column("LL session", "score"), Column("LL rank", "score", 6)]
         columns += [Column(label, "score", 6) for label in MEANS]
         columns.append(Column("estimated", "text"))
@@ -397,7 +382,7 @@ def model_text(model: ClickModel) -> str:
     if "examination" in model.parameters:
         kept["unseen"] = float(model.parameters["attractiveness"][-1])
     kept["seen"] = _by_item(model.items, model.seen)
-    return json_text(kept, indent=1) + "\n"
+    return kernel.formats.json_text(kept, indent=1) + "\n"
 
 
 def _by_item(items: Items, values: Any) -> dict[str, Any]:
@@ -416,10 +401,10 @@ def read_model(path: str | os.PathLike[str]) -> ClickModel:
     """The model of a file that `model_text` wrote, or a person. Raises InputError where it is none."""
     import json  # not before it is needed
 
-    source = Source(path)
+    source = kernel.stream.Source(path)
     content = source.read()
     try:
-        kept = kernel.read_json(decode(content.removeprefix(BOM_UTF8)))
+        kept = kernel.documents.read_json(decode(content.removeprefix(BOM_UTF8)))
     except json.JSONDecodeError as error:
         raise InputError(f"{source.place}:{error.lineno}", f"is not valid JSON ({error.msg})", HINT) from None
     if not isinstance(kept, dict) or not isinstance(kept.get("model"), str):
@@ -563,7 +548,9 @@ def relevance_text(found: ClickModels, write_relevance: str, min_seen: MinSeen =
         raise InputError(write_relevance, what, f"give a lower {flag.min_seen}", usage=True)
     if few:
         tell([Note(f"{write_relevance}: {what}, and are left out", f"{flag.min_seen} says how many it takes")])
-    return render(lambda layout: Document([frame_table(found.relevance(min_seen=least))]), "csv")
+    return kernel.formats.render(
+        lambda layout: Document([kernel.frames.to_table(found.relevance(min_seen=least))]), "csv"
+    )
 
 
 def _said(

@@ -39,19 +39,14 @@ from gradedeval.kernel import (
     AnyMeasure,
     Column,
     Document,
-    Grades,
     Layout,
     Measure,
     Setting,
     Table,
-    frame_table,
     gain_table,
     numbers,
     parse_measures,
     question,
-    thresholds,
-    to_frame,
-    write_value,
 )
 
 if TYPE_CHECKING:
@@ -191,12 +186,12 @@ class Learned(FromLog):
     def frame(self) -> pd.DataFrame:
         """A row for each grade or rank: what --gain @FILE or cascade(utility=FILE) reads."""
         at = [int(one) if float(one).is_integer() else one for one in self.at]
-        return to_frame({"rank" if self.what == "phi" else "grade": at, self.what: self.values})
+        return kernel.frames.to_frame({"rank" if self.what == "phi" else "grade": at, self.what: self.values})
 
     def document(self, layout: Layout) -> Document:
         """A row for each grade or rank."""
         if layout == "long":
-            return Document([frame_table(self.frame)], self.settings)
+            return Document([kernel.frames.to_table(self.frame)], self.settings)
         columns = [Column("rank" if self.what == "phi" else "grade", "figures"), Column(self.what, "score")]
         rows: list[list[object]] = [[f"{at:g}", float(value)] for at, value in zip(self.at, self.values, strict=True)]
         if self.seen is not None:
@@ -204,7 +199,7 @@ class Learned(FromLog):
             rows = [[*row, seen] for row, seen in zip(rows, self.seen.tolist(), strict=True)]
         said = [f"{self.score[0]} {self.score[1]:.4f}"] if self.score else []
         if self.what == "g":
-            said.append(f"gap(g={write_value(tuple(round(float(value), 4) for value in self.values))})")
+            said.append(f"gap(g={kernel.notation.write_value(tuple(round(float(value), 4) for value in self.values))})")
         return Document([Table(columns, rows), *said], self.settings)
 
 
@@ -410,7 +405,7 @@ def utility_from_correlation(
     """
     lists, y, count, notes = _fully_judged(log, qrels, clicked, called)
     top = float(lists.grades[-1])
-    worth = gain_table(gain, Grades(lists.grades, top)).worth
+    worth = gain_table(gain, kernel.gains.Grades(lists.grades, top)).worth
     phi = best_utility(lists.gains(worth), y, count, shape.free)
     scored = Scored(gain, phi, True)
     reached = _correlation(scored.scores(lists.gains(worth)), y, count)
@@ -561,7 +556,7 @@ def thresholds_from_clicks(log: ClickLog, qrels: Qrels, of: Literal["steps", "sh
     if (shares < 0).any():
         fallen = ", ".join(f"{grade:g}" for grade in lists.grades[1:][shares < 0])
         notes.append(f"grade {fallen} was clicked less than the grade below: no user has that threshold, so g is 0")
-    at = thresholds(Grades(qrels.labels, float(lists.grades[-1])))
+    at = kernel.gains.thresholds(kernel.gains.Grades(qrels.labels, float(lists.grades[-1])))
     if at[MOST_THRESHOLDS:]:
         what = f"has more than {MOST_THRESHOLDS:,} thresholds up to grade {at[-1]:g}"
         raise InputError(qrels.place, what, f"{FOR:gain} learns gains of grades that are far apart")
@@ -628,9 +623,9 @@ def model_of(measure: Measure) -> str:
     given, rank_sum = measure.arguments, measure.rank_sum
     if measure.name in ("err", "nerr", "cascade"):
         gamma = given.get("gamma", 1)
-        return "cm" if gamma == 1 else f"dbn(gamma={write_value(gamma)})"
+        return "cm" if gamma == 1 else f"dbn(gamma={kernel.notation.write_value(gamma)})"
     if measure.name == "rbp":
-        return f"reader(p={write_value(given['p'])})" if given.get("p") else "reader"
+        return f"reader(p={kernel.notation.write_value(given['p'])})" if given.get("p") else "reader"
     if rank_sum is None or rank_sum.of != "gain":
         raise InputError(f"'{measure}'", "no click model has its users", f"name one with {flag.model}", usage=True)
     return "pbm"

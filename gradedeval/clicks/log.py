@@ -16,21 +16,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, distinct, np
 from gradedeval.errors import InputError, Note, ProblemList, check_choice, did_you_mean, flag, plural, public, shorten
-from gradedeval.kernel import (
-    InNotebook,
-    Setting,
-    SmallTable,
-    Source,
-    Stream,
-    allowed_growth,
-    checked_lines,
-    decimal,
-    decode,
-    encode,
-    is_file,
-    numbers,
-    to_frame,
-)
+from gradedeval.kernel import Setting, SmallTable, checked_lines, decimal, decode, encode, numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,7 +148,7 @@ class ClickLog:
             found["user"] = [self.users[code] if code >= 0 else None for code in self.user.tolist()]
         for name, (values, codes) in self.columns.items():
             found[name] = [values[code] for code in codes.tolist()]
-        return to_frame(found | {"count": self.count})
+        return kernel.frames.to_frame(found | {"count": self.count})
 
     def lines(self) -> Iterator[str]:
         """The log as text, a header and a line for each row, which `read_log` reads.
@@ -194,7 +180,7 @@ class ClickLog:
         file.writelines(map(encode, self.lines()))
 
 
-class FromLog(InNotebook):
+class FromLog(kernel.frames.InNotebook):
     """What was found in a click log; `settings` say how."""
 
     settings: str
@@ -247,7 +233,9 @@ class Block:
     columns: Mapping[str, Sequence[bytes]]
 
 
-def file_blocks(source: Source, wanted: Collection[str], problems: ProblemList, notes: list[str]) -> Iterator[Block]:
+def file_blocks(
+    source: kernel.stream.Source, wanted: Collection[str], problems: ProblemList, notes: list[str]
+) -> Iterator[Block]:
     """A file in blocks; the lines that cannot be taken apart are problems.
 
     wanted  the columns beside those that every log has
@@ -255,7 +243,7 @@ def file_blocks(source: Source, wanted: Collection[str], problems: ProblemList, 
 
     Raises InputError where it cannot be read, or lacks a column.
     """
-    with closing(Stream(source)) as stream:
+    with closing(kernel.stream.Stream(source)) as stream:
         marked = stream.peek(len(BOM_UTF8)) == BOM_UTF8
         if marked:
             notes.append(f"{source.place}: starts with a byte order mark, which is skipped")
@@ -331,7 +319,7 @@ def _json_blocks(pieces: Pieces, wanted: Collection[str], problems: ProblemList)
             if not line.strip():
                 continue
             try:
-                row = kernel.read_json(decode(line))
+                row = kernel.documents.read_json(decode(line))
             except json.JSONDecodeError as error:
                 what = f"is not valid JSON ({error.msg})"
                 problems.add(index, what, "write an object a line", "format")
@@ -408,7 +396,7 @@ def _word(name: str, value: Any) -> bytes:
 def small_table_of(source: Any, needed: Sequence[str], place: str, hint: str) -> SmallTable:
     """A small file with a header, or a DataFrame as what a file of its columns is; rows of that are counted from 1.
     Raises InputError where it lacks a column."""
-    if is_file(source):
+    if kernel.stream.is_file(source):
         return SmallTable.headed(source, needed, hint)
     frame = kernel.readable_table(source, place, place, needed=True)
     found = SmallTable(place)
@@ -489,10 +477,13 @@ def read_log(
         if idle is not None or clicks_as == "docno" or lenient:
             raise InputError(source.place, "is read already", "leave out idle, clicks_as and lenient", usage=True)
         return source if depth is None else source.cut(depth)
-    problems, notes = ProblemList(Source(source).place if is_file(source) else "log"), list[str]()
+    problems, notes = (
+        ProblemList(kernel.stream.Source(source).place if kernel.stream.is_file(source) else "log"),
+        list[str](),
+    )
     wanted = [*kept, *(["user", "time"] if idle is not None else []), *(["shown"] if clicks_as == "docno" else [])]
     reader = _Reader(problems, kept, clicks_as == "docno", None if idle is None else idle_seconds(idle))
-    with allowed_growth(max_growth):
+    with kernel.options.allowed_growth(max_growth):
         for block in filter(lambda block: block.lines, _blocks(source, wanted, problems, notes)):
             reader.add(block)
     log = reader.log(lenient, notes)
@@ -500,8 +491,8 @@ def read_log(
 
 
 def _blocks(source: Any, wanted: Sequence[str], problems: ProblemList, notes: list[str]) -> Iterable[Block]:
-    if is_file(source):
-        return file_blocks(Source(source), wanted, problems, notes)
+    if kernel.stream.is_file(source):
+        return file_blocks(kernel.stream.Source(source), wanted, problems, notes)
     if (frame := kernel.readable_table(source, "click logs", "log")) is not None:
         return frame_blocks(frame, wanted, problems)
     what = f"cannot read a click log from {type(source).__name__}"

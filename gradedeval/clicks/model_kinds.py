@@ -10,7 +10,6 @@ from functools import cached_property
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.errors import InputError, did_you_mean, flag
-from gradedeval.kernel import safe_divide
 
 # Sessions as click models see them: which parameter stands at each rank, and whether it was clicked.
 
@@ -219,7 +218,7 @@ def bayesian_step(parameters: Parameters, cells: Cells, seen: Examined, prior: P
     """The M-step of `bayesian`; γ is estimated if it is free."""
     gamma, s, below = parameters["gamma"], cells.at(parameters["satisfaction"]), seen.given[1:]
     # Who stopped after a click was satisfied, or gave up.
-    satisfied = (1 - below) * safe_divide(s, s + (1 - gamma) * (1 - s))
+    satisfied = (1 - below) * kernel.gains.safe_divide(s, s + (1 - gamma) * (1 - s))
     found = {
         "attractiveness": estimated(cells, attracted(parameters, cells, seen), cells.shown, prior),
         "satisfaction": estimated(cells, cells.click * satisfied, cells.click, prior),
@@ -248,8 +247,8 @@ def chain_step(parameters: Parameters, cells: Cells, seen: Examined, prior: Prio
     """The M-step of `chain`: a is both how often a document attracts and how often it is useful."""
     a, below = cells.at(parameters["attractiveness"]), seen.given[1:]
     useless, useful = parameters["tau2"], parameters["tau3"]
-    on = safe_divide(useful * a, useful * a + useless * (1 - a))
-    off = safe_divide((1 - useful) * a, (1 - useful) * a + (1 - useless) * (1 - a))
+    on = kernel.gains.safe_divide(useful * a, useful * a + useless * (1 - a))
+    off = kernel.gains.safe_divide((1 - useful) * a, (1 - useful) * a + (1 - useless) * (1 - a))
     useful_on, useful_off = cells.click * below * on, cells.click * (1 - below) * off
     useless_on = cells.click * below * (1 - on)
     both = cells.shown.astype(np.float64) + cells.click
@@ -346,8 +345,8 @@ def step(parameters: Parameters, cells: Cells, prior: Prior) -> tuple[Parameters
     """New parameters by EM, and the chances of clicks by the old ones."""
     a, e = cells.at(parameters["attractiveness"]), seen_from(parameters, cells)
     chance = a * e
-    attracts = np.where(cells.click, 1.0, safe_divide(a - chance, 1 - chance))
-    looked = np.where(cells.click, 1.0, safe_divide(e - chance, 1 - chance))
+    attracts = np.where(cells.click, 1.0, kernel.gains.safe_divide(a - chance, 1 - chance))
+    looked = np.where(cells.click, 1.0, kernel.gains.safe_divide(e - chance, 1 - chance))
     examination = _by_rank(cells, looked, prior, parameters["examination"].ndim == 2)
     return {"attractiveness": estimated(cells, attracts, cells.shown, prior), "examination": examination}, chance
 
@@ -442,7 +441,7 @@ class Chosen:
         number = self.kind.number
         if number is None:
             return self.name
-        return f"{self.name}({number[0]}={FIT if math.isnan(self.value) else kernel.write_value(self.value)})"
+        return f"{self.name}({number[0]}={FIT if math.isnan(self.value) else kernel.notation.write_value(self.value)})"
 
     @property
     def kind(self) -> Kind:
@@ -477,14 +476,16 @@ class Chosen:
 def read_models(texts: str | tuple[str, ...] | list[str]) -> list[Chosen]:
     """The click models of a text, as in "dbn(gamma=fit) ubm". Raises InputError (usage) where there is no such model
     or parameter."""
-    words = [word for text in ([texts] if isinstance(texts, str) else texts) for word in kernel.split_words(text)]
+    words = [
+        word for text in ([texts] if isinstance(texts, str) else texts) for word in kernel.notation.split_words(text)
+    ]
     return list(dict.fromkeys(map(_read, words)))
 
 
 def _read(word: str) -> Chosen:
     hint = f"choose from {', '.join(KINDS)}, as in 'dbn(gamma={FIT})'"
     try:
-        spelling = kernel.read_notation(word)[0]
+        spelling = kernel.notation.read_notation(word)[0]
     except InputError:
         raise InputError(f"'{word}'", "is not a click model", hint, usage=True) from None
     if spelling.name not in KINDS:

@@ -11,6 +11,7 @@ from functools import partial
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
+from gradedeval import kernel
 from gradedeval.analysis.pictures import (
     LIGHT,
     PALE,
@@ -45,17 +46,12 @@ from gradedeval.kernel import (
     Document,
     Layout,
     Measure,
-    Number,
     Picture,
     Setting,
     Table,
-    frame_rows,
-    frame_table,
     numbers,
     parse_measures,
     question,
-    split_words,
-    to_frame,
 )
 from gradedeval.questions import weights as weighing
 from gradedeval.questions.fit import FitResult, MeasureRange, check_total, divergence, fit_weights, read_ranges
@@ -66,7 +62,7 @@ if TYPE_CHECKING:
 
 
 MU, PAGE, RANKS = 5, 10, 50
-LOG_RANKS = Number("--ranks", whole=True, minimum=1, maximum=LAST_RANK)
+LOG_RANKS = kernel.numbers.Number("--ranks", whole=True, minimum=1, maximum=LAST_RANK)
 PAST_THE_LAST_PAGE = 1e-8
 """What a page boundary leaves that no click has been seen beyond."""
 
@@ -131,10 +127,13 @@ class Observation(FromLog):
         if layout == "long":
             named = [dict(zip(("last_clicks", "reached", "share"), row, strict=True)) for row in pages]
             head: dict[str, Any] = {"gaps": self.gaps.tolist(), "pages": named}
-            return Document([frame_table(self.frame[["rank", "weight"]])], self.settings, head=head)
+            return Document([kernel.frames.to_table(self.frame[["rank", "weight"]])], self.settings, head=head)
         gaps = [[gap, share] for gap, share in enumerate(self.gaps.tolist(), 1)]
         blocks: list[Table | str] = [
-            Table(weights, frame_table(self.frame[names][: 1 + np.flatnonzero(self.weights).max(initial=-1)]).rows),
+            Table(
+                weights,
+                kernel.frames.to_table(self.frame[names][: 1 + np.flatnonzero(self.weights).max(initial=-1)]).rows,
+            ),
             Table([Column("gap", "count"), Column("P(gap >= it)", "score")], gaps),
         ]
         if pages:
@@ -362,7 +361,7 @@ def _frame(observed: Floats, names: list[str], per: str | None) -> pd.DataFrame:
     if per is not None:
         columns["topic" if per == "query" else "user"] = [name for name in names for _ in range(depth)]
     columns["rank"] = np.tile(np.arange(1, depth + 1), len(names))
-    return to_frame({**columns, "weight": weight.ravel(), "observed": observed.ravel()})
+    return kernel.frames.to_frame({**columns, "weight": weight.ravel(), "observed": observed.ravel()})
 
 
 def _settings(log: ClickLog, mu: float, page: int, gaps: str, clickless: str, depth: int) -> str:
@@ -463,7 +462,7 @@ def read_weighing(
     if measures is None:
         return None
     given = [measures] if isinstance(measures, Weighing) else measures
-    words = [word for one in given for word in (split_words(one) if isinstance(one, str) else [one])]
+    words = [word for one in given for word in (kernel.notation.split_words(one) if isinstance(one, str) else [one])]
     ranges = [word for word in words if isinstance(word, str) and ".." in word]
     searched = read_ranges(ranges, table) if ranges else []
     others = [word for word in words if word not in ranges]
@@ -620,7 +619,7 @@ def fit_observation(
         if searched:
             found = _nearest(looked, searched, scaled, precision)
             notes += found.notes
-            for range_, row in zip(searched, frame_rows(found.frame), strict=True):
+            for range_, row in zip(searched, kernel.frames.to_rows(found.frame), strict=True):
                 nearest = range_.at(row["value"])
                 row["measure"], row["scaled"] = str(nearest), scaled
                 rows.append((row, weighing.static_weights(nearest, len(looked), tried=True)))
@@ -633,7 +632,7 @@ def fit_observation(
     if not rows:
         raise InputError("", "no measure and no weights given", AS_IN, usage=True)
     rows.sort(key=lambda row: float(row[0]["divergence"]))
-    frame = to_frame([row for row, _ in rows], columns=list(COLUMNS))
+    frame = kernel.frames.to_frame([row for row, _ in rows], columns=list(COLUMNS))
     curves = {"rank": np.arange(1, len(looked) + 1), "observation": looked}
     for row, vector in rows:
         as_it_is = " as it is" if scale == "both" and not row["scaled"] else ""
@@ -645,7 +644,7 @@ def fit_observation(
         "both": f"the observation scaled to sum 1 {over}, weights scaled and as they are",
     }
     notes = [*observation.notes, *tell(notes)]  # the others are told
-    return Fits(frame, to_frame(curves), f"{said[scale]}\n{observation.settings}", notes)
+    return Fits(frame, kernel.frames.to_frame(curves), f"{said[scale]}\n{observation.settings}", notes)
 
 
 COLUMNS = ("measure", "parameter", "value", "divergence", "low", "high", "scaled", "covered")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, np
@@ -18,17 +18,13 @@ from gradedeval.errors import InputError, flag, plural, tell
 from gradedeval.kernel import (
     AnyMeasure,
     Measure,
-    Needs,
     OptionKwargs,
     Options,
     Setting,
     encode,
-    is_named,
-    lists_options,
     numbers,
     parse_measures,
     question,
-    refuse_options,
     resolve_options,
 )
 
@@ -196,7 +192,7 @@ def check_users(
         raise InputError(flag.lists, "cannot be combined with runs", "give QRELS alone", usage=True)
 
 
-def read_of(users: Any, lists: str | None) -> Needs:
+def read_of(users: Any, lists: str | None) -> Literal["runs", "qrels if any", "runs, qrels if any"]:
     """What is read: the grades of documents are those of users of a measure."""
     if lists is not None:
         return "qrels if any"
@@ -225,7 +221,7 @@ def read_of(users: Any, lists: str | None) -> Needs:
     gradedeval clicks simulate runs/*.run --model-from dbn.json
     """,
 )
-@lists_options
+@kernel.options.lists_options
 def simulate(
     users: As,
     runs: Any = None,
@@ -278,10 +274,10 @@ def simulate(
 def read_users(users: Any, keywords: Mapping[str, Any]) -> ClickModel | Measure:
     """A click model, or that of a file, or a measure. Raises InputError (usage) unless it is one, and for options of
     measures with a model."""
-    if isinstance(users, os.PathLike) or (isinstance(users, str) and is_named(users)):
+    if isinstance(users, os.PathLike) or (isinstance(users, str) and kernel.stream.is_named(users)):
         users = read_model(users)
     if isinstance(users, ClickModel):
-        refuse_options(keywords, OF_MODEL, "gains")
+        kernel.options.refuse_options(keywords, OF_MODEL, "gains")
         return users
     measures = parse_measures(users)
     if len(measures) != 1:

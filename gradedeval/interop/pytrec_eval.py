@@ -10,23 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from gradedeval import kernel
 from gradedeval.errors import InputError, tell
 from gradedeval.interop.trec_eval import adapted_notes, drop_in_options, line_values, names_of, needed_measures
 from gradedeval.interop.trec_eval_lines import ENTRIES, EVERY, Line, Setting, select_lines
-from gradedeval.kernel import (
-    MEASURES,
-    Options,
-    Qrels,
-    Scorer,
-    Source,
-    Stream,
-    Workers,
-    decode,
-    encode,
-    few_topics,
-    run_of_lines,
-    score_run,
-)
+from gradedeval.kernel import MEASURES, Options, Qrels, Scorer, Workers, decode, encode
 
 __all__ = [
     "RelevanceEvaluator",
@@ -97,7 +85,9 @@ class RelevanceEvaluator:
         """
         if not self._scorer.qrels.topics or (isinstance(scores, Mapping) and not scores):
             return {}
-        result = score_run("run", scores, self._scorer, Workers(), names=names_of(self._lines, self._scorer))
+        result = kernel.tasks.score_run(
+            "run", scores, self._scorer, Workers(), names=names_of(self._lines, self._scorer)
+        )
         if result.error and result.error.kind != "no-common-topics":
             raise result.error
         tell([*self._notes, *adapted_notes(result.notes), *([str(result.error)] if result.error else [])])
@@ -122,7 +112,7 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
     scores = np.fromiter(values, np.float64)
     if measure.startswith("num_"):
         return float(scores.sum())
-    tell(few_topics(len(scores)))
+    tell(kernel.doubts.few_topics(len(scores)))
     return float(np.exp(scores.mean()) if measure.startswith("gm_") else scores.mean())
 
 
@@ -132,7 +122,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
         return {}
     lines = BytesIO(joined)
     lines.name = "run"
-    run = run_of_lines(Stream(Source(lines)), Options())
+    run = kernel.run.run_of_lines(kernel.stream.Stream(kernel.stream.Source(lines)), Options())
     return {
         decode(topic): dict(zip(map(decode, own.docnos), own.scores, strict=True)) for topic, own in run.topics.items()
     }

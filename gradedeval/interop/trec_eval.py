@@ -20,23 +20,10 @@ from gradedeval.cli.output import view_of, write
 from gradedeval.errors import InputError, Note, did_you_mean, flag, shorten, tell
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS, VERSIONS, Entry, Line, Setting, select_lines
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS as QRELS_FORMATS
-from gradedeval.kernel import (
-    MEASURES,
-    SCORE_FORMATS,
-    Measure,
-    Options,
-    Reading,
-    SmallTable,
-    Source,
-    Stream,
-    decode,
-    numbers,
-    resolve_options,
-    trec_line,
-)
+from gradedeval.kernel import MEASURES, Measure, Options, SmallTable, decode, numbers, resolve_options
 
 if TYPE_CHECKING:
-    from gradedeval.kernel import Batch, JudgmentGroups, Qrels, Run, RunScores, Scorer, TopicResults, Workers
+    from gradedeval.kernel import Batch, JudgmentGroups, Qrels, Scorer, Workers
 
 # A run scored topic by topic in trec_eval's order, with what its lines need besides scores.
 
@@ -66,12 +53,14 @@ def needed_measures(lines: list[Line]) -> list[Measure]:
     return measures + [MEASURES["num_rel"] for line in lines if line.relevant]
 
 
-def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: Workers) -> tuple[ScoredRun, RunScores]:
+def score_run(
+    name: str, path: str, scorer: Scorer, lines: list[Line], workers: Workers
+) -> tuple[ScoredRun, kernel.scores.RunScores]:
     """A run scored by the measures of the lines, and the scores as the other formats print them.
 
     Raises InputError for an invalid run.
     """
-    graded = kernel.grade_run(path, replace(scorer.grader, last_rank=None), workers)
+    graded = kernel.tasks.grade_run(path, replace(scorer.grader, last_rank=None), workers)
     batches, topics = graded.batches, graded.topics
     scored = graded.with_batches([scorer.score_with_ties(batch) for batch in batches])
     scores = scorer.merge(name, scored.batches, topics, graded.missing)
@@ -79,7 +68,9 @@ def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: 
     retrieved = dict(pair for batch in batches for pair in zip(batch.topics, batch.retrieved.tolist(), strict=True))
     empty = [not retrieved.get(topics[row], 0) for row in order]
     names, values = [decode(topics[row]) for row in order], line_values(scores.score[order], lines, scorer)
-    notes = kernel.not_too_many([*graded.notes, *kernel.doubts(scored, scorer, scores, names_of(lines, scorer))])
+    notes = kernel.doubts.not_too_many(
+        [*graded.notes, *kernel.doubts.doubts_about(scored, scorer, scores, names_of(lines, scorer))]
+    )
     strings = _relevance_strings(batches, scorer.qrels.labels, max((line.length for line in lines), default=0))
     return ScoredRun(name, graded.tag, names, values, empty, notes, strings), scores
 
@@ -89,7 +80,7 @@ def names_of(lines: list[Line], scorer: Scorer) -> list[str]:
     called: dict[Measure, str] = {}
     for line in lines:
         if line.measure is not None:
-            called.setdefault(kernel.with_defaults(line.measure, scorer.options), line.name)
+            called.setdefault(kernel.scores.with_defaults(line.measure, scorer.options), line.name)
     return [called.get(measure, measure.label) for measure in scorer.measures]
 
 
@@ -99,9 +90,9 @@ def line_values(scores: Floats, lines: list[Line], scorer: Scorer) -> Floats:
     values = np.full((len(scores), len(lines)), np.nan)
     for number, line in enumerate(lines):
         if line.measure is not None:
-            values[:, number] = scores[:, column[kernel.with_defaults(line.measure, scorer.options)]]
+            values[:, number] = scores[:, column[kernel.scores.with_defaults(line.measure, scorer.options)]]
         if line.relevant:
-            values[:, number] *= scores[:, column[kernel.with_defaults(MEASURES["num_rel"], scorer.options)]] > 0
+            values[:, number] *= scores[:, column[kernel.scores.with_defaults(MEASURES["num_rel"], scorer.options)]] > 0
     return values
 
 
@@ -170,7 +161,7 @@ def _topics(scored: ScoredRun, lines: list[Line], values: Floats, printing: Prin
             continue
         for line, value in zip(lines, row, strict=True):
             if line.length:
-                yield trec_line(line.name, topic, f"'{scored.strings.get(topic, '')[: line.length]}'")
+                yield kernel.formats.trec_line(line.name, topic, f"'{scored.strings.get(topic, '')[: line.length]}'")
             elif line.by_topic:
                 yield _number(line, topic, value, printing)
 
@@ -180,7 +171,7 @@ def _summary(scored: ScoredRun, lines: list[Line], values: Floats, printing: Pri
         if not line.summary:
             continue
         if line.name == "runid":
-            yield trec_line("runid", ALL, scored.tag)
+            yield kernel.formats.trec_line("runid", ALL, scored.tag)
         elif line.summed is None:  # num_q
             yield _number(line, ALL, len(scored.topics), printing)
         else:
@@ -190,7 +181,7 @@ def _summary(scored: ScoredRun, lines: list[Line], values: Floats, printing: Pri
 def _summed(line: Line, values: Floats, printing: PrintOptions) -> float:
     """Aggregated topic by topic, as trec_eval does: the last bit of a sum can change the last digit printed."""
     if line.summed == "geometric":
-        logs = values if printing.norms is not None else Reading("geometric").tested(values)
+        logs = values if printing.norms is not None else kernel.definition.Reading("geometric").tested(values)
         return float(np.exp(logs.cumsum()[-1] / len(values)))
     total = float(values.cumsum()[-1])
     return total if line.summed == "total" else total / len(values)
@@ -198,9 +189,9 @@ def _summed(line: Line, values: Floats, printing: PrintOptions) -> float:
 
 def _number(line: Line, topic: str, value: float, printing: PrintOptions) -> str:
     if printing.norms is not None:
-        return "Z" + trec_line(line.name, topic, f"{value:6.4f}")
+        return "Z" + kernel.formats.trec_line(line.name, topic, f"{value:6.4f}")
     whole = line.summed in ("total", None)
-    return trec_line(line.name, topic, str(int(value)) if whole else f"{value:6.4f}")
+    return kernel.formats.trec_line(line.name, topic, str(int(value)) if whole else f"{value:6.4f}")
 
 
 def _z_scores(scored: ScoredRun, lines: list[Line], norms: Norms) -> Floats:
@@ -209,7 +200,7 @@ def _z_scores(scored: ScoredRun, lines: list[Line], norms: Norms) -> Floats:
         if line.summed is None:
             continue
         if line.summed == "geometric":
-            values[:, column] = Reading("geometric").tested(values[:, column])
+            values[:, column] = kernel.definition.Reading("geometric").tested(values[:, column])
         for row, topic in enumerate(scored.topics):
             mean, deviation = norms.get((topic, line.name), (np.nan, np.nan))
             if np.isnan(mean):
@@ -455,7 +446,7 @@ def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line]
 
     def values(options: Options) -> Floats:
         scorer = kernel.Scorer(judged, [line.measure for line in lines if line.measure is not None], options)
-        scored = kernel.map_lists(scorer.score_part, kernel.Run(run.place, repeated), scorer.grader)
+        scored = kernel.tasks.map_lists(scorer.score_part, kernel.run.Run(run.place, repeated), scorer.grader)
         score = scorer.merge(name, scored.batches, scored.topics, scored.missing).score
         row = {topic: number for number, topic in enumerate(scored.topics)}
         means = []
@@ -471,7 +462,12 @@ def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line]
 
 
 def _doubts(
-    run: Run, topics: list[bytes], lines: list[Line], options: Options, own: Floats, other: Callable[[], Floats]
+    run: kernel.run.Run,
+    topics: list[bytes],
+    lines: list[Line],
+    options: Options,
+    own: Floats,
+    other: Callable[[], Floats],
 ) -> list[str]:
     """What is said of a run that may mislead. No grade says which order of tied documents is the best here: where many
     are tied, their docnos are tried ascending and descending.
@@ -482,14 +478,14 @@ def _doubts(
     scores = [_as_read(run.topics[topic].scores, options) for topic in topics if topic in run.topics]
     counts = [np.unique(one, return_counts=True)[1] for one in scores]
     tied = sum(int(count[count > 1].sum()) for count in counts)
-    if not kernel.many_tied(tied, sum(map(len, scores))):
+    if not kernel.doubts.many_tied(tied, sum(map(len, scores))):
         return found
     both = (own, other())
     ranges = []
     for column, line in enumerate(lines):
         if line.summed != "total":
             low, high = sorted(float(np.mean(values[:, column])) for values in both)
-            ranges += [f"{line.name} {low:.4f} or {high:.4f}"] if kernel.far_apart(low, high) else []
+            ranges += [f"{line.name} {low:.4f} or {high:.4f}"] if kernel.doubts.far_apart(low, high) else []
     if ranges:
         what = f"{run.place}: many documents have equal scores: {shorten(ranges, 3)}, as docnos ascend or descend"
         found.append(Note(what, HINTS["ties"], kind="ties"))
@@ -502,14 +498,14 @@ def _as_read(scores: Iterable[float], options: Options) -> Floats:
     return read.astype(np.float32).astype(np.float64) if options.scores == "float32" else read
 
 
-def _read(path: str, groups: JudgmentGroups, options: Options) -> tuple[Run, list[bytes], list[str]]:
+def _read(path: str, groups: JudgmentGroups, options: Options) -> tuple[kernel.run.Run, list[bytes], list[str]]:
     """A run, the topics that are evaluated in byte order, and a note about the others."""
-    with closing(Stream(Source(path))) as stream:
-        run = kernel.run_of_lines(stream, options)
+    with closing(kernel.stream.Stream(kernel.stream.Source(path))) as stream:
+        run = kernel.run.run_of_lines(stream, options)
     known, place = sorted(groups.topics), groups.place
     both = [topic for topic in known if topic in run.topics]
     if not both:
-        raise kernel.no_common_topics(run.place, run.topics, place, known)
+        raise kernel.grade.no_common_topics(run.place, run.topics, place, known)
     missing = [decode(topic) for topic in known if topic not in run.topics]
     one = len(missing) == 1
     are = f"{'is' if one else 'are'} missing from the run ({shorten(missing)}) and"
@@ -518,7 +514,7 @@ def _read(path: str, groups: JudgmentGroups, options: Options) -> tuple[Run, lis
     return run, known if options.topics == "qrels" else both, [note] if missing else []
 
 
-def _ranking(results: TopicResults | None, options: Options, ascending: bool = True) -> list[bytes]:
+def _ranking(results: kernel.run.TopicResults | None, options: Options, ascending: bool = True) -> list[bytes]:
     """Docnos from the best to the worst. Unlike everywhere else, trec_eval breaks ties here by ascending docno."""
     if results is None:
         return []
@@ -528,7 +524,7 @@ def _ranking(results: TopicResults | None, options: Options, ascending: bool = T
     return [results.docnos[i] for i in order[: options.depth]]
 
 
-def _scored(name: str, run: Run, topics: list[bytes], values: Floats, notes: list[str]) -> ScoredRun:
+def _scored(name: str, run: kernel.run.Run, topics: list[bytes], values: Floats, notes: list[str]) -> ScoredRun:
     empty = [topic not in run.topics for topic in topics]
     return ScoredRun(name, run.tag, [decode(topic) for topic in topics], values, empty, [*run.notes, *notes])
 
@@ -619,13 +615,13 @@ def _evaluate(
     results = [
         score_run(name, path, scorer, lines, workers.silent()) for name, path in workers.progress(list(runs.items()))
     ]
-    few = kernel.few_topics(max((scores.most(len(scorer.measures)) for _, scores in results), default=0))
-    own = kernel.united((note for scored, _ in results for note in scored.notes), len(results))
+    few = kernel.doubts.few_topics(max((scores.most(len(scorer.measures)) for _, scores in results), default=0))
+    own = kernel.doubts.united((note for scored, _ in results for note in scored.notes), len(results))
     notes = [*scorer.notes, *lost, *own, *few]
     if form is None:
         return _text([scored for scored, _ in results], lines, printing), notes
     scores = kernel.Scores([scores for _, scores in results], scorer.measures, judged, options)
-    return kernel.render_scores(scores, form, by_topic=printing.by_topic, view=view_of(None)), notes
+    return kernel.score_tables.render_scores(scores, form, by_topic=printing.by_topic, view=view_of(None)), notes
 
 
 def _as_numbers(lines: list[Line], form: str) -> tuple[list[Line], list[str]]:
@@ -651,15 +647,18 @@ def _evaluate_groups(
     groups = kernel.JudgmentGroups.read(qrels, holds)
     score = score_groups if holds == "qrels_jg" else score_preferences
     results = [score(name, path, groups, lines, options) for name, path in runs.items()]
-    notes = [*(note for scored in results for note in kernel.not_too_many(scored.notes))]
-    return _text(results, lines, printing), [*notes, *kernel.few_topics(max(len(scored.topics) for scored in results))]
+    notes = [*(note for scored in results for note in kernel.doubts.not_too_many(scored.notes))]
+    return _text(results, lines, printing), [
+        *notes,
+        *kernel.doubts.few_topics(max(len(scored.topics) for scored in results)),
+    ]
 
 
 def _text(results: list[ScoredRun], lines: list[Line], printing: PrintOptions) -> str:
     """The lines of each run. If there are several, a first line has its name, unless runid is printed anyway."""
     named = len(results) == 1 or any(line.name == "runid" and printing.summary for line in lines)
     return "".join(
-        ("" if named else trec_line("runid", ALL, scored.run)) + format_run(scored, lines, printing)
+        ("" if named else kernel.formats.trec_line("runid", ALL, scored.run)) + format_run(scored, lines, printing)
         for scored in results
     )
 
@@ -754,8 +753,8 @@ OPTIONS = [
     option("--Results_format", "-T", "results_format", type=click.Choice(["trec_results"]), default="trec_results",
            help="Format of RUN."),
     option("-D", "--Debug_level", "debug", metavar="N", help="Accepted and ignored."),
-    option("-f", "--format", "form", type=click.Choice(SCORE_FORMATS), help="Print one of gradedeval's formats instead "
-           "of trec_eval's three columns."),
+    option("-f", "--format", "form", type=click.Choice(kernel.formats.SCORE_FORMATS), help="Print one of gradedeval's "
+           "formats instead of trec_eval's three columns."),
     option("--compat", type=click.Choice(VERSIONS), default="10", help="Version of trec_eval to follow. Default: 10."),
     option("-v", "--version", "version", is_flag=True, help="Print the version and exit."),
     option("-h", "wants_short", section=HELP, is_flag=True, help="Show the options, a line each, or with -m a "

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from gradedeval import kernel
 from gradedeval.errors import InputError, did_you_mean, flag
-from gradedeval.kernel import MEASURES, PRESETS, Measure, Summary, is_pairs, parse_measures
+from gradedeval.kernel import MEASURES, Measure, parse_measures
 
 # Output lines, and how a trec_eval measure and its parameters become lines with gradedeval's measures.
 
@@ -32,10 +33,10 @@ class Line:
     summary: bool = True
     length: int = 0
     relevant: bool = False
-    counted: Summary | None = None
+    counted: kernel.definition.Summary | None = None
 
     @property
-    def summed(self) -> Summary | None:
+    def summed(self) -> kernel.definition.Summary | None:
         """How its scores are aggregated over topics; None for text."""
         return self.measure.definition.summary if self.measure is not None else self.counted
 
@@ -84,7 +85,9 @@ def _numbers(name: str, words: str, key: str = "") -> list[float]:
     return numbers
 
 
-def plain(notation: str | None = None, *, by_topic: bool = True, counted: Summary | None = None) -> Lines:
+def plain(
+    notation: str | None = None, *, by_topic: bool = True, counted: kernel.definition.Summary | None = None
+) -> Lines:
     """A line without parameters: of a measure, or without `notation` of a preference measure or text."""
 
     def lines(name: str, words: str, setting: Setting) -> list[Line]:
@@ -138,7 +141,7 @@ def with_gains(notation: str, *, relevant: bool = False) -> Lines:
     """A graded measure; grade=gain pairs replace the gains of these grades."""
 
     def given(measure: Measure, name: str, words: str, setting: Setting) -> Measure:
-        if not is_pairs(words):
+        if not kernel.gains.is_pairs(words):
             raise bad_parameters(name, words, f"expected grade=gain pairs, such as {name}.1=3,2=9")
         return measure(gain=words)
 
@@ -329,7 +332,7 @@ def select_lines(words: Iterable[str], setting: Setting, form: str = "qrels") ->
 def _as_ours(measure: Measure) -> Measure:
     """The measure with its own default gains: trec_eval's gains apply only to measures that trec_eval has."""
     given = dict(measure.parameters).keys() & {"gain", "rel", "g"}
-    changed = "gain" in PRESETS["trec_eval"].parameters.get(measure.name, {})
+    changed = "gain" in kernel.options.PRESETS["trec_eval"].parameters.get(measure.name, {})
     return measure(gain=str(measure.definition.gain)) if changed and not given else measure
 
 

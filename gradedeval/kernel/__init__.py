@@ -22,8 +22,9 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    try:
-        module = import_module(_module_of()[name])
-    except KeyError:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'") from None
-    return getattr(module, name) if hasattr(module, name) else import_module(f"{module.__name__}.{name}")
+    home = _module_of().get(name)
+    if home is None:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    if home != __name__ and hasattr(module := import_module(home), name):
+        return getattr(module, name)
+    return import_module(f"{home}.{name}")

@@ -9,24 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, distinct
 from gradedeval.errors import InputError, public, shown
-from gradedeval.kernel import (
-    MEASURES,
-    AnyMeasure,
-    GainTable,
-    Grades,
-    JudgedLists,
-    Measure,
-    Number,
-    as_numbers,
-    check_measure,
-    gain_table,
-    gains_of,
-    parse_measures,
-    raise_malloc_threshold,
-    scores_of,
-)
+from gradedeval.kernel import MEASURES, AnyMeasure, JudgedLists, Measure, gain_table, parse_measures, scores_of
 
 CELLS = 1 << 17
 """How many pairs of documents are worked on at once: what fits into a processor's cache."""
@@ -39,7 +25,7 @@ def one_measure(measure: AnyMeasure) -> Measure:
     found = parse_measures(measure)
     if len(found) != 1:
         raise InputError(repr(measure), f"names {len(found)} measures", "give one, as in 'ndcg@10'", usage=True)
-    check_measure(found[0])
+    kernel.on_arrays.check_measure(found[0])
     return found[0]
 
 
@@ -50,7 +36,7 @@ def check_better(measure: Measure) -> None:
         raise InputError(f"'{measure}'", what, "choose a measure of quality or cost", usage=True)
 
 
-TOP = Number("top", above=0)
+TOP = kernel.numbers.Number("top", above=0)
 
 
 def checked_top(measure: Measure, top: float | None) -> float | None:
@@ -99,7 +85,7 @@ class Lists:
     measure: Measure
     judged: JudgedLists
     labels: Floats
-    table: GainTable
+    table: kernel.gains.GainTable
     varied: Ints
     blocks: list[Block]
 
@@ -112,12 +98,12 @@ def lists_of(measure: Measure, judged: JudgedLists, top: float | None, above: in
 
     Raises InputError where the top grade is below a label, or the measure's gains do not fit the labels.
     """
-    raise_malloc_threshold()  # pairs of documents are many arrays, one after the other
+    kernel.parallel.raise_malloc_threshold()  # pairs of documents are many arrays, one after the other
     labels, codes = distinct(judged.labels)
     if top is not None and top < labels[-1]:
         hint = "raise top, or correct the label"
         raise InputError("labels", f"label {labels[-1]:g} is above the top grade {top:g}", hint, usage=True)
-    table = gain_table(measure, Grades(labels, float(labels[-1]) if top is None else float(top)))
+    table = gain_table(measure, kernel.gains.Grades(labels, float(labels[-1]) if top is None else float(top)))
     gain, starts = table.worth[codes], np.cumsum(judged.sizes) - judged.sizes
     varied = np.flatnonzero(np.maximum.reduceat(gain, starts) > np.minimum.reduceat(gain, starts))
     varied = varied[np.argsort(-judged.sizes[varied], kind="stable")]
@@ -134,11 +120,11 @@ def lists_of(measure: Measure, judged: JudgedLists, top: float | None, above: in
 
 
 def _block(
-    measure: Measure, table: GainTable, labels: Floats, at: Ints, codes: Ints, worth: Floats, lengths: Ints
+    measure: Measure, table: kernel.gains.GainTable, labels: Floats, at: Ints, codes: Ints, worth: Floats, lengths: Ints
 ) -> Block:
     weights = None
     if measure.rank_sum is not None:
-        seen = gains_of(measure, table, codes, labels, lengths=lengths)
+        seen = kernel.on_arrays.gains_of(measure, table, codes, labels, lengths=lengths)
         found = measure.rank_sum.at_ranks(seen, measure.arguments)
         weights = np.zeros(codes.shape)
         weights[:, : found.shape[1]] = found
@@ -201,7 +187,7 @@ def swap_deltas(measure: AnyMeasure, grades: Any, order: Any = None, *, top: flo
 
 
 def _ranking(order: Any, documents: int) -> Any:
-    ranking = np.arange(documents) if order is None else as_numbers(order, "order").ravel()
+    ranking = np.arange(documents) if order is None else kernel.on_arrays.as_numbers(order, "order").ravel()
     if not np.array_equal(np.sort(ranking), np.arange(documents)):
         hint = "np.argsort(-scores) gives them"
         raise InputError(
@@ -334,5 +320,5 @@ def _evaluated(lists: Lists, ranked: Block, first: int, last: int) -> Floats:
 
 
 def _scores(lists: Lists, ranked: Block, codes: Any, row: Any) -> Floats:
-    seen = gains_of(lists.measure, lists.table, codes, lists.labels, lengths=ranked.lengths[row])
+    seen = kernel.on_arrays.gains_of(lists.measure, lists.table, codes, lists.labels, lengths=ranked.lengths[row])
     return scores_of(lists.measure, seen)

@@ -9,9 +9,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from gradedeval import kernel
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, public, tell
-from gradedeval.kernel import MEASURES, AnyMeasure, JudgedLists, Measure, Number, as_numbers
+from gradedeval.kernel import MEASURES, AnyMeasure, JudgedLists, Measure
 from gradedeval.ltr.lists import (
     CELLS,
     Block,
@@ -30,8 +31,8 @@ from gradedeval.ltr.metrics import grouped_by_lightgbm, grouped_by_xgboost
 LOWEST_HESSIAN = 1e-12
 """That of documents which nothing moves: libraries divide by sums of them."""
 
-SIGMA = Number("sigma", minimum=1e-12, maximum=1e12)
-TRUNCATION = Number("truncation", whole=True, minimum=1)
+SIGMA = kernel.numbers.Number("sigma", minimum=1e-12, maximum=1e12)
+TRUNCATION = kernel.numbers.Number("truncation", whole=True, minimum=1)
 
 Gradients = tuple[Floats, Floats]
 
@@ -159,7 +160,7 @@ def _weights(weight: Any, documents: JudgedLists) -> Floats | float:
     """Documents: the weights, in the caller's order."""
     if weight is None or not np.size(weight):
         return 1.0
-    given, lists = as_numbers(weight, "weight").ravel(), len(documents.sizes)
+    given, lists = kernel.on_arrays.as_numbers(weight, "weight").ravel(), len(documents.sizes)
     count = len(documents.labels)
     if len(given) not in (count, lists) or not (np.isfinite(given) & (given >= 0)).all():
         what = f"is not a weight for each of {count} documents or {lists} lists"

@@ -28,7 +28,6 @@ from gradedeval.kernel import (
     AnyMeasure,
     Column,
     Document,
-    InNotebook,
     Layout,
     Measure,
     OptionKwargs,
@@ -36,15 +35,10 @@ from gradedeval.kernel import (
     Question,
     Setting,
     Table,
-    distinct,
-    frame_rows,
-    frame_table,
-    group_numbers,
     numbers,
     parse_measures,
     resolve_options,
     shares_work,
-    to_frame,
 )
 from gradedeval.questions.explain import DEFAULT
 
@@ -105,7 +99,7 @@ class AgreementSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement(InNotebook):
+class Agreement(kernel.frames.InNotebook):
     """How far runs agree.
 
     frame  a row for each pair of runs and topic, those that agree least first: run, other, topic, rbo (extrapolated),
@@ -141,9 +135,9 @@ class Agreement(InNotebook):
     @property
     def means(self) -> pd.DataFrame:
         """The means over topics of each pair of runs, and how many topics they share."""
-        pairs = self.frame.groupby(group_numbers(self.frame, *PAIR), sort=False)
+        pairs = self.frame.groupby(kernel.frames.group_numbers(self.frame, *PAIR), sort=False)
         means = pairs[list(NUMBERS)].mean().assign(topics=pairs.size())
-        return to_frame(distinct(self.frame, *PAIR), PAIR).join(means)
+        return kernel.frames.to_frame(kernel.frames.distinct(self.frame, *PAIR), PAIR).join(means)
 
     def document(self, layout: Layout, *, topic: Topic = None, top: Top = None) -> Document:
         """Of two runs by topic, those that agree least first, and in the mean; of more as a matrix.
@@ -153,8 +147,10 @@ class Agreement(InNotebook):
         """
         found = self.of_topic(topic)
         if layout == "long":
-            pairs = found.frame.groupby(group_numbers(found.frame, *PAIR))
-            return Document([frame_table(found.frame if top is None else pairs.head(top))], str(found.settings))
+            pairs = found.frame.groupby(kernel.frames.group_numbers(found.frame, *PAIR))
+            return Document(
+                [kernel.frames.to_table(found.frame if top is None else pairs.head(top))], str(found.settings)
+            )
         if len(found.runs) > 2:
             of = "means over topics" if topic is None else f"topic {visible(topic)}"
             on = "" if found.seeds is None else " on it: rbo between the seeds of a system;"
@@ -172,8 +168,12 @@ def _by_topic(found: Agreement, with_mean: bool, top: int) -> list[Table | str]:
     """Two runs or systems by topic, those that agree least first, and in the mean; of systems beside it how far the
     seeds of each agree, and below it in the mean."""
     one, other = found.runs[0], found.runs[-1]
-    rows = [row for row in frame_rows(found.frame) if (row["run"], row["other"]) == (one, other)]
-    own = {(row["run"], row["topic"]): row["rbo"] for row in frame_rows(found.frame) if row["run"] == row["other"]}
+    rows = [row for row in kernel.frames.to_rows(found.frame) if (row["run"], row["other"]) == (one, other)]
+    own = {
+        (row["run"], row["topic"]): row["rbo"]
+        for row in kernel.frames.to_rows(found.frame)
+        if row["run"] == row["other"]
+    }
     within = _within(found)
     systems = [run for run in found.runs if run in within and one != other]
 
@@ -186,7 +186,7 @@ def _by_topic(found: Agreement, with_mean: bool, top: int) -> list[Table | str]:
     ]
     left_out = len(rows) - len(shown)
     if with_mean:
-        (mean,) = (row for row in frame_rows(found.means) if (row["run"], row["other"]) == (one, other))
+        (mean,) = (row for row in kernel.frames.to_rows(found.means) if (row["run"], row["other"]) == (one, other))
         shown.append(cells(mean, f"mean of {mean['topics']}", {run: within[run]["rbo"] for run in systems}))
     shown += [cells(within[run], f"seeds of {visible(run)}", {}) for run in systems]
     columns = [Column("topic"), Column("rbo", "score"), *(Column(run, "score", of_run=True) for run in systems)]
@@ -202,7 +202,7 @@ def _by_topic(found: Agreement, with_mean: bool, top: int) -> list[Table | str]:
 
 def _within(found: Agreement) -> dict[str, dict[str, Any]]:
     """System -> the means over pairs of its own seeds, where it has several."""
-    return {row["run"]: row for row in frame_rows(found.means) if row["run"] == row["other"]}
+    return {row["run"]: row for row in kernel.frames.to_rows(found.means) if row["run"] == row["other"]}
 
 
 def _named(found: Agreement, run: str) -> str:
@@ -213,7 +213,7 @@ def _named(found: Agreement, run: str) -> str:
 
 def _matrix(found: Agreement) -> Table:
     values: dict[tuple[str, str], Any] = {}
-    for row in frame_rows(found.means):
+    for row in kernel.frames.to_rows(found.means):
         values[row["other"], row["run"]], values[row["run"], row["other"]] = row["tau"], row["rbo"]
     first = Column("", "run")
     columns = [Column(name, "score", digits=3, of_run=True) for name in found.runs]
@@ -265,7 +265,7 @@ def agreement(
         what = f"{len(named)} {plural(len(named), 'run')} given"
         raise InputError("", what, "agreement is between two or more", usage=True)
     systems = None if options.replicates is None else options.replicates.systems(list(named))
-    ranked = ranked_runs.rank_runs(named, kernel.Grader(kernel.Qrels.none(), options, keep_ties=True), workers)
+    ranked = ranked_runs.rank_runs(named, kernel.grade.Grader(kernel.Qrels.none(), options, keep_ties=True), workers)
     counts, topics, found = _of_pairs(ranked, settings, workers)
     left_out, of = len(ranked.topics) - int(counts.min()), len(ranked.topics)
     what = f"{left_out} of {of} {plural(of, 'topic')} left out of a pair: not in both runs"
@@ -293,7 +293,7 @@ def _frame(
         more = {"pairs": of_runs}
     called, names = (np.array(list(all_of), dtype=object) for all_of in (systems, ranked.names))
     numbers = dict(zip(NUMBERS, found, strict=True))
-    return to_frame(
+    return kernel.frames.to_frame(
         {"run": called[pair % size], "other": called[pair // size], "topic": names[topics], **numbers, **more}
     )
 
@@ -329,7 +329,7 @@ def _beside(
         for one in block:
             if not np.minimum(lists[one].counts, other.counts).any():
                 own = [[ranked.topics[row] for row in np.flatnonzero(lists[run].counts)] for run in (one, number)]
-                raise kernel.no_common_topics(ranked.runs[one].place, own[0], ranked.runs[number].place, own[1])
+                raise kernel.grade.no_common_topics(ranked.runs[one].place, own[0], ranked.runs[number].place, own[1])
         pairs = rank_overlap.Pairs.of([lists[one] for one in block], other, place)
         parts.append(_numbers(pairs, len(block), settings))
     return _in_turn(parts)
@@ -357,7 +357,7 @@ ROLES = ("baseline", "advanced")
 
 
 @dataclass(frozen=True, eq=False)
-class Reproduction(InNotebook):
+class Reproduction(kernel.frames.InNotebook):
     """How well an experiment was reproduced.
 
     frame  a row for each number: what, run, original, measure (blank for those of rankings), value. `ktu` and `rbo`
@@ -376,8 +376,8 @@ class Reproduction(InNotebook):
         """An experiment beside its original: a row for each run, and one for each improvement."""
         signature = "\n".join(part for part in (_words(self), self.signature) if part)
         if layout == "long":
-            return Document([frame_table(self.frame)], signature)
-        rows = frame_rows(self.frame)
+            return Document([kernel.frames.to_table(self.frame)], signature)
+        rows = kernel.frames.to_rows(self.frame)
         measures = list(dict.fromkeys(row["measure"] for row in rows if row["measure"] is not None))
         cells = {(row["what"], row["run"], row["original"], row["measure"]): row["value"] for row in rows}
         pairs = dict.fromkeys((row["run"], row["original"]) for row in rows if row["what"] == "ktu")
@@ -437,7 +437,7 @@ def reproduction(
         for kind, named in (("run", mine), ("original", theirs))
         for role, source in zip(ROLES, named.values(), strict=True)
     }
-    ranked = ranked_runs.rank_runs(keyed, kernel.Grader(kernel.Qrels.none(), options, keep_ties=True))
+    ranked = ranked_runs.rank_runs(keyed, kernel.grade.Grader(kernel.Qrels.none(), options, keep_ties=True))
     rows: list[tuple[str, str, str, str | None, float]] = []
     for number, names in enumerate(zip(mine, theirs, strict=True)):
         ktu, rbo = _rankings(ranked, ranked.runs[2 + number], ranked.runs[number], settings)
@@ -446,7 +446,7 @@ def reproduction(
     if qrels is not None:
         found, notes, signature = _scores(keyed, list(mine), list(theirs), qrels, chosen, options)
         rows += found
-    frame = to_frame(rows, columns=["what", "run", "original", "measure", "value"])
+    frame = kernel.frames.to_frame(rows, columns=["what", "run", "original", "measure", "value"])
     return Reproduction(frame, [*mine, *theirs], settings, signature, tell(notes))
 
 
@@ -457,7 +457,7 @@ def _rankings(
     shared = np.flatnonzero((original.counts > 0) & (run.counts > 0))
     if not len(shared):
         own = [[ranked.topics[row] for row in np.flatnonzero(one.counts)] for one in (run, original)]
-        raise kernel.no_common_topics(run.place, own[0], original.place, own[1])
+        raise kernel.grade.no_common_topics(run.place, own[0], original.place, own[1])
     lists = rank_overlap.Lists.of(original), rank_overlap.Lists.of(run)
     rbo = rank_overlap.rank_biased_overlap(*lists, len(ranked), settings.persistence, settings.ties)[0, shared]
     taus = kendall_tau_union(ranked, original, run)[shared]
@@ -519,7 +519,7 @@ def _check_top(files: tuple[list[str], str | None], top: int | None, replicates:
     if replicates is not None:
         seeds = resolve_options(replicates=replicates).replicates
         assert seeds is not None
-        count, what = len(seeds.systems(kernel.file_names(list(runs)))), "systems"
+        count, what = len(seeds.systems(list(kernel.named_runs(list(runs))))), "systems"
     if count > 2:
         raise InputError(flag.top, f"applies to two {what}, and {count} are given", "leave it out", usage=True)
     return {"replicates": seeds} if seeds is not None else {}

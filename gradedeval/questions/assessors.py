@@ -15,8 +15,6 @@ from gradedeval.errors import InputError, flag, plural, public, tell
 from gradedeval.kernel import (
     Column,
     Document,
-    InNotebook,
-    Kind,
     Layout,
     Measure,
     OptionKwargs,
@@ -24,10 +22,8 @@ from gradedeval.kernel import (
     Question,
     Setting,
     Table,
-    frame_rows,
     parse_measures,
     resolve_options,
-    to_frame,
 )
 from gradedeval.questions.leave_one_out import Measured, agreements, standing
 
@@ -45,7 +41,7 @@ SAVES = "prediction-powered inference: what the second judgments would save if t
 
 
 @dataclass(frozen=True, eq=False)
-class AssessorAgreement(InNotebook):
+class AssessorAgreement(kernel.frames.InNotebook):
     """How far two qrels agree on the documents that both judge.
 
     documents  how many both judge, in how many `topics`; `only_first` and `only_second` are judged by one alone
@@ -87,9 +83,9 @@ class AssessorAgreement(InNotebook):
             rows: list[list[Any]] = [[name, None, None, None, value] for name, value in numbers.items()]
             for grade, counts in self.confusion.iterrows():
                 rows += [["confusion", None, grade, other, int(count)] for other, count in counts.items()]
-            for row in frame_rows(self.orders) if len(self.orders) else []:
+            for row in kernel.frames.to_rows(self.orders) if len(self.orders) else []:
                 rows += [[what, row["measure"], None, None, row[what]] for what in OF_ORDERS[2:]]
-            for row in frame_rows(self.runs) if len(self.runs) else []:
+            for row in kernel.frames.to_rows(self.runs) if len(self.runs) else []:
                 whats = ("score", "other_score", *SAVED)
                 rows += [[what, row["measure"], row["run"], None, row[what]] for what in whats]
             return Document(
@@ -105,10 +101,10 @@ class AssessorAgreement(InNotebook):
         columns = [Column(f"{first} \\ {second}"), *(Column(str(name), "count") for name in self.confusion.columns)]
         blocks.append(Table(columns, [[grade, *map(int, counts)] for grade, counts in self.confusion.iterrows()]))
         values = [self.same, self.kappa, self.weighted_kappa, self.alpha]
-        named: list[tuple[str, Kind]] = [("same grade", "share"), ("kappa", "score"), ("linear kappa", "score"),
-                                         ("alpha (ordinal)", "score")]  # fmt: skip
+        named = [Column("same grade", "share"),
+                 *(Column(title, "score") for title in ("kappa", "linear kappa", "alpha (ordinal)"))]  # fmt: skip
         blank = [None if value != value else value for value in values]
-        blocks.append(Table([Column(title, kind) for title, kind in named], [blank]))
+        blocks.append(Table(named, [blank]))
         if len(self.orders):
             blocks.append(
                 shown(self.orders, measure=("measure", "text"), runs=("runs", "count"), tau=("tau", "score"),
@@ -128,7 +124,7 @@ def _worth(orders: pd.DataFrame) -> Table:
     """What the second judgments are worth: a row for the means of runs and one for differences; with the other topics
     that it judged, where there are any, and with very many."""
     rows: list[list[Any]] = []
-    for row in frame_rows(orders):
+    for row in kernel.frames.to_rows(orders):
         for of, end in (("means", ""), ("differences", "_differences")):
             for others in (row["others"], math.inf):
                 narrower = row[f"narrower{end}"]
@@ -136,9 +132,12 @@ def _worth(orders: pd.DataFrame) -> Table:
                     width = width_with(narrower, row["topics"], others)
                     count = "very many" if others == math.inf else f"{others}"
                     rows.append([row["measure"], of, count, 1 - width, f"×{1 / width**2:.1f}"])
-    titles: list[tuple[str, Kind]] = [("measure", "text"), ("interval of", "text"), ("other topics", "text"),
-                                      ("narrower", "share"), ("topics saved", "text")]  # fmt: skip
-    return Table([Column(title, kind) for title, kind in titles], rows)
+    columns = [
+        *map(Column, ("measure", "interval of", "other topics")),
+        Column("narrower", "share"),
+        Column("topics saved"),
+    ]
+    return Table(columns, rows)
 
 
 def _why_nothing(orders: pd.DataFrame) -> str:
@@ -186,7 +185,7 @@ def assessor_agreement(
     pairs, topics = _both(first, second)
     if not pairs:
         if not topics:
-            raise kernel.no_common_topics(second.place, second.topics, first.place, first.topics)
+            raise kernel.grade.no_common_topics(second.place, second.topics, first.place, first.topics)
         raise InputError(second.place, f"judges no document of {first.place}", "are both for the same collection?")
     scale = np.union1d(first.labels, second.labels)
     codes = np.searchsorted(scale, np.array(pairs, dtype=np.float64))
@@ -199,7 +198,7 @@ def assessor_agreement(
         topics,
         sizes[0],
         sizes[1],
-        to_frame(table, names).set_axis(names).rename_axis(index=first.place, columns=second.place),
+        kernel.frames.to_frame(table, names).set_axis(names).rename_axis(index=first.place, columns=second.place),
         float(np.trace(table) / table.sum()),
         cohen_kappa(table),
         cohen_kappa(table, linear=True),
@@ -265,7 +264,7 @@ def _orders_by_either(
     orders: list[tuple[Any, ...]] = []
     rows: list[tuple[Any, ...]] = []
     if not runs:
-        return to_frame([], OF_ORDERS), to_frame([], of_runs), "", []
+        return kernel.frames.to_frame([], OF_ORDERS), kernel.frames.to_frame([], of_runs), "", []
     shared = frozenset(topic for topic in first.topics if topic in second._row)
     notes = []
     left_out = len(first) + len(second) - 2 * len(shared)
@@ -290,7 +289,12 @@ def _orders_by_either(
         rows += zip([measure.label] * len(runs), runs, *columns, strict=True)
     signature = f"{mine.signature}\n{theirs.signature}"
     notes += [*mine.notes, *(note for note in theirs.notes if note not in mine.notes)]
-    return to_frame(orders, columns=OF_ORDERS), to_frame(rows, columns=of_runs), signature, notes
+    return (
+        kernel.frames.to_frame(orders, columns=OF_ORDERS),
+        kernel.frames.to_frame(rows, columns=of_runs),
+        signature,
+        notes,
+    )
 
 
 def _medians(saved: Floats) -> list[float]:

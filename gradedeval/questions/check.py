@@ -18,19 +18,7 @@ from gradedeval.cli.many_runs import scores_with_baseline, tell_assumptions
 from gradedeval.cli.options import HISTORY
 from gradedeval.cli.output import say, write
 from gradedeval.errors import Flag, InputError, Note, did_you_mean, either, flag, plural, public, shorten, tell, visible
-from gradedeval.kernel import (
-    Column,
-    Document,
-    FrameResult,
-    Layout,
-    Setting,
-    Table,
-    append_lines,
-    each_once,
-    formats_for,
-    parse_measures,
-    question,
-)
+from gradedeval.kernel import Column, Document, Layout, Setting, Table, append_lines, parse_measures, question
 from gradedeval.questions.history import lines_of, moment
 from gradedeval.questions.limits import COMPARED, Baseline, Bound, Measures, Test, find_settings, limit, resolve_bounds
 from gradedeval.questions.shared import AllowMismatch, Draws, Label, Seed, Time
@@ -551,7 +539,7 @@ def _of_unjudged(alone: Paired, unjudged: Floats, bound: Bound) -> tuple[float, 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Checked(FrameResult):
+class Checked(kernel.frames.FrameResult):
     """The verdicts on runs, in their order, and what the scores depend on."""
 
     verdicts: Sequence[Verdict]
@@ -591,7 +579,7 @@ class Checked(FrameResult):
 
     def fails(self, form: str, output: str | None) -> bool:
         """Whether a bound fails: told on stderr, too, unless people have read it already."""
-        if output is not None or form not in ("text", "github", *formats_for("wide")):
+        if output is not None or form not in ("text", "github", *kernel.formats.formats_for("wide")):
             for verdict in self.broken:
                 say(f"FAIL  {verdict.line}", "verdict")
         return bool(self.broken)
@@ -656,7 +644,7 @@ def _github_fault(error: InputError) -> str:
 
 
 def _json_fault(error: InputError) -> str:
-    return kernel.render(
+    return kernel.formats.render(
         lambda _: Document([], nested={"passed": False, "error": error.at_prompt, "bounds": []}), "json"
     )
 
@@ -665,7 +653,7 @@ def _quote(text: str) -> str:
     """An attribute's value; a character that XML cannot hold becomes a question mark."""
     legal = (
         character if character in "\t\n" or (character >= " " and not "\ud800" <= character <= "\udfff") else "?"
-        for character in kernel.in_utf8(text)
+        for character in kernel.formats.in_utf8(text)
     )
     return quoteattr("".join(legal), {"\n": "&#10;"})
 
@@ -778,7 +766,7 @@ def check_files(
         raise
     if history is not None:
         passed = {run: all(one.passed for one in found if one.run == run) for run in matrix.runs if run != name}
-        each = each_once(kernel.with_defaults(measure, scoring) for measure in needed)
+        each = kernel.parse.each_once(kernel.scores.with_defaults(measure, scoring) for measure in needed)
         scored = matrix.select(measures=[measure.label for measure in each])
         sources = kernel.named_runs(run_and_qrels(files)[0]) if time == OF_FILE else {}
         append_lines(history, lines_of(scored, each, sources, moment(time), label or "", passed))

@@ -11,17 +11,18 @@ from gradedeval import kernel
 from gradedeval.cli.options import NAME, command_line, one_registered, option
 from gradedeval.cli.output import in_lines, view_of, write
 from gradedeval.errors import InputError, did_you_mean, tell
-from gradedeval.kernel import Column, Document, Table, formats_for, render
+from gradedeval.kernel import Column, Document, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradedeval.kernel.trec.collections import Collection
 
+FORMATS = kernel.formats.formats_for()
 OPTIONS = [
     one_registered("download"),
-    option("-f", "--format", "form", section="Output", type=click.Choice(formats_for()), default="table",
-           metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(formats_for())}. "
+    option("-f", "--format", "form", section="Output", type=click.Choice(FORMATS), default="table",
+           metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(FORMATS)}. "
            "Default: table."),
 ]  # fmt: skip
 
@@ -46,7 +47,7 @@ def command(files: tuple[str, ...], download: bool, form: str) -> None:
         return
     rows = [{**_row(one), "judgments": _judgments(one, download)} for one in chosen] or list(map(_row, known.values()))
     tell([] if next(iter(known.values())).here is not None else [_MISSING])
-    write(render(lambda _: _listed(rows, form), form, view=view_of(None)))
+    write(kernel.formats.render(lambda _: _listed(rows, form), form, view=view_of(None)))
 
 
 _MISSING = "what is on this machine is not known without ir_datasets; pip install 'gradedeval[collections]'"

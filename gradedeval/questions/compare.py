@@ -8,6 +8,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
+from gradedeval import kernel
 from gradedeval.analysis import difference_bounds, estimates, flips, replicates, score_matrix, significance, slices
 from gradedeval.analysis.tables import (
     OfScores,
@@ -31,14 +32,8 @@ from gradedeval.kernel import (
     Question,
     Setting,
     Table,
-    distinct,
-    frame_rows,
-    frame_table,
-    joined,
-    progress,
     question,
     shares_work,
-    to_frame,
 )
 from gradedeval.questions.letters import LETTERS
 from gradedeval.questions.shared import Alpha, Correction, Draws, Rope, Seed, Test, against, texts_unused
@@ -233,7 +228,11 @@ class Comparison(OfScores):
         tests, measures = tests_of(frame, self.scores, self.tested), list(dict.fromkeys(frame["measure"]))
         mark = f"* probability ≥ {1 - alpha:.10g}" if self.tested.test == "bayes" else f"* p ≤ {alpha:g}"
         interval, *counted = interval_words(frame, self.tested)
-        against = [] if len(distinct(frame, "baseline")) > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
+        against = (
+            []
+            if len(kernel.frames.distinct(frame, "baseline")) > 1
+            else [visible(f"baseline {frame['baseline'].iloc[0]}")]
+        )
         told = [
             " | ".join([*against, *tests, mark, interval, *readings(self.scores, measures)]),
             *counted,
@@ -261,7 +260,7 @@ class Comparison(OfScores):
         """
         frame, matrix, pairs = self.frame, self.scores, len(self.frame) // self.frame["measure"].nunique()
         title = f"p ({self.tested.correction_applied})" if self.tested.corrects(pairs) else "p"
-        pairwise = len(distinct(frame, "baseline")) > 1
+        pairwise = len(kernel.frames.distinct(frame, "baseline")) > 1
         against = [Column("baseline")] if pairwise else []
         more = (matrix.seeds, matrix.machine)  # whose columns stand beside it
         crowded = self.tested.test == "bayes" or any(one is not None for one in more)
@@ -285,7 +284,7 @@ class Comparison(OfScores):
         }
         under = signature_lines(self.aside, matrix.signature)
         if layout == "long" and self.slices is not None:
-            frame = joined([frame, self.slices])
+            frame = kernel.frames.joined([frame, self.slices])
             frame.insert(3, "slice", frame.pop("slice"))
         document = replace(frame_document(frame, layout, shown, under, signed=True), runs=matrix.runs)
         if layout == "wide" and not pairwise:
@@ -316,7 +315,7 @@ def slice_tables(found: pd.DataFrame, shown: Shown, tested: TestSettings) -> lis
     shown  the columns of the table of all topics
     """
     tables = list[Table]()
-    for column in distinct(found, "column"):
+    for column in kernel.frames.distinct(found, "column"):
         own, columns = found[found["column"] == column], dict[Column, Callable[[Row], Any]]()
         for one, value in shown.items():
             name = slices.title(found, tested) if one.name.partition(" ")[0] == "p" else one.name
@@ -350,7 +349,7 @@ def _starred(name: str, alpha: float, row: Row, without: str | None = None) -> s
 def _with_baseline(table: Table, frame: pd.DataFrame, matrix: Matrix) -> Table:
     """The table with the mean of the baseline as the first row of each measure."""
     rows, mean = list[Sequence[Any]](), whole(matrix, "baseline_mean")
-    for cells, row in zip(table.rows, frame_rows(frame), strict=True):
+    for cells, row in zip(table.rows, kernel.frames.to_rows(frame), strict=True):
         if not rows or rows[-1][0] != row["measure"]:
             own = {"measure": row["measure"], "run": row["baseline"], "mean": mean(row)}
             own |= {"seeds": row["baseline_seeds"], "± sd": row["baseline_sd"]} if "df" in row else {}
@@ -465,7 +464,7 @@ class TopicTable(OfScores):
         """A table of topics × runs for each measure."""
         matrix = self.scores
         if layout == "long":
-            return Document([frame_table(self.frame)], matrix.signature)
+            return Document([kernel.frames.to_table(self.frame)], matrix.signature)
         blocks: list[Table | str] = []
         for name in matrix.measures:
             own = self.frame[self.frame["measure"] == name]
@@ -513,7 +512,7 @@ def topic_table(
         whole = np.column_stack([rows, [float(reading.summarize(row)) for row in rows]])
         topics = [*paired.topics, "all"]
         frames.append(
-            to_frame(
+            kernel.frames.to_frame(
                 {
                     "measure": name,
                     "topic": np.repeat(topics, len(matrix.runs)),
@@ -526,7 +525,7 @@ def topic_table(
                 }
             )
         )
-    return TopicTable(joined(frames), matrix)
+    return TopicTable(kernel.frames.joined(frames), matrix)
 
 
 def _by_topic(scores: Matrix, baseline: Baseline = None) -> TopicTable:
@@ -679,16 +678,16 @@ def compared_pairs(
     baselines = [] if baseline is None else [matrix.run_index(baseline)]
     first, second = score_matrix.run_pairs(len(matrix.runs), baselines)
     measures = [score_matrix.shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
-    watched = progress("measures")(measures)
+    watched = kernel.parallel.progress("measures")(measures)
     compared = partial(_compared, first=first, second=second, settings=settings)
     modelled = matrix.seeds is not None or matrix.machine is not None
     if modelled:
         compared = partial(compared, settles=False, seeds=matrix.seeds)
-        frame = joined([compared(paired, reread=None) for paired in watched])
+        frame = kernel.frames.joined([compared(paired, reread=None) for paired in watched])
         counts = ("wins", "losses", *(("seeds", "baseline_seeds") if matrix.seeds is not None else ()))
         frame = frame.astype(dict.fromkeys(counts, "Int64"))
     else:
-        frame = joined([compared(paired, reread=reread) for paired in watched])
+        frame = kernel.frames.joined([compared(paired, reread=reread) for paired in watched])
         frame = frame.assign(**flips.flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
         counts = ("wins", "losses", "reversing", "unjudged", "reversing_rank")
         frame = frame.astype({"same_order": "boolean", **dict.fromkeys(counts, "Int64")})
@@ -736,8 +735,8 @@ def sliced_frame(matrix: Matrix, first: Ints, second: Ints, settings: TestSettin
                 frame = _compared(paired, first, second, settings, None, tests=tests, settles=False, seeds=own.seeds)
                 known = {"slice": f"{column}={label}", "column": column, "label": label, "p_between": p}
                 of_measure.append(frame.assign(**known))
-        frames += [slices.corrected(joined(of_measure), settings)] if of_measure else []
-    return joined(frames) if frames else None
+        frames += [slices.corrected(kernel.frames.joined(of_measure), settings)] if of_measure else []
+    return kernel.frames.joined(frames) if frames else None
 
 
 def _attributes(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> dict[Any, Any]:
@@ -775,9 +774,9 @@ def significance_matrix(matrix: Matrix, baselines: Sequence[str], settings: Test
     for paired in measures:
         p = significance.pair_p_values(paired, score_matrix.topic_differences(paired.values, first, second), settings)
         own = {"measure": paired.measure, "run": names[second], "baseline": names[first], "topics": len(paired.topics)}
-        frames.append(to_frame({**own, **p}))
+        frames.append(kernel.frames.to_frame({**own, **p}))
     tell([*matrix.omission_notes(), *significance.unattainable_notes(measures, len(first), settings)])
-    return joined(frames)
+    return kernel.frames.joined(frames)
 
 
 AT_ONCE = 1 << 14
@@ -791,10 +790,12 @@ def _compared(
     apart = settings.test not in significance.NOT_BY_PAIR and reread is None
     step = AT_ONCE if apart else max(len(first), 1)
     parts = [slice(begin, begin + step) for begin in range(0, len(first), step)]
-    frames = [to_frame(_columns(paired, first[part], second[part], settings, reread, **how)) for part in parts]
+    frames = [
+        kernel.frames.to_frame(_columns(paired, first[part], second[part], settings, reread, **how)) for part in parts
+    ]
     if len(frames) == 1:
         return frames[0]
-    frame = joined(frames)
+    frame = kernel.frames.joined(frames)
     if "p" in frame:
         frame["p_corrected"] = significance.correct_p_values(frame["p"].to_numpy(), settings.correction_applied)
     return frame

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
+from gradedeval import kernel
 from gradedeval.analysis import kendall, pearson, pictures, score_matrix
 from gradedeval.analysis.tables import OfScores, signature_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close, np
@@ -20,14 +21,10 @@ from gradedeval.kernel import (
     OptionKwargs,
     Picture,
     Question,
-    Reading,
     Setting,
     Table,
-    frame_rows,
-    frame_table,
     question,
     shares_work,
-    to_frame,
 )
 
 if TYPE_CHECKING:
@@ -64,7 +61,7 @@ class Correlation(OfScores):
     def aside(self) -> str:
         """Which kind of agreement stands above the diagonal and which below, and what they are taken over."""
         counts: dict[str, list[int]] = {}
-        for row in frame_rows(self.frame):
+        for row in kernel.frames.to_rows(self.frame):
             counts.setdefault(row["kind"], []).append(row["n"])
         # The first row stands above the diagonal.
         places = ("above", "below") if len(counts) > 1 else ("off",)
@@ -78,8 +75,8 @@ class Correlation(OfScores):
         """The agreement of measures, for people as a matrix."""
         signature = signature_lines(self.aside, self.signature)
         if layout == "long":
-            return Document([frame_table(self.frame)], signature)
-        cells = {(row["measure"], row["other"]): row["agreement"] for row in frame_rows(self.frame)}
+            return Document([kernel.frames.to_table(self.frame)], signature)
+        cells = {(row["measure"], row["other"]): row["agreement"] for row in kernel.frames.to_rows(self.frame)}
         measures = self.scores.measures
         columns = [Column(""), *(Column(name, "score", digits=3) for name in measures)]
         rows = [[name, *(cells.get((name, other), "—") for other in measures)] for name in measures]
@@ -176,7 +173,7 @@ def correlate(
                 truth, judged = matrix.score[:, :, row], matrix.score[:, :, column]
                 readings = matrix.reading(row), matrix.reading(column)
                 rows.append((measure, other, kind, *scores_agreement(kind, truth, judged, included, readings)))
-    frame = to_frame(rows, columns=["measure", "other", "kind", "agreement", "n"])
+    frame = kernel.frames.to_frame(rows, columns=["measure", "other", "kind", "agreement", "n"])
     if frame["agreement"].isna().all():
         raise _undefined(matrix, {above, below})
     return Correlation(frame, matrix)
@@ -244,7 +241,10 @@ def scores_agreement(
     truth: Floats,
     scores: Floats,
     included: Bools,
-    readings: tuple[Reading, Reading] = (Reading(), Reading()),
+    readings: tuple[kernel.definition.Reading, kernel.definition.Reading] = (
+        kernel.definition.Reading(),
+        kernel.definition.Reading(),
+    ),
 ) -> tuple[float, int]:
     """The agreement of the scores by two measures, runs × topics, and the number of pairs or runs compared.
 
@@ -256,8 +256,8 @@ def scores_agreement(
 
 
 def scores_agreement_with(
-    kind: Kind, truth: Floats, included: Bools, reading: Reading
-) -> tuple[Callable[[Floats, Reading], float], int]:
+    kind: Kind, truth: Floats, included: Bools, reading: kernel.definition.Reading
+) -> tuple[Callable[[Floats, kernel.definition.Reading], float], int]:
     """`scores_agreement` with the scores by one measure, as it is read: a function of the scores by another, and how
     that one is read; and the number of pairs or runs compared."""
     if kind in BY_TOPIC:
@@ -270,7 +270,7 @@ def scores_agreement_with(
     return lambda scores, own: with_order(_order(scores[:, shared], own)), len(truth)
 
 
-def _order(scores: Floats, reading: Reading) -> Floats:
+def _order(scores: Floats, reading: kernel.definition.Reading) -> Floats:
     """The mean by which each run is ordered, more is better; equal where runs differ in the last bits alone: those
     depend on the order of topics."""
     if not np.isfinite(scores).all():

@@ -26,21 +26,14 @@ from gradedeval.errors import (
 from gradedeval.kernel import (
     Column,
     Document,
-    InNotebook,
     Layout,
     Measure,
     OptionKwargs,
     Setting,
     Table,
-    frame_rows,
-    frame_table,
-    groups,
-    joined,
-    merged,
     parse_measures,
     question,
     resolve_options,
-    to_frame,
 )
 from gradedeval.questions.agreement import AGREEMENT, REPRODUCTION, TOPICS, Measures, Top, Topic
 from gradedeval.questions.explain import BEYOND, DEFAULT, DOCUMENT
@@ -76,7 +69,7 @@ def topic_rows(change: Change, paired: Paired, bounds: Floats, rises: bool) -> p
     if sides.of_seeds:
         same[same] = sides.alike(shared[same], change.last)
     known = difference_bounds.same_order(difference, (old, new), (bounds[0], bounds[1]), rises, same)
-    found = to_frame(
+    found = kernel.frames.to_frame(
         {
             "measure": change.measure,
             "topic": np.array(ranked.names, dtype=object)[shared],
@@ -107,7 +100,7 @@ def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
         sides.middle[:, chosen],
         sides.retrieved[:, chosen],
     )
-    documents = to_frame(
+    documents = kernel.frames.to_frame(
         {
             "measure": change.measure,
             "topic": names[ranked.topic[chosen]],
@@ -128,9 +121,11 @@ def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
     documents = documents.astype(SEEDED if sides.of_seeds else RANKED)
     more = change.rest[1] - change.rest[0]
     others = change.shared[np.abs(more[change.shared]) > TOLERANCE]
-    rest = to_frame({"measure": change.measure, "topic": names[others], "part": BEYOND, "explains": more[others]})
+    rest = kernel.frames.to_frame(
+        {"measure": change.measure, "topic": names[others], "part": BEYOND, "explains": more[others]}
+    )
     rest["baseline_contribution"], rest["contribution"] = change.rest[0][others], change.rest[1][others]
-    found = joined([documents, rest]) if len(others) else documents
+    found = kernel.frames.joined([documents, rest]) if len(others) else documents
     of_topic = np.append(ranked.topic[chosen], others)
     nearest = np.append(np.minimum(before, after), np.full(len(others), ranked_runs.NOWHERE))
     return found.iloc[np.lexsort((nearest, -found["explains"].abs().to_numpy(dtype=float), place[of_topic]))]
@@ -149,7 +144,7 @@ Chosen = Annotated[Only | None, Setting("Only topics that got worse or better, o
 
 
 @dataclass(frozen=True, eq=False)
-class Diff(InNotebook):
+class Diff(kernel.frames.InNotebook):
     """What changed from one run, the baseline, to another, by each measure and on the topics that both are scored on.
 
     topics     a frame with a row for each topic and measure, the worst change first: measure, topic, baseline_score,
@@ -197,7 +192,7 @@ class Diff(InNotebook):
     @cached_property
     def by_topic(self) -> dict[tuple[str, str], pd.DataFrame]:
         """(measure, topic) -> its documents."""
-        return groups(self.documents, "measure", "topic")
+        return kernel.frames.groups(self.documents, "measure", "topic")
 
     @public
     def only(self, kind: Only | None = None, topic: str | None = None) -> Diff:
@@ -250,10 +245,10 @@ class Diff(InNotebook):
             decimals = 0 if whole else self.digits if digits is None else digits
             blocks += [_summary(self, measure, decimals), *_of_slices(self, measure, names, decimals)]
             if topic is not None:
-                for row in frame_rows(topics):
+                for row in kernel.frames.to_rows(topics):
                     blocks += [_of_topic(row, decimals, self.texts.get(row["topic"])), _documents(shown, row, decimals)]
                 continue
-            changed = frame_rows(topics[(topics["changed"] > 0) | (topics["difference"] != 0)])
+            changed = kernel.frames.to_rows(topics[(topics["changed"] > 0) | (topics["difference"] != 0)])
             some = changed[: TOPICS if top is None else top]
             if some:
                 blocks.append(_topics(shown, some, names, decimals))
@@ -277,7 +272,7 @@ def _from_first(files: tuple[Any, ...], first: First = None, replicates: Any = N
     if first is None:
         return {}
     runs, qrels = files
-    names = kernel.file_names(list(runs))
+    names = list(kernel.named_runs(list(runs)))
     members = {name: [name] for name in names}
     seeds = None if replicates is None else resolve_options(replicates=replicates).replicates
     known = {} if seeds is None else {"replicates": seeds}
@@ -354,7 +349,7 @@ def _given(baseline: Any, run: Any, qrels: Any, measures: Any, replicates: Any) 
     """,
     asking=_from_first,
     takes=_files,
-    answer=lambda found, like: replace(found, digits=kernel.preset_digits(like)),
+    answer=lambda found, like: replace(found, digits=kernel.score_tables.preset_digits(like)),
     shows=Diff.document,
     wide=True,
     modes=(AGREEMENT, REPRODUCTION),
@@ -413,16 +408,16 @@ def _found(sides: Sides, scorer: Scorer, reread: Reread | None, options: Options
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     signature = kernel.signature(scorer.qrels, options, scorer.measures, counts)
     seeds = [] if options.replicates is None else options.replicates.notes(run.name for run in ranked.runs)
-    few, unseen = kernel.few_topics(len(sides.shared)), _unseen(scorer.measures, topics, options)
+    few, unseen = kernel.doubts.few_topics(len(sides.shared)), _unseen(scorer.measures, topics, options)
     return Diff(
         *sides.names,
-        joined(topics),
-        joined(documents),
+        kernel.frames.joined(topics),
+        kernel.frames.joined(documents),
         scorer.measures,
         f"{signature} | {sides.in_words}" if sides.of_seeds else signature,
         tell([*scorer.notes, *ranked.notes, *few, *seeds, *unseen]),
         texts=options.texts,
-        slices=joined(known) if (known := [rows for rows in sliced if len(rows)]) else None,
+        slices=kernel.frames.joined(known) if (known := [rows for rows in sliced if len(rows)]) else None,
         seeds=sides.counts if sides.of_seeds else None,
     )
 
@@ -480,10 +475,10 @@ def _long(shown: Diff, top: int | None) -> Document:
     topics = shown.topics.drop(columns="changed")
     if top is not None:
         topics = topics.groupby("measure", sort=False).head(top)
-    frame = merged(topics, shown.documents, on=["measure", "topic"])
+    frame = kernel.frames.merged(topics, shown.documents, on=["measure", "topic"])
     if shown.slices is not None:
         frame = slices.below(frame, shown.slices)
-    found = frame_table(frame)
+    found = kernel.frames.to_table(frame)
     columns = [Column("run"), Column("baseline"), *found.columns]
     return Document([Table(columns, [[shown.run, shown.baseline, *row] for row in found.rows])], shown.signature)
 
@@ -516,9 +511,9 @@ def _of_slices(whole: Diff, measure: Measure, names: list[str], digits: int) -> 
     return [
         Table(
             [Column(column), Column("topics", "count"), *scores, *changes],
-            [[row[name] for name in shown] for row in frame_rows(of_column)],
+            [[row[name] for name in shown] for row in kernel.frames.to_rows(of_column)],
         )
-        for (label, column), of_column in groups(whole.slices, "measure", "column").items()
+        for (label, column), of_column in kernel.frames.groups(whole.slices, "measure", "column").items()
         if label == measure.label
     ]
 
@@ -546,7 +541,7 @@ def _topics(shown: Diff, rows: list[Row], names: list[str], digits: int) -> Tabl
 def in_words(shown: Diff, row: Row, digits: int, named: int = NAMED) -> str:
     """What made the difference of a topic: the documents that explain most of it, and what is to be judged."""
     found: pd.DataFrame | None = shown.by_topic.get((row["measure"], row["topic"]))
-    documents = [] if found is None else frame_rows(found)
+    documents = [] if found is None else kernel.frames.to_rows(found)
     counting = [one for one in documents if one["explains"]]
     parts = [_sentence(one, digits, shown.seeds) for one in counting[:named]]
     if len(counting) > named:
@@ -616,7 +611,7 @@ def _if_fully_judged(row: Row) -> str:
 def _documents(shown: Diff, topic: Row, digits: int) -> Table:
     """The documents of one topic, those that explain most first, and one row for the others."""
     found: pd.DataFrame | None = shown.by_topic.get((topic["measure"], topic["topic"]))
-    rows = [] if found is None else frame_rows(found)
+    rows = [] if found is None else kernel.frames.to_rows(found)
     names = ("docno", "grade", "change", "baseline_rank", "rank", "baseline_contribution", "contribution", "explains")
     kinds = ("text", "number", "text", "count", "count", "score", "score", "signed", "text")
     cells = [[row[name] for name in (*names, "above")] for row in rows[:DOCUMENTS]]

@@ -42,16 +42,7 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import report, say, show, view_of, write
 from gradedeval.errors import SHOWN, InputError, Note, flag, tell
-from gradedeval.kernel import (
-    CWL_DEFAULT,
-    DEFAULT,
-    OPTIONS,
-    SCORE_FORMATS,
-    Measure,
-    formats_for,
-    numbers,
-    resolve_options,
-)
+from gradedeval.kernel import Measure, numbers, resolve_options
 
 if TYPE_CHECKING:
     from gradedeval.kernel import Options, Scores
@@ -99,7 +90,7 @@ def published_table(
 
     Raises InputError (usage) where options do not go together, or with the runs.
     """
-    own = {name: keywords.pop(name) for name in keywords.keys() - OPTIONS}  # not those of the registry
+    own = {name: keywords.pop(name) for name in keywords.keys() - kernel.options.OPTIONS}  # not those of the registry
     if not any(map(is_given, own.values())):
         return None
     from gradedeval.analysis.score_matrix import Baseline  # few evaluations are published
@@ -110,7 +101,7 @@ def published_table(
     published = Published(**own)
     published.check(form, by_topic=shown["by_topic"], cwl=shown["cwl"])
     if runs is not None:
-        published.check_runs(kernel.file_names(list(runs)))
+        published.check_runs(list(kernel.named_runs(list(runs))))
     return published
 
 
@@ -133,7 +124,7 @@ def is_possible(published: Published | None, scores: Scores) -> bool:
 EVAL_OPTIONS = [
     mismatch_option(STANDARDIZATION),
     option("-q", "--by-topic", section="Output", is_flag=True, help="Print a row per topic, then the summary."),
-    *output_options(SCORE_FORMATS, digits="4"),
+    *output_options(kernel.formats.SCORE_FORMATS, digits="4"),
     option("--layout", section="Output", type=click.Choice(["long", "wide"]), help="Of csv, tsv, json and jsonl: a row "
            "for each score, or for each topic with a column for each measure. Default: long."),
     option("--cwl", section="Output", is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
@@ -180,11 +171,11 @@ def command(
     table, standardized = measure_table(measures_from), standardization(keywords, allow_mismatch)
     crossed = keywords.pop("layout") == "wide"
     shown = {name: keywords.pop(name) for name in ("by_topic", "cwl", "digits")}
-    chosen = named_measures(measures or (CWL_DEFAULT if shown["cwl"] else DEFAULT), table)
+    chosen = named_measures(measures or (kernel.parse.CWL_DEFAULT if shown["cwl"] else kernel.parse.DEFAULT), table)
     chosen = _quantities(chosen, keywords, standardized is not None) if shown["cwl"] else chosen
     kept = {name: keywords.pop(name) for name in ("label", "history", "time")}
     order = _order(sort, numbered, table)
-    form = form or form_of(output, SCORE_FORMATS)
+    form = form or form_of(output, kernel.formats.SCORE_FORMATS)
     _check_crossed(crossed, form, shown["cwl"])
     runs, qrels = run_and_qrels(files, keywords, runs_from)
     tags, history = run_name == "tag", kept["history"] is not None
@@ -203,7 +194,7 @@ def command(
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written := written and is_possible(published, scores):
         style, shown["view"] = published.style(scores) if published else None, view_of(output)
-        text = kernel.render_scores(scores, form, **shown, signed=signed(), style=style, crossed=crossed)
+        text = kernel.score_tables.render_scores(scores, form, **shown, signed=signed(), style=style, crossed=crossed)
         (show if form == "table" else write)(text, output)
     _report(scores, output, written)
 
@@ -251,8 +242,8 @@ def _check_crossed(crossed: bool, form: str, cwl: bool) -> None:
     """Raise InputError (usage) where a layout of topics × measures is asked for and does not apply."""
     if not crossed:
         return
-    if form not in formats_for("long"):
-        hint = f"choose one of {', '.join(formats_for('long'))} with -f"
+    if form not in kernel.formats.formats_for("long"):
+        hint = f"choose one of {', '.join(kernel.formats.formats_for('long'))} with -f"
         raise InputError(flag.layout, f"does not apply to {form}, which is for people", hint, usage=True)
     if cwl:
         raise InputError(flag.layout, f"cannot be combined with {flag.cwl}", "leave out one of them", usage=True)
@@ -268,7 +259,7 @@ def _quantities(measures: list[Measure], keywords: Mapping[str, Any], standardiz
         raise InputError(flag.cwl, f"cannot be combined with {flag.slices}", "leave out one of them", usage=True)
     if standardized:
         raise InputError(flag.cwl, "standardized costs have no meaning", "leave out --standardize", usage=True)
-    return kernel.all_quantities(measures)
+    return kernel.score_tables.all_quantities(measures)
 
 
 def _check_systems(options: Options, shown: Mapping[str, Any], numbered: bool, published: Published | None) -> Options:

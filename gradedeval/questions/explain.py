@@ -27,12 +27,9 @@ from gradedeval.analysis.tables import text_lines
 from gradedeval.arrays import Bools, Floats, np
 from gradedeval.errors import InputError, Note, did_you_mean, flag, public, shorten, tell, visible
 from gradedeval.kernel import (
-    OPTIONS,
     AnyMeasure,
     Column,
     Document,
-    InNotebook,
-    Kind,
     Layout,
     Measure,
     OptionKwargs,
@@ -41,20 +38,18 @@ from gradedeval.kernel import (
     Setting,
     Table,
     decode,
-    distinct,
     encode,
     numbers,
     parse_measures,
     question,
     resolve_options,
-    to_frame,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from gradedeval.kernel import Batch, GradedRun, Grader, Qrels, Scorer
+    from gradedeval.kernel import Batch, Qrels, Scorer
 
 
 DEFAULT = ("err@20",)
@@ -107,7 +102,7 @@ class Explained:
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation(InNotebook):
+class Explanation(kernel.frames.InNotebook):
     """The scores of one topic of a run, explained measure by measure.
 
     retrieved  how many documents the ranking has; `judged` of them are judged, and `filled` have a gain by `fill` alone
@@ -154,7 +149,7 @@ class Explanation(InNotebook):
     @property
     def frame(self) -> pd.DataFrame:
         """The tidy table as a DataFrame."""
-        frame = to_frame(list(self.rows()), columns=self.columns)
+        frame = kernel.frames.to_frame(list(self.rows()), columns=self.columns)
         return frame.astype({"rank": "Int64"})
 
     @property
@@ -172,7 +167,7 @@ class Explanation(InNotebook):
 
 
 @dataclass(frozen=True, eq=False)
-class Explanations(InNotebook):
+class Explanations(kernel.frames.InNotebook):
     """The explanations of the same topics of one run, or of two; tables have so many `digits` if no others are asked
     for."""
 
@@ -286,17 +281,19 @@ def explain_topics(
     if len(runs) != 1:
         raise InputError("", f"{len(runs)} runs given", "explain one at a time", usage=True)
     if options.ties == "average":
-        raise OPTIONS["ties"].error("an average over orders has no ranks to explain", "choose an order")
+        raise kernel.options.OPTIONS["ties"].error("an average over orders has no ranks to explain", "choose an order")
     ((name, source),) = runs.items()
     judged = kernel.qrels_for(runs, qrels, options)
     wanted = list(dict.fromkeys(_wanted(topic, judged, options) for topic in topics))
     scorer = kernel.Scorer(judged, list(measures), replace(options, residuals=None if options.judged_only else "total"))
     grader = replace(scorer.grader, keep_docnos_for=frozenset(wanted), last_rank=None)
-    run = kernel.grade_run(source, grader, kernel.Workers.here())
+    run = kernel.tasks.grade_run(source, grader, kernel.Workers.here())
     return [_of_topic(name, topic, scorer, grader, run) for topic in wanted]
 
 
-def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: GradedRun[Batch]) -> Explanation:
+def _of_topic(
+    name: str, topic: bytes, scorer: Scorer, grader: kernel.grade.Grader, run: kernel.tasks.GradedRun[Batch]
+) -> Explanation:
     """The explanation of one topic of a run."""
 
     judged = scorer.qrels
@@ -323,7 +320,9 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
         judged.labels.tolist(),
         [
             *scorer.notes,
-            *kernel.not_too_many([*notes, *kernel.doubts(replace(run, batches=[batch], topics=[topic]), scorer)]),
+            *kernel.doubts.not_too_many(
+                [*notes, *kernel.doubts.doubts_about(replace(run, batches=[batch], topics=[topic]), scorer)]
+            ),
         ],
         scorer.options.texts.get(decode(topic), ""),
     )
@@ -354,7 +353,7 @@ def _wanted(topic: str | bytes | int | None, qrels: Qrels, options: Options) -> 
     return wanted
 
 
-def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
+def _alone(run: kernel.tasks.GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
     """The batch of one topic. Raises InputError (usage) where the options leave it out."""
     alone: Batch | None = None
     for batch in run.batches:
@@ -578,7 +577,7 @@ def _table(explained: Explained, digits: int, shown: int) -> Table:
     return Table(columns, [[row[name] for name in names] for row in rows])
 
 
-def _kind(name: str, values: list[Any]) -> Kind:
+def _kind(name: str, values: list[Any]) -> kernel.formats.Kind:
     if name in ("rank", "docno"):
         return "text"
     whole = all(value is None or isinstance(value, str | int) or float(value).is_integer() for value in values)
@@ -620,7 +619,7 @@ def plot_explain(explanation: Any, measure: Any = None, *, show: int | None = No
     show = numbers.SHOW.check_or_none(show)
     frame = frame_of(explanation, COLUMNS, "explain", "what gradedeval.explain returns")
     own = of_measure(frame, measure, "explain")
-    if len(distinct(own, "run", "topic")) > 1:
+    if len(kernel.frames.distinct(own, "run", "topic")) > 1:
         raise InputError("plot.explain", "several runs or topics", "give the explanation of one", usage=True)
     cutoff = None
     if isinstance(explanation, Explanation):
@@ -751,4 +750,4 @@ def explain_runs(
         tell(notes)
     each = [explain_topics({name: run}, judged, chosen, options, topics) for name, run in named.items()]
     tell(note for of_run in each for explanation in of_run for note in explanation.notes)
-    return Explanations(each, kernel.preset_digits(options.like))
+    return Explanations(each, kernel.score_tables.preset_digits(options.like))

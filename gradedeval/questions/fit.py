@@ -22,24 +22,18 @@ from gradedeval.kernel import (
     AnyMeasure,
     Column,
     Document,
-    Gains,
-    InNotebook,
     Layout,
     Measure,
     OptionKwargs,
     Options,
     Picture,
     Question,
-    Reading,
     Setting,
     numbers,
     parse_measures,
     question,
     resolve_options,
     shares_work,
-    split_words,
-    to_frame,
-    write_value,
 )
 from gradedeval.questions import weights as weighing
 from gradedeval.questions.correlate import BY_TOPIC, KINDS, NAMES, Kind, scores_agreement_with
@@ -88,7 +82,7 @@ class MeasureRange:
 
     def at(self, value: float) -> Measure:
         """The measure with a value in place of the range."""
-        word = write_value(int(value) if self.whole else round(value, 10))
+        word = kernel.notation.write_value(int(value) if self.whole else round(value, 10))
         return parse_measures(f"{self.before}{word}{self.after}", self.table)[0]
 
     def end(self, value: float) -> str:
@@ -128,7 +122,7 @@ def read_ranges(
     given = [measures] if isinstance(measures, str) else measures or ()
     if read := [one for one in given if isinstance(one, MeasureRange)]:
         return read
-    words = [word for text in given for word in split_words(str(text))]
+    words = [word for text in given for word in kernel.notation.split_words(str(text))]
     if not words:
         hint = f"for example {flag.measures:'rbp(p=0.1..0.95)'} or {flag.measures:ndcg@1..40}"
         raise InputError("", "no measure with a range", hint, usage=True)
@@ -265,7 +259,7 @@ def best_of(range_: MeasureRange, values: Values) -> Best:
 
 
 @dataclass(frozen=True, eq=False)
-class FitResult(InNotebook):
+class FitResult(kernel.frames.InNotebook):
     """The result of a fit.
 
     frame      a row for each measure and kind of agreement: measure, parameter, by, value (the best), agreement, low,
@@ -404,7 +398,7 @@ def fit_weights(
         notes += [f"{range_.text}: {note}"] if note else []
     scaling = "the measures' scaled to 1 too" if renormalize else "the measures' as they are"
     settings = f"{depth} ranks | the vector scaled to sum 1, {scaling} | {resolution(ranges, precision)}"
-    return FitResult(to_frame(rows), to_frame(curve), settings, "", notes)
+    return FitResult(kernel.frames.to_frame(rows), kernel.frames.to_frame(curve), settings, "", notes)
 
 
 def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None) -> Floats:
@@ -477,7 +471,7 @@ class Collection:
         """The scores by some measures; `max_residual` applies only if `residuals` are asked for."""
         options = self.options if residuals else replace(self.options, residuals=None, max_residual=None)
         return score_matrix.to_matrix(
-            kernel.evaluate_runs(self.runs, self.qrels, measures, options, workers=kernel.workers())
+            kernel.evaluate_runs(self.runs, self.qrels, measures, options, workers=kernel.Workers.here())
         )
 
 
@@ -514,7 +508,7 @@ class GainedLists:
     at: list[Ints]
     gain: list[Floats]
 
-    def add(self, row: int, columns: Sequence[int], gains: Gains) -> None:
+    def add(self, row: int, columns: Sequence[int], gains: kernel.gains.Gains) -> None:
         """Take the rankings of a batch of a run."""
         for column, retrieved, gain in zip(columns, gains.retrieved.tolist(), gains.gain, strict=True):
             at = np.flatnonzero(gain)
@@ -558,12 +552,12 @@ def fixed_weights(measure: Measure, width: int, ends: Ints) -> tuple[Floats, Flo
 
 
 @lru_cache(maxsize=4)
-def _without_gain(ends: tuple[int, ...], width: int, k: int | None) -> Gains:
+def _without_gain(ends: tuple[int, ...], width: int, k: int | None) -> kernel.gains.Gains:
     """Rankings of some lengths in which nothing is worth anything; kept, as are intermediate results in their memo, for
     the next value of a parameter."""
     none, no = np.zeros((len(ends), width)), np.zeros((len(ends), width), dtype=bool)
     lengths = np.array(ends, dtype=np.int64)
-    return kernel.Gains(none, no, none[:, :0], lengths, np.zeros(len(ends), dtype=np.int64), np.zeros(0), k)
+    return kernel.gains.Gains(none, no, none[:, :0], lengths, np.zeros(len(ends), dtype=np.int64), np.zeros(0), k)
 
 
 @dataclass(frozen=True, eq=False)
@@ -572,7 +566,9 @@ class Target:
 
     collection: Collection
     matrix: Matrix
-    _known: dict[Kind, Callable[[Floats, Reading], float]] = field(default_factory=dict, init=False, repr=False)
+    _known: dict[Kind, Callable[[Floats, kernel.definition.Reading], float]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @classmethod
     def of(cls, collection: Collection, target: Measure) -> Target:
@@ -591,7 +587,7 @@ class Target:
         """For each measure its agreement of each kind."""
         by_name: dict[str, list[float]] = {}
         labels: dict[Measure, str] = {}  # two notations may mean the same measure as applied
-        applied = [kernel.with_defaults(measure, self.collection.options) for measure in measures]
+        applied = [kernel.scores.with_defaults(measure, self.collection.options) for measure in measures]
         for measure in applied:
             labels.setdefault(measure, measure.label)
         fixed = [measure for measure in labels if has_fixed_weights(measure, self.collection.options)]
@@ -607,7 +603,7 @@ class Target:
                 by_name[name] = [self._agreement(kind)(scores, reading) for kind in kinds]
         return [by_name[labels[measure]] for measure in applied]
 
-    def _agreement(self, kind: Kind) -> Callable[[Floats, Reading], float]:
+    def _agreement(self, kind: Kind) -> Callable[[Floats, kernel.definition.Reading], float]:
         """How far the scores by a measure agree with these; what depends on these alone is worked out once."""
         if kind not in self._known:
             reading, score = self.matrix.reading(0), self.matrix.score[:, :, 0]
@@ -620,7 +616,7 @@ class Target:
         The runs are read once for all measures, and what is multiplied is only what has a gain.
         """
         options = replace(self.collection.options, residuals=None, max_residual=None, bounds=False)
-        scorer = kernel.Scorer(self.collection.qrels, measures, options, kernel.workers().limits)
+        scorer = kernel.Scorer(self.collection.qrels, measures, options, kernel.Workers.here().limits)
         by_table: dict[bytes, list[int]] = {}
         for column, table in enumerate(scorer.tables):
             by_table.setdefault(table.key, []).append(column)
@@ -634,11 +630,11 @@ class Target:
 
     def _gained(self, scorer: Scorer, columns: Sequence[int]) -> list[GainedLists]:
         """For some measures of a scorer the gains of all rankings."""
-        grader, share = replace(scorer.grader, last_rank=None), kernel.workers()
+        grader, share = replace(scorer.grader, last_rank=None), kernel.Workers.here()
         column_of = {topic: column for column, topic in enumerate(self.matrix.topics)}
         lists = [GainedLists([], [], [], [], []) for _ in columns]
         for row, (name, source) in share.progress(list(enumerate(self.collection.runs.items()))):
-            for batch in weighing.settled_batches(kernel.grade_run(source, grader, share.silent(), name)):
+            for batch in weighing.settled_batches(kernel.tasks.grade_run(source, grader, share.silent(), name)):
                 gains_of = scorer.gains_cache(batch)
                 at = [column_of[kernel.decode(topic)] for topic in batch.topics]
                 for column, one in zip(columns, lists, strict=True):
@@ -785,7 +781,7 @@ def fit_ranges(
     signature = here.matrix.signature + (f"\nvalidated on {second.matrix.signature}" if second else "")
     count = f"{int(here.included.sum())} of {here.included.size} (run, topic) pairs"
     settings = f"agreement with {here.matrix.measures[0]}, {count} | {resolution(ranges, precision)}"
-    return FitResult(to_frame(rows), to_frame(curve), settings, signature, notes)
+    return FitResult(kernel.frames.to_frame(rows), kernel.frames.to_frame(curve), settings, signature, notes)
 
 
 def _validation(range_: MeasureRange, kind: Kind, value: float, values: Values, there: Target) -> dict[str, float]:

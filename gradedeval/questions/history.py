@@ -21,27 +21,15 @@ from gradedeval.kernel import (
     AnyMeasure,
     Column,
     Document,
-    InNotebook,
     Layout,
     Measure,
     Picture,
     Setting,
-    Source,
-    Stream,
     Table,
-    allowed_growth,
     append_lines,
-    frame_rows,
-    frame_table,
-    group_numbers,
-    groups,
-    is_named,
-    json_lines,
-    json_text,
     numbers,
     parse_measures,
     question,
-    to_frame,
 )
 
 if TYPE_CHECKING:
@@ -71,7 +59,7 @@ Last = Annotated[int | None, Setting("Only the last N evaluations of each.", num
 
 
 @dataclass(frozen=True, eq=False)
-class History(InNotebook):
+class History(kernel.frames.InNotebook):
     """What a file of evaluations tells.
 
     frame  a row for each evaluation of a run by a measure, in the order of time: run, measure, time, label, score, low,
@@ -90,13 +78,13 @@ class History(InNotebook):
     def document(self, layout: Layout) -> Document:
         """The course of each run by each measure: for people the last evaluations, a column for each number."""
         if layout == "long":
-            by_run = self.frame.groupby(group_numbers(self.frame, "run", "measure"), sort=False)
+            by_run = self.frame.groupby(kernel.frames.group_numbers(self.frame, "run", "measure"), sort=False)
             frame = self.frame if self.last is None else by_run.tail(self.last)
-            return Document([frame_table(frame)])
+            return Document([kernel.frames.to_table(frame)])
         blocks: list[Table | str] = []
         marked = False
-        for (run, measure), course in groups(self.frame, "run", "measure").items():
-            rows = frame_rows(course)
+        for (run, measure), course in kernel.frames.groups(self.frame, "run", "measure").items():
+            rows = kernel.frames.to_rows(course)
             some = rows[-(LAST if self.last is None else self.last) :]
             marked = marked or any(row["changed"] for row in some)
             checked = any(row["passed"] is not None for row in some)
@@ -203,13 +191,13 @@ def lines_of(
         entry = {KEY: VERSION, "time": _time_of(files.get(run), time), "label": label, "run": run}
         if passed is not None:
             entry["passed"] = passed[run]
-        lines.append(json_text({**entry, "signature": signature, "scores": found}))
+        lines.append(kernel.formats.json_text({**entry, "signature": signature, "scores": found}))
     return lines
 
 
 def _time_of(file: str | None, time: datetime | None) -> str:
-    if time is None and file is not None and is_named(file):
-        time = Source(file).modified
+    if time is None and file is not None and kernel.stream.is_named(file):
+        time = kernel.stream.Source(file).modified
     return (time or datetime.now(UTC)).isoformat(timespec="seconds")
 
 
@@ -254,9 +242,9 @@ def read_history(
     for a run or a measure that it does not have.
     """
     last = numbers.LAST.check_or_none(last)
-    with allowed_growth(max_growth), closing(Stream(Source(path))) as stream:
+    with kernel.options.allowed_growth(max_growth), closing(kernel.stream.Stream(kernel.stream.Source(path))) as stream:
         entries, notes = _entries(stream)
-    frame = to_frame(_course(entries), columns=list(COLUMNS))
+    frame = kernel.frames.to_frame(_course(entries), columns=list(COLUMNS))
     frame = frame.astype(dict.fromkeys(["score", "low", "high", "change", "from_best"], float))
     names = [one.label for one in parse_measures(measures)] if measures else []
     frame = _only(_only(frame, "run", [] if run is None else [run], stream.place), "measure", names, stream.place)
@@ -307,10 +295,10 @@ def _course(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _entries(stream: Stream) -> tuple[list[dict[str, Any]], list[str]]:
+def _entries(stream: kernel.stream.Stream) -> tuple[list[dict[str, Any]], list[str]]:
     """The evaluations in a file, and notes about lines that were cut short."""
     problems, entries, torn, foreign = ProblemList(place := stream.place), [], list[int](), 0
-    for number, entry, fault in json_lines(stream):
+    for number, entry, fault in kernel.documents.json_lines(stream):
         if fault == "torn":
             torn = [*torn, number][:6]  # of which five are named
         elif fault:
@@ -416,18 +404,18 @@ def course_panels(frame: pd.DataFrame, last: int | None = None) -> list[Panel]:
     """A picture for each measure, of all evaluations or the last ones of each run."""
     tell(pictures.grey_notes(frame))
     if last is not None:
-        frame = frame.groupby(group_numbers(frame, "run", "measure"), sort=False).tail(last)
+        frame = frame.groupby(kernel.frames.group_numbers(frame, "run", "measure"), sort=False).tail(last)
     return [pictures.Panel(partial(draw_course, frame=own), 1.9) for _, own in frame.groupby("measure", sort=False)]
 
 
 def draw_course(ax: Axes, frame: pd.DataFrame) -> None:
     """Draw the runs of one measure over the evaluations, which stand at equal distances in the order of time."""
     # Comparable evaluations of several runs at one time by one name are one; the same run again is another.
-    again = frame.groupby(group_numbers(frame, "run", "time", "label"), sort=False).cumcount()
+    again = frame.groupby(kernel.frames.group_numbers(frame, "run", "time", "label"), sort=False).cumcount()
     keys = list(zip(frame["time"], again, frame["label"], _kinds(frame), strict=True))
     places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     frame = frame.assign(place=[places[key] for key in keys])
-    runs = list(groups(frame, "run").items())
+    runs = list(kernel.frames.groups(frame, "run").items())
     labels = pictures.run_labels(run for run, _ in runs)
     for number, ((run, own), look) in enumerate(zip(runs, pictures.looks(len(runs)), strict=True)):
         segment = own["changed"].fillna("").ne("").cumsum()

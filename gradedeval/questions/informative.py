@@ -13,35 +13,25 @@ from gradedeval.arrays import Floats, Ints, distinct, np
 from gradedeval.errors import InputError, did_you_mean, flag, plural, public, shorten, tell
 from gradedeval.kernel import (
     MEASURES,
-    OPTIONS,
     AnyMeasure,
     Column,
     Document,
-    GainTable,
-    InNotebook,
     Layout,
     Measure,
     OptionKwargs,
     Options,
     Picture,
     Setting,
-    Source,
     Table,
     Workers,
     decode,
-    frame_rows,
-    frame_table,
     gain_table,
-    is_file,
-    joined,
     numbers,
     parse_measures,
     question,
     resolve_options,
     scores_of,
     shares_work,
-    to_frame,
-    workers,
 )
 from gradedeval.questions import maximum_entropy
 from gradedeval.questions import weights as weighing
@@ -213,7 +203,7 @@ class Solver:
         binary = [name for name in self.users if name != GRADED]
         return [*binary, MEAN, *(name for name in self.users if name == GRADED)]
 
-    def worth(self, table: GainTable, measure: Measure) -> Floats:
+    def worth(self, table: kernel.gains.GainTable, measure: Measure) -> Floats:
         """grades: what each is worth to a measure. Raises InputError (usage) where grade 0 has a gain."""
         labels = self.scorer.grades.labels
         found = np.append(labels, self.grades)
@@ -226,10 +216,10 @@ class Solver:
     def of_run(self, run: tuple[str, Any]) -> RunCurves:
         """The distances and curves of a run, by name and source. Raises InputError where it cannot be read."""
         name, source = run
-        graded = kernel.grade_run(source, replace(self.scorer.grader, last_rank=None), Workers(), name)
+        graded = kernel.tasks.grade_run(source, replace(self.scorer.grader, last_rank=None), Workers(), name)
         precision = np.zeros((len(self.measures), len(self.curves), 2, len(LEVELS)))
         scored = len(graded.topics), graded.missing
-        notes = kernel.not_too_many([*graded.notes, *kernel.doubts(graded, self.scorer)])
+        notes = kernel.doubts.not_too_many([*graded.notes, *kernel.doubts.doubts_about(graded, self.scorer)])
         found = RunCurves(name, [], [], [], [], precision, scored, graded.format, notes)
         for batch in weighing.settled_batches(graded):
             self._add(found, batch)
@@ -300,7 +290,7 @@ ByTopic = Annotated[bool, Setting("Print a row per run and topic, then the means
 
 
 @dataclass(frozen=True, eq=False)
-class Informativeness(InNotebook):
+class Informativeness(kernel.frames.InNotebook):
     """How far the curves that scores determine are from those of the rankings.
 
     lists      a row for each measure, run, topic and curve: measure (a row `counts alone` knows no score), run, topic,
@@ -329,14 +319,14 @@ class Informativeness(InNotebook):
     def document(self, layout: Layout, *, by_topic: ByTopic = False) -> Document:
         """For people a row for each measure and a column for each curve; `by_topic` before it a row for each list."""
         if layout == "long":
-            return Document([frame_table(_long(self, by_topic))], self.signature)
+            return Document([kernel.frames.to_table(_long(self, by_topic))], self.signature)
         blocks: list[Table | str] = []
         if by_topic:
             keys = ("measure", "run", "topic")
             columns = [*map(Column, keys), Column("score", "score"), Column("converged")]
-            blocks.append(_by_curve(frame_rows(self.lists), keys, columns, ("score", "converged")))
+            blocks.append(_by_curve(kernel.frames.to_rows(self.lists), keys, columns, ("score", "converged")))
         columns = [Column("measure"), Column("lists", "count"), Column("converged", "count")]
-        blocks += [_by_curve(frame_rows(self.frame), ("measure",), columns, ("lists", "converged"))]
+        blocks += [_by_curve(kernel.frames.to_rows(self.frame), ("measure",), columns, ("lists", "converged"))]
         return Document(blocks, self.signature)
 
 
@@ -409,7 +399,7 @@ def informativeness(
     named, chosen, sparse = kernel.named_runs(runs, qrels), parse_measures(measures), Sparse(min_ranks, min_found)
     _check(chosen, options)
     judged = kernel.qrels_for(named, qrels, options)
-    scorer = kernel.Scorer(judged, chosen, options, workers().limits)
+    scorer = kernel.Scorer(judged, chosen, options, kernel.Workers.here().limits)
     solver, solved = _solved(named, scorer, sparse, judged.place)
     counts = [run.scored for run in solved]
     under = kernel.signature(judged, options, scorer.measures, counts, [run.format for run in solved])
@@ -423,10 +413,10 @@ def _solved(runs: Mapping[str, Any], scorer: Scorer, sparse: Sparse, place: str)
     grades = distinct(np.append(np.maximum(scorer.grades.labels, 0), 0))[0]
     if not grades.any():
         raise InputError(place, "no grade above 0, so there is no precision and recall")
-    solver, share = Solver(scorer, grades, sparse), workers()
+    solver, share = Solver(scorer, grades, sparse), kernel.Workers.here()
     for measure, table in zip(scorer.measures, scorer.tables, strict=True):
         solver.worth(table, measure)
-    if any(is_file(source) and Source(source).is_read_once for source in runs.values()):
+    if any(kernel.stream.is_file(source) and kernel.stream.Source(source).is_read_once for source in runs.values()):
         share = share.serial()
     solved = list(share.progress(share.silent().imap(solver.of_run, list(runs.items())), len(runs)))
     if not any(len(run.topics) for run in solved):
@@ -440,11 +430,11 @@ def _check(measures: Sequence[Measure], options: Options) -> None:
     if not measures:
         raise InputError("", "no measure given", "for example 'gap ndcg ap'", usage=True)
     if options.ties == "average":
-        raise OPTIONS["ties"].error("precision at a document needs one order", "choose an order")
+        raise kernel.options.OPTIONS["ties"].error("precision at a document needs one order", "choose an order")
     if options.costs is not None:
-        raise OPTIONS["costs"].error("here every document costs 1", "leave it out")
+        raise kernel.options.OPTIONS["costs"].error("here every document costs 1", "leave it out")
     if options.fill is not None:
-        raise OPTIONS["fill"].error("here what is not judged is not relevant", "leave it out")
+        raise kernel.options.OPTIONS["fill"].error("here what is not judged is not relevant", "leave it out")
     for measure in measures:
         maximum_entropy.check_expected(measure)
 
@@ -459,7 +449,7 @@ def _frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
         for column, curve in enumerate(solver.curves)
     ]
     columns = ["measure", "run", "topic", "curve", "rms", "converged", "score", "entropy", "ranks"]
-    return to_frame(rows, columns=columns)
+    return kernel.frames.to_frame(rows, columns=columns)
 
 
 def _curve_frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
@@ -473,7 +463,7 @@ def _curve_frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
         if curve != MEAN
         for at, level in enumerate(LEVELS)
     ]
-    return to_frame(rows, columns=["measure", "curve", "recall", "actual", "inferred", "lists"])
+    return kernel.frames.to_frame(rows, columns=["measure", "curve", "recall", "actual", "inferred", "lists"])
 
 
 def _notes(solver: Solver, solved: Sequence[RunCurves]) -> list[str]:
@@ -509,7 +499,7 @@ def _long(found: Informativeness, by_topic: bool) -> pd.DataFrame:
     if not by_topic:
         return means[columns]
     lists = found.lists.assign(lists=1, converged=found.lists["converged"].astype(int))
-    return joined([lists, means])[[*columns, "score", "entropy", "ranks"]]
+    return kernel.frames.joined([lists, means])[[*columns, "score", "entropy", "ranks"]]
 
 
 def _by_curve(

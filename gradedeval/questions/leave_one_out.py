@@ -14,20 +14,16 @@ from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close, np
 from gradedeval.errors import InputError, ProblemList, did_you_mean, flag, plural, public, shorten, tell
 from gradedeval.kernel import (
     Document,
-    InNotebook,
     Layout,
     Measure,
     OptionKwargs,
     Question,
     Setting,
     Table,
-    distinct,
-    frame_table,
     numbers,
     parse_measures,
     resolve_options,
     shares_work,
-    to_frame,
 )
 from gradedeval.questions import correlate
 from gradedeval.questions.to_judge import PoolDepth
@@ -135,7 +131,7 @@ def contributed(run: RankedRun, depth: int | None, documents: int) -> Bools:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut(InNotebook):
+class LeftOut(kernel.frames.InNotebook):
     """What becomes of each run without the judgments that it alone gave.
 
     frame   a row for each run and measure: measure, run, group, unique (judgments that no run of another group gave),
@@ -156,7 +152,7 @@ class LeftOut(InNotebook):
     def document(self, layout: Layout) -> Document:
         """Each run with and without what it alone gave, and what becomes of the order."""
         if layout == "long":
-            return Document([frame_table(self.frame)], self.signature)
+            return Document([kernel.frames.to_table(self.frame)], self.signature)
         blocks: list[Table | str] = []
         for measure in self.measures:
             frame = self.frame[self.frame["measure"] == measure.label].sort_values("rank", kind="stable")
@@ -195,7 +191,7 @@ class LeftOut(InNotebook):
         return Document(blocks, f"{words} order of all runs without them with the full one\n{self.signature}")
 
     def __repr__(self) -> str:
-        return f"<LeftOut: {len(distinct(self.frame, 'run'))} runs>"
+        return f"<LeftOut: {len(kernel.frames.distinct(self.frame, 'run'))} runs>"
 
 
 @public
@@ -239,16 +235,16 @@ def leave_one_out(
     given, by = group_counts(ranked, group_of, pool_depth)
     full, whole = ranked.scores(scorer)[0], ranked.rows(scorer.grader)
     rows = []
-    for group, own in kernel.progress("groups")(list(given.items())):
+    for group, own in kernel.parallel.progress("groups")(list(given.items())):
         alone = own & (by == 1) & ranked.judged
         without = masked_scores(ranked, scorer, alone, full, whole)
         for run in (number for number, name in enumerate(group_of) if name == group):
             rows += _of_run(ranked, scorer, run, group, alone, full, without)
     order, labels = list(named), [measure.label for measure in scorer.measures]
-    frame = to_frame(sorted(rows, key=lambda row: (labels.index(row["measure"]), order.index(row["run"]))))
+    rows.sort(key=lambda row: (labels.index(row["measure"]), order.index(row["run"])))
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     said = tell([*scorer.notes, *ranked.notes, *group_notes])
-    text = kernel.signature(judged, scorer.options, scorer.measures, counts)
+    text, frame = kernel.signature(judged, scorer.options, scorer.measures, counts), kernel.frames.to_frame(rows)
     return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, text, said)
 
 
@@ -318,7 +314,7 @@ def _orders(frame: pd.DataFrame, measures: list[Measure]) -> pd.DataFrame:
         drop = int((own["rank_without"] - own["rank"]).max())
         rows.append((measure.label, len(own), float(relative.mean()), float(relative.max()), drop, tau, tau_ap))
     columns = ["measure", "runs", "mean_change", "largest_change", "largest_drop", "tau", "tau_ap"]
-    return to_frame(rows, columns=columns)
+    return kernel.frames.to_frame(rows, columns=columns)
 
 
 LEAVE_ONE_OUT = Question(

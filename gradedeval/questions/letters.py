@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Unpack
 
+from gradedeval import kernel
 from gradedeval.analysis import letter_display, score_matrix, significance
 from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, readings, same, signature_lines, whole
 from gradedeval.arrays import Bools, Ints, np
 from gradedeval.errors import InputError, public, tell
-from gradedeval.kernel import Column, Document, Layout, OptionKwargs, Question, Setting, joined, shares_work, to_frame
+from gradedeval.kernel import Column, Document, Layout, OptionKwargs, Question, Setting, shares_work
 from gradedeval.questions.shared import Alpha, Correction, Draws, Seed, Test
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def letters(
     found = [_of_measure(paired, settings) for paired in measures_paired]
     pairs = len(matrix.runs) * (len(matrix.runs) - 1) // 2
     tell([*matrix.omission_notes(), *significance.unattainable_notes(measures_paired, pairs, settings)])
-    return Letters(joined(found), matrix, settings)
+    return Letters(kernel.frames.joined(found), matrix, settings)
 
 
 def same_as(paired: Paired, differ: Bools) -> dict[str, str]:
@@ -135,7 +136,7 @@ def _of_measure(paired: Paired, settings: TestSettings) -> pd.DataFrame:
     best, worst = letter_display.ranks(summaries, differ, reading)
     low, high = letter_display.rank_interval(paired.values, reading.sign, settings.draws, settings.seed, settings.alpha)
     columns: dict[str, Ints] = {"best_rank": best, "worst_rank": worst, "rank_low": low, "rank_high": high}
-    frame = to_frame({
+    frame = kernel.frames.to_frame({
         "measure": paired.measure, "run": list(shared), "topics": len(paired.topics), "mean": summaries[order],
         "same_as": list(shared.values()), **{name: values[order] for name, values in columns.items()},
     })  # fmt: skip

@@ -14,18 +14,7 @@ from gradedeval import analysis, kernel
 from gradedeval.analysis import significance
 from gradedeval.cli.output import asked_for
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag
-from gradedeval.kernel import (
-    OPTIONS,
-    Measure,
-    Number,
-    Option,
-    Options,
-    Setting,
-    beginning,
-    beside,
-    parse_measures,
-    resolve_options,
-)
+from gradedeval.kernel import Measure, Options, Setting, parse_measures, resolve_options
 from gradedeval.questions.shared import AllowMismatch, Draws, Seed
 
 # The bounds of a check, and how they are written: `--min err@20=0.25`.
@@ -34,7 +23,7 @@ from gradedeval.questions.shared import AllowMismatch, Draws, Seed
 Kind = Literal["min", "max", "max-drop", "max-topic-drop", "significant", "max-unjudged", "min-topics"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 COMPARED = ("max-drop", "max-topic-drop", "significant")
-LIMIT = Number("the limit")
+LIMIT = kernel.numbers.Number("the limit")
 EVERY_MEASURE = ("significant", "min-topics")
 """Bounds whose bare value is for each measure."""
 
@@ -148,7 +137,7 @@ def resolve_bounds(
         meant = _meant(spec, every if spec in bare else measures, table)
         for measure in meant:
             _check_reach(spec, measure, limit, relative)
-            applied = kernel.with_defaults(measure, options)
+            applied = kernel.scores.with_defaults(measure, options)
             key = spec.kind, str(applied), spec.slice
             if _counts(spec, given.get(key), measure):
                 given[key], bounds[key] = spec, Bound(spec.kind, applied.label, limit, relative, spec.place, spec.slice)
@@ -253,8 +242,12 @@ Test = Annotated[analysis.PairTest, Setting("Significance test of --significant.
 SETTINGS: dict[str, Any] = {"baseline": Baseline, "allow-mismatch": AllowMismatch, "measures": Measures,
     "test": Test, "draws": Draws, "seed": Seed}  # fmt: skip
 # The options of `gradedeval check`, as on the command line but without `--`.
-OPTION_KEYS = {described.flag[2:]: described for described in OPTIONS.values() if "scoring" in described.taken_by}
-OPTION_KEYS |= {name: OPTIONS[name] for name in ("unseen", "queries", "slices", "replicates", "predicted")}
+OPTION_KEYS = {
+    described.flag[2:]: described for described in kernel.options.OPTIONS.values() if "scoring" in described.taken_by
+}
+OPTION_KEYS |= {
+    name: kernel.options.OPTIONS[name] for name in ("unseen", "queries", "slices", "replicates", "predicted")
+}
 
 
 class Found(NamedTuple):
@@ -325,7 +318,7 @@ def read_settings(
 
 def _text(path: str) -> str:
     try:
-        data = beginning(path, LARGEST + 1)
+        data = kernel.stream.beginning(path, LARGEST + 1)
     except InputError as error:
         raise error.replace(usage=True) from None
     if len(data) > LARGEST:
@@ -389,7 +382,11 @@ def _settings(
             specs += _specs(key, value, place)
         elif key == "slices" and isinstance(value, dict):
             specs += _of_slices(value, place)
-            options |= {} if "file" not in value else {key: _option(OPTIONS[key], value["file"], place(key), config)}
+            options |= (
+                {}
+                if "file" not in value
+                else {key: _option(kernel.options.OPTIONS[key], value["file"], place(key), config)}
+            )
         elif key in OPTION_KEYS:
             options[OPTION_KEYS[key].name] = _option(OPTION_KEYS[key], value, place(key), config)
         elif key in SETTINGS:
@@ -434,10 +431,10 @@ def _of_slices(columns: dict[str, Any], place: Place) -> list[BoundSpec]:
     return specs
 
 
-def _option(described: Option, value: Any, place: str, config: str) -> Any:
+def _option(described: kernel.options.Option, value: Any, place: str, config: str) -> Any:
     """The value of an option, checked now so that an error has its line; a path is relative to the file's folder."""
     if described.names_file and isinstance(value, str):
-        named = beside(config, value)
+        named = kernel.stream.beside(config, value)
         if described.name not in ("slices", "replicates") or os.path.exists(named):
             return named
         if described.name == "slices":  # columns of the queries, which are not read yet
@@ -468,5 +465,5 @@ def _setting(key: str, value: Any, place: str, config: str, table: Mapping[str, 
         raise InputError(place, f"{key} is not {what}", usage=True)
     given: dict[str, Any] = {key: value} if key in ("test", "draws", "seed") else {}
     _at(place, lambda: significance.TestSettings(**given))
-    baseline = beside(config, str(value)) if key == "baseline" else ""
+    baseline = kernel.stream.beside(config, str(value)) if key == "baseline" else ""
     return baseline if os.path.exists(baseline) else value

@@ -15,27 +15,22 @@ from gradedeval.cli.arguments import check_standard_input, usage
 from gradedeval.cli.output import asked_for
 from gradedeval.errors import SHOWN, InputError, either, flag, plural, public, shorten, visible
 from gradedeval.kernel import (
-    DEFAULT,
     Column,
     Document,
-    FrameResult,
     Layout,
     Measure,
     Options,
     Setting,
     Table,
-    allowed_growth,
     decode,
-    files_of,
     numbers,
     parse_measures,
-    progress,
     question,
     resolve_options,
 )
 
 if TYPE_CHECKING:
-    from gradedeval.kernel import Batch, Defect, GradedRun, Judgments, Qrels, Scorer, Submission
+    from gradedeval.kernel import Batch, Qrels, Scorer
 
 Ties = Literal["docno-desc", "worst", "best"]
 
@@ -101,7 +96,7 @@ class Facts:
         return min(counts), float(np.median(counts)), max(counts)
 
 
-def collect_facts(run: Submission) -> Facts:
+def collect_facts(run: kernel.submissions.Submission) -> Facts:
     """Facts about a submission by itself."""
     listed = run.listed
     facts = Facts(decode(next(iter(run.tags), b"")), run.format, len(listed.topics), len(listed))
@@ -115,7 +110,7 @@ def collect_facts(run: Submission) -> Facts:
     return facts
 
 
-def _content(run: Submission) -> int:
+def _content(run: kernel.submissions.Submission) -> int:
     """A hash of documents and scores, in which the order of topics does not count."""
     listed = run.listed
     columns = listed.rows.hashed, listed.rows.length.astype(np.int32), listed.scores + 0.0  # no -0
@@ -133,7 +128,7 @@ def _shared(scores: Any, follows: Any) -> int:
     return int(np.count_nonzero(shared[: len(scores)]))
 
 
-def check_alone(run: Submission, facts: Facts, max_depth: int | None, tag_is_filename: bool) -> None:
+def check_alone(run: kernel.submissions.Submission, facts: Facts, max_depth: int | None, tag_is_filename: bool) -> None:
     """Add the defects of a submission by itself."""
     _check_tags(run, tag_is_filename)
     if max_depth is not None:
@@ -150,7 +145,7 @@ def check_alone(run: Submission, facts: Facts, max_depth: int | None, tag_is_fil
         run.warn("float32", what, "write scores that differ in their first seven digits")
 
 
-def _check_tags(run: Submission, tag_is_filename: bool) -> None:
+def _check_tags(run: kernel.submissions.Submission, tag_is_filename: bool) -> None:
     if len(run.tags) > 1:
         second = list(run.tags)[1]
         what = f"{len(run.tags)} tags ({shorten(map(decode, run.tags))}); the second starts on this line"
@@ -162,7 +157,7 @@ def _check_tags(run: Submission, tag_is_filename: bool) -> None:
             run.error("tag", f"tag '{decode(tag)}' is not the file name", f"write {Path(name).stem}", line)
 
 
-def _check_ranks(run: Submission) -> None:
+def _check_ranks(run: kernel.submissions.Submission) -> None:
     """Ranks that disagree with the scores, or repeat: trec_eval uses only the scores."""
     listed = run.listed
     order = listed.ascending(listed.ranks)
@@ -182,12 +177,12 @@ def _check_ranks(run: Submission) -> None:
         run.warn("rank", what, "number ranks from 1 in each topic", _first_line(run, order, repeats))
 
 
-def _first_line(run: Submission, order: Any, found: Any) -> int:
+def _first_line(run: kernel.submissions.Submission, order: Any, found: Any) -> int:
     """The first line of documents that are found; the first document in this order cannot be."""
     return int(run.listed.lines[order][1:][found].min())
 
 
-def _check_scores(run: Submission) -> None:
+def _check_scores(run: kernel.submissions.Submission) -> None:
     """Scores that no system gives on purpose."""
     listed = run.listed
     lowest, highest = (of.reduceat(listed.scores, listed.begins) for of in (np.minimum, np.maximum))
@@ -205,7 +200,7 @@ def _check_scores(run: Submission) -> None:
             run.warn("score", what, "trec_eval 9 treats them as ties", int(listed.lines[rows[0]]))
 
 
-def _check_copied(run: Submission) -> None:
+def _check_copied(run: kernel.submissions.Submission) -> None:
     """Topics that have the documents of another, in the same order."""
     listed, bounds = run.listed, run.listed.bounds()
     alike: dict[bytes, list[int]] = {}
@@ -223,10 +218,10 @@ def _check_copied(run: Submission) -> None:
             run.warn("copied", what, "check for copied lines", int(listed.lines[bounds[others[0]][0]]))
 
 
-def check_together(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
+def check_together(runs: Sequence[kernel.submissions.Submission], facts: Sequence[Facts]) -> None:
     """Add the defects of submissions that share a tag or their content."""
-    by_tag: dict[str, Submission] = {}
-    contents: dict[int, Submission] = {}
+    by_tag: dict[str, kernel.submissions.Submission] = {}
+    contents: dict[int, kernel.submissions.Submission] = {}
     for run, run_facts in zip(runs, facts, strict=True):
         if not run_facts.topics:
             continue
@@ -238,7 +233,7 @@ def check_together(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
             run.warn("copied", f"has the same documents and scores as {other.place}", "check that it is the right file")
 
 
-def check_topics(run: Submission, facts: Facts, known: Sequence[str], where: str) -> None:
+def check_topics(run: kernel.submissions.Submission, facts: Facts, known: Sequence[str], where: str) -> None:
     """Add the topics that the run lacks, and those that only the run has."""
     facts.missing = [topic for topic in known if topic not in facts.depth]
     known_topics = set(known)
@@ -255,14 +250,16 @@ def check_topics(run: Submission, facts: Facts, known: Sequence[str], where: str
         run.warn("topics", count, "they are ignored")
 
 
-def check_same_topics(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
+def check_same_topics(runs: Sequence[kernel.submissions.Submission], facts: Sequence[Facts]) -> None:
     """Add the topics that each submission lacks and another has."""
     all_topics = list(dict.fromkeys(topic for run_facts in facts for topic in run_facts.depth))
     for run, run_facts in zip(runs, facts, strict=True):
         check_topics(run, run_facts, all_topics, "the other runs")
 
 
-def check_judged(run: Submission, facts: Facts, graded: GradedRun[Batch], place: str) -> None:
+def check_judged(
+    run: kernel.submissions.Submission, facts: Facts, graded: kernel.tasks.GradedRun[Batch], place: str
+) -> None:
     """The share of the run that is unjudged."""
     judged = {
         topic: codes[:retrieved] < batch.unjudged
@@ -277,14 +274,14 @@ def check_judged(run: Submission, facts: Facts, graded: GradedRun[Batch], place:
         run.warn("unjudged", f"no document is judged in {place}", "check that docnos match the collection")
 
 
-def check_relevant(judged: Judgments, qrels: Qrels, measures: Sequence[Measure]) -> None:
+def check_relevant(judged: kernel.submissions.Judgments, qrels: Qrels, measures: Sequence[Measure]) -> None:
     """Warn of topics that have nothing relevant to a measure: they score 0."""
     scorer = kernel.Scorer(qrels, measures, Options())
     for topics, columns in scorer.without_relevant.items():
         if topics:
             several = len(scorer.without_relevant) > 1
             names = [scorer.measures[column].label for column in columns] if several else []
-            what = kernel.without_relevant("", topics, len(qrels), names)
+            what = kernel.doubts.without_relevant("", topics, len(qrels), names)
             judged.warn("relevant", what, f"exclude {'it' if len(topics) == 1 else 'them'} with {flag.topics:relevant}")
 
 
@@ -309,13 +306,19 @@ class TieOrders:
             self._scorers[ties] = kernel.Scorer(self.qrels, self.measures, options)
         return self._scorers[ties]
 
-    def grade(self, run: Submission, ties: Ties = "docno-desc", *, whole: bool = False) -> GradedRun[Batch]:
+    def grade(
+        self, run: kernel.submissions.Submission, ties: Ties = "docno-desc", *, whole: bool = False
+    ) -> kernel.tasks.GradedRun[Batch]:
         """A run that shares topics with the qrels, down to the last rank that a measure looks at, or the whole. Raises
         InputError where a measure cannot be computed."""
         grader = self._scorer(ties).grader
-        return kernel.grade_run(run.listed, replace(grader, last_rank=None) if whole else grader, kernel.Workers())
+        return kernel.tasks.grade_run(
+            run.listed, replace(grader, last_rank=None) if whole else grader, kernel.Workers()
+        )
 
-    def means(self, run: Submission, graded: GradedRun[Batch], ties: Ties = "docno-desc") -> list[float]:
+    def means(
+        self, run: kernel.submissions.Submission, graded: kernel.tasks.GradedRun[Batch], ties: Ties = "docno-desc"
+    ) -> list[float]:
         """measures: the mean of a run, which is graded in an order. Raises InputError as `grade`."""
         scorer = self._scorer(ties)
         batches = list(map(scorer.score_batch, graded.batches))
@@ -326,7 +329,9 @@ class TieOrders:
         ]
 
 
-def check_tie_effects(run: Submission, facts: Facts, orders: TieOrders, graded: GradedRun[Batch]) -> None:
+def check_tie_effects(
+    run: kernel.submissions.Submission, facts: Facts, orders: TieOrders, graded: kernel.tasks.GradedRun[Batch]
+) -> None:
     """Score the run, and warn where ties change its scores. Raises InputError where a measure cannot be computed."""
     means = {"score": orders.means(run, graded)}
     if facts.tied:
@@ -346,15 +351,15 @@ def check_tie_effects(run: Submission, facts: Facts, orders: TieOrders, graded: 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report(FrameResult):
+class Report(kernel.frames.FrameResult):
     """The submissions in the order given, facts about each, and the qrels if they were given; with their defects.
 
     checked  what scores and the shares of unjudged documents depend on; "" without valid qrels
     """
 
-    runs: list[Submission]
+    runs: list[kernel.submissions.Submission]
     facts: list[Facts] = field(default_factory=list)
-    qrels: Judgments | None = None
+    qrels: kernel.submissions.Judgments | None = None
     checked: str = ""
 
     @property
@@ -363,7 +368,7 @@ class Report(FrameResult):
         return self.checked or f"gradedeval {__version__}"
 
     @property
-    def files(self) -> list[Submission]:
+    def files(self) -> list[kernel.submissions.Submission]:
         return [*([self.qrels] if self.qrels else []), *self.runs]
 
     @property
@@ -377,7 +382,7 @@ class Report(FrameResult):
     def document(self, layout: Layout, *, everything: Everything = False) -> Document:
         """People see the first ten defects of a kind, or with `everything` all; programs always get all."""
         if layout == "long":
-            names = ("file", *(field.name for field in fields(kernel.Defect)))
+            names = ("file", *(field.name for field in fields(kernel.submissions.Defect)))
             rows = [(file.place, *astuple(defect)) for file in self.files for defect in file.defects]
             return Document([Table([Column(name) for name in names], rows)], self.signature, nested=_nested(self))
         few = len(self.files) <= FEW
@@ -412,15 +417,15 @@ def lint_runs(
     """
     max_depth, options = numbers.MAX_DEPTH.check_or_none(max_depth), options or Options()
     labels = options.labels.of if options.labels else None
-    judged = None if qrels is None else kernel.Judgments.of_qrels(qrels, options.qrels_format, labels)
+    judged = None if qrels is None else kernel.submissions.Judgments.of_qrels(qrels, options.qrels_format, labels)
     valid = None if judged is None else judged.valid
-    chosen = list(measures) if measures is not None else parse_measures(DEFAULT)
+    chosen = list(measures) if measures is not None else parse_measures(kernel.parse.DEFAULT)
     report, orders = Report([], [], judged), None
     if judged is not None and valid is not None:
         check_relevant(judged, valid, chosen)
         orders = TieOrders(valid, chosen)
-    for name, path in progress("runs")(list(runs.items())):
-        run = kernel.Submission.read(name, path, options.run_format)
+    for name, path in kernel.parallel.progress("runs")(list(runs.items())):
+        run = kernel.submissions.Submission.read(name, path, options.run_format)
         facts = collect_facts(run)
         check_alone(run, facts, max_depth, tag_is_filename)
         if judged is not None and orders is not None:
@@ -449,7 +454,7 @@ FEW = 3
 """Files whose problems are listed file by file; of more they are listed by kind."""
 
 
-def _problems(file: Submission, show_all: bool) -> str:
+def _problems(file: kernel.submissions.Submission, show_all: bool) -> str:
     """How many defects a file has, and below that the defects."""
     errors, warnings = file.count("error"), file.count("warning")
     place = visible(file.place)
@@ -471,7 +476,7 @@ def _counted(errors: int, warnings: int) -> str:
     return f"{errors} {plural(errors, 'error')}, {warnings} {plural(warnings, 'warning')}"
 
 
-def _said(file: Submission, defect: Defect, hint: bool = True) -> str:
+def _said(file: kernel.submissions.Submission, defect: kernel.submissions.Defect, hint: bool = True) -> str:
     """A defect below the name of its file: the line, if any, what is wrong, and how to fix it."""
     line = defect.place.removeprefix(file.place).lstrip(":")
     said = f"{defect.problem}; {defect.hint}" if hint and defect.hint else defect.problem
@@ -485,7 +490,7 @@ def _by_kind(report: Report, show_all: bool) -> list[str]:
     where = f" in {visible(folder)}" if folder else ""
     told = _counted(report.errors, report.warnings)
     blocks = [f"{len(report.runs)} runs{where}: {told}; {clean} of {len(report.files)} files without problems"]
-    found: dict[tuple[str, str], list[tuple[Submission, Defect]]] = {}
+    found: dict[tuple[str, str], list[tuple[kernel.submissions.Submission, kernel.submissions.Defect]]] = {}
     for file in report.files:
         for defect in file.defects:
             found.setdefault((defect.weight, defect.kind), []).append((file, defect))
@@ -494,9 +499,11 @@ def _by_kind(report: Report, show_all: bool) -> list[str]:
     return blocks
 
 
-def _of_kind(kind: str, pairs: list[tuple[Submission, Defect]], folder: str, show_all: bool) -> str:
+def _of_kind(
+    kind: str, pairs: list[tuple[kernel.submissions.Submission, kernel.submissions.Defect]], folder: str, show_all: bool
+) -> str:
     """The defects of a kind: of each file the first, of the first ten files, unless all are wanted."""
-    by_file: dict[int, list[tuple[Submission, Defect]]] = {}
+    by_file: dict[int, list[tuple[kernel.submissions.Submission, kernel.submissions.Defect]]] = {}
     for file, defect in pairs:
         by_file.setdefault(id(file), []).append((file, defect))
     hints = {defect.hint for _, defect in pairs}
@@ -524,7 +531,7 @@ def _same_ending(problems: Sequence[str]) -> str:
     return " ".join(ending) if len(ending) > 3 else ""
 
 
-def _folder(runs: Sequence[Submission]) -> str:
+def _folder(runs: Sequence[kernel.submissions.Submission]) -> str:
     """The folder that all runs are in, if there is one."""
     try:
         return os.path.commonpath([os.path.dirname(run.place) for run in runs])
@@ -532,7 +539,7 @@ def _folder(runs: Sequence[Submission]) -> str:
         return ""
 
 
-def _first(file: Submission, kind: str) -> int:
+def _first(file: kernel.submissions.Submission, kind: str) -> int:
     """The index of the first defect of a kind: kinds are listed in the order in which they were met."""
     return next(index for index, defect in enumerate(file.defects) if defect.kind == kind)
 
@@ -590,7 +597,7 @@ def _nested(report: Report) -> dict[str, Any]:
 def lint(
     runs: Any,
     qrels: Any = None,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    measures: str | Measure | Iterable[str | Measure] = kernel.parse.DEFAULT,
     *,
     max_depth: int | None = None,
     tag_is_filename: bool = False,
@@ -620,7 +627,7 @@ def lint(
             what = f"is an object of type {type(source).__name__}"
             raise InputError(name, what, "lint reads files: give a path", usage=True)
     options = resolve_options(run_format=run_format, qrels_format=qrels_format, labels=labels)
-    with allowed_growth(max_growth):
+    with kernel.options.allowed_growth(max_growth):
         report = lint_runs(
             named,
             qrels,
@@ -637,7 +644,7 @@ def lint(
 
 def _check_measured(qrels: str | None, measures: Any) -> None:
     """Raise InputError (usage) for options about measures where there are no qrels to score runs with."""
-    for option, given in (("-m", measures is not DEFAULT), ("-k", asked_for("k") is not None)):
+    for option, given in (("-m", measures is not kernel.parse.DEFAULT), ("-k", asked_for("k") is not None)):
         if given and qrels is None:
             raise InputError(option, "needs qrels", "add QRELS", usage=True)
 
@@ -667,7 +674,7 @@ def lint_files(
     files: Sequence[str],
     *,
     qrels: QrelsFile = None,
-    measures: Measures = DEFAULT,
+    measures: Measures = kernel.parse.DEFAULT,
     max_depth: MaxDepth = None,
     tag_is_filename: TagIsFilename = False,
     **formats: Any,
@@ -676,7 +683,7 @@ def lint_files(
     if not files and qrels is None:
         raise InputError("", "no run given", usage(), usage=True)
     check_standard_input([*files, qrels])
-    runs = [file for word in files for file in files_of(word, [] if qrels is None else [qrels])]
+    runs = [file for word in files for file in kernel.stream.files_of(word, [] if qrels is None else [qrels])]
     named, options = kernel.named_runs(runs) if runs else {}, resolve_options(**formats)
     return lint_runs(
         named,

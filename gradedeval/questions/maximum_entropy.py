@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
+from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
 from gradedeval.arrays import Bools, Floats, np
 from gradedeval.errors import InputError
-from gradedeval.kernel import Gains, Measure, divisor, useful
+from gradedeval.kernel import Measure, useful
 from gradedeval.questions.weights import static_weights
 
 # Expected scores of lists whose documents have each grade with a given chance, independently at each rank.
@@ -145,7 +146,7 @@ class GradedPrecision:
         return self
 
 
-Maker = Callable[[Measure, Gains, Floats, int], ExpectedScore]
+Maker = Callable[[Measure, kernel.gains.Gains, Floats, int], ExpectedScore]
 """measure, gains of some topics, what each grade is worth, ranks -> its expected score."""
 
 
@@ -154,34 +155,34 @@ def _ranks_within(measure: Measure, ranks: int) -> Bools:
     return within
 
 
-def _same_weights(weights: Floats, g: Gains, worth: Floats) -> WeightedGain:
+def _same_weights(weights: Floats, g: kernel.gains.Gains, worth: Floats) -> WeightedGain:
     return WeightedGain(np.tile(weights, (len(g.gain), 1)), worth)
 
 
-def _precisions(measure: Measure, g: Gains, worth: Floats, ranks: int) -> ExpectedScore:
+def _precisions(measure: Measure, g: kernel.gains.Gains, worth: Floats, ranks: int) -> ExpectedScore:
     levels = np.array(sorted({level for level in worth.tolist() if level > 0}))
     holds = (worth >= levels[:, None]).astype(np.float64)
     return GradedPrecision(np.diff(levels, prepend=0), holds, min(ranks, measure.cutoff or ranks))
 
 
-def _cascade(measure: Measure, g: Gains, worth: Floats, ranks: int) -> ExpectedScore:
+def _cascade(measure: Measure, g: kernel.gains.Gains, worth: Floats, ranks: int) -> ExpectedScore:
     given: Any = measure.arguments
     rank = np.arange(1.0, ranks + 1)
     phi = useful(given.get("gamma", 1.0) ** (rank - 1), rank, given.get("utility", "rr"))
     return Cascade(np.where(_ranks_within(measure, ranks), phi, 0.0), worth)
 
 
-def _discounted(measure: Measure, g: Gains, worth: Floats, ranks: int) -> ExpectedScore:
+def _discounted(measure: Measure, g: kernel.gains.Gains, worth: Floats, ranks: int) -> ExpectedScore:
     log: Any = measure.arguments.get("log")
-    discount = 1 / divisor(np.arange(1.0, ranks + 1), log)
+    discount = 1 / kernel.gains.divisor(np.arange(1.0, ranks + 1), log)
     return _same_weights(np.where(_ranks_within(measure, ranks), discount, 0.0), g, worth)
 
 
-def _found(measure: Measure, g: Gains, worth: Floats, ranks: int) -> ExpectedScore:
+def _found(measure: Measure, g: kernel.gains.Gains, worth: Floats, ranks: int) -> ExpectedScore:
     return _same_weights(_ranks_within(measure, ranks).astype(np.float64), g, worth)
 
 
-def _found_to_r(measure: Measure, g: Gains, worth: Floats, ranks: int) -> ExpectedScore:
+def _found_to_r(measure: Measure, g: kernel.gains.Gains, worth: Floats, ranks: int) -> ExpectedScore:
     return WeightedGain((np.arange(1, ranks + 1) <= g.num_relevant[:, None]).astype(np.float64), worth)
 
 
@@ -213,7 +214,7 @@ def _fixed_weights(measure: Measure, ranks: int) -> Floats:
     return static_weights(measure, ranks, tried=True)
 
 
-def expected_score(measure: Measure, g: Gains, worth: Floats, ranks: int) -> ExpectedScore:
+def expected_score(measure: Measure, g: kernel.gains.Gains, worth: Floats, ranks: int) -> ExpectedScore:
     """The expected score of a measure over lists of so many ranks.
 
     g      the topics of the lists as the measure sees them

@@ -13,15 +13,16 @@ from gradedeval.cli.arguments import measures_offered, usage
 from gradedeval.cli.options import MEASURES_FROM, NAME, command_line, option
 from gradedeval.cli.output import in_lines, view_of, write
 from gradedeval.errors import InputError
-from gradedeval.kernel import Column, Document, Table, formats_for, render
+from gradedeval.kernel import Column, Document, Table
 
 if TYPE_CHECKING:
     from gradedeval.kernel import Description
 
+FORMATS = kernel.formats.formats_for()
 OPTIONS = [
     MEASURES_FROM,
-    option("-f", "--format", "form", section="Output", type=click.Choice(formats_for()), default="table",
-           metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(formats_for())}. "
+    option("-f", "--format", "form", section="Output", type=click.Choice(FORMATS), default="table",
+           metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(FORMATS)}. "
            "Default: table."),
 ]  # fmt: skip
 
@@ -39,7 +40,7 @@ def command(files: tuple[str, ...], measures_from: tuple[str, ...], form: str) -
         if form == "table":
             write(in_lines(_page(*described), sys.stdout))
             return
-    write(render(lambda _: _listed(described, form), form, view=view_of(None)))
+    write(kernel.formats.render(lambda _: _listed(described, form), form, view=view_of(None)))
 
 
 def _page(described: Description) -> str:

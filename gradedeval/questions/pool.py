@@ -13,20 +13,15 @@ from gradedeval.errors import tell
 from gradedeval.kernel import (
     Column,
     Document,
-    InNotebook,
-    Kind,
     Layout,
     OptionKwargs,
     Options,
     Setting,
     Table,
-    frame_rows,
-    joined,
     numbers,
     question,
     resolve_options,
     shares_work,
-    to_frame,
 )
 from gradedeval.questions.assessors import AGREEMENT
 from gradedeval.questions.leave_one_out import (
@@ -56,7 +51,7 @@ At = Annotated[int, Setting("Depth of judged@ and overlap@.", numbers.AT, "N")]
 
 
 @dataclass(frozen=True, eq=False)
-class Pool(InNotebook):
+class Pool(kernel.frames.InNotebook):
     """What runs give a pool.
 
     runs     a frame with a row for each run: run, group, topics, retrieved, judged_depth (median over topics of the
@@ -119,7 +114,7 @@ class Pool(InNotebook):
             shown(self.depths, depth=("depth", "count"), documents=("documents", "count"), judged=("judged", "count"))
         )
         if len(self.topics):
-            columns: dict[str, tuple[str, Kind]] = {"topic": ("topic", "text")}
+            columns: dict[str, tuple[str, kernel.formats.Kind]] = {"topic": ("topic", "text")}
             columns |= {name: (name, "count") for name in self.topics.columns if name != "topic"}
             blocks.append(shown(self.topics, **columns))
         return Document(blocks, self.signature)
@@ -175,7 +170,7 @@ def pool(
     group_of, notes = read_groups(groups, list(named))
     judged = kernel.Qrels.none() if qrels is None else kernel.qrels_for(named, qrels, options)
     found = pool_statistics(
-        ranked_runs.rank_runs(named, kernel.Grader(judged, options)), group_of, options, at, pool_depth
+        ranked_runs.rank_runs(named, kernel.grade.Grader(judged, options)), group_of, options, at, pool_depth
     )
     return replace(found, notes=tell([*found.notes, *notes]))
 
@@ -233,7 +228,7 @@ def _runs(
                 "overlap": float(np.delete(shares[number], number).mean()) if len(ranked.runs) > 1 else np.nan,
             }
         )
-    return to_frame(rows)
+    return kernel.frames.to_frame(rows)
 
 
 def judged_depths(ranked: RankedRuns, run: RankedRun) -> Ints:
@@ -261,7 +256,7 @@ def _groups(ranked: RankedRuns, group_of: list[str], pool_depth: int | None, rel
         judged = alone & ranked.judged
         numbers = (int(judged.sum()), int((judged & relevant).sum())) if known else (None, None)
         rows.append((group, group_of.count(group), int(alone.sum()), *numbers))
-    return to_frame(rows, columns=["group", "runs", "unique", "unique_judged", "unique_relevant"])
+    return kernel.frames.to_frame(rows, columns=["group", "runs", "unique", "unique_judged", "unique_relevant"])
 
 
 def _topics(ranked: RankedRuns, options: Options, relevant: Bools) -> pd.DataFrame:
@@ -269,10 +264,10 @@ def _topics(ranked: RankedRuns, options: Options, relevant: Bools) -> pd.DataFra
     labels = qrels.labels
     counted = ranked.grader.judged[: len(labels)]
     if not qrels.topics:
-        return to_frame([], ["topic", "judged", "relevant", "found"])
+        return kernel.frames.to_frame([], ["topic", "judged", "relevant", "found"])
     relevant_label = (labels >= (1 if options.rel is None else options.rel)) & counted
     found = np.flatnonzero((ranked.retrieved_by > 0) & relevant & ranked.judged)
-    frame = to_frame(
+    frame = kernel.frames.to_frame(
         {
             "topic": ranked.names,
             "judged": ranked.pool.of_topics(counted),
@@ -308,7 +303,7 @@ def _overlap(ranked: RankedRuns, shares: Floats) -> pd.DataFrame:
     rows = [
         (names[one], names[other], float(shares[one, other])) for other in range(len(names)) for one in range(other)
     ]
-    return to_frame(rows, columns=["run", "other", "overlap"])
+    return kernel.frames.to_frame(rows, columns=["run", "other", "overlap"])
 
 
 def _depths(ranked: RankedRuns) -> pd.DataFrame:
@@ -318,7 +313,7 @@ def _depths(ranked: RankedRuns) -> pd.DataFrame:
     known = bool(ranked.grader.qrels.topics)
     rows = [(depth, int((best <= depth).sum()), int(((best <= depth) & ranked.judged).sum()) if known else None)
             for depth in depths]  # fmt: skip
-    return to_frame(rows, columns=["depth", "documents", "judged"])
+    return kernel.frames.to_frame(rows, columns=["depth", "documents", "judged"])
 
 
 def unjudged_by_depth(ranked: RankedRuns, at: int = AT) -> pd.DataFrame:
@@ -333,7 +328,7 @@ def unjudged_by_depth(ranked: RankedRuns, at: int = AT) -> pd.DataFrame:
             count = int((unjudged <= depth).sum())
             documents = int(np.minimum(run.counts, depth).sum())
             rows.append((run.name, depth, documents, count, count / int(run.listed.sum())))
-    return to_frame(rows, columns=["run", "depth", "documents", "unjudged", "per_topic"])
+    return kernel.frames.to_frame(rows, columns=["run", "depth", "documents", "unjudged", "per_topic"])
 
 
 def found_alone(ranked: RankedRuns, options: Options) -> pd.DataFrame:
@@ -346,13 +341,13 @@ def found_alone(ranked: RankedRuns, options: Options) -> pd.DataFrame:
         document = run.document[which]
         topics = [names[topic] for topic in ranked.topic[document].tolist()]
         columns = {"run": run.name, "topic": topics, "docno": ranked.docnos(document)}
-        frames.append(to_frame({**columns, "grade": ranked.grades(document), "rank": run.rank[which]}))
-    return joined(frames)
+        frames.append(kernel.frames.to_frame({**columns, "grade": ranked.grades(document), "rank": run.rank[which]}))
+    return kernel.frames.joined(frames)
 
 
 def _overlaps(found: Pool) -> Table:
     values: dict[tuple[str, str], Any] = {}
-    for row in frame_rows(found.overlap):
+    for row in kernel.frames.to_rows(found.overlap):
         values[row["run"], row["other"]] = values[row["other"], row["run"]] = row["overlap"]
     names = found.runs["run"].tolist()
     columns = [Column(f"overlap@{found.at}", "run"), *(Column(name, "score", of_run=True) for name in names)]
@@ -370,7 +365,7 @@ def _long(found: Pool) -> Table:
         "topic": (found.topics, "topic"),
     }
     for kind, (frame, name) in parts.items():
-        for row in frame_rows(frame) if len(frame) else []:
+        for row in kernel.frames.to_rows(frame) if len(frame) else []:
             other = row.get("other") if kind == "pair" else row.get("group") if kind == "run" else None
             numbers = {key: value for key, value in row.items() if key not in (name, "other", "group")}
             rows += [[kind, str(row[name]), other, what, value] for what, value in numbers.items() if value is not None]

@@ -10,6 +10,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix, significance
 from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, level, ratio, same, scales, signature_lines
 from gradedeval.arrays import TOLERANCE, np
@@ -18,17 +19,14 @@ from gradedeval.kernel import (
     AnyMeasure,
     Column,
     Document,
-    InNotebook,
     Layout,
     OptionKwargs,
     Picture,
     Question,
     Setting,
-    joined,
     numbers,
     question,
     shares_work,
-    to_frame,
 )
 
 if TYPE_CHECKING:
@@ -166,14 +164,14 @@ def plan_topics(
         raise InputError(flag.variance, what, f"give either {flag.variance} or RUN... QRELS", usage=True)
     systems = numbers.SYSTEMS.check_or_none(systems)
     if (variance := numbers.VARIANCE.check_or_none(variance)) is not None:
-        return Plan(to_frame(_rows(aim, systems or 2, variance, variance, None, None)), None, aim)
+        return Plan(kernel.frames.to_frame(_rows(aim, systems or 2, variance, variance, None, None)), None, aim)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix = score_matrix.without_seeds("a plan", score_matrix.comparable(given, allow_mismatch))
     score_matrix.two_or_more("a plan", len(matrix.runs), f"add a run, or give {flag.variance}")
     rows = []
     for paired in (score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()):
         rows += _rows(aim, systems or len(matrix.runs), *_variances(paired), paired.measure, len(paired.topics))
-    return Plan(to_frame(rows), matrix, aim)
+    return Plan(kernel.frames.to_frame(rows), matrix, aim)
 
 
 def _variances(paired: Paired) -> tuple[float, float]:
@@ -228,7 +226,7 @@ NEEDED = "by the sample at that level (Sakai 2006, figure 5), the largest of all
 
 
 @dataclass(frozen=True, eq=False)
-class Power(InNotebook):
+class Power(kernel.frames.InNotebook):
     """The discriminative power of measures.
 
     frame      a row for each measure: measure, runs, topics, pairs, significant (pairs with a level below alpha), power
@@ -337,13 +335,13 @@ def power(
     best_runs = numbers.BEST_RUNS.check_or_none(best_runs)
     score_matrix.two_or_more("power", len(score_matrix.without_seeds("power", matrix).runs))
     of = [_of_best(matrix, measure, best_runs) for measure in matrix.comparable_measures()]
-    curves = [to_frame(_levels(paired, draws, alpha, seed)) for paired in of]
+    curves = [kernel.frames.to_frame(_levels(paired, draws, alpha, seed)) for paired in of]
     rows = [_row(paired, curve, alpha) for paired, curve in zip(of, curves, strict=True)]
     settings = (
         f"paired bootstrap, studentized, {draws} draws, alpha {alpha:g}, seed {seed} | difference needed: {NEEDED}"
     )
     settings += "" if best_runs is None else f" | the best {min(best_runs, len(matrix.runs))} runs by each measure"
-    return Power(to_frame(rows), joined(curves), settings, matrix.signature, alpha)
+    return Power(kernel.frames.to_frame(rows), kernel.frames.joined(curves), settings, matrix.signature, alpha)
 
 
 def _of_best(matrix: Matrix, measure: str, best: int | None) -> Paired:

@@ -12,12 +12,9 @@ from gradedeval.analysis import pictures
 from gradedeval.arrays import TOLERANCE, Floats, np
 from gradedeval.errors import InputError, flag, plural, public, tell
 from gradedeval.kernel import (
-    OPTIONS,
     AnyMeasure,
     Column,
     Document,
-    Gains,
-    InNotebook,
     Layout,
     Measure,
     OptionKwargs,
@@ -26,18 +23,11 @@ from gradedeval.kernel import (
     Setting,
     Table,
     decode,
-    distinct,
-    frame_table,
-    group_numbers,
-    joined,
     numbers,
     parse_measures,
     question,
     resolve_options,
     shares_work,
-    thresholds,
-    to_frame,
-    workers,
 )
 from gradedeval.questions import weights
 
@@ -61,7 +51,7 @@ MOST_CURVES = 100
 
 
 @dataclass(frozen=True, eq=False)
-class PrecisionRecall(InNotebook):
+class PrecisionRecall(kernel.frames.InNotebook):
     """Precision-recall curves.
 
     frame      a row for each measure, run and level of recall: measure, rel (the lowest relevant grade of a binary
@@ -80,15 +70,15 @@ class PrecisionRecall(InNotebook):
     def document(self, layout: Layout) -> Document:
         """The curves as tables: for people, where they share their levels, recall × runs for each measure."""
         if layout == "long" or self.points == "all":
-            return Document([frame_table(self.frame)], self.signature)
+            return Document([kernel.frames.to_table(self.frame)], self.signature)
         blocks: list[Table | str] = []
         rel_of = dict(zip(self.frame["measure"], self.frame["rel"], strict=True))
         for name, own in self.frame.groupby("measure", sort=False):
-            numbered = own.assign(number=group_numbers(own, "run"))
+            numbered = own.assign(number=kernel.frames.group_numbers(own, "run"))
             cells = numbered.pivot_table(index="recall", columns="number", values="precision", sort=False)
             columns = [
                 Column("recall", "figures"),
-                *(Column(run, "score", of_run=True) for run in distinct(own, "run")),
+                *(Column(run, "score", of_run=True) for run in kernel.frames.distinct(own, "run")),
             ]
             levels = [f"{level:.3g}" for level in cells.index]
             rows = [[level, *row] for level, row in zip(levels, cells.to_numpy().tolist(), strict=True)]
@@ -152,11 +142,13 @@ def precision_recall(
     judged = kernel.qrels_for(named, qrels, options)
     graded = kernel.Scorer(judged, [chosen], options)
     scorer = kernel.Scorer(
-        judged, [*graded.measures, *([] if graded_only else _binary(graded))], options, workers().limits
+        judged, [*graded.measures, *([] if graded_only else _binary(graded))], options, kernel.Workers.here().limits
     )
     frames, counts, formats, notes = _curves(named, graded, scorer, points)
     under = kernel.signature(judged, options, scorer.measures, counts, formats)
-    return PrecisionRecall(joined(frames), points, f"{under} | interpolated at {points} levels of recall", tell(notes))
+    return PrecisionRecall(
+        kernel.frames.joined(frames), points, f"{under} | interpolated at {points} levels of recall", tell(notes)
+    )
 
 
 def _curves(
@@ -166,9 +158,9 @@ def _curves(
     it lacks; what its file was read as; and notes."""
     frames, counts, formats, notes, said = [], [], [], list(scorer.notes), list[str]()
     barren: dict[str, set[bytes]] = {}
-    share = workers()
+    share = kernel.Workers.here()
     for name, source in share.progress(list(runs.items())):
-        run = kernel.grade_run(source, scorer.grader, share.silent(), name)
+        run = kernel.tasks.grade_run(source, scorer.grader, share.silent(), name)
         curves: list[list[tuple[Floats, Floats]]] = [[] for _ in scorer.measures]
         for batch in weights.settled_batches(run):
             gains_of = scorer.gains_cache(batch)
@@ -180,14 +172,16 @@ def _curves(
         for own, one in zip(curves, scorer.measures, strict=True):
             recall, precision = _mean_curve(own, points)
             head = {"measure": one.label, "rel": np.nan if one == graded.measures[0] else one.rel, "run": name}
-            frames.append(to_frame({**head, "recall": recall, "precision": precision, "topics": len(own)}))
+            frames.append(
+                kernel.frames.to_frame({**head, "recall": recall, "precision": precision, "topics": len(own)})
+            )
         counts.append((len(run.topics), run.missing))
         formats.append(run.format)
-        said += kernel.not_too_many([*run.notes, *kernel.doubts(run, graded)])
+        said += kernel.doubts.not_too_many([*run.notes, *kernel.doubts.doubts_about(run, graded)])
     count = len(scorer.measures)
     notes += [
-        *kernel.united(said, len(runs)),
-        *kernel.few_topics(max(count for count, _ in counts)),
+        *kernel.doubts.united(said, len(runs)),
+        *kernel.doubts.few_topics(max(count for count, _ in counts)),
         *_barren_notes(barren, scorer.qrels, max(count for count, _ in counts)),
     ]
     return [frame for column in range(count) for frame in frames[column::count]], counts, formats, notes
@@ -199,7 +193,7 @@ def _check(measure: Measure, options: Options) -> None:
         hint = "give gap, or one with thresholds such as 'gap(g=1:1:2)'"
         raise InputError(f"'{measure}'", "has no graded precision and recall", hint, usage=True)
     if options.ties == "average":
-        raise OPTIONS["ties"].error("precision at a document needs one order", "choose an order")
+        raise kernel.options.OPTIONS["ties"].error("precision at a document needs one order", "choose an order")
 
 
 def _binary(graded: Scorer) -> list[Measure]:
@@ -207,7 +201,7 @@ def _binary(graded: Scorer) -> list[Measure]:
 
     Raises InputError (usage) where these are too many.
     """
-    measure, known = graded.measures[0], thresholds(graded.grades)
+    measure, known = graded.measures[0], kernel.gains.thresholds(graded.grades)
     if measure.rel is None and measure.threshold_shares is None and known[MOST_CURVES:]:
         what = f"has more than {MOST_CURVES} thresholds up to grade {known[-1]:g}, each with a binary curve"
         raise InputError(f"'{measure}'", what, f"{flag.graded_only} leaves these curves out", usage=True)
@@ -217,7 +211,7 @@ def _binary(graded: Scorer) -> list[Measure]:
     return [alone(rel=threshold) for threshold in had] if len(had) > 1 and measure.rel is None else []
 
 
-def _of_topics(g: Gains) -> Iterator[tuple[Floats, Floats]]:
+def _of_topics(g: kernel.gains.Gains) -> Iterator[tuple[Floats, Floats]]:
     """For each topic recall at its relevant documents, ascending, and interpolated precision from each on."""
     total = g.ideal.sum(1)
     recall = g.gain.cumsum(1) / np.where(total > 0, total, 1.0)[:, None]
@@ -246,7 +240,7 @@ def _barren_notes(barren: Mapping[str, set[bytes]], qrels: Qrels, counted: int) 
     for name, topics in barren.items():
         alike.setdefault(frozenset(topics), []).append(name)
     return [
-        kernel.without_relevant(
+        kernel.doubts.without_relevant(
             qrels.place,
             [decode(topic) for topic in qrels.topics if topic in topics],
             counted,
@@ -289,7 +283,7 @@ def plot_pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes
 def curve_panels(frame: pd.DataFrame) -> list[Panel]:
     """One picture; where it would hold too many lines, one for each measure."""
     tell(pictures.grey_notes(frame))
-    if len(distinct(frame, "measure", "run")) <= TOGETHER:
+    if len(kernel.frames.distinct(frame, "measure", "run")) <= TOGETHER:
         return [pictures.Panel(partial(draw_curves, frame=frame), 2.1)]
     groups = frame.groupby("measure", sort=False)
     return [pictures.Panel(partial(draw_curves, frame=own, top=frame["precision"].max()), 2.0) for _, own in groups]

@@ -9,20 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gradedeval import kernel
 from gradedeval.analysis import Correction, Test
 from gradedeval.analysis.score_matrix import Matrix, shared_topics, to_matrix
 from gradedeval.analysis.significance import TestSettings, differing, unattainable_notes
 from gradedeval.errors import Flag, InputError, check_choice, did_you_mean, flag, public, shorten, tell, visible
-from gradedeval.kernel import (
-    SCORE_FORMATS,
-    Mark,
-    Scores,
-    Style,
-    formats_for,
-    frame_rows,
-    numbers,
-    render_scores,
-)
+from gradedeval.kernel import Scores, numbers
 from gradedeval.questions.compare import significance_matrix, tests_of
 from gradedeval.questions.letters import same_as
 
@@ -122,8 +114,8 @@ class Published:
         asked = {"best": self.best, "percent": self.percent, "baseline": self.baselines,
                  "letters": self.letters, "caption": self.caption is not None}  # fmt: skip
         for name in (name for name, value in asked.items() if value):
-            if form not in formats_for("wide"):
-                hint = f"choose one of {', '.join(formats_for('wide'))} with -f"
+            if form not in kernel.formats.formats_for("wide"):
+                hint = f"choose one of {', '.join(kernel.formats.formats_for('wide'))} with -f"
                 raise InputError(Flag(f"--{name}"), f"{form} is for programs and {LACKS[name]}", hint, usage=True)
             if (by_topic and name in ("best", "baseline", "letters")) or (cwl and name != "caption"):
                 other = flag.cwl if cwl else f"{flag.by_topic}: marks are of summaries"
@@ -150,16 +142,18 @@ class Published:
             place = flag.letters if self.letters and not (self.best or self.baselines) else place
             raise InputError(place, f"there is one run, and nothing to {what}", "give two runs or more", usage=True)
 
-    def style(self, scores: Scores) -> Style:
+    def style(self, scores: Scores) -> kernel.score_tables.Style:
         """How the table of these scores looks."""
-        style = Style(self.best, self.percent, caption=self.caption or "", label=self.latex_label or "")
+        style = kernel.score_tables.Style(
+            self.best, self.percent, caption=self.caption or "", label=self.latex_label or ""
+        )
         if not self.tests or len(scores.runs) < 2:
             return style
         matrix = to_matrix(scores)
         style = self._with_letters(style, matrix) if self.letters else style
         return self._with_signs(style, matrix) if self.baselines else style
 
-    def _with_letters(self, style: Style, matrix: Matrix) -> Style:
+    def _with_letters(self, style: kernel.score_tables.Style, matrix: Matrix) -> kernel.score_tables.Style:
         """The style with the letters of runs that do not differ, by each measure."""
         settings, pairs = self.settings, len(matrix.runs) * (len(matrix.runs) - 1) // 2
         measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
@@ -171,28 +165,33 @@ class Published:
         tell([*matrix.omission_notes(), *unattainable_notes(measures, pairs, settings)])
         tests = "; ".join(dict.fromkeys(settings.describe(paired, pairs) for paired in measures))
         what = f"same as: runs that share a letter do not differ at p ≤ {settings.alpha:g}: "
-        told = (f"{what}{_in_words(tests)}", Mark())
+        told = (f"{what}{_in_words(tests)}", kernel.formats.Mark())
         return replace(style, same=same, legend=[*style.legend, told])
 
-    def _with_signs(self, style: Style, matrix: Matrix) -> Style:
+    def _with_signs(self, style: kernel.score_tables.Style, matrix: Matrix) -> kernel.score_tables.Style:
         """The style with the signs of runs that differ from the baselines."""
         baselines = list(self.baselines)
         frame = significance_matrix(matrix, baselines, self.settings)
-        known = [row for row in frame_rows(frame) if row["p_corrected"] is not None]
+        known = [row for row in kernel.frames.to_rows(frame) if row["p_corrected"] is not None]
         pairs = [(row["measure"], row["run"], row["baseline"], row["p_corrected"]) for row in known]
         letters = dict(zip(baselines, LETTERS, strict=False)) if len(baselines) > 1 else {}
-        told: list[tuple[str, Mark]] = []
+        told: list[tuple[str, kernel.formats.Mark]] = []
         if letters:
             signs = self._letters(pairs, letters)
-            told.append((f"letters: p ≤ {self.applied_levels[0]:g} against the run of that letter", Mark()))
+            told.append(
+                (f"letters: p ≤ {self.applied_levels[0]:g} against the run of that letter", kernel.formats.Mark())
+            )
         else:
             reached = {(run, measure): sum(p <= level for level in self.applied_levels) for measure, run, _, p in pairs}
             signs = {key: SIGNS[count - 1] for key, count in reached.items() if count}
             for sign, level in zip(SIGNS, self.applied_levels, strict=False):
-                told += [(", " if told else "", Mark(signs=sign)), (f" p ≤ {level:g}", Mark())]
-            told.append((f" against {visible(baselines[0])}", Mark()))
-        told.append((f": {_in_words('; '.join(tests_of(frame, matrix, self.settings)))}", Mark()))
-        between = [("; ", Mark())] if style.legend else []
+                told += [
+                    (", " if told else "", kernel.formats.Mark(signs=sign)),
+                    (f" p ≤ {level:g}", kernel.formats.Mark()),
+                ]
+            told.append((f" against {visible(baselines[0])}", kernel.formats.Mark()))
+        told.append((f": {_in_words('; '.join(tests_of(frame, matrix, self.settings)))}", kernel.formats.Mark()))
+        between = [("; ", kernel.formats.Mark())] if style.legend else []
         return replace(style, signs=signs, letters=letters, legend=[*style.legend, *between, *told])
 
     def _letters(self, pairs: Sequence[Pair], letters: Mapping[str, str]) -> dict[tuple[str, str], str]:
@@ -265,8 +264,8 @@ def table(
     published = Published(best=best, percent=percent, baselines=baselines, test=test, correction=correction,
                           levels=levels, draws=draws, seed=seed, letters=letters, caption=caption,
                           latex_label=latex_label)  # fmt: skip
-    check_choice(form, SCORE_FORMATS, flag.format)
+    check_choice(form, kernel.formats.SCORE_FORMATS, flag.format)
     published.check(form, by_topic=by_topic)
     published.check_runs([run.run for run in scores.runs])
     shown: dict[str, Any] = {"by_topic": by_topic, "digits": numbers.DIGITS.check_or_none(digits)}
-    return render_scores(scores, form, **shown, signed=signature, style=published.style(scores))
+    return kernel.score_tables.render_scores(scores, form, **shown, signed=signature, style=published.style(scores))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+from gradedeval import kernel
 from gradedeval.analysis import score_matrix, significance
 from gradedeval.analysis.tables import (
     OfScores,
@@ -29,12 +30,9 @@ from gradedeval.kernel import (
     Layout,
     OptionKwargs,
     Setting,
-    distinct,
-    joined,
     numbers,
     question,
     shares_work,
-    to_frame,
 )
 from gradedeval.questions.compare import WON
 from gradedeval.questions.shared import against
@@ -61,7 +59,7 @@ class Risk(OfScores):
     @property
     def aside(self) -> str:
         """What runs are compared with, and how much a loss counts."""
-        baseline, runs = self.frame["baseline"].iloc[0], len(distinct(self.frame, "run"))
+        baseline, runs = self.frame["baseline"].iloc[0], len(kernel.frames.distinct(self.frame, "run"))
         weight = f"α {self.aversion:g}: a loss counts {1 + self.aversion:g} times"
         measures = list(dict.fromkeys(self.frame["measure"]))
         told = readings(self.scores, measures, tested=False)
@@ -153,7 +151,7 @@ def risk(
     if not usable:
         what = f"by {shorten([paired.measure for paired in compared])} neither run is better"
         raise InputError("", what, f"name a measure such as {flag.measures:ap}", usage=True)
-    frame = joined([to_frame(_columns(paired, of, aversion)) for paired in usable])
+    frame = kernel.frames.joined([kernel.frames.to_frame(_columns(paired, of, aversion)) for paired in usable])
     left_out = [paired.measure for paired in compared if paired.reading.better == "neither"]
     blank = list(dict.fromkeys(frame["measure"][frame["geo_risk"].isna()]))
     notes = [f"{', '.join(left_out)}: left out: no preferred direction"] if left_out else []

@@ -13,16 +13,7 @@ from gradedeval.analysis import estimates, pictures, replicates, score_matrix, s
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import np
 from gradedeval.errors import InputError, Note, did_you_mean, flag, public, shorten, tell
-from gradedeval.kernel import (
-    OptionKwargs,
-    Picture,
-    Setting,
-    numbers,
-    parse_measures,
-    question,
-    shares_work,
-    to_frame,
-)
+from gradedeval.kernel import OptionKwargs, Picture, Setting, numbers, parse_measures, question, shares_work
 from gradedeval.questions.shared import texts_unused
 
 if TYPE_CHECKING:
@@ -31,7 +22,7 @@ if TYPE_CHECKING:
 
     from gradedeval.analysis.pictures import Panel
     from gradedeval.analysis.score_matrix import AnyScores, Matrix
-    from gradedeval.kernel import AnyMeasure, Measure, Summary
+    from gradedeval.kernel import AnyMeasure, Measure
 
 
 # Runs by their summaries: score, interval, and how far judging could raise it.
@@ -122,7 +113,7 @@ def run_summaries(
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords, predicts=True)
     matrix = score_matrix.comparable(given, allow_mismatch)
     if slice is None:
-        return RunSummaries(to_frame(_rows(matrix, level)), matrix, level)
+        return RunSummaries(kernel.frames.to_frame(_rows(matrix, level)), matrix, level)
     columns = slices.columns_of(matrix)
     if slice not in columns:
         hint = did_you_mean(slice, columns) or (f"choose from {shorten(columns)}" if columns else f"add {flag.slices}")
@@ -132,7 +123,7 @@ def run_summaries(
         for label, kept in columns[slice].items()
         for row in _rows(slices.of_topics(matrix, kept), level)
     ]
-    return RunSummaries(to_frame(rows), matrix, level)
+    return RunSummaries(kernel.frames.to_frame(rows), matrix, level)
 
 
 def _rows(matrix: Matrix, level: float) -> list[dict[str, Any]]:
@@ -197,7 +188,7 @@ def _summary(matrix: Matrix, row: int, column: int, limits: Sequence[float]) -> 
     }
 
 
-def _scored(matrix: Matrix, column: int) -> Measure | Summary:
+def _scored(matrix: Matrix, column: int) -> Measure | kernel.definition.Summary:
     """A measure whose scores have limits; what sums it up where it is not known, or scores were transformed."""
     name, summary = matrix.measures[column], matrix.reading(column).summary
     if matrix.scores is not None:

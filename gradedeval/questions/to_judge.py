@@ -14,11 +14,8 @@ from gradedeval.analysis.tables import shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, np
 from gradedeval.errors import InputError, check_choice, flag, plural, public, tell
 from gradedeval.kernel import (
-    OPTIONS,
     Column,
     Document,
-    Gains,
-    InNotebook,
     Layout,
     Measure,
     OptionKwargs,
@@ -26,21 +23,18 @@ from gradedeval.kernel import (
     Question,
     Setting,
     Table,
-    frame_rows,
-    frame_table,
     numbers,
     parse_measures,
     resolve_options,
     scores_of,
     shares_work,
-    to_frame,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gradedeval.analysis.ranked_runs import RankedRuns
-    from gradedeval.kernel import Batch, Codes, Scorer
+    from gradedeval.kernel import Batch, Scorer
 
 
 # What a judgment could change of a measure: documents chosen one after the other, each given those before it.
@@ -88,8 +82,8 @@ class Topic:
     row           entries: which of the members
     """
 
-    judged: Gains
-    best: Gains
+    judged: kernel.gains.Gains
+    best: kernel.gains.Gains
     member: Ints
     entry: Ints
     row: Ints
@@ -257,7 +251,7 @@ def _rankings(ranked: RankedRuns, topic: int, name: bytes, last: int | None) -> 
     counts = np.array([run.counts[topic] for run in ranked.runs])
     pool = ranked.pool.select(np.full(len(counts), topic))
     width = int(min(counts.max(initial=0), np.inf if last is None else last))
-    codes: Codes = np.full((len(counts), width), pool.labels + 1)
+    codes: Ints = np.full((len(counts), width), pool.labels + 1)
     for row, run in enumerate(ranked.runs):
         some = ranked.code[run.of_topic(topic)[:width]]
         codes[row, : len(some)] = some
@@ -401,7 +395,7 @@ class JudgingSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class ToJudge(InNotebook):
+class ToJudge(kernel.frames.InNotebook):
     """What to judge, the most telling first.
 
     frame   topic, docno, weight, runs (how many have it), best_rank, wanted_by (runs and ranks, as text)
@@ -423,7 +417,7 @@ class ToJudge(InNotebook):
         frame = self.frame
         signature, count = self.settings.words(self.measure), len(self.frame)
         if layout == "long":
-            return Document([frame_table(frame)], signature)
+            return Document([kernel.frames.to_table(frame)], signature)
         line = f"{count} {plural(count, 'document')} to judge, {self.left} more unjudged"
         if self.settings.strategy in BY_MEASURE and self.left and count < self.settings.budget:
             what = "the order of two runs by " if self.settings.strategy == "pairs" else ""
@@ -516,7 +510,7 @@ def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Opti
         raise InputError(flag.measures, what, "choose another measure or strategy", usage=True)
     if options.fill is not None and strategy not in BY_MEASURE:
         what = f"does not apply to {flag.strategy:{strategy}}, which uses no measure"
-        raise OPTIONS["fill"].error(what, "leave it out")
+        raise kernel.options.OPTIONS["fill"].error(what, "leave it out")
     if qrels is None:
         judged = kernel.Qrels.none((0.0, options.top_of(1.0)))
         options = replace(options, topics="run")
@@ -565,7 +559,7 @@ def _wanted(ranked: RankedRuns, chosen: Ints) -> list[list[str]]:
 
 def _frame(ranked: RankedRuns, chosen: Ints, weights: Floats, best: Ints, wanted: list[list[str]]) -> pd.DataFrame:
     names = np.array(ranked.names, dtype=object)
-    return to_frame(
+    return kernel.frames.to_frame(
         {
             "topic": names[ranked.topic[chosen]],
             "docno": ranked.docnos(chosen),
@@ -579,7 +573,7 @@ def _frame(ranked: RankedRuns, chosen: Ints, weights: Floats, best: Ints, wanted
 
 def qrels_lines(found: ToJudge) -> str:
     """What to judge as lines of a qrels file that lack the grade."""
-    return "".join(f"{row['topic']} 0 {row['docno']}\n" for row in frame_rows(found.frame))
+    return "".join(f"{row['topic']} 0 {row['docno']}\n" for row in kernel.frames.to_rows(found.frame))
 
 
 TO_JUDGE = Question(

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+from gradedeval import kernel
 from gradedeval.analysis import difference_bounds, flips, pictures, replicates, score_matrix
 from gradedeval.analysis.tables import OfScores, text_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, plural, public, tell
-from gradedeval.kernel import OptionKwargs, Picture, joined, question, shares_work, to_frame
+from gradedeval.kernel import OptionKwargs, Picture, question, shares_work
 from gradedeval.questions.compare import unseen_in
 from gradedeval.questions.shared import against
 
@@ -101,9 +102,9 @@ def topic_differences(
     by_measure = [matrix.paired(measure) for measure in matrix.comparable_measures()]
     reread = flips.Reread.of((matrix.seeds or matrix).scores)
     if matrix.seeds is not None:
-        frame = joined([_of_seeds(paired, first, matrix.seeds, reread) for paired in by_measure])
+        frame = kernel.frames.joined([_of_seeds(paired, first, matrix.seeds, reread) for paired in by_measure])
     else:
-        frame = joined([_of_runs(paired, first, reread) for paired in by_measure])
+        frame = kernel.frames.joined([_of_runs(paired, first, reread) for paired in by_measure])
     frame.attrs = {"if_fully_judged": "; ".join(note.in_python() for note in unseen_in(frame, matrix, "same_order"))}
     return TopicDifferences(frame, matrix)
 
@@ -143,7 +144,7 @@ def _by_topic(paired: Paired, first: int, bounds: Floats, rises: bool) -> pd.Dat
         "sign": paired.reading.sign,
     }
     order = np.argsort(-paired.reading.sign * difference, kind="stable")
-    return to_frame(columns).astype({"same_order": "boolean"}).iloc[order]
+    return kernel.frames.to_frame(columns).astype({"same_order": "boolean"}).iloc[order]
 
 
 def _of_seeds(paired: Paired, first: int, seeds: Matrix, reread: Reread | None) -> pd.DataFrame:

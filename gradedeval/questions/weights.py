@@ -12,30 +12,23 @@ from gradedeval.analysis import pictures, ranked_runs
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, Note, check_choice, flag, plural, public, tell
 from gradedeval.kernel import (
-    OPTIONS,
     AnyMeasure,
     Column,
     Document,
-    Gains,
-    InNotebook,
     Layout,
     Measure,
     OptionKwargs,
     Options,
     Picture,
-    RankingWeights,
     Setting,
     Table,
     decode,
-    exact_label,
     numbers,
     parse_measures,
-    progress,
     question,
     resolve_options,
     scores_of,
     shares_work,
-    to_frame,
 )
 
 if TYPE_CHECKING:
@@ -43,13 +36,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from gradedeval.analysis.pictures import Panel
-    from gradedeval.kernel import Batch, GradedRun, Qrels, Scorer
+    from gradedeval.kernel import Batch, Qrels, Scorer
 
 
 # Background weights: the mean weight that a measure such as ap or bpref gives each rank over a set of runs.
 
 
-def weights_in_rankings(measure: Measure, g: Gains) -> Floats:
+def weights_in_rankings(measure: Measure, g: kernel.gains.Gains) -> Floats:
     """topics × ranks: the weights W(i) of the ranks of each ranking, where Σ_i W(i) [gain_i > 0] is its score.
 
     ap     Σ_{j≤i} r_j / (i R)
@@ -63,15 +56,10 @@ def weights_in_rankings(measure: Measure, g: Gains) -> Floats:
     3.3. Past the end of a ranking the formulas are taken literally: nothing more is relevant or judged there, and the
     sums stay as they are. Where R is 0 so is W.
     """
-    weighting = _weighting(measure)
-    weights = weighting.function(g, **measure.arguments)
-    if weighting.over is None:
-        return weights
-    whole = np.reshape(weighting.over(g, **measure.arguments), (-1, 1))
-    return np.where(whole > 0, weights / np.maximum(whole, 1), 0.0)
+    return _weighting(measure).at_ranks(g, measure.arguments)
 
 
-def _weighting(measure: Measure) -> RankingWeights:
+def _weighting(measure: Measure) -> kernel.definition.RankingWeights:
     weighting = measure.definition.weights_in_ranking
     if weighting is None:
         raise TypeError(f"the weights of {measure} do not depend on the ranking")
@@ -106,10 +94,10 @@ def background(
     Zhang et al., Information Retrieval 2010, section 3.4. Raises InputError as `evaluate` does.
     """
     if options.ties == "average":
-        raise OPTIONS["ties"].error("weights in a ranking need one order", "choose an order")
+        raise kernel.options.OPTIONS["ties"].error("weights in a ranking need one order", "choose an order")
     for measure in measures:
         ranked_runs.check_by_rank(measure)
-    share = kernel.workers()
+    share = kernel.Workers.here()
     scorer = kernel.Scorer(qrels, measures, options, share.limits)
     grader = replace(scorer.grader, last_rank=None)
     summed = _Sums(scorer, depth)
@@ -117,7 +105,7 @@ def background(
     formats: list[str] = []
     notes, topics = list(scorer.notes), set()
     for name, source in share.progress(list(runs.items())):
-        run = kernel.grade_run(source, grader, share.silent(), name)
+        run = kernel.tasks.grade_run(source, grader, share.silent(), name)
         for batch in settled_batches(run):
             summed.add(batch)
         counts.append((len(run.topics), run.missing))
@@ -175,7 +163,7 @@ def share_past(inside: float, whole: float) -> float:
     return 1 - inside / whole if whole - inside > 1e-12 * whole else 0.0
 
 
-def settled_batches(run: GradedRun[Batch]) -> Iterator[Batch]:
+def settled_batches(run: kernel.tasks.GradedRun[Batch]) -> Iterator[Batch]:
     """The topics of a run that count, each once."""
     last = {topic: number for number, batch in enumerate(run.batches) for topic in batch.topics}
     counted = set(run.topics)
@@ -209,7 +197,7 @@ def _without_relevant(barren: Mapping[Measure, set[bytes]], place: str, counted:
     for measure, topics in barren.items():
         alike.setdefault(frozenset(topics), []).append(measure.label)
     return [
-        kernel.without_relevant(
+        kernel.doubts.without_relevant(
             place,
             sorted(map(decode, topics)),
             counted,
@@ -244,7 +232,7 @@ def static_weights(measure: Measure, depth: int, tried: bool = False, shown: boo
         step = max(1, CELLS // max(depth, measure.cutoff or 0, horizon or 0))
         weights = np.zeros(depth)
         begins = [(measure.label, begin) for begin in range(0, depth, step)]
-        for _, begin in progress("ranks")(begins) if shown else begins:
+        for _, begin in kernel.parallel.progress("ranks")(begins) if shown else begins:
             end = min(begin + step, depth)
             weights[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
     if not tried:
@@ -291,7 +279,7 @@ def _scores(
 
 def _rankings(
     measure: Measure, gain: Floats, levels: Floats, judged: Bools | None = None, missed: Floats | None = None
-) -> Gains:
+) -> kernel.gains.Gains:
     """Rankings with these gains, topics × ranks, as the measure sees them.
 
     judged  topics × ranks: what is judged, beside all that has a gain; None: every document
@@ -302,10 +290,10 @@ def _rankings(
     ideal = -np.sort(-np.concatenate([gain, missed], axis=1), axis=1)
     pool = judged.sum(1) + np.count_nonzero(missed, axis=1)
     retrieved = np.full(len(gain), gain.shape[1])
-    return _cut(measure, Gains(gain, judged, ideal, retrieved, pool, levels))
+    return _cut(measure, kernel.gains.Gains(gain, judged, ideal, retrieved, pool, levels))
 
 
-def _cut(measure: Measure, g: Gains) -> Gains:
+def _cut(measure: Measure, g: kernel.gains.Gains) -> kernel.gains.Gains:
     """The rankings down to the measure's cutoff."""
     if (k := measure.last_rank) is None:
         return replace(g, k=measure.cutoff)
@@ -347,7 +335,9 @@ def _share_beyond(measure: Measure, weights: Floats) -> float:
     depth, k, inside = len(weights), measure.cutoff, float(weights.sum())
     if measure.definition.residual == "beyond_run":
         ones = np.ones((1, depth))
-        endless = Gains(ones, ones > 0, ones, np.array([depth]), np.array([depth]), np.array([1.0]), tail=1.0)
+        endless = kernel.gains.Gains(
+            ones, ones > 0, ones, np.array([depth]), np.array([depth]), np.array([1.0]), tail=1.0
+        )
         whole = float(scores_of(measure, _cut(measure, endless))[0])
     else:
         # Such a measure does not say what ranks past the end of a run are worth; a longer run does, if it is enough.
@@ -388,7 +378,7 @@ Of = Annotated[Quantity, Setting("W: the weights; C: the probability of going on
 
 
 @dataclass(frozen=True, eq=False)
-class Weights(InNotebook):
+class Weights(kernel.frames.InNotebook):
     """Weights of ranks 1, 2, 3, … by several measures, or what a user with these weights does.
 
     measures   as applied
@@ -409,7 +399,7 @@ class Weights(InNotebook):
 
     @property
     def columns(self) -> list[str]:
-        return ["rank", *map(exact_label, self.measures)]
+        return ["rank", *map(kernel.parse.exact_label, self.measures)]
 
     @property
     def rows(self) -> list[list[Any]]:
@@ -420,7 +410,7 @@ class Weights(InNotebook):
     @property
     def frame(self) -> pd.DataFrame:
         """The table as a DataFrame: rank, and a column for each measure."""
-        return to_frame(self.rows, columns=self.columns)
+        return kernel.frames.to_frame(self.rows, columns=self.columns)
 
     @property
     def aside(self) -> str:
@@ -563,7 +553,7 @@ def _weights(
     normalize: str,
 ) -> Weights:
     """The weights of ranks down to a depth; the signature lacks what was made of them."""
-    chosen = list(dict.fromkeys(kernel.with_defaults(measure, options) for measure in measures))
+    chosen = list(dict.fromkeys(kernel.scores.with_defaults(measure, options) for measure in measures))
     for measure in chosen:
         if measure.prior is not None:
             raise InputError(f"'{measure}'", "a mean over intents has no weights", "use the measure inside", usage=True)

@@ -12,7 +12,7 @@ import pytest
 
 import gradedeval
 from gradedeval.analysis.score_matrix import to_matrix
-from gradedeval.kernel.formats.frames import frame_rows
+from gradedeval.kernel.formats.frames import to_rows
 from gradedeval.questions.compare import prospect, reversible_pairs
 
 TOPICS = ("1", "2")
@@ -69,7 +69,7 @@ def test_an_order_that_is_said_to_be_reversible_is(seed: int, unseen: int) -> No
         scores = gradedeval.evaluate(runs, qrels, MEASURES, top_grade=2, residuals="total", unseen=unseen)
         frame = gradedeval.compare(scores).frame
         reversible, every = reversible_pairs(frame, to_matrix(scores)), ends(runs, qrels, unseen)
-    for row in frame_rows(frame):
+    for row in to_rows(frame):
         low, high = every[row["measure"]]  # A less B
         low, high = (low, high) if row["run"] == "A" else (-high, -low)
         can = (
@@ -99,7 +99,7 @@ def test_what_neither_run_retrieved_reverses_an_order(measure: str) -> None:
             scores = gradedeval.evaluate(runs, qrels, measure, residuals="total", unseen=unseen)
             frame = gradedeval.compare(scores).frame
             reversible = reversible_pairs(frame, to_matrix(scores))
-        (row,) = frame_rows(frame)
+        (row,) = to_rows(frame)
         said.append(prospect(row, reversible))
     assert said[0] != "could be reversed"
     more = {topic: {f"w{number}": 1 for number in range(3 if topic == "2" else 0)} for topic in qrels}

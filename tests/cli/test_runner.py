@@ -18,7 +18,7 @@ from gradedeval.kernel.formats import Column, Document, Layout, Table
 from gradedeval.kernel.formats.frames import InNotebook
 from gradedeval.kernel.options.numbers import Number
 from gradedeval.kernel.options.question import Question, Setting, question, settings_of
-from gradedeval.kernel.parallel.workers import workers
+from gradedeval.kernel.parallel.workers import Workers
 from support.generated_docs import LEAVES
 
 Lines = Annotated[int, Setting("Count to N.", Number("--lines", whole=True, minimum=1), metavar="N")]
@@ -67,7 +67,7 @@ BESIDE = Question(
 @question("count", "file", files="FILE", help="Count.", modes=(LOWER, BESIDE), shows=Counted.document, jobs=True)
 def count(path: str, *, lines: Lines = 3, order: Order = "up", marked: Marked = True, word: Quoted = None) -> Counted:
     """Count."""
-    tell([f"{workers().count} working"])
+    tell([f"{Workers.here().count} working"])
     return Counted({"path": path, "lines": lines, "order": order, "marked": marked, "word": word})
 
 

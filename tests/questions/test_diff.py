@@ -14,7 +14,7 @@ import pytest
 
 import gradedeval
 from gradedeval import Diff, EvaluationWarning, InputError
-from gradedeval.kernel.formats.frames import frame_rows
+from gradedeval.kernel.formats.frames import to_rows
 from gradedeval.questions.diff import in_words
 from support.commands import Command
 from support.measures import VARIANTS
@@ -231,7 +231,7 @@ def test_unjudged_documents_are_counted_with_the_relevant_one_that_they_passed()
     runs = [{"t": {docno: float(-rank) for rank, docno in enumerate(one)}} for one in (before, after)]
     judged = {"t": {"a": 1, "b": 1, **{f"n{number}": 0 for number in range(20)}}}
     found = diff(*runs, judged, "ap")
-    (row,) = frame_rows(found.topics)
+    (row,) = to_rows(found.topics)
     assert in_words(found, row, 4).endswith("; unjudged x and 1 more moved above relevant a, 1 above others")
 
 

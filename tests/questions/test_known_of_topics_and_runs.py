@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import gradedeval
-from gradedeval.kernel import SCORE_FORMATS
+from gradedeval.kernel.formats import SCORE_FORMATS
 from support.commands import Command
 from support.generated_docs import FEATURES, features
 from support.paths import ROOT

@@ -18,8 +18,14 @@ OUTER = ("questions", "clicks", "ltr", "interop", "plot", "testing")
 
 
 def doorway() -> dict[str, str]:
-    """What the kernel offers: name -> its module."""
+    """What the kernel offers: name -> its module; that of a module is itself."""
     tree = ast.parse((ROOT / "gradedeval" / "kernel" / "__init__.pyi").read_text(encoding="utf-8"))
-    return {
+    homes = {
         alias.name: str(node.module) for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
+    return {name: own if is_module(own := f"{home}.{name}") else home for name, home in homes.items()}
+
+
+def is_module(name: str) -> bool:
+    path = ROOT.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()

@@ -108,12 +108,12 @@ class FrameRows(Sequence[Any]):
         return list(zip(*columns, strict=True))
 
 
-def frame_table(frame: pd.DataFrame) -> Table:
+def to_table(frame: pd.DataFrame) -> Table:
     """A frame as a table, with Python's own values, None where blank."""
     return Table([Column(str(name)) for name in frame.columns], FrameRows(frame))
 
 
-def frame_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def to_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a frame by the names of its columns, with Python's own values, None where blank."""
     return list(each_row(frame))
 

@@ -281,6 +281,14 @@ class RankingWeights:
     over: Callable[..., Any] | None = None
     finite: bool = False
 
+    def at_ranks(self, g: Any, arguments: Arguments) -> Floats:
+        """topics × ranks: the weights that the ranks of a batch of gains have."""
+        weights = self.function(g, **arguments)
+        if self.over is None:
+            return weights
+        whole = np.reshape(self.over(g, **arguments), (-1, 1))
+        return np.where(whole > 0, weights / np.maximum(whole, 1), 0.0)
+
 
 @dataclass(eq=False, repr=False)
 class RankSum:

@@ -142,7 +142,7 @@ def parse_measures(
                     "", f"the function {getattr(text, '__name__', text)} is not a measure", hint, usage=True
                 )
             raise InputError("", f"{text!r} is not a measure", hint, usage=True)
-        return each_once(measure for part in text for measure in parse_measures(part, table, cutoff))
+        return each_once([measure for part in text for measure in parse_measures(part, table, cutoff)])
     if table is None and cutoff is None and _PLAIN.fullmatch(text):
         return list(_plain_measures(text))
     return _named_in(text, MEASURES if table is None else table, cutoff)
@@ -180,7 +180,7 @@ def _named_in(text: str, table: Mapping[str, Measure], cutoff: int | None) -> li
     if not words:
         hint = "as in 'err@20 ndcg@10'; `gradedeval measures` lists them"
         raise InputError(repr(text), "contains no measure", hint, usage=True)
-    return each_once(measure for word in dict.fromkeys(words) for measure in _labelled_at(cutoff, word, table))
+    return each_once([measure for word in dict.fromkeys(words) for measure in _labelled_at(cutoff, word, table)])
 
 
 def is_measure(text: str) -> bool:

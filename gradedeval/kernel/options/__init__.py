@@ -19,12 +19,10 @@ from gradedeval.kernel.options.definition import (
     Costs,
     Fill,
     Labels,
-    Option,
     Predicted,
     Queries,
     Replicates,
     Slices,
-    allowed_growth,
     chosen_topics,
     elsewhere,
     name_only,
@@ -43,6 +41,8 @@ from gradedeval.kernel.options.definition import (
     read_unseen,
     slices_of,
 )
+from gradedeval.kernel.options.definition import Option as Option
+from gradedeval.kernel.options.definition import allowed_growth as allowed_growth
 from gradedeval.kernel.trec.lines import formats_of, growth_up_to
 from gradedeval.kernel.trec.stream import downloading
 

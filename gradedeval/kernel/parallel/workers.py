@@ -107,9 +107,9 @@ class Workers:
 
     @classmethod
     def here(cls) -> Workers:
-        """For what does not say how many: as many as this machine has where a command runs, in Python those that a
-        function was asked for, or this process."""
-        return cls.of(None, with_progress) if at_prompt() else _SHARING.get() or cls()
+        """Who shares the work of a question: those that a command or a function was asked for; else, where a command
+        runs, as many processes as there are cores, with a progress bar, and in Python this process alone."""
+        return _SHARING.get() or (cls.of(None, with_progress) if at_prompt() else cls())
 
     @property
     def far(self) -> bool:
@@ -274,12 +274,6 @@ def shared_by(those: Workers | None) -> Iterator[None]:
         yield
     finally:
         _SHARING.reset(before)
-
-
-def workers() -> Workers:
-    """Who shares the work of a question: where a command runs those that it was asked for, or as many processes as
-    there are cores, with a progress bar; in Python this process alone."""
-    return _SHARING.get() or (Workers.of(None, with_progress) if at_prompt() else Workers())
 
 
 @contextmanager

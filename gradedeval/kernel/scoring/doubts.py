@@ -123,7 +123,7 @@ def _ends(scorer: Scorer, some: Batch, columns: Sequence[int]) -> Floats:
     return np.stack([ends.min(axis=0), ends.max(axis=0)])  # of some measures lower is better
 
 
-def doubts(
+def doubts_about(
     run: GradedRun[Any], scorer: Scorer, scores: RunScores | None = None, names: Sequence[str] | None = None
 ) -> list[Note]:
     """What is said of a run whose scores may mislead, once.

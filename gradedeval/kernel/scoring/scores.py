@@ -20,7 +20,8 @@ from gradedeval.kernel.measures.notation import Value
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import PRESETS, Options
 from gradedeval.kernel.rankings.qrels import Qrels
-from gradedeval.kernel.scoring.run_scores import BOUNDS, RunScores
+from gradedeval.kernel.scoring.run_scores import BOUNDS
+from gradedeval.kernel.scoring.run_scores import RunScores as RunScores
 from gradedeval.kernel.scoring.signature import signature
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from gradedeval.kernel.rankings.grade import (
     choose_topics,
     dropped_notes,
 )
-from gradedeval.kernel.scoring.doubts import doubts, not_too_many
+from gradedeval.kernel.scoring.doubts import doubts_about, not_too_many
 from gradedeval.kernel.scoring.run_scores import BOUNDS, RunScores, RunSummary
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
 from gradedeval.kernel.trec.blocks import format_of
@@ -295,7 +295,7 @@ def score_run(
         run = map_run(scorer.score_part, source, scorer.grader, workers or Workers(), found, name)
         scores = scorer.merge(name, run.batches, run.topics, run.missing, run.format)
         notes = [*run.notes, *scorer.type_notes(run.place, run.batches), *_unjudged_note(run, scorer)]
-        notes += doubts(run, scorer, scores, names)
+        notes += doubts_about(run, scorer, scores, names)
         scores = scores if by_topic else summarized(scores, scorer)
         return RunResult(run.place, scores, run.tag, not_too_many(notes))
     except InputError as error:

@@ -17,13 +17,11 @@ from gradedeval.analysis import significance
 from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import InputError, at_prompt, plural, redacted, tell
 from gradedeval.kernel import (
-    DEFAULT,
     Column,
     Measure,
     OptionKwargs,
     Setting,
     Table,
-    frame_rows,
     numbers,
     parse_measures,
     question,
@@ -56,7 +54,6 @@ from gradedeval.questions.shared import AT, Alpha, Correction, Draws, Measures, 
 
 if TYPE_CHECKING:
     from gradedeval.analysis.significance import TestSettings
-    from gradedeval.kernel import Row
 
 Baseline = Annotated[str | None, Setting("Compare every run with this one: one of RUN, or another file.", metavar="RUN",
     default_text="the first", reads=True)]  # fmt: skip
@@ -93,7 +90,7 @@ def run_rows(found: Findings) -> list[dict[str, Any]]:
                 for row in rows
             ]
         )
-    top = {row["run"]: row for row in frame_rows(found.unjudged) if row["depth"] == found.settings.at}
+    top = {row["run"]: row for row in kernel.frames.to_rows(found.unjudged) if row["depth"] == found.settings.at}
     return [
         {
             "name": run,
@@ -128,21 +125,21 @@ def _on_topics(found: Findings, column: int) -> str:
     return f" on the {shared} of {topics} topics that all runs are scored on" if 0 < shared < topics else ""
 
 
-def _ends(row: Row) -> dict[str, float]:
+def _ends(row: kernel.scores.Row) -> dict[str, float]:
     """What a bar shows, as far as it is known: the score, the ends of its interval, and what it could be at most."""
     most = None if row.score is None or row.residual is None else row.score + row.residual
     named = {"score": row.score, "low": row.low, "high": row.high, "most": most}
     return {name: value for name, value in named.items() if value is not None and math.isfinite(value)}
 
 
-def _scale(rows: list[Row]) -> tuple[float, float]:
+def _scale(rows: list[kernel.scores.Row]) -> tuple[float, float]:
     """What the bars of a measure begin and end with."""
     ends = [0.0, *(value for row in rows for value in _ends(row).values())]
     low, high = min(ends), max(ends)
     return low, high if high > low else low + 1.0
 
 
-def _best(rows: list[Row], better: str) -> float | None:
+def _best(rows: list[kernel.scores.Row], better: str) -> float | None:
     """The best score; None of a single one, and where no preferred direction."""
     scores = [row.score for row in rows if row.score is not None]
     if better == "neither" or len(scores) < 2:
@@ -151,7 +148,7 @@ def _best(rows: list[Row], better: str) -> float | None:
 
 
 def _cell(
-    row: Row, measure: Measure, pair: dict[str, Any] | None, found: Findings, scale: tuple[float, float]
+    row: kernel.scores.Row, measure: Measure, pair: dict[str, Any] | None, found: Findings, scale: tuple[float, float]
 ) -> dict[str, Any]:
     """One score: its text, what marks it, and the bar of its interval and residual, in words too."""
     level = f"{100 * (found.scores.options.interval or 0):.10g}%"
@@ -295,7 +292,7 @@ MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
 def html_report(
     runs: Any,
     qrels: Any,
-    measures: Measures = DEFAULT,
+    measures: Measures = kernel.parse.DEFAULT,
     *,
     baseline: Baseline = None,
     test: Test = "randomization",

@@ -14,21 +14,7 @@ from gradedeval.analysis import estimates, flips, ranked_runs, score_matrix
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, heard_by, plural, visible
-from gradedeval.kernel import (
-    OPTIONS,
-    Column,
-    Kind,
-    Measure,
-    Options,
-    Table,
-    distinct,
-    frame_rows,
-    groups,
-    in_utf8,
-    json_text,
-    numbers,
-    workers,
-)
+from gradedeval.kernel import Column, Measure, Options, Table, numbers
 from gradedeval.questions.compare import (
     ACROSS,
     Pair,
@@ -167,7 +153,7 @@ def find(
     """All that a report of these runs shows; without a baseline runs are compared with the first one. Raises InputError
     as `evaluate` and `compare` do, and for options under which documents have no rank or no single gain."""
     if options.ties == "average":
-        raise OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
+        raise kernel.options.OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
     both, options = options, replace(options, predicted=None, bounds=False, interval=1 - settings.test.alpha)
     options = replace(options, residuals=None if options.judged_only else "total")
     if options.costs or any(measure.types for measure in measures):
@@ -175,7 +161,7 @@ def find(
         raise InputError(flag.costs if options.costs else flag.measures, what, "leave it out", usage=True)
     again = estimates.KeptRuns(runs) if both.predicted is not None else None  # they are read twice
     runs = runs if again is None else again.runs()
-    scores, ranking = ranked_runs.scored_and_ranked(runs, qrels, measures, options, workers())
+    scores, ranking = ranked_runs.scored_and_ranked(runs, qrels, measures, options, kernel.Workers.here())
     scores = scores.sorted_by(scores.measures[0])
     scorer = kernel.Scorer(scores.qrels, scores.measures, replace(options, interval=None))
     matrix, notes = score_matrix.to_matrix(scores), []
@@ -222,7 +208,9 @@ def _estimates(
     """The runs, the best by the first measure first, and each beside the baseline where there is one; then systems."""
     settings = replace(test, test="randomization", rope=None)  # estimates have a test of their own
     options = replace(options, interval=1 - test.alpha)
-    found = kernel.evaluate_runs(runs, scores.qrels, scores.measures, options, predicts=True, workers=workers())
+    found = kernel.evaluate_runs(
+        runs, scores.qrels, scores.measures, options, predicts=True, workers=kernel.Workers.here()
+    )
     alone = replace(found, options=replace(options, replicates=None))
     found, of_runs = (one.sorted_by(one.measures[0]) for one in (found, alone))
     kinds = [(of_runs, baseline)]
@@ -312,7 +300,9 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: 
     settings, sliced = comparison.aside.replace("\n", " | "), comparison.slices
     words = " | ".join(comparison.slice_words)
     reversible = reversible_pairs(frame, matrix, reread)
-    return Compared(frame_rows(frame), table, settings, notes, reversible, [] if sliced is None else more, words)
+    return Compared(
+        kernel.frames.to_rows(frame), table, settings, notes, reversible, [] if sliced is None else more, words
+    )
 
 
 # Text from files on its way into HTML: nothing of it becomes markup, a script or an invisible character.
@@ -344,12 +334,12 @@ def template_of(name: str) -> jinja2.Template:
 
 def on_page(text: str) -> str:
     """Text as the page shows it."""
-    return in_utf8(visible(text))
+    return kernel.formats.in_utf8(visible(text))
 
 
 def as_json(value: Any) -> str:
     """JSON that may stand in a script element."""
-    return json_text(value, separators=(",", ":"), allow_nan=False).translate(_AS_ESCAPES)
+    return kernel.formats.json_text(value, separators=(",", ":"), allow_nan=False).translate(_AS_ESCAPES)
 
 
 def inline(name: str) -> tuple[str, str]:
@@ -587,7 +577,7 @@ NAMED = 100
 def grades_by_topic(found: Findings) -> Table:
     """topics × grades: how many documents have each, how many are relevant, and how many of these any run has."""
     grades = [name for name in found.pool.topics.columns if name.startswith("grade ")]
-    columns: dict[str, tuple[str, Kind]] = {"topic": ("topic", "text")}
+    columns: dict[str, tuple[str, kernel.formats.Kind]] = {"topic": ("topic", "text")}
     columns |= {name: (name, "count") for name in ("judged", "relevant", "found", *grades)}
     return shown(found.pool.topics, **columns)
 
@@ -595,7 +585,7 @@ def grades_by_topic(found: Findings) -> Table:
 def judged_by_run(found: Findings) -> Table:
     """What each run retrieved, how deep it is judged, and what no other run has."""
     at = found.pool.at
-    alone: dict[str, tuple[str, Kind]] = {
+    alone: dict[str, tuple[str, kernel.formats.Kind]] = {
         "unique": ("unique", "count"),
         "unique_judged": ("unique judged", "count"),
         "unique_relevant": ("unique relevant", "count"),
@@ -623,13 +613,13 @@ def unjudged_by_run(found: Findings) -> Table:
 
 def alone_by_run(found: Findings) -> list[dict[str, Any]]:
     """What each run alone found: how many relevant documents, and the first ones by name."""
-    by_run = groups(found.alone, "run")
+    by_run = kernel.frames.groups(found.alone, "run")
     lists = []
     for run in found.runs:
         if run not in by_run:
             continue
         rows = by_run[run]
-        count, topics = len(rows), len(distinct(rows, "topic"))
+        count, topics = len(rows), len(kernel.frames.distinct(rows, "topic"))
         named = shown(
             rows.head(NAMED),
             topic=("topic", "text"),

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -24,7 +25,7 @@ import gradedeval
 from gradedeval import kernel
 from support.commands import environment
 from support.paths import ROOT
-from support.rooms import KERNEL, ORDER, OUTER, doorway
+from support.rooms import KERNEL, ORDER, OUTER, doorway, modules_of_the_doorway
 
 PACKAGE = ROOT / "gradedeval"
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -34,7 +35,7 @@ LATE = ("pandas", "scipy", "matplotlib", "bokeh", "jinja2", "tabulate", "importl
         "dask", "distributed", "fsspec")  # fmt: skip
 
 MOST_LINES, MOST_LINES_OF_A_FUNCTION = 900, 50
-MOST_ENTRIES, MOST_FLOORS, MOST_NAMES = 17, 9, 60
+MOST_ENTRIES, MOST_FLOORS, MOST_NAMES, MOST_IN_MODULES = 17, 9, 60, 82
 
 
 def module_name(path: Path) -> str:
@@ -175,6 +176,23 @@ def test_what_the_doorway_lists_is_there_and_is_used() -> None:
     assert [name for name in doorway() if getattr(kernel, name, None) is None] == []
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
         kernel.no_such_name  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_a_module_of_the_doorway_is_asked_for_several_names() -> None:
+    """`kernel.doubts.few_topics`: a module is there for names that belong together; one name alone has its own line."""
+    reached = {
+        (node.value.attr, node.attr)
+        for module, path in MODULES.items()
+        if room(module) in OUTER
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute)
+        if isinstance(node.value.value, ast.Name) and node.value.value.id == "kernel"
+    }
+    modules = modules_of_the_doorway().keys()
+    through = Counter(name for name, _ in reached if name in modules)
+    # The kinds of numbers are asked for by the module's own name.
+    assert {name for name in modules - {"numbers"} if through[name] < 2} == set()
+    assert through.total() <= MOST_IN_MODULES
 
 
 def test_the_rooms_stand_on_few_floors() -> None:

@@ -188,7 +188,7 @@ NOT_FIXED = "ap err@20 ndcg@10 dcg@10 p@5 nerr8@5 nerr9@5 nerr10 nerr11 inst cwl
 def fixed_scores(texts: str, qrels: object, runs: object, **keywords: object) -> tuple[Target, dict[str, np.ndarray]]:
     collection = Collection.read(runs, qrels, kernel.resolve_options(None, **keywords))  # type: ignore[arg-type]
     target = Target.of(collection, kernel.parse_measures("err@20")[0])
-    measures = [kernel.with_defaults(one, collection.options) for one in kernel.parse_measures(texts)]
+    measures = [kernel.scores.with_defaults(one, collection.options) for one in kernel.parse_measures(texts)]
     assert all(has_fixed_weights(one, collection.options) for one in measures)
     return target, {str(one): scores for one, scores in target.fixed_scores(measures)}
 

@@ -283,6 +283,7 @@ def _alike_once(notes: list[str], runs: int) -> list[str]:
         elif key not in said:
             said.add(key)
             kind, what, hint = key
+            what = what.replace(" missing from the run ", " missing from each ", 1)
             kept.append(
                 Note(f"{_so_many(len(places[key]), runs)} ({shorten(places[key], 2)}): {what}", hint, kind=kind)
             )

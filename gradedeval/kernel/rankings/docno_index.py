@@ -169,38 +169,43 @@ class Index:
         return same
 
 
-def hash_join(hashed: Words, place: Ints, size: int, wanted: Words, wanted_place: Ints) -> tuple[Slots, bool]:
-    """A hash join: the row with each hash wanted for, or −1; and whether two rows may be the same document, because
-    they have the same hash and slot. Then the join is incomplete.
+def hash_join(hashed: Words, place: Ints, size: int, wanted: Words, wanted_place: Ints) -> tuple[Ints, Slots, bool]:
+    """A hash join: the hashes wanted that are there, as positions, and the row of each; and whether two rows may be the
+    same document, because they have the same hash and slot. Then the join is incomplete.
 
     place, size  the slot of each row in a table of `size` slots, in the bucket of its topic
 
     Each row writes its number into its slot; rows that lost their slot to another are joined in the next round.
     """
     slots = np.full(size, -1, dtype=np.int32)
-    match = np.full(len(wanted), -1, dtype=np.int32)
+    found, match = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
     left, left_place = np.arange(len(wanted)), wanted_place
     rows, at = np.arange(len(hashed), dtype=np.int32), place
-    while len(rows):
+    again = False
+    while len(rows) and not again:
         slots[at] = rows
-        winner = slots[at]
+        winner = slots.take(at)
         lost = np.flatnonzero(winner != rows)
-        rows, at = rows[lost], at[lost]
-        if (hashed[winner[lost]] == hashed[rows]).any():
-            return match, True
-        there = slots[left_place]
-        hit = (hashed[there] == wanted[left]) & (there >= 0)
-        match[left[hit]] = there[hit]
-        going = np.flatnonzero(~hit & (there >= 0))
-        left, left_place = left[going], left_place[going]
-    return match, False
+        rows, at = rows.take(lost), at.take(lost)
+        again = bool(np.count_nonzero(hashed.take(winner.take(lost)) == hashed.take(rows)))
+        there = slots.take(left_place)
+        taken = np.flatnonzero(there >= 0)  # most slots are empty
+        there, left = there.take(taken), left.take(taken)
+        same = hashed.take(there) == wanted.take(left)
+        hit = np.flatnonzero(same)
+        found.append(left.take(hit))
+        match.append(there.take(hit))
+        if len(rows):
+            going = np.flatnonzero(~same)
+            left, left_place = left.take(going), left_place.take(taken.take(going))
+    return np.concatenate(found), np.concatenate(match), again
 
 
 def surely_distinct(topic: NDArray[Any], topics: int, hashed: Words) -> bool:
     """Whether no two documents of a topic can be the same, because all hashes differ."""
     buckets = TopicBuckets(np.bincount(topic, minlength=topics))
     place = buckets.places(topic, hashed)
-    return not hash_join(hashed, place, buckets.size, hashed[:0], place[:0])[1]
+    return not hash_join(hashed, place, buckets.size, hashed[:0], place[:0])[2]
 
 
 def duplicate_candidates(hashed: Words, place: Ints) -> Ints:

@@ -355,9 +355,8 @@ def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
         return False
     asked, table, topic = index.hashed[judged], TopicBuckets(rows.counts), np.arange(len(rows.topics))
     places = table.places(topic, rows.hashed, rows.counts)
-    position, twice = hash_join(rows.hashed, places, table.size, asked, table.places(topic, asked, count))
-    hit = np.flatnonzero(position >= 0)
-    judged, position = judged[hit], position[hit]
+    hit, position, twice = hash_join(rows.hashed, places, table.size, asked, table.places(topic, asked, count))
+    judged = judged[hit]
     assert rows.buffer is not None
     if twice or not index.same(judged, words_at(rows.buffer), rows.start[position], rows.length[position]).all():
         return False

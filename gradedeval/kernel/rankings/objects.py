@@ -362,14 +362,17 @@ def _listed(topics: Iterable[Any], docnos: Iterable[list[Any]], values: list[Any
 # an id.
 
 
-def id_columns(source: Any, what: str) -> tuple[Text, Text] | None:
-    """The topics and docnos of a DataFrame whose text Arrow holds, or of a file's columns; None of any other."""
-    names = getattr(source, "columns", ())  # a Series has none
-    if any(find_column(names, known) is None for known in (TOPIC, DOCNO)):
+def id_columns(source: Any, names: Sequence[Any], what: str) -> tuple[Text, Text] | None:
+    """The topics and docnos of a DataFrame whose text Arrow holds, or of a file's columns; None of any other.
+
+    names  those of its columns: pandas makes them anew each time it is asked
+    """
+    known = [find_column(names, row) for row in (TOPIC, DOCNO)]
+    if None in known:
         return None
     found = []
-    for known in (TOPIC, DOCNO):
-        text = _in_one_piece(source, known, what)
+    for name in known:
+        text = _in_one_piece(source, name, what)
         if not isinstance(text, Text):
             return None
         found.append(text)
@@ -379,14 +382,15 @@ def id_columns(source: Any, what: str) -> tuple[Text, Text] | None:
 def arrow_judgments(source: Any, what: str) -> JudgmentColumns | None:
     """The judgments in a DataFrame or a file whose text Arrow holds; None of any other, and where a document comes
     again."""
-    if (ids := id_columns(source, what)) is None or find_grades(source.columns) is None:
+    names = tuple(getattr(source, "columns", ()))  # a Series has none
+    if (ids := id_columns(source, names, what)) is None or find_grades(names) is None:
         return None
-    grade = numeric_column(source, GRADE, what)
+    grade = numeric_column(source, _name_of(names, GRADE, what), what)
     if grade is None or (grade % 1).any():  # fractions may be scores
         return None
     (topic, docno), topics = ids, TopicCodes()
-    names, size = topic.stretches()
-    number, hashed = np.repeat(topics.numbers(names), size).astype(np.int32), docno.hashes()
+    named, size = topic.stretches()
+    number, hashed = np.repeat(topics.numbers(named), size).astype(np.int32), docno.hashes()
     if not surely_distinct(number, len(topics.names), hashed):
         return None
     index = Index(docno.buffer, docno.start, docno.length, number, hashed, len(topics.names))
@@ -408,23 +412,23 @@ def json_judgments(stream: Stream) -> JudgmentColumns | None:
     return JudgmentColumns(found.topics, *coded(found.value), index)
 
 
-def _in_one_piece(source: Any, known: tuple[str, ...], what: str) -> Text | Floats | None:
+def _in_one_piece(source: Any, name: Any, what: str) -> Text | Floats | None:
     """A column as Arrow or a file holds it; None where something else does."""
     if isinstance(source, TableColumns):
-        return source.held(_name_of(source, known, what))
-    column = held(source, known, what)
+        return source.held(name)
+    column = held(source, name, what)
     dtype = getattr(column, "dtype", None)
     if getattr(dtype, "storage", "") != "pyarrow" and not hasattr(dtype, "pyarrow_dtype"):
         return None
     return text_of_arrow(column.array.__arrow_array__())
 
 
-def numeric_column(source: Any, known: tuple[str, ...], what: str) -> Floats | None:
+def numeric_column(source: Any, name: Any, what: str) -> Floats | None:
     """A column of finite numbers that NumPy or a file holds in one piece; None of any other."""
     numbers: Any = None
     if isinstance(source, TableColumns):
-        numbers = _in_one_piece(source, known, what)
-    elif isinstance((dtype := (column := held(source, known, what)).dtype), np.dtype) and dtype.kind in "fiu":
+        numbers = _in_one_piece(source, name, what)
+    elif isinstance((dtype := (column := held(source, name, what)).dtype), np.dtype) and dtype.kind in "fiu":
         numbers = column.to_numpy(np.float64)
     return numbers if isinstance(numbers, np.ndarray) and np.isfinite(numbers).all() else None
 
@@ -718,39 +722,35 @@ def inner(documents: Any, what: str, topic: Any) -> Mapping[Any, Any]:
     return documents
 
 
-def held(frame: Any, known: tuple[str, ...], what: str) -> Any:
-    """A column of a DataFrame under any of its known names, as it holds it."""
-    return _held(frame, known, what)[1]
-
-
-def _held(frame: Any, known: tuple[str, ...], what: str) -> tuple[Any, Any]:
-    """The name of a column, and what holds its values."""
-    name = _name_of(frame, known, what)
+def held(frame: Any, name: Any, what: str) -> Any:
+    """A column of a DataFrame, as it holds it."""
     values = frame[name]
     if not hasattr(values, "tolist"):
         raise InputError(what, f"has several columns '{name}'", "give each column a name of its own", usage=True)
-    return name, values
+    return values
 
 
-def _name_of(frame: Any, known: tuple[str, ...], what: str) -> Any:
-    """What a table calls a column."""
-    name = find_grades(frame.columns) if known is GRADE else find_column(frame.columns, known)
+def _name_of(names: Iterable[Any], known: tuple[str, ...], what: str) -> Any:
+    """What a table with columns of these names calls one of them."""
+    names = tuple(names)
+    name = find_grades(names) if known is GRADE else find_column(names, known)
     if name is None:
-        raise no_column(frame.columns, known, what)
+        raise no_column(names, known, what)
     if known is GRADE:
-        check_one_grade(frame.columns, what)
+        check_one_grade(names, what)
     return name
 
 
 def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
     """The values of a column."""
-    name, held = _held(frame, known, what)
-    if getattr(getattr(held, "dtype", None), "kind", "") == "O" and hasattr(held, "to_numpy"):
-        held = held.to_numpy(object)  # pandas lists text of Arrow one by one
-    values: list[Any] = held.tolist()
+    name = _name_of(frame.columns, known, what)
+    values = held(frame, name, what)
+    if getattr(getattr(values, "dtype", None), "kind", "") == "O" and hasattr(values, "to_numpy"):
+        values = values.to_numpy(object)  # pandas lists text of Arrow one by one
+    listed: list[Any] = values.tolist()
     if known is GRADE and plain(name) in SCORE:
-        _check_whole(values, name, what)
-    return values
+        _check_whole(listed, name, what)
+    return listed
 
 
 def _values(frame: Any, name: Any) -> Iterator[Any]:

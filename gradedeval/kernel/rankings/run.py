@@ -377,7 +377,8 @@ def _concatenated(columns: list[Any]) -> Floats:
 
 def listing_of_frame(frame: Any) -> Listing:
     """A look at the first rows of a DataFrame, or of columns of that form, that has scores."""
-    topic, rank, score = (find_column(frame.columns, known) for known in (TOPIC, RANK, SCORE))
+    names = tuple(frame.columns)
+    topic, rank, score = (find_column(names, known) for known in (TOPIC, RANK, SCORE))
     if topic is None or score is None:
         return NOT_LOOKED
     head = frame.head(ROWS) if hasattr(frame, "head") else frame
@@ -457,17 +458,18 @@ class ArrowRun:
 
 def arrow_run(source: Any, options: Options, place: str = "run") -> ArrowRun | None:
     """The columns of a run in a DataFrame or a file; None of any other, and where ranks order it."""
-    if (ids := id_columns(source, place)) is None or find_column(source.columns, SCORE) is None:
+    names = tuple(getattr(source, "columns", ()))  # a Series has none
+    if (ids := id_columns(source, names, place)) is None or (scores := find_column(names, SCORE)) is None:
         return None
     topic, docno = ids
     if options.order == "file":
         return ArrowRun(*topic.stretches(), docno, None, NOT_LOOKED)
     by_rank = options.ties == "rank" or options.order == "rank"
-    score = None if by_rank else numeric_column(source, SCORE, place)
+    score = None if by_rank else numeric_column(source, scores, place)
     if score is None:
         return None
     # Where the file states no ranks, what is looked at is read already.
-    plain = find_column(source.columns, RANK) is None
+    plain = find_column(names, RANK) is None
     topics, size = topic.stretches()
     listing = listing_of_scores(topics, size, score) if plain else listing_of_frame(source)
     return ArrowRun(topics, size, docno, score, listing)

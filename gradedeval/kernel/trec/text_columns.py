@@ -30,8 +30,8 @@ class Text:
     def stretches(self) -> tuple[list[bytes], Ints]:
         """The id of each stretch of rows with one id, and how many rows it has."""
         first = run_starts(gather(self.buffer, self.start, self.length), self.length)
-        begin = self.start[first]
-        return tokens(self.buffer, begin, begin + self.length[first]), np.diff(first, append=len(self.start))
+        begin, bounds = self.start[first], np.append(first, len(self.start))
+        return tokens(self.buffer, begin, begin + self.length[first]), bounds[1:] - bounds[:-1]
 
     def hashes(self) -> Words:
         """rows: the hash of the id."""
@@ -46,19 +46,26 @@ def held_in_arrow(values: Any) -> Text | Floats | None:
 
 def text_of_arrow(values: Any) -> Text | None:
     """A column of Arrow as text; None where it holds anything else, or a value is missing or empty."""
-    values = values.combine_chunks() if hasattr(values, "combine_chunks") else values
+    values = _in_one_piece(values)
     wide = {"string": np.int32, "large_string": np.int64}.get(str(values.type))
     if wide is None or not hasattr(values, "buffers") or values.null_count or not len(values):
         return None
     _, offsets, data = values.buffers()
-    end = np.frombuffer(offsets, wide)[values.offset : values.offset + len(values) + 1].astype(np.int64)
-    length = np.diff(end)
+    end = np.frombuffer(offsets, wide)[values.offset : values.offset + len(values) + 1].astype(np.int64, copy=False)
+    length = end[1:] - end[:-1]
     if not length.all():
         return None
     size = int(end[-1] - end[0])
     buffer = padded(size)
     buffer[PAD : PAD + size] = np.frombuffer(data, np.uint8)[end[0] : end[-1]]
     return Text(buffer, end[:-1] + (PAD - end[0]), length)
+
+
+def _in_one_piece(values: Any) -> Any:
+    """A column of Arrow as one array, which most columns hold alone."""
+    if not hasattr(values, "combine_chunks"):
+        return values
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
 
 
 _NUMBERS = {
@@ -71,7 +78,7 @@ _NUMBERS = {
 def numbers_of_arrow(values: Any) -> Floats | None:
     """A column of Arrow as numbers; None where it holds anything else, or a value is missing. Arrow itself would import
     pandas first."""
-    values = values.combine_chunks() if hasattr(values, "combine_chunks") else values
+    values = _in_one_piece(values)
     kind = _NUMBERS.get(str(values.type))
     if kind is None or not hasattr(values, "buffers") or values.null_count or not len(values):
         return None

@@ -38,6 +38,7 @@ FAR = 512
 seconds for a megabyte."""
 
 _HALF = np.uint64(32)
+_BEHIND = np.arange(64, -1, -8).astype(np.uint64)  # bits of a word behind so many bytes of a token
 _ODD = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)  # multipliers of a Weyl sequence and of rrmxmx
 
 
@@ -57,7 +58,7 @@ def words_at(buffer: Bytes) -> Words:
 def tokens(buffer: Bytes, start: Ints, end: Ints) -> list[bytes]:
     """The tokens that begin and end at these positions."""
     view = memoryview(buffer)  # type: ignore[arg-type]
-    return [bytes(view[begin:stop]) for begin, stop in zip(start.tolist(), end.tolist(), strict=True)]
+    return [view[begin:stop].tobytes() for begin, stop in zip(start.tolist(), end.tolist(), strict=True)]
 
 
 def gather(buffer: Bytes, start: Ints, length: NDArray[Any]) -> Word:
@@ -177,7 +178,8 @@ def _parts(word: Word, length: NDArray[Any]) -> Iterator[tuple[Any, Any, Words]]
             if at + 8 > longest:
                 part = part << np.uint64(8 * (at + 8 - longest))
         elif at + 8 > shortest:
-            part = part << (8 * (at + 8 - np.clip(length[rows], at, at + 8))).astype(np.uint64)
+            inside = length[rows] if at == 0 else np.maximum(length[rows], at) - at
+            part = part << _BEHIND.take(inside, mode="clip")
         yield at, rows, part
     else:
         return

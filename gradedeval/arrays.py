@@ -20,6 +20,11 @@ else:
 
 Item = TypeVar("Item", bound="np.generic")
 
+def all_finite(values: Floats) -> bool:
+    """Whether no value is infinite or nan: of a few thousand it is quicker to count than to ask for all."""
+    return int(np.count_nonzero(np.isfinite(values))) == values.size
+
+
 LARGEST = 1e300
 """Numbers below it can be added up, however many they are."""
 COMPARABLE = 1e150

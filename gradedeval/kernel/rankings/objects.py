@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradedeval.arrays import Floats
+from gradedeval.arrays import Floats, all_finite
 from gradedeval.errors import InputError, Note, flag, plural, shorten, shown
 from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import LAST_RANK
@@ -355,7 +355,7 @@ def _listed(topics: Iterable[Any], docnos: Iterable[list[Any]], values: list[Any
         numbers = np.asarray(values if isinstance(values, np.ndarray) else packed(values), np.float64)
     except (TypeError, AttributeError, ValueError, struct.error):
         return None
-    return Listed(names, listed, numbers) if np.isfinite(numbers).all() else None
+    return Listed(names, listed, numbers) if all_finite(numbers) else None
 
 
 # DataFrames and files whose text Arrow holds: the bytes of ids as columns, as in a file of lines. No string is made of
@@ -430,7 +430,7 @@ def numeric_column(source: Any, name: Any, what: str) -> Floats | None:
         numbers = _in_one_piece(source, name, what)
     elif isinstance((dtype := (column := held(source, name, what)).dtype), np.dtype) and dtype.kind in "fiu":
         numbers = column.to_numpy(np.float64)
-    return numbers if isinstance(numbers, np.ndarray) and np.isfinite(numbers).all() else None
+    return numbers if isinstance(numbers, np.ndarray) and all_finite(numbers) else None
 
 
 # Words that stand for grades: NTCIR's L0, L1, L2, and those that the user names.

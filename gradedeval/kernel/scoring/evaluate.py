@@ -82,7 +82,9 @@ def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
 
 
 def _file_name(run: Any) -> str:
-    """The name of an open file's path, or of a run of ranx."""
+    """The name of an open file's path, or of a run of ranx. What a DataFrame calls so is a column."""
+    if hasattr(run, "iloc"):
+        return ""
     name = getattr(run, "name", "") if hasattr(run, "read") or hasattr(run, "to_dict") else ""
     return without_suffix(os.path.basename(name)) if name and isinstance(name, str) else ""
 

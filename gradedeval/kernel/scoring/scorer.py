@@ -485,14 +485,14 @@ class Scorer:
         format   what its file was read as
         """
         scored = [topic for batch in batches for topic in batch.topics]
-        values = np.concatenate([batch.values for batch in batches], axis=1)
+        values = batches[0].values if len(batches) == 1 else np.concatenate([batch.values for batch in batches], axis=1)
         limits = [batch.bounds for batch in batches if batch.bounds is not None]
         bounds = np.concatenate(limits, axis=1) if limits else None
         if scored != topics:
             row = {topic: index for index, topic in enumerate(scored)}
             chosen = [row[topic] for topic in topics]
             values, bounds = values[:, chosen], bounds[:, chosen] if bounds is not None else None
-        score, unjudged, residual = values
+        score, unjudged, residual = values[0], values[1], values[2]  # an array is slow to unpack
         included = np.ones(score.shape, dtype=bool)
         if self.options.max_residual is not None:
             included = ~(residual > self.options.max_residual)

@@ -20,6 +20,7 @@ else:
 
 Item = TypeVar("Item", bound="np.generic")
 
+
 def all_finite(values: Floats) -> bool:
     """Whether no value is infinite or nan: of a few thousand it is quicker to count than to ask for all."""
     return int(np.count_nonzero(np.isfinite(values))) == values.size

@@ -412,7 +412,7 @@ def to_batch(
         order, open_ties = _judged_only(documents, order, judged, options)
         retrieved = np.bincount(row[order], minlength=len(topics))
     if order is not None:
-        code = code[order]
+        code = code.take(order)
         kind = kind[order] if kind is not None else None
     if may_tie and (not options.judged_only or _first_cut(options) is None):
         open_ties = _open_ties(documents, order, code, retrieved, pool.labels, options, last_rank)
@@ -632,7 +632,7 @@ def _order(
     rises = (falling[1:] < falling[:-1]) & same
     if np.count_nonzero(rises):  # of a few documents it is quicker than `any`
         order = _sorted(falling, documents.counts, topic, rises, options.ties == "file")
-        falling = falling[order]
+        falling = falling.take(order)
     tied = same & (falling[1:] == falling[:-1])
     if options.ties == "file" or not np.count_nonzero(tied):
         return order, options.ties == "file"
@@ -694,7 +694,8 @@ def _sorted(falling: NDArray[Any], counts: Ints, topic: Ints, rises: Bools, stab
     longest = int(counts.max(initial=0))
     if len(counts) * longest == len(topic):
         alike = falling.reshape(len(counts), longest).argsort(axis=1, kind=kind)
-        return (alike + (counts.cumsum() - counts)[:, None]).ravel()
+        alike += (counts.cumsum() - counts)[:, None]
+        return alike.ravel()
     if len(counts) * 64 > len(topic):  # many short topics: one sort of all costs less than one of each
         order = np.argsort(falling, kind=kind)
         small = topic.astype(np.min_scalar_type(int(topic[-1])))  # numpy sorts small integers by radix

@@ -238,9 +238,11 @@ _SHORT = r"(?s)(?P<place>.*): each topic has (?P<length>\d+) documents?(?P<what>
 
 def united(notes: Iterable[str], count: int) -> list[str]:
     """The notes on so many runs; what is said of several, of lists cut short, and of scores that rise, is said once."""
-    kept = list[str]()
+    kept, said = list[str](), [*notes]
+    if not said:
+        return said
     alike: dict[tuple[str, str], list[re.Match[str]]] = {}
-    for note in _alike_once(_rising_once([*notes], count), count):
+    for note in _alike_once(_rising_once(said, count), count):
         if isinstance(note, Note) and note.kind == "short-lists" and (found := re.fullmatch(_SHORT, note.text)):
             alike.setdefault((found["what"], note.said[1]), []).append(found)
         else:

@@ -84,6 +84,11 @@ def test_a_column_may_be_called_lines() -> None:
     assert mean(FRAME.assign(lines=[7, 7, 7, 7]), JUDGMENTS.assign(lines="x")) == 0.75
 
 
+def test_a_column_may_be_called_name() -> None:
+    named = FRAME.assign(name="x")
+    assert mean(named, JUDGMENTS) == mean([named], JUDGMENTS) == 0.75
+
+
 def test_qrels_remember_what_runs_list_only_where_one_lists_the_same_again() -> None:
     qrels, run = gradedeval.Qrels(QRELS), {topic: dict(documents) for topic, documents in RUN.items()}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import os
 import pickle
-import re
 from pathlib import Path
 
 import click
@@ -19,15 +18,16 @@ from support.every_command import WORDS as CALLS
 from support.examples import sampled
 from support.generated_docs import LEAVES
 from support.paths import ROOT
+from support.source import FILES, nodes, walked
 
 WORDS = ("problem", "hint", "line", "text")
 SEARCHES = ("startswith", "endswith", "find", "index", "count", "split", "partition", "rpartition", "replace", "lower")
 
 
-def names_of_errors(tree: ast.AST) -> dict[int, set[str]]:
+def names_of_errors(code: list[ast.AST]) -> dict[int, set[str]]:
     """Nodes inside `except InputError as …`: the names that are bound to errors there."""
     names: dict[int, set[str]] = {}
-    for handler in ast.walk(tree):
+    for handler in code:
         if (
             isinstance(handler, ast.ExceptHandler)
             and handler.name
@@ -48,10 +48,10 @@ def is_message(node: ast.AST, errors: set[str]) -> bool:
     return isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Name) and node.value.id in errors
 
 
-def searches(tree: ast.AST) -> list[int]:
+def searches(code: list[ast.AST]) -> list[int]:
     """The lines where the text of an error is compared or searched."""
-    errors, lines = names_of_errors(tree), []
-    for node in ast.walk(tree):
+    errors, lines = names_of_errors(code), []
+    for node in code:
         looked_at: list[ast.AST] = []
         if isinstance(node, ast.Compare):
             looked_at = [node.left, *node.comparators]
@@ -68,14 +68,7 @@ def searches(tree: ast.AST) -> list[int]:
 
 
 def test_no_code_compares_or_searches_the_text_of_an_error() -> None:
-    found = [
-        f"{path.relative_to(ROOT)}:{line}"
-        for path in sorted((ROOT / "gradedeval").rglob("*.py"))
-        for text in [path.read_text(encoding="utf-8")]
-        # Elsewhere there is nothing to be found, and parsing takes long.
-        if re.search(r"except[^:]*InputError[^:]* as |\.problem\b|\.hint\b", text)
-        for line in searches(ast.parse(text))
-    ]
+    found = [f"{path.relative_to(ROOT)}:{line}" for path in FILES for line in searches(nodes(path))]
     assert found == []
 
 
@@ -88,7 +81,7 @@ except InputError as error:
     if str(error).startswith("run"): pass
     if error.kind == "unknown-measure" or error.place.startswith("run"): pass
 """
-    assert searches(ast.parse(code)) == [5, 5, 6]
+    assert searches(walked(code)) == [5, 5, 6]
 
 
 def test_an_error_keeps_its_parts_between_processes() -> None:
@@ -236,10 +229,10 @@ def test_bad_input_of_any_command_is_answered_without_marks(
     assert any(outcome.messages for outcome in outcomes)
 
 
-def named_in(tree: ast.AST) -> set[str]:
+def named_in(code: list[ast.AST]) -> set[str]:
     """The options that a module names as values, as the command line writes them."""
     found = set()
-    for node in ast.walk(tree):
+    for node in code:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "flag":
             found.add("-m" if node.attr in ("measure", "measures") else f"--{node.attr.replace('_', '-')}")
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Flag":
@@ -249,13 +242,6 @@ def named_in(tree: ast.AST) -> set[str]:
 
 def test_messages_name_options_that_there_are() -> None:
     known = {spelled for leaf in LEAVES.values() for param in leaf.params for spelled in param.opts}
-    named = {
-        (option, path.stem)
-        for path in (ROOT / "gradedeval").rglob("*.py")
-        if path.stem != "errors"
-        for text in [path.read_text(encoding="utf-8")]
-        if "flag." in text or "Flag(" in text
-        for option in named_in(ast.parse(text))
-    }
+    named = {(option, path.stem) for path in FILES if path.stem != "errors" for option in named_in(nodes(path))}
     assert len(named) > 100
     assert {(option, stem) for option, stem in named if option not in known} == set()

@@ -26,9 +26,8 @@ from gradedeval import kernel
 from support.commands import environment
 from support.paths import ROOT
 from support.rooms import KERNEL, ORDER, OUTER, doorway, modules_of_the_doorway
-
-PACKAGE = ROOT / "gradedeval"
-FILES = sorted(PACKAGE.rglob("*.py"))
+from support.source import FILES, PACKAGE, nodes
+from support.source import module as parsed
 
 # Slow to import, and no part of a plain evaluation.
 LATE = ("pandas", "scipy", "matplotlib", "bokeh", "jinja2", "tabulate", "importlib.metadata", "numpy.random",
@@ -45,18 +44,6 @@ def module_name(path: Path) -> str:
 
 
 MODULES = {module_name(path): path for path in FILES}
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def forgotten() -> Iterator[None]:
-    """Afterwards nothing that was parsed is kept: it is large."""
-    yield
-    parsed.cache_clear()
 
 
 def statements(inside: ast.AST) -> Iterator[ast.AST]:
@@ -165,7 +152,7 @@ def _past_the_doorway(module: str) -> set[str]:
 def test_what_the_doorway_lists_is_there_and_is_used() -> None:
     asked: set[str] = set()
     for path in (path for module, path in MODULES.items() if room(module) in OUTER):
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             if isinstance(node, ast.ImportFrom) and node.module == "gradedeval.kernel":
                 asked |= {alias.name for alias in node.names}
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "kernel":
@@ -357,7 +344,7 @@ def test_frames_are_made_in_one_place() -> None:
     calls = {
         f"{module}:{node.lineno}"
         for module, path in MODULES.items()
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in makers
         if isinstance(node.func.value, ast.Name) and node.func.value.id in ("pd", "pandas")
     }
@@ -399,7 +386,7 @@ def test_the_import_paths_that_pages_name_stay(path: str) -> None:
     module = importlib.import_module(f"gradedeval.{path}")
     assert all(hasattr(module, name) for name in getattr(module, "__all__", ()))
     # What type checkers see is what is there.
-    typing = [node for node in ast.parse(Path(str(module.__file__)).read_text()).body if is_for_types_alone(node)]
+    typing = [node for node in parsed(Path(str(module.__file__))).body if is_for_types_alone(node)]
     if typing and path != "measures":
         seen = {
             alias.asname for node in ast.walk(typing[0]) if isinstance(node, ast.ImportFrom) for alias in node.names
@@ -445,7 +432,7 @@ CLI = [path for path in FILES if "cli" in path.relative_to(PACKAGE).parts]
 def nodes_of_cli(*kinds: type[ast.AST]) -> Iterator[tuple[str, Any]]:
     """The nodes of these kinds in the command line, each with its place."""
     for path in CLI:
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             if isinstance(node, kinds):
                 yield f"{path.name}:{getattr(node, 'lineno', 0)}", node
 

@@ -19,8 +19,7 @@ from gradedeval.questions.limits import OPTION_KEYS
 from support.commands import Command
 from support.generated_docs import LEAVES
 from support.paths import ROOT
-
-PACKAGE = ROOT / "gradedeval"
+from support.source import FILES, nodes
 
 
 def parameters(name: str) -> list[click.Option]:
@@ -179,11 +178,10 @@ def test_text_files_and_values_mean_the_same(tmp_path: Path) -> None:
     assert read.of == given.of
 
 
-def strings(code: str) -> Iterator[str]:
+def strings(code: list[ast.AST]) -> Iterator[str]:
     """The texts in a module that are no docstrings."""
-    tree = ast.parse(code)
-    documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    documented = {id(node.value) for node in code if isinstance(node, ast.Expr)}
+    for node in code:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
             yield node.value
 
@@ -192,9 +190,7 @@ def test_nothing_else_lists_the_options() -> None:
     """A list of options by hand would name several; a message or a key names one. Names that are also ordinary words,
     such as `topics` or `scores`, are left out."""
     names = {name for name in OPTIONS if "_" in name} | {described.flag for described in OPTIONS.values()}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        code = path.read_text(encoding="utf-8")
-        # Most modules name few options in any way: parsing them takes long.
-        if path.parent.name != "options" and sum(name in code for name in names) > 2:
-            named = names & set(strings(code))
+    for path in FILES:
+        if path.parent.name != "options":
+            named = names & set(strings(nodes(path)))
             assert len(named) <= 2, f"{path.relative_to(ROOT)} names {sorted(named)}"

@@ -4,6 +4,7 @@ pages and messages once had in place of a term."""
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 
@@ -39,26 +40,36 @@ TERMS_OF_OTHERS = re.compile(r"`[^`]*`|query_id|doc_id|working directory")
 """Code, and the names that other tools give their fields."""
 
 
+@cache
+def of_messages() -> dict[str, str]:
+    """The sentences of the source in our own words, by their place."""
+    return {f"{place}: {text[:120]}": TERMS_OF_OTHERS.sub("", text) for place, text in sentences()}
+
+
+@cache
+def of_pages() -> dict[str, str]:
+    """The lines of the pages likewise."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return {
+        f"{page.relative_to(ROOT)}:{number}: {line[:120]}": TERMS_OF_OTHERS.sub("", line)
+        for page in pages
+        for number, line in enumerate(page.read_text(encoding="utf-8").split("\n"), 1)
+    }
+
+
+def found(pattern: str, texts: dict[str, str]) -> list[str]:
+    sought = re.compile(pattern, re.IGNORECASE)
+    return [place for place, text in texts.items() if sought.search(text)]
+
+
 @pytest.mark.parametrize("pattern", INSTEAD)
 def test_messages_and_help_use_the_terms_of_the_field(pattern: str) -> None:
-    found = {
-        sentence.place: sentence.text[:120]
-        for sentence in sentences()
-        if re.search(pattern, TERMS_OF_OTHERS.sub("", sentence.text), re.IGNORECASE)
-    }
-    assert not found, f"write: {INSTEAD[pattern]}"
+    assert found(pattern, of_messages()) == [], f"write: {INSTEAD[pattern]}"
 
 
 @pytest.mark.parametrize("pattern", INSTEAD)
 def test_pages_use_them_too(pattern: str) -> None:
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    found = [
-        f"{page.relative_to(ROOT)}:{number}: {line[:120]}"
-        for page in pages
-        for number, line in enumerate(page.read_text(encoding="utf-8").split("\n"), 1)
-        if re.search(pattern, TERMS_OF_OTHERS.sub("", line), re.IGNORECASE)
-    ]
-    assert not found, f"write: {INSTEAD[pattern]}"
+    assert found(pattern, of_pages()) == [], f"write: {INSTEAD[pattern]}"
 
 
 def test_the_script_finds_messages_hints_help_and_headings() -> None:

@@ -7,12 +7,9 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
-import gradedeval
-
-PACKAGE = Path(gradedeval.__file__).parent
+from support.source import FILES, PACKAGE, nodes
 
 
 class Sentence(NamedTuple):
@@ -28,23 +25,22 @@ def sentences() -> list[Sentence]:
     command or a measure of."""
     return [
         Sentence(f"{path.relative_to(PACKAGE.parent)}:{line}", " ".join(text.split()))
-        for path in sorted(PACKAGE.rglob("*.py"))
-        for line, text in _texts(ast.parse(path.read_text()))
+        for path in FILES
+        for line, text in _texts(nodes(path))
     ]
 
 
-def _texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def _texts(code: list[ast.AST]) -> Iterator[tuple[int, str]]:
     docstrings = {
         node.body[0].value: isinstance(node, ast.FunctionDef) and _is_shown(node)
-        for node in ast.walk(tree)
+        for node in code
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None
         if isinstance(node.body[0], ast.Expr)
     }
-    bare = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    pieces = {piece for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for piece in ast.walk(node)} - {
-        node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)
-    }
-    for node in ast.walk(tree):
+    bare = {node.value for node in code if isinstance(node, ast.Expr)}
+    joined = [node for node in code if isinstance(node, ast.JoinedStr)]
+    pieces = {piece for node in joined for piece in ast.walk(node)} - {*joined}
+    for node in code:
         if isinstance(node, ast.JoinedStr | ast.Constant) and node not in pieces:
             text = _text(node)
             if docstrings.get(node, node not in bare) and len(re.findall(r"[A-Za-z]{2,}", text)) > 1 and " " in text:

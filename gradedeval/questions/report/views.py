@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -317,11 +318,19 @@ _AS_ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 def template_of(name: str) -> jinja2.Template:
     """A template that escapes all that it is given. Raises InputError (usage) where jinja2 is not installed."""
     try:
-        import jinja2
+        import jinja2  # noqa: F401
     except ImportError:
         hint = "pip install 'gradedeval[report]'"
         raise InputError("report", "jinja2 is not installed", hint, usage=True) from None
-    environment = jinja2.Environment(
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """It keeps what it compiled: a page takes as long to compile as to fill."""
+    import jinja2
+
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -329,7 +338,6 @@ def template_of(name: str) -> jinja2.Template:
         lstrip_blocks=True,
         finalize=lambda value: on_page(value) if type(value) is str else value,
     )
-    return environment.get_template(name)
 
 
 def on_page(text: str) -> str:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from gradedeval.kernel import parallel
 from support.terminal import at_terminal, without_escapes
 
 RUNS = " ".join(f"{number}.run" for number in range(4))
-AT_ONCE = "from gradedeval.kernel import parallel; parallel.PATIENCE = -1; from gradedeval.__main__ import run; run()"
 COMMANDS = {
     "eval": f"{RUNS} qrels -m err@5",
     "compare": f"{RUNS} qrels -m err@5",
@@ -47,8 +47,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_over_runs_has_a_bar_and_leaves_the_cursor(name: str, files: Path) -> None:
-    seen = at_terminal(*name.split(), *COMMANDS[name].split(), "--quiet", folder=files, program=AT_ONCE)
+def test_a_command_over_runs_has_a_bar_and_leaves_the_cursor(
+    name: str, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "PATIENCE", -1)
+    seen = at_terminal(*name.split(), *COMMANDS[name].split(), "--quiet", folder=files)
     assert seen.code == 0, seen.err
     assert "runs" in without_escapes(seen.err)
     assert "100%" in seen.err

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
-import struct
-import subprocess
-import sys
-import termios
 from pathlib import Path
 
 import pytest
 
 from gradedeval.kernel.formats import Column, Document, Table, View, render
 from gradedeval.kernel.formats.fitting import short_names, wrapped
-from support.commands import Command, environment
+from support.commands import Command
 from support.every_command import POSITIONS, WORDS, collection, forms_of
 from support.generated_docs import LEAVES
 from support.terminal import at_terminal, without_escapes
@@ -63,22 +56,9 @@ def test_no_table_is_wider_than_100_columns_off_a_terminal(
 
 def on_terminal(words: list[str], columns: int, folder: Path) -> str:
     """What a command prints on a terminal so wide."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 200, columns, 0, 0))
-    command = [sys.executable, "-m", "gradedeval", *words, "--color", "never"]
-    with subprocess.Popen(
-        command, cwd=folder, env=environment(), stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL
-    ) as done:
-        os.close(theirs)
-        printed = b""
-        try:
-            while more := os.read(ours, 1 << 16):
-                printed += more
-        except OSError:  # the other end is closed
-            pass
-    os.close(ours)
-    assert done.returncode in (0, 1)
-    return printed.decode().replace("\r\n", "\n")
+    seen = at_terminal(*words, "--color", "never", folder=folder, columns=columns)
+    assert seen.code in (0, 1), seen.err
+    return seen.out
 
 
 ON_TERMINALS = [(*table, 80) for table in TABLES] + [(*table, 120) for table in TABLES[::3]]

@@ -8,13 +8,15 @@ import pty
 import re
 import select
 import struct
-import subprocess
 import sys
 import termios
+import traceback
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
-from support.processes import environment
+from gradedeval.__main__ import run
+from support.commands import environment
 
 _ESCAPES = re.compile(r"\x1b\[[?\d;]*[A-Za-z]")
 
@@ -29,23 +31,15 @@ def without_escapes(text: str) -> str:
     return _ESCAPES.sub("", text)
 
 
-RUN = "from gradedeval.__main__ import run; run()"
-
-
-def at_terminal(*words: str, folder: Path, program: str = RUN, columns: int = 0, **more: str) -> Seen:
+def at_terminal(*words: str, folder: Path, columns: int = 0, **more: str) -> Seen:
     """What a command leaves at its two terminals. `columns` is how wide they say that they are, `more` are variables
-    of its environment."""
+    of its environment. Its process is forked from this one, which has imported what it needs."""
     masters, slaves = zip(*(pty.openpty() for _ in range(2)), strict=True)
     for slave in slaves:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 200 if columns else 0, columns, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-c", program, *words],
-        cwd=folder,
-        env={**environment(), "TERM": "xterm", **more},
-        stdin=subprocess.DEVNULL,
-        stdout=slaves[0],
-        stderr=slaves[1],
-    )
+    child = os.fork()
+    if not child:
+        _run(words, folder, slaves, {**environment(), "TERM": "xterm", **more})
     for slave in slaves:
         os.close(slave)
     read: dict[int, bytes] = dict.fromkeys(masters, b"")
@@ -61,4 +55,21 @@ def at_terminal(*words: str, folder: Path, program: str = RUN, columns: int = 0,
     for master in masters:
         os.close(master)
     out, err = (read[master].decode(errors="replace").replace("\r\n", "\n") for master in masters)
-    return Seen(process.wait(60), out, err)
+    return Seen(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), out, err)
+
+
+def _run(words: Sequence[str], folder: Path, terminals: Sequence[int], variables: Mapping[str, str]) -> NoReturn:
+    """The program in a process that has just been forked."""
+    try:
+        for descriptor, file in enumerate((os.open(os.devnull, os.O_RDONLY), *terminals)):
+            os.dup2(file, descriptor)
+        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", errors="backslashreplace")  # noqa: SIM115
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(variables)
+        sys.argv = ["gradedeval", *words]
+        run()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)

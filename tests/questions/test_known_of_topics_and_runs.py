@@ -127,7 +127,7 @@ def with_options(command: str, feature: str) -> tuple[str, ...]:
 CASES = [(command, form, feature) for command, (_, forms) in COMMANDS.items() for form in forms for feature in FEATURES]
 
 
-@pytest.mark.one_in(7)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize(("command", "form", "feature"), CASES)
 def test_what_is_given_is_shown_or_said_not_to_be(
     command: str, form: str, feature: str, cli: Command, tmp_path: Path

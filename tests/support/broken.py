@@ -8,6 +8,7 @@ import lzma
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -97,7 +98,7 @@ def flipped(data: bytes, at: int) -> bytes:
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
     "bz2": bz2.compress,
-    "xz": lzma.compress,
+    "xz": partial(lzma.compress, preset=0),
     # As the program `zstd` does: the library would leave out the checksum.
     "zst": zstandard.ZstdCompressor(write_checksum=True).compress,
 }

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from gradedeval.__main__ import run
+from gradedeval.cli import main
 from support.commands import environment
 
 _ESCAPES = re.compile(r"\x1b\[[?\d;]*[A-Za-z]")
@@ -59,7 +59,8 @@ def at_terminal(*words: str, folder: Path, columns: int = 0, **more: str) -> See
 
 
 def _run(words: Sequence[str], folder: Path, terminals: Sequence[int], variables: Mapping[str, str]) -> NoReturn:
-    """The program in a process that has just been forked."""
+    """The command line in a process that has just been forked."""
+    code = 1
     try:
         for descriptor, file in enumerate((os.open(os.devnull, os.O_RDONLY), *terminals)):
             os.dup2(file, descriptor)
@@ -67,9 +68,12 @@ def _run(words: Sequence[str], folder: Path, terminals: Sequence[int], variables
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(variables)
-        sys.argv = ["gradedeval", *words]
-        run()
+        main(words)
+    except SystemExit as end:
+        code = int(end.code or 0)
+        sys.stdout.flush()
     except BaseException:
         traceback.print_exc()
     finally:
-        os._exit(1)
+        sys.stderr.flush()
+        os._exit(code)

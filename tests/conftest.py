@@ -16,6 +16,7 @@ from typing import IO, Any
 import pytest
 from hypothesis import settings
 
+from gradedeval.__main__ import RARELY
 from gradedeval.cli import main
 from support.commands import HIDDEN, Outcome, environment
 from support.paths import DATA
@@ -51,6 +52,7 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+        gc.set_threshold(RARELY)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -171,7 +171,7 @@ def test_a_module_of_the_doorway_is_asked_for_several_names() -> None:
         (node.value.attr, node.attr)
         for module, path in MODULES.items()
         if room(module) in OUTER
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute)
         if isinstance(node.value.value, ast.Name) and node.value.value.id == "kernel"
     }

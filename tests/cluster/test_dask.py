@@ -34,8 +34,7 @@ from support.paths import DATA, ROOT, shared
 from support.processes import free_port, interrupted, linux, processes_of, wait_for
 from support.storage import environment_of, storage_of_samples
 
-distributed = pytest.importorskip("distributed")
-pytestmark = [pytest.mark.exhaustive, linux]
+pytestmark = [pytest.mark.exhaustive, linux, pytest.mark.skipif(not find_spec("distributed"), reason="no dask here")]
 
 SAMPLES = ROOT / "qrels_samples"
 FILES = [str(SAMPLES / name) for name in ("rivers-bm25.run", "rivers-dense.run", "rivers.qrels")]
@@ -65,7 +64,9 @@ def storage(client: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def client(cluster: Started) -> Iterator[Any]:
-    with distributed.Client(cluster.address, set_as_default=False) as client:
+    from distributed import Client  # the quick run collects this file too, and dask takes long to import
+
+    with Client(cluster.address, set_as_default=False) as client:
         client.wait_for_workers(2, timeout=60)
         yield client
 
@@ -123,8 +124,10 @@ def test_other_versions_are_refused_with_both_named(client: Any, monkeypatch: py
 
 
 def test_a_client_that_cannot_be_used_is_told(client: Any, cluster: Started) -> None:
+    from distributed import Client
+
     async def evaluated() -> None:
-        async with distributed.Client(cluster.address, asynchronous=True, set_as_default=False) as other:
+        async with Client(cluster.address, asynchronous=True, set_as_default=False) as other:
             gradedeval.evaluate(*FILES[1:], executor=other)
 
     with pytest.raises(InputError, match=r"^executor: the client is asynchronous, .*; give Client\(address\)"):
@@ -160,11 +163,13 @@ def test_a_worker_without_gradedeval_is_refused(client: Any, monkeypatch: pytest
 def test_the_first_worker_of_an_empty_cluster_is_waited_for_and_a_scheduler_that_goes_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from distributed import Client
+
     said: list[str] = []
     with (
         heard_by(said.extend),
         started(tmp_path, 0, pages=True) as cluster,
-        distributed.Client(cluster.address) as client,
+        Client(cluster.address) as client,
     ):
         page = r"http://127\.0\.0\.1:\d+/status" if find_spec("bokeh") else ""  # by which dask draws its pages
         assert re.fullmatch(page, clusters.dashboard(client))

@@ -108,6 +108,7 @@ def test_where_nothing_can_be_checked_the_page_says_why(folder: Path) -> None:
     assert ElementTree.parse(ended.out / "junit.xml").getroot().get("errors") == "1"
 
 
+@pytest.mark.exhaustive
 def test_gitlab_gets_the_same_files(folder: Path) -> None:
     (job,) = loaded("gitlab-ci.yml").values()
     (folder / "gate.sh").symlink_to(ACTION / "gate.sh")

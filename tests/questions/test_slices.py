@@ -251,20 +251,11 @@ def test_a_file_of_settings_says_where_a_slice_is_wrong(
     assert message in found.messages[-1]
 
 
-def test_texts_stand_beside_topics_wherever_there_are_topics(cli: Command) -> None:
-    text = "dams on the Nile"
-    of_303 = {
-        "eval": (RUNS[0], QRELS, "-q"),
-        "diff": ("diff", *RUNS[:2], QRELS, "-m", "ndcg@10", "--top", "60"),
-        "diff of a topic": ("diff", *RUNS[:2], QRELS, "-m", "ndcg@10", "--topic", "303"),
-        "explain": ("explain", RUNS[0], QRELS, "303", "-m", "ndcg@3"),
-        "to judge": ("pool", *RUNS, QRELS, "--to-judge", "--budget", "9999"),
-    }
-    for name, words in of_303.items():
-        for form in ("csv", "html"):
-            found = cli(*words, "--queries", QUERIES, "-f", form)
-            assert found.code == 0, (name, found.messages)
-            assert text in found.text, (name, form)
+def test_a_text_stands_beside_the_topic_of_a_diff(cli: Command) -> None:
+    """Beside all topics: tests/questions/test_known_of_topics_and_runs.py."""
+    for form in ("csv", "html"):
+        words = ("diff", *RUNS[:2], QRELS, "-m", "ndcg@10", "--topic", "303", "--queries", QUERIES, "-f", form)
+        assert "dams on the Nile" in cli(*words).text
 
 
 def test_diff_has_both_means_of_a_slice(cli: Command) -> None:
@@ -275,6 +266,7 @@ def test_diff_has_both_means_of_a_slice(cli: Command) -> None:
     assert line[:5] == ["survey", "30", *(f"{mean:.4f}" for mean in means), f"{means[1] - means[0]:+.4f}"]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("measure", ["ndcg@10", "gm_ap", "num_rel_ret"])
 @pytest.mark.parametrize("form", ["csv", "jsonl", "Python"])

@@ -80,6 +80,7 @@ def test_a_docno_may_be_as_long_as_a_line(size: int, cli: Command, folder: Path)
     assert ",ap,1.0," in cli("run", "qrels", "-m", "ap", "-f", "csv").text
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress)], ids=["gz", "bz2"])
 def test_a_packed_file_that_grows_a_thousand_fold_needs_a_flag(
     suffix: str, pack: Callable[[bytes], bytes], cli: Command, folder: Path

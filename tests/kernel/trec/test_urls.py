@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from support.processes import end_fsspec
 from support.web import Handler, Web, redirect, web_of
 
 fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
-pytest.importorskip("aiohttp", reason="aiohttp is not installed")
+pytestmark = pytest.mark.skipif(not find_spec("aiohttp"), reason="aiohttp is not installed")
 
 RUN, QRELS = b"1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n", {"1": {"b": 1}}
 SCORE = {"rr": 0.5}

@@ -17,7 +17,6 @@ from support.markup import hostile_runs
 from support.paths import DATA, SAMPLES, shared
 
 pytest.importorskip("jinja2")
-sync_api = pytest.importorskip("playwright.sync_api")
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
@@ -30,6 +29,7 @@ WORDS = [*RUNS, str(SAMPLES / "rivers.qrels"), "-m", "err@20", "-m", "ap", "--dr
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as started:
         opened = started.chromium.launch(executable_path=BROWSER, args=FLAGS)
         yield opened

@@ -543,7 +543,7 @@ class Definition(MeasureProperties):
             raise NotImportable(os.path.basename(inspect.getfile(inspect.unwrap(self.function))), name)
         return _defined, (module, name)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self.function.__name__.lower().rstrip("_")
 

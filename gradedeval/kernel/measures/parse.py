@@ -128,6 +128,12 @@ def parse_measures(
 
     Raises InputError (usage) for a wrong name, key, value or cutoff, with the closest valid one.
     """
+    return _parsed(text, table, cutoff)
+
+
+def _parsed(
+    text: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str, Measure] | None, cutoff: int | None
+) -> list[Measure]:
     if isinstance(text, Measure):
         own = _cut(text, cutoff).complete()
         return [own if own.asked else replace(own, asked=(str(own),))]
@@ -142,7 +148,7 @@ def parse_measures(
                     "", f"the function {getattr(text, '__name__', text)} is not a measure", hint, usage=True
                 )
             raise InputError("", f"{text!r} is not a measure", hint, usage=True)
-        return each_once([measure for part in text for measure in parse_measures(part, table, cutoff)])
+        return each_once([measure for part in text for measure in _parsed(part, table, cutoff)])
     if table is None and cutoff is None and _PLAIN.fullmatch(text):
         return list(_plain_measures(text))
     return _named_in(text, MEASURES if table is None else table, cutoff)

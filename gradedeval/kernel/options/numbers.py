@@ -16,6 +16,9 @@ from gradedeval.kernel.measures.notation import LAST_CUTOFF
 LARGEST = LAST_CUTOFF
 """The largest whole number of an option that names no lower one: a few of them add up within 64 bits."""
 
+# Python's own come first: to ask whether they are numbers takes longer.
+_INTEGRAL, _REAL = (int, Integral), (int, float, Real)
+
 # int() and float() take more, such as 1_000 and digits of other scripts, which no file has either.
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[nN][aA][nN]|[iI][nN][fF])")
@@ -73,9 +76,9 @@ class Number:
         within the limits."""
         if self.word is not None and isinstance(value, str) and value == self.word:
             return value
-        if isinstance(value, bool) or not isinstance(value, Integral if self.whole else Real):
+        if isinstance(value, bool) or not isinstance(value, _INTEGRAL if self.whole else _REAL):
             raise self.error(f"{shown(value)} is not a {self.kind}")
-        if isinstance(value, Integral):
+        if isinstance(value, _INTEGRAL):
             number = int(value)
             return self._within(number if self.whole else as_float(number), _said(number))
         fraction = as_float(value)

@@ -243,7 +243,7 @@ def _of_lists(nested: Mapping[Any, Any], what: str, place: str) -> Any:
 
     Judgments without grades are the documents that are relevant.
     """
-    if not any(is_ids(documents) for documents in nested.values() if not isinstance(documents, dict)):
+    if all_dicts(nested.values()) or not any(map(is_ids, nested.values())):
         return nested
     if any(isinstance(one, Mapping) for documents in nested.values() if is_ids(documents) for one in documents):
         return _of_records(nested, what, place)
@@ -267,6 +267,11 @@ def _of_lists(nested: Mapping[Any, Any], what: str, place: str) -> Any:
         raise _empty(what, place)
     columns = dict(zip(("topic", "docno", third), zip(*rows, strict=True), strict=True))
     return TableColumns(list(columns), lambda name: columns[name], len(rows), note)
+
+
+def all_dicts(values: Iterable[Any]) -> bool:
+    """Whether all values are dicts: few types are sooner looked at than many values."""
+    return all(issubclass(kind, dict) for kind in set(map(type, values)))
 
 
 def _of_records(nested: Mapping[Any, Any], what: str, place: str) -> TableColumns:
@@ -315,7 +320,7 @@ class Listed(NamedTuple):
 def usual_dict(nested: Mapping[Any, Any]) -> Listed | None:
     """The documents of a dict topic -> docno -> number; None unless all ids are text and all numbers finite."""
     inner = list(nested.values())
-    if not all(isinstance(documents, dict) for documents in inner):
+    if not all_dicts(inner):
         return None
     return _listed(nested, map(list, inner), list(chain.from_iterable(map(dict.values, inner))))
 
@@ -802,10 +807,8 @@ def number(value: Any, place: str, what: str) -> float:
 def is_ranking(run: Mapping[Any, Any]) -> bool:
     """Whether a dict is one run (topic -> docno -> score, or topic -> docnos) and not several by name."""
     for inner in run.values():
-        if is_ids(inner):
-            return not any(map(is_row, islice(inner, 1)))
         if not isinstance(inner, Mapping):
-            return False
+            return is_ids(inner) and not any(map(is_row, islice(inner, 1)))
         for value in inner.values():
             return not isinstance(value, Mapping) and not is_ids(value)
     return True

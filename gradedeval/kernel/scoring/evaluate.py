@@ -427,6 +427,8 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
 
 def _check_read_by(options: Options, qrels: Qrels) -> None:
     """Raise InputError (usage) where options ask for another way to read qrels that are read already."""
+    if not (options.subtopics or options.strata or options.qrels_format or options.labels):
+        return  # as nearly all evaluations
     reading, labels = qrels._reading, options.labels and options.labels.of
     asked = {
         "subtopics": (options.subtopics, qrels.subtopics is not None),

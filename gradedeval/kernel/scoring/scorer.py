@@ -54,7 +54,6 @@ class GainsCache:
         self.judged_code = judged = grader.judged
         self.pool = batch.pool.judged if grader.all_judged else batch.pool.of_topics(judged[: batch.unjudged])
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
-        self.judged: dict[int | None, Bools] = {}
         self.ideals: dict[bytes, tuple[Floats, dict[Any, Any]]] = {}
         # Measures of the same gains share all that is worked out from them.
         self.seen: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
@@ -80,6 +79,11 @@ class GainsCache:
         return replace(self.seen[key], intents=intents)
 
     @cached_property
+    def judged(self) -> Bools:
+        """topics × ranks: whether the document is judged."""
+        return self.judged_code.take(self.batch.codes)  # quicker than []
+
+    @cached_property
     def _condensed(self) -> GainsCache:
         """The same of the rankings without the unjudged documents."""
         return GainsCache(condensed(self.batch, self.judged_code), self.grader, self.by_intent)
@@ -92,9 +96,7 @@ class GainsCache:
 
             uncut = self._gain(table, unjudged, None)
             gain = mean_gains(uncut, first)[:, :last]
-        if last not in self.judged:
-            self.judged[last] = self.judged_code.take(self.batch.codes[:, :last])  # quicker than []
-        judged = self.judged[last]
+        judged = self.judged[:, :last]
         retrieved = self.batch.retrieved if last is None else np.minimum(self.batch.retrieved, last)
         # Measures share these arrays: whoever writes to one would change the scores of the next.
         for array in (gain, judged, ideal, retrieved, self.pool, table.levels):

@@ -499,7 +499,8 @@ class Scores(InNotebook):
                 self.summary(run, i) if part == "score" else run.summary(part, i, measure.definition.summary)
                 for i, measure in enumerate(self.measures)
             ]
-            summaries[run.run] = ByMeasure(self.measures, self.options, _blanked(np.array(values)))
+            blanked = [None if value != value else float(value) for value in values]
+            summaries[run.run] = ByMeasure(self.measures, self.options, blanked)
         return summaries
 
     @public

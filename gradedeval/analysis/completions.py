@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -511,7 +512,7 @@ def greatest_precision(
     enough  topics: a difference as large, or a larger one, need not be told from another; nan: all are
     """
     seen, found = counts.seen, np.empty(len(counts.total))
-    few = (len(levels) + 1.0) ** np.minimum(seen, 64) <= COMPLETIONS  # powers of thousands overflow
+    few = _are_few(levels, seen)
     if few.any():
         chosen = np.flatnonzero(few)
         unknown = listed(chosen)
@@ -523,6 +524,12 @@ def greatest_precision(
         rows = np.flatnonzero(~few)
         found[rows] = _by_rank([level.of_topics(rows) for level in levels], counts.of_topics(rows), enough[rows])
     return found
+
+
+def _are_few(levels: Sequence[Level], seen: Ints) -> Bools:
+    """topics: whether each way to judge so many documents is tried."""
+    few: Bools = (len(levels) + 1.0) ** np.minimum(seen, 64) <= COMPLETIONS  # powers of thousands overflow
+    return few
 
 
 def _by_rank(levels: list[Level], counts: Counts, enough: Floats) -> Floats:
@@ -606,12 +613,12 @@ class Ceilings:
 
 
 def _edges(most: int) -> Ints:
-    """0, 1, 2, 3, 4 and then in larger steps: where each cell of numbers of documents begins, and the end of the
-    last."""
-    edges = [*range(min(most, EXACT) + 1)]
-    while edges[-1] < most:
-        edges.append(min(most, edges[-1] * STEP))
-    return np.array([*edges, most + 1])
+    """0, 1, 2, 3, 4 and then in larger steps, past the most there are: where each cell of numbers of documents begins,
+    and the end of the last. They are the same whichever topics go together."""
+    edges = [*range(EXACT + 1)]
+    while edges[-1] <= most:
+        edges.append(edges[-1] * STEP)
+    return np.array(edges)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -671,6 +678,90 @@ class Counts:
         other = np.minimum(np.maximum(forced - both, none), self.other)
         first, second = first + both, level.second + both + other
         return sums_of_precisions(np.multiply(first - second, first + second + 1, dtype=np.float64))
+
+
+# Whether a difference of average precision is as large as is enough, seen at few ranks: as a rule it is, by far.
+
+
+EACH, WIDER = 8, 4 / 3
+"""So many first ranks are looked at one by one, and below them blocks, each of which ends so many times as far down as
+it begins."""
+SURE = 1e-6
+"""A sum of precisions that is larger by more than this is larger in whichever order its terms are added."""
+
+
+def rank_blocks(depth: int) -> Ints:
+    """Where blocks of ranks begin, from 0, and the end of the last."""
+    edges = [*range(min(depth, EACH) + 1)]
+    while edges[-1] < depth:
+        edges.append(min(depth, math.ceil(edges[-1] * WIDER)))
+    return np.array(edges)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outline:
+    """Two runs by blocks of ranks, of many topics or pairs.
+
+    levels    topics × blocks: what the first run has down to the first rank of each block, and the second down to its
+              last; the first alone of what `reaches` gives is looked at
+    unjudged  topics × blocks: how many unjudged documents the first run has down to the first rank of each block
+    both      topics × blocks: how many of them both runs have down to its last
+    room      topics: how many the second run has at no rank that counts; perhaps there are more
+    seen      topics: how many stand at a rank that counts in one of the runs
+    weights   blocks: Σ ω_n / 2 of the ranks of each
+    """
+
+    levels: Sequence[Level]
+    unjudged: Ints
+    both: Ints
+    room: Ints
+    seen: Ints
+    weights: Floats
+
+    def reaches(self, enough: Floats) -> Bools:
+        """topics: whether `greatest_precision` is sure to find a difference that is enough; False proves nothing.
+
+        Some cell of each level is enough for that, as `Ceilings` has them: its value is no less than `_least` says, and
+        costs what is enough of the smallest number that sums are divided by there.
+        """
+        possible, sure = (enough >= 0) & ~_are_few(self.levels, self.seen), np.zeros(len(enough), dtype=bool)
+        best = np.array(
+            [
+                level.step * (level.reach[:, 0] - level.base - enough * level.number(np.array([[0]]))[:, 0])
+                for level in self.levels
+            ]
+        )
+        edges = _edges(int(self.room.max(initial=0)))
+        for low, end in zip(edges[-2:0:-1].tolist(), edges[:1:-1].tolist(), strict=True):
+            rows = np.flatnonzero(possible & ~sure & (low <= self.room))
+            for at, level in enumerate(level.of_topics(rows) for level in self.levels):
+                cost = enough[rows] * level.number(np.array([[low]]))[:, 0]
+                best[at, rows] = np.maximum(best[at, rows], level.step * (self._least(level, rows, end - 1) - cost))
+            sure[rows] = best[:, rows].sum(0) > SURE
+        return sure
+
+    def _least(self, level: Level, rows: Ints, high: int) -> Floats:
+        """of some topics: what `Counts.largest` is no less than, where up to so many documents are relevant and none
+        that the second run alone has need be.
+
+        At each rank of a block the first run has no fewer documents than at the first, and the second no more than at
+        the last; and no more are in both, which lift the second run too.
+        """
+        both = np.minimum(self.both[rows], self.unjudged[rows])
+        alone = np.minimum(self.unjudged[rows] - both, high)
+        more = level.first + alone - level.second
+        lifted = level.second + np.where(more > 0, np.minimum(both, high - alone), 0)
+        least: Floats = (more * (more + 2.0 * lifted + 1)) @ self.weights
+        return least
+
+
+def block_weights(edges: Ints) -> Floats:
+    """blocks: Σ ω_n / 2 of the ranks of each.
+
+    edges  as of `rank_blocks`
+    """
+    weights: Floats = np.add.reduceat(rank_weights(int(edges[-1])), edges[:-1])
+    return weights
 
 
 def _enumerated_pairs(levels: list[Level], unknown: Unknown, count: int) -> Floats:

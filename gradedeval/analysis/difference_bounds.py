@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,18 +16,21 @@ from gradedeval.analysis.completions import (
     Counts,
     Ideal,
     Level,
+    Outline,
     Unknown,
+    block_weights,
     greatest_cascade,
     greatest_precision,
     greatest_share,
     greatest_sum,
+    rank_blocks,
     reaches,
     small_integers,
     within,
 )
 from gradedeval.analysis.flips import Part, Reread
 from gradedeval.analysis.score_matrix import Paired
-from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, ranges
 from gradedeval.errors import InputError, Note
 from gradedeval.kernel.measures.bounds import falls
 from gradedeval.kernel.measures.definition import Measure, RankSum
@@ -47,7 +51,8 @@ class Ranking:
     gain    topics × depth: of what is judged
     levels  the gains there are
     beyond  topics: how much what lies past the end of the run could add
-    topic   of each unjudged document that counts at its rank, or in what scores are divided by: its row
+    topic   of each unjudged document that counts at its rank, or in what scores are divided by: its row; they come
+            topic after topic, by rank
     rank    of each: its rank, from 0
     number  of each: its number
     place   number of a document -> its rank; −1 where it is not there
@@ -63,7 +68,10 @@ class Ranking:
 
     @classmethod
     def of(cls, gain: Floats, levels: Floats, beyond: Floats, topic: Ints, rank: Ints, number: Ints) -> Ranking:
-        """The ranking with these unjudged documents."""
+        """The ranking with these unjudged documents, those of a topic by rank."""
+        if (topic[1:] < topic[:-1]).any():
+            order = np.argsort(topic, kind="stable")
+            topic, rank, number = topic[order], rank[order], number[order]
         place = np.full(int(number.max(initial=0)) + 2, -1, dtype=small_integers(int(rank.max(initial=0))))
         place[number] = rank
         return cls(gain, levels, beyond, topic, rank, number, place)
@@ -83,6 +91,12 @@ class Ranking:
         """topics: how many unjudged documents."""
         sizes: Ints = np.bincount(self.topic, minlength=len(self.gain))
         return sizes
+
+    @cached_property
+    def begin(self) -> Ints:
+        """topics: where theirs begin."""
+        begin: Ints = np.cumsum(self.sizes) - self.sizes
+        return begin
 
     @cached_property
     def unjudged(self) -> Ints:
@@ -118,19 +132,44 @@ def unknown_of(first: Ranking, second: Ranking, unseen: int | Ints) -> Unknown:
         np.append(np.where(place < 0, depth, np.minimum(place, depth)), second.rank[only]),
     )
     topic = np.append(topic, second.topic[only])
-    shared = np.bincount(first.topic[second.places(first.number) >= 0], minlength=topics)
+    shared = np.diff(
+        np.searchsorted(np.flatnonzero(second.places(first.number) >= 0), first.begin + first.sizes), prepend=0
+    )
     hidden = first.sizes + second.sizes - shared - np.bincount(topic, minlength=topics) + unseen
     return Unknown(topic, *ranks, hidden, depth)
 
 
-def counts_of(first: Ranking, second: Ranking, unseen: int | Ints) -> Counts:
-    """How many unjudged documents two runs have, and so many in each topic that neither retrieved."""
-    place = second.places(first.number)
+def counts_of(first: Ranking, second: Ranking, unseen: int | Ints, rows: Ints) -> Counts:
+    """How many unjudged documents two runs have in these topics, and so many in each topic that neither retrieved."""
+    sizes = first.sizes[rows]
+    own = ranges(first.begin[rows], sizes)
+    rank, place = first.rank[own], second.places(first.number[own])
     shared = np.flatnonzero(place >= 0)
-    topic = first.topic[shared]
-    both = within(topic, np.maximum(place[shared], first.rank[shared]), *first.gain.shape)
-    total = first.sizes + second.sizes - np.bincount(topic, minlength=len(first.gain)) + unseen
-    return Counts.of(total, first.unjudged, second.unjudged, both)
+    row = np.repeat(np.arange(len(rows)), sizes)[shared]
+    both = within(row, np.maximum(place[shared], rank[shared]), len(rows), first.gain.shape[1])
+    more = np.broadcast_to(unseen, first.sizes.shape)[rows]
+    total = sizes + second.sizes[rows] - np.bincount(row, minlength=len(rows)) + more
+    return Counts.of(total, first.unjudged[rows], second.unjudged[rows], both)
+
+
+def shared_above(runs: Sequence[Ranking], first: Ints, ends: Ints) -> Iterator[Floats]:
+    """of each topic: ends × runs × runs: how many unjudged documents two runs have above each of these ranks, of those
+    that some of the `first` runs have."""
+    topic_of = _topics_of([(runs[run].topic, runs[run].number) for run in first.tolist()])
+    order = np.argsort(topic_of, kind="stable")
+    begins = np.searchsorted(topic_of[order], np.arange(len(runs[0].gain) + 1)).tolist()
+    for begin, end in pairwise(begins):
+        place = np.stack([run.places(order[begin:end]) for run in runs])
+        nowhere = np.iinfo(place.dtype).max
+        place[place < 0] = nowhere
+        best = place.min(0, initial=nowhere)
+        by_best = np.argsort(best, kind="stable")
+        place, counts = place[:, by_best], np.searchsorted(best[by_best], ends).tolist()
+        found = np.empty((len(ends), len(runs), len(runs)))
+        for at, (rank, count) in enumerate(zip(ends.tolist(), counts, strict=True)):
+            above = (place[:, :count] < rank).astype(np.float32)  # whose products are exact, and quick
+            found[at] = above @ above.T
+        yield found
 
 
 # How low and how high the score of each of two runs can come, whatever the unjudged documents of both turn out to be.
@@ -203,11 +242,17 @@ def documents_by_topic(of_runs: Sequence[tuple[Ints, Ints]], topics: int) -> Int
 
     of_runs  the topic and the number of each document of each run
     """
+    topic_of = _topics_of(of_runs)
+    counts: Ints = np.bincount(topic_of[topic_of >= 0], minlength=topics)
+    return counts
+
+
+def _topics_of(of_runs: Sequence[tuple[Ints, Ints]]) -> Ints:
+    """number of a document -> its topic; −1 where no run has it."""
     topic_of = np.full(max(int(number.max(initial=-1)) for _, number in of_runs) + 1, -1)
     for topic, number in of_runs:
         topic_of[number] = topic
-    counts: Ints = np.bincount(topic_of[topic_of >= 0], minlength=topics)
-    return counts
+    return topic_of
 
 
 def _beside(reread: Reread, parts: list[Part], paired: Paired, missed: Ints) -> Floats:
@@ -281,23 +326,16 @@ class Differences:
         least  pairs × topics: what is known otherwise: where the difference can come as low, no more is asked; nan
                where nothing is. `most` is the same of how high
         """
-        names, topics = self.paired.runs, len(self.paired.topics)
-        found = np.full((2, len(first), topics), np.nan)
-        pairs = list(zip(first.tolist(), second.tolist(), strict=True))
-        chosen = [
-            number
-            for number, (baseline, run) in enumerate(progress("pairs of runs")(pairs))
-            if self.rank_sum is not None and self._ranking(names[baseline]) and self._ranking(names[run])
-        ]
-        size = max(1, CELLS // max(topics * self.depth, 1)) if chosen else 1
-        for begin in range(0, len(chosen), size):
-            some = chosen[begin : begin + size]
-            baselines, runs = zip(
-                *(map(self._known, map(names.__getitem__, pairs[number])) for number in some), strict=True
-            )
-            enough = np.concatenate([most[some].ravel(), -least[some].ravel()])
-            greatest = self._greatest(runs, baselines, enough).reshape(2, -1, topics)
-            found[0, some], found[1, some] = -greatest[1], greatest[0]
+        found = np.full((2, len(first), len(self.paired.topics)), np.nan)
+        sums, names = self.rank_sum, self.paired.runs
+        pairs = progress("pairs of runs")(list(zip(first.tolist(), second.tolist(), strict=True)))
+        known = np.array([sums is not None and all(self._ranking(names[run]) for run in pair) for pair in pairs], bool)
+        if sums is None or not known.any():
+            return found[0], found[1]
+        of = self._of_precision if sums.of == "precision" else self._of_gains
+        greatest = of(first[known], second[known], np.array([most[known], -least[known]]))
+        greatest = np.minimum(greatest, self.measure.definition.ceiling - self.measure.definition.floor)
+        found[:, known] = -greatest[1], greatest[0]
         return found[0], found[1]
 
     def _others(self, first: Ranking, second: Ranking) -> int | Ints:
@@ -313,8 +351,8 @@ class Differences:
         known = [ranking for ranking in map(self._ranking, self.paired.runs) if ranking is not None]
         return documents_by_topic([(one.topic, one.number) for one in known], len(self.paired.topics))
 
-    def _known(self, run: str) -> Ranking:
-        ranking = self._ranking(run)
+    def _known(self, run: int) -> Ranking:
+        ranking = self._ranking(self.paired.runs[run])
         assert ranking is not None
         return ranking
 
@@ -405,25 +443,24 @@ class Differences:
         """topics × levels: how many documents of the pool have that gain or more."""
         return np.stack([np.count_nonzero(self.ideal >= level, axis=1) for level in self.table.levels], axis=1)
 
-    def _greatest(self, runs: Sequence[Ranking], baselines: Sequence[Ranking], enough: Floats) -> Floats:
-        """2 · pairs · topics: what run − baseline does not exceed, of all pairs, and what baseline − run does not.
+    def _of_gains(self, first: Ints, second: Ints, enough: Floats) -> Floats:
+        """2 × pairs × topics: what second − first does not exceed, and what first − second does not.
 
-        enough  the same: a difference as large, or a larger one, need not be told from another; nan: all are
+        enough  the same: a difference as large, or a larger one, need not be told from another; nan: all are. Here it
+                takes no less to know whether it is
         """
         assert self.rank_sum is not None
-        first, second = [*runs, *baselines], [*baselines, *runs]
-        pairs = list(zip(runs, baselines, strict=True))
-        if self.rank_sum.of == "precision":
-            counts = [counts_of(*both, self._others(*both)) for both in pairs]
-            counts += [one.swapped() for one in counts]
-            greatest: Floats = self._of_precision(first, second, Counts.joined(counts), enough)
-        else:
-            of = {"gain": self._of_gain, "stop": self._of_stop}[self.rank_sum.of]
-            unknown = [unknown_of(*both, self._others(*both)) for both in pairs]
+        of = {"gain": self._of_gain, "stop": self._of_stop}[self.rank_sum.of]
+        found, size = np.empty(enough.shape), max(1, CELLS // max(len(self.paired.topics) * self.depth, 1))
+        for begin in range(0, len(first), size):
+            part = slice(begin, begin + size)
+            baselines, runs = ([self._known(run) for run in some[part].tolist()] for some in (first, second))
+            unknown = [unknown_of(*both, self._others(*both)) for both in zip(runs, baselines, strict=True)]
             unknown += [one.swapped() for one in unknown]
-            greatest = of(first, second, Unknown.joined(unknown))
-        greatest += np.concatenate([ranking.beyond for ranking in first])
-        return np.minimum(greatest, self.measure.definition.ceiling - self.measure.definition.floor)
+            greatest = of([*runs, *baselines], [*baselines, *runs], Unknown.joined(unknown))
+            greatest += np.concatenate([ranking.beyond for ranking in (*runs, *baselines)])
+            found[:, part] = greatest.reshape(2, -1, enough.shape[2])
+        return found
 
     def _of_gain(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
         difference = np.concatenate([(a.gain - b.gain) @ self.weights for a, b in zip(first, second, strict=True)])
@@ -446,7 +483,7 @@ class Differences:
         sums, names = self.rank_sum, self.paired.runs
         if sums is None or sums.of != "gain" or not all(self._ranking(names[run]) for run in (*first, *second)):
             return np.full((2, len(self.paired.topics)), np.nan)
-        one, other = ([self._known(names[run]) for run in runs.tolist()] for runs in (first, second))
+        one, other = ([self._known(run) for run in runs.tolist()] for runs in (first, second))
         unknown, lift = self._lifts(one, other)
         judged = [np.mean([ranking.gain @ self.weights for ranking in runs], 0) for runs in (one, other)]
         beyond = [np.mean([ranking.beyond for ranking in runs], 0) for runs in (one, other)]
@@ -520,32 +557,91 @@ class Differences:
         share: Floats = np.divide(found, whole, out=np.where(found > 0, 1.0, 0.0), where=whole > 0)
         return np.minimum(share, 1.0)
 
-    def _of_precision(
-        self, first: Sequence[Ranking], second: Sequence[Ranking], counts: Counts, enough: Floats
-    ) -> Floats:
-        pools = np.tile(self.counts, (len(first), 1)).T
-        most = (self.measure.cutoff or np.inf) if self.over == "ideal" else np.inf  # at which the ideal ranking is cut
+    def _of_precision(self, first: Ints, second: Ints, enough: Floats) -> Floats:
+        """As `_of_gains`; infinite where it is sure to be enough, which few ranks tell."""
+        reached = self._reached(first, second, enough)
+        found, size = np.where(reached, np.inf, np.nan), max(1, CELLS // max(self.depth, 1))
+        pair, topic = np.nonzero(~reached.all(0))
+        for begin in range(0, len(pair), size):
+            pairs, topics = pair[begin : begin + size], topic[begin : begin + size]
+            used, place = distinct(pairs)
+            rows = np.split(topics, np.searchsorted(place, np.arange(1, len(used))))
+            runs, baselines = ([self._known(run) for run in some[used].tolist()] for some in (second, first))
+            both = [*zip(runs, baselines, rows, strict=True)]
+            greatest = self._by_rank(both, enough[:, pairs, topics].ravel()).reshape(2, -1)
+            found[:, pairs, topics] = np.where(reached[:, pairs, topics], np.inf, greatest)
+        return found
+
+    def _by_rank(self, both: Sequence[tuple[Ranking, Ranking, Ints]], enough: Floats) -> Floats:
+        """What the difference of some topics of each pair does not exceed, and of all pairs the other way round."""
+        counts = [counts_of(one, other, self._others(one, other), rows) for one, other, rows in both]
+        sides = [*both, *((other, one, rows) for one, other, rows in both)]
+        owner = np.repeat(np.arange(len(sides)), [len(rows) for *_, rows in sides])
+        topic = np.concatenate([rows for *_, rows in sides])
         levels = [
             Level(
                 step,
-                np.concatenate([ranking.hits[at] for ranking in first]),
-                np.concatenate([ranking.hits[at] for ranking in second]),
-                np.concatenate([ranking.reach[at] for ranking in first]),
-                np.concatenate([ranking.reach[at][:, 0] for ranking in second]),
-                pools[at] if self.over else None,
-                most,
+                np.concatenate([first.hits[at][rows] for first, _, rows in sides]),
+                np.concatenate([second.hits[at][rows] for _, second, rows in sides]),
+                np.concatenate([first.reach[at][rows] for first, _, rows in sides]),
+                np.concatenate([second.reach[at][rows, 0] for _, second, rows in sides]),
+                self.counts[topic, at] if self.over else None,
+                self._most,
             )
             for at, step in enumerate(self.steps.tolist())
         ]
 
         def listed(rows: Ints) -> Unknown:
-            pair, topic = np.divmod(rows, len(self.paired.topics))
-            used, place = distinct(pair)
-            both = [(first[at], second[at]) for at in used.tolist()]
-            joined = Unknown.joined([unknown_of(*pair, self._others(*pair)) for pair in both])
-            return joined.of_topics(place * len(self.paired.topics) + topic)
+            used, place = distinct(owner[rows])
+            runs = [(first, second) for first, second, _ in (sides[side] for side in used.tolist())]
+            joined = Unknown.joined([unknown_of(*pair, self._others(*pair)) for pair in runs])
+            return joined.of_topics(place * len(self.paired.topics) + topic[rows])
 
-        return greatest_precision(levels, counts, listed, enough)
+        every = Counts.joined([*counts, *(one.swapped() for one in counts)])
+        beyond = np.concatenate([first.beyond[rows] for first, _, rows in sides])
+        greatest: Floats = greatest_precision(levels, every, listed, enough) + beyond
+        return greatest
+
+    @property
+    def _most(self) -> float:
+        """No more relevant documents count in what scores are divided by: those of an ideal ranking that is cut."""
+        return (self.measure.cutoff or np.inf) if self.over == "ideal" else np.inf
+
+    def _reached(self, first: Ints, second: Ints, enough: Floats) -> Bools:
+        """2 × pairs × topics: whether the difference is sure to be enough."""
+        if not self.depth:
+            return np.zeros(enough.shape, dtype=bool)
+        used, place = distinct(np.append(second, first))
+        runs, edges = [self._known(run) for run in used.tolist()], rank_blocks(self.depth)
+        one, other = place, np.roll(place, len(first))
+        begins, lasts, weights = edges[:-1], edges[1:] - 1, block_weights(edges)
+        tables = [[run.unjudged, *run.hits] for run in runs]
+        above, below = (
+            np.array([[table[:, ranks] for table in of_run] for of_run in tables], dtype=np.int64)
+            for ranks in (begins, lasts)
+        )  # runs × tables × topics × blocks
+        reach = np.array([[reach[:, 0] for reach in run.reach] for run in runs])
+        found, unseen = np.empty(enough.shape, dtype=bool), np.broadcast_to(self.unseen, len(self.counts))
+        shared = shared_above(runs, distinct(np.searchsorted(used, first))[0], edges[1:])
+        for topic, table in enumerate(shared):
+            both = table[:, one, other].T.astype(np.int64)
+            levels = [
+                Level(
+                    step,
+                    above[one, 1 + at, topic],
+                    below[other, 1 + at, topic],
+                    reach[one, at, topic, None],
+                    reach[other, at, topic],
+                    np.full(len(one), self.counts[topic, at]) if self.over else None,
+                    self._most,
+                )
+                for at, step in enumerate(self.steps.tolist())
+            ]
+            own, others = (below[side, 0, topic, -1] for side in (one, other))
+            room = own - both[:, -1] + unseen[topic]
+            outline = Outline(levels, above[one, 0, topic], both, room, own + others - both[:, -1], weights)
+            found[:, :, topic] = outline.reaches(enough[:, :, topic].ravel()).reshape(2, -1)
+        return found
 
 
 def topic_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | None, beside_all: bool = False) -> Floats:

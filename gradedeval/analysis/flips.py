@@ -43,6 +43,8 @@ EXACT = 50
 """Down to so many unjudged documents of a topic each number is tried, below that every fifth part more."""
 CELLS = 1 << 16
 """Topics × ranks that are scored in one go: more no longer saves calls, and leaves the cache."""
+HEAVIEST = 1 << 10
+"""So many documents of the largest weights are looked at first: as a rule those that serve best are among them."""
 CELLS_OF_CHOICES = 1 << 20
 """Relevant documents that are looked at in one go."""
 
@@ -295,6 +297,18 @@ class Judged:
             begin += len(cells)
             found.append(place)
         return found
+
+    @cached_property
+    def heaviest(self) -> tuple[Ints, float]:
+        """The documents of the largest weights, of more than `HEAVIEST`, and what the weights of the others fall short
+        of."""
+        least = np.partition(self.weight, -HEAVIEST)[-HEAVIEST]
+        return np.flatnonzero(self.weight >= least), float(least)
+
+    @cached_property
+    def lightest(self) -> float:
+        """The smallest weight, or 0."""
+        return float(self.weight.min(initial=0.0))
 
     def places(self, numbers: Ints) -> NDArray[Any]:
         """The places of documents among those listed here; −1 of others."""
@@ -716,7 +730,7 @@ def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
                 return found(chosen)
     order, rises, complete = _best(behind, behind.weight, ahead, ahead.weight, needed)
     few, many, target = 0, 0, needed
-    while few < len(rises):
+    while few < len(rises) or not complete:
         if not complete and target >= rises[-1]:
             order, rises, complete = _best(behind, behind.weight, ahead, ahead.weight, target)
         many = min(len(rises), max(few + 1, int(np.searchsorted(rises, target, side="right")) + 1))
@@ -737,31 +751,48 @@ def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
     return found(order[:many])
 
 
-def _net(behind: Judged, weight: Floats, ahead: Judged, of_ahead: Floats) -> Floats:
-    """What each unjudged document of the run behind adds to it, less what it adds to the run ahead, by its weights in
-    either.
+def _net(behind: Judged, weight: Floats, ahead: Judged, of_ahead: Floats, some: Any = slice(None)) -> Floats:
+    """What each unjudged document of the run behind, or some of them, adds to it, less what it adds to the run ahead,
+    by its weights in either.
 
     0 where both are infinite, as where no document is known that is relevant: their difference is not known.
     """
-    other = np.append(of_ahead, 0.0)[ahead.places(behind.number)]
-    net: Floats = np.subtract(weight, other, out=np.zeros(len(weight)), where=weight != other)
+    own, places = weight[some], ahead.places(behind.number[some])
+    other, there = np.zeros(len(own)), places >= 0
+    other[there] = of_ahead[places[there]]
+    net: Floats = np.subtract(own, other, out=np.zeros(len(own)), where=own != other)
     return net
 
 
 def _best(behind: Judged, weight: Floats, ahead: Judged, of_ahead: Floats, reach: float) -> tuple[Ints, Floats, bool]:
     """The documents that lift the run behind above the run ahead, the best first, and the sums of what they do: so many
     that these pass `reach`, and whether they are all there are."""
-    net = _net(behind, weight, ahead, of_ahead)
-    lifting = np.flatnonzero(net > 0)  # by topic and rank
-    count, every = SORTED, net[lifting]
-    while True:
-        few = count < len(lifting)
-        some = lifting[every >= np.partition(every, -count)[-count]] if few else lifting
-        order = some[np.argsort(-net[some], kind="stable")]
+    if weight is behind.weight and of_ahead is ahead.weight and len(weight) > HEAVIEST:
+        heavy, others = behind.heaviest
+        net = _net(behind, weight, ahead, of_ahead, heavy)
+        order, least = _sorted(net, SORTED)
         rises = np.cumsum(net[order])
-        if len(some) == len(lifting) or rises[-1] > reach:
-            return order, rises, len(some) == len(lifting)
+        if least > others - ahead.lightest and len(rises) and rises[-1] > reach:
+            return heavy[order], rises, False
+    net, count = _net(behind, weight, ahead, of_ahead), SORTED
+    every = np.count_nonzero(net > 0)
+    while True:
+        order, _ = _sorted(net, count)
+        rises = np.cumsum(net[order])
+        if len(order) == every or rises[-1] > reach:
+            return order, rises, len(order) == every
         count *= 8
+
+
+def _sorted(net: Floats, count: int) -> tuple[Ints, float]:
+    """The documents that lift a run, by topic and rank where they lift it alike: so many, and those that are as good as
+    the last of these; and what the others fall short of, 0 where there are none."""
+    lifting, least = np.flatnonzero(net > 0), 0.0
+    if count < len(lifting):
+        every = net[lifting]
+        least = np.partition(every, -count)[-count]
+        lifting = lifting[every >= least]
+    return lifting[np.argsort(-net[lifting], kind="stable")], float(least)
 
 
 def flip_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], reread: Reread | None) -> dict[str, Any]:

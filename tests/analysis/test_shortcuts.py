@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from gradedeval.analysis import flips
 from gradedeval.analysis.completions import Ceilings, largest_ratio
+from gradedeval.analysis.difference_bounds import Differences
 from gradedeval.analysis.flips import Judging, Part, Reread, judge, values_of
 from gradedeval.analysis.ranked_runs import rank_runs
 from gradedeval.analysis.score_matrix import scores_of, shared_topics, to_matrix
@@ -18,7 +21,7 @@ from gradedeval.kernel.scoring.scores import Scores
 TOPICS = ("1", "2", "3")
 
 
-def evaluated(seed: int, measures: str, length: int = 40) -> Scores:
+def evaluated(seed: int, measures: str, length: int = 40, **options: Any) -> Scores:
     """Three runs of the same documents in other orders, a third of them judged."""
     draw = random.Random(seed)
     docnos = [f"d{number}" for number in range(60)]
@@ -30,7 +33,7 @@ def evaluated(seed: int, measures: str, length: int = 40) -> Scores:
         }
         for name in "abc"
     }
-    scores = scores_of(runs, qrels, measures, None, {"top_grade": 2})
+    scores = scores_of(runs, qrels, measures, None, {"top_grade": 2, **options})
     assert isinstance(scores, Scores)
     return scores
 
@@ -132,3 +135,70 @@ def test_runs_that_are_ranked_need_not_be_read_again() -> None:
 
 def _by_name(part: Part) -> dict[str, tuple[list[int], list[bool]]]:
     return {name: (part.batch.codes[row].tolist(), part.unjudged[row].tolist()) for row, name in enumerate(part.names)}
+
+
+@pytest.mark.parametrize("unseen", [None, 3, float("inf")])
+@pytest.mark.parametrize("measure", ["ap", "ap(norm=k)@25", "ap@15", "sp", "gap(g=1:3)"])
+def test_differences_seen_at_few_ranks_to_be_enough_are_enough(
+    measure: str, unseen: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached, draw = 0, np.random.default_rng(0)
+    few_ranks = Differences._reached
+    for seed in range(6):
+        scores = evaluated(seed, measure, length=30 + seed % 3 * 15, unseen=unseen)
+        paired = shared_topics(to_matrix(scores), scores.measures[0].label)
+        differences = Differences(reread_of(scores), paired)
+        first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
+        nothing = np.full((3, len(TOPICS)), np.nan)
+        lowest, highest = differences.bounds(first, second, nothing, nothing)
+        for _ in range(40):
+            least, most = lowest * draw.uniform(0, 1.2, lowest.shape), highest * draw.uniform(0, 1.2, highest.shape)
+            enough = np.array([most, -least])
+            sure = few_ranks(differences, first, second, enough)
+            assert (enough[sure] <= np.array([highest, -lowest])[sure]).all()
+            reached += int(sure.sum())
+            with monkeypatch.context() as patched:
+                found = differences.bounds(first, second, least, most)
+                patched.setattr(Differences, "_reached", lambda *asked: np.zeros(asked[-1].shape, dtype=bool))
+                wanted = differences.bounds(first, second, least, most)
+            assert (np.fmax(found[0], least) == np.fmax(wanted[0], least)).all()
+            assert (np.fmin(found[1], most) == np.fmin(wanted[1], most)).all()
+    assert reached > 100
+
+
+def test_documents_of_the_largest_weights_are_the_best_where_they_are_sure_to_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    draw, fast = np.random.default_rng(0), 0
+    scores = evaluated(3, "ap")
+    judging, paired = Judging(reread_of(scores)), shared_topics(to_matrix(scores), "ap")
+    monkeypatch.setattr(flips, "SORTED", 4)
+    for least in (0, -3):
+        for _ in range(300):
+            behind, ahead = (judging._judged(run, paired) for run in "ab")
+            assert behind is not None
+            assert ahead is not None
+            behind = replace(behind, weight=draw.integers(least, 9, len(behind.weight)).astype(np.float64))
+            ahead = replace(ahead, weight=draw.integers(least, 9, len(ahead.weight)).astype(np.float64))
+            asked = behind, behind.weight, ahead, ahead.weight, float(draw.integers(0, 60))
+            monkeypatch.setattr(flips, "HEAVIEST", 1 << 20)
+            order, rises, complete = flips._best(*asked)
+            monkeypatch.setattr(flips, "HEAVIEST", int(draw.integers(5, 60)))
+            found = flips._best(*asked)
+            assert found[0].tolist() == order.tolist()
+            assert found[1].tolist() == rises.tolist()
+            assert found[2] == complete or len(rises) == np.count_nonzero(flips._net(*asked[:4]) > 0)
+            fast += "heaviest" in behind.__dict__
+    assert fast
+
+
+@pytest.mark.parametrize("measure", ["ap", "gap(g=1:3)", "ndcg", "err"])
+def test_documents_that_are_not_sorted_at_first_are_found_too(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(8):
+        scores = evaluated(seed, measure)
+        paired = shared_topics(to_matrix(scores), measure)
+        asked = [(*runs, paired, needed) for runs in ("ab", "ca", "bc") for needed in (0.01, 0.1, 0.4)]
+        wanted = Judging(reread_of(scores)).flips(asked)
+        with monkeypatch.context() as patched:
+            patched.setattr(flips, "SORTED", 4)
+            assert Judging(reread_of(scores)).flips(asked) == wanted

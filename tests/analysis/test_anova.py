@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
@@ -14,15 +13,10 @@ from gradedeval.analysis.significance import TwoWay, studentized_range, tukey
 from gradedeval.errors import InputError
 from support.commands import Command
 from support.paths import SAMPLES
+from support.statistics import saved
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
 QRELS = str(SAMPLES / "rivers.qrels")
-
-
-def saved(score: np.ndarray) -> pd.DataFrame:
-    """Scores of runs × topics as saved scores."""
-    rows = [(f"r{run}", f"t{topic}", "ap", value) for (run, topic), value in np.ndenumerate(score)]
-    return pd.DataFrame(rows, columns=["run", "topic", "measure", "score"])
 
 
 def test_by_hand() -> None:

@@ -17,6 +17,7 @@ from gradedeval.analysis import completions, difference_bounds
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.questions.limits import Bound
+from support.examples import sampled
 from support.measures import VARIANTS
 
 Ranking = dict[str, float]
@@ -97,13 +98,9 @@ def every_way(
     return pd.DataFrame(ends.T, index=list(measures), columns=["least", "largest"])
 
 
-def seeds(last: int) -> list[Any]:
-    return [1, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(2, last))]
-
-
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("unseen", [0, 1, 2])
-@pytest.mark.parametrize("seed", seeds(8))
+@pytest.mark.parametrize("seed", sampled(range(1, 8), 8))
 def test_no_completion_of_the_judgments_leaves_the_bounds_and_some_come_as_far(seed: int, unseen: int) -> None:
     (runs, qrels), measures = case(seed), (*EXACT, *SAFE)
     frame, ends = compared(runs, qrels, measures, unseen=unseen), every_way(runs, qrels, measures, unseen)
@@ -119,7 +116,7 @@ def test_no_completion_of_the_judgments_leaves_the_bounds_and_some_come_as_far(s
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("unseen", [0, 1])
-@pytest.mark.parametrize("seed", seeds(8))
+@pytest.mark.parametrize("seed", sampled(range(1, 8), 8))
 def test_where_the_documents_are_too_many_to_try_all_ways_the_bounds_are_safe(
     seed: int, unseen: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,7 +133,7 @@ def test_where_the_documents_are_too_many_to_try_all_ways_the_bounds_are_safe(
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("unseen", [0, 1])
-@pytest.mark.parametrize("seed", seeds(8))
+@pytest.mark.parametrize("seed", sampled(range(1, 8), 8))
 def test_other_measures_go_by_the_bounds_of_each_run(seed: int, unseen: int) -> None:
     runs, qrels = case(seed)
     frame = compared(runs, qrels, (*SEPARATE, "gm_ap"), unseen=unseen)
@@ -172,7 +169,7 @@ def test_what_the_other_run_alone_retrieved_may_be_relevant_and_is_missed() -> N
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("seed", seeds(4))
+@pytest.mark.parametrize("seed", sampled(range(1, 4), 4))
 def test_bounds_of_the_difference_are_no_worse_than_those_of_each_run(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

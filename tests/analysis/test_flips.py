@@ -19,6 +19,7 @@ from gradedeval.analysis.flips import EXACT
 from gradedeval.kernel.measures.table import scores_of
 from gradedeval.questions.compare import if_fully_judged
 from support.commands import Command
+from support.examples import sampled
 from support.paths import SAMPLES
 
 Ranking = dict[str, dict[str, float]]
@@ -78,13 +79,9 @@ def fewest(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: 
     return np.nan
 
 
-def seeds(last: int) -> list[Any]:
-    return [1, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(2, last))]
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("seed", seeds(20))
+@pytest.mark.parametrize("seed", sampled(range(1, 20), 20))
 @pytest.mark.parametrize("measure", ["dcg@3", "p@3", "rbp(p=0.8)"])
 def test_by_weights_of_ranks_no_fewer_documents_can_do(measure: str, seed: int, shared: bool) -> None:
     runs, qrels = case(seed, shared=shared)
@@ -95,7 +92,7 @@ def test_by_weights_of_ranks_no_fewer_documents_can_do(measure: str, seed: int, 
 
 
 @pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("seed", seeds(20))
+@pytest.mark.parametrize("seed", sampled(range(1, 20), 20))
 def test_elsewhere_the_number_suffices_and_no_smaller_one_than_the_least_is_told(seed: int, shared: bool) -> None:
     runs, qrels = case(seed, shared=shared)
     row, least = compared(runs, qrels, "err"), fewest(runs, qrels, "err")

@@ -16,9 +16,8 @@ from gradedeval.kernel.trec.written import write_file
 from support.commands import Command
 from support.examples import sampled
 from support.generated_docs import LEAVES
-from support.paths import ROOT
+from support.paths import SAMPLES
 
-SAMPLES = ROOT / "qrels_samples"
 OTHER_WAYS = ["as a folder of itself", "by another name of the inode", "through a folder"]
 NAMES_A_FILE = ("FILE", "RUN", "QRELS", "LOG", "BASE")
 

@@ -21,13 +21,12 @@ from gradedeval.kernel.rankings import grade, judgments
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names
 from gradedeval.kernel.scoring.sharing import score_run
 from gradedeval.kernel.trec import remote
-from gradedeval.kernel.trec.lines import NeedsLineReader
 from gradedeval.kernel.trec.stream import Source
 from support.commands import Command, Outcome
 from support.examples import sampled
 from support.paths import shared
 from support.processes import interrupted, linux, nobody_is_left, processes_of
-from support.runs import awkward, qrels_beside, real_runs
+from support.runs import awkward, qrels_beside, real_runs, refused
 
 QRELS = "".join(f"{topic} 0 d{at} {at % 4}\n" for topic in range(1, 6) for at in range(0, 40, 3))
 LONG = ("-m", "ap ndcg@10 err rbp", "--residuals", "-q", "-f", "csv")
@@ -111,10 +110,6 @@ def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...
         how: Outcome(one.code, one.out, one.err.replace(places.get(how, run_file).encode(), b"RUN"))
         for how, one in found.items()
     }
-
-
-def refused(*given: Any, **layout: Any) -> Iterator[Any]:
-    raise NeedsLineReader
 
 
 WAYS = ("-q", "-f", "trec", "--digits", "17", "-m", "ap ndcg@10 err@20 rbp bpref judged@5")

@@ -30,13 +30,12 @@ from gradedeval.kernel.trec import remote
 from support.collection import SMALL, outcome, written_collection
 from support.commands import Command, Outcome, environment
 from support.dask_cluster import Started, started
-from support.paths import DATA, ROOT, shared
+from support.paths import DATA, ROOT, SAMPLES, shared
 from support.processes import free_port, interrupted, linux, processes_of, wait_for
 from support.storage import environment_of, storage_of_samples
 
 pytestmark = [pytest.mark.exhaustive, linux, pytest.mark.skipif(not find_spec("distributed"), reason="no dask here")]
 
-SAMPLES = ROOT / "qrels_samples"
 FILES = [str(SAMPLES / name) for name in ("rivers-bm25.run", "rivers-dense.run", "rivers.qrels")]
 STORAGE = free_port()
 MODULES = f"{ROOT}{os.pathsep}{ROOT / 'tests'}"

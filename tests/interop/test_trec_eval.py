@@ -17,17 +17,12 @@ import gradedeval
 from gradedeval import MEASURES
 from gradedeval.interop.trec_eval import preference_scores
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS, ENTRIES, Setting, select_lines
-from support.commands import Command, Outcome
+from support.commands import Command, succeed
 from support.examples import sampled
 from support.paths import DATA, shared
 
 SUITE, COVID, DL_HARD = (DATA / name for name in ("trec_eval", "covid-round1", "dl-hard"))
 GOLDEN = Path(__file__).parent / "golden"
-
-
-def succeed(outcome: Outcome) -> Outcome:
-    assert outcome.code == 0, outcome.messages
-    return outcome
 
 
 # trec_eval's own test suite -------------------------------------------------------------------------------------------

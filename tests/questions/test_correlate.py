@@ -17,6 +17,7 @@ from gradedeval import InputError
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.questions.correlate import KINDS, agreement, scores_agreement, tau_ap
 from support.commands import Command
+from support.paths import SAMPLES
 
 Floats = NDArray[np.float64]
 
@@ -105,7 +106,6 @@ def test_the_order_of_topics_changes_no_ordering_of_runs(kind: str) -> None:
     assert found == {exact}
 
 
-SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
 QRELS = str(SAMPLES / "rivers.qrels")
 

@@ -18,9 +18,8 @@ from gradedeval.kernel.measures.gains import Gains
 from gradedeval.questions.informative import Users, curves
 from gradedeval.questions.maximum_entropy import KNOWN, GradedLists, expected_score, most_random
 from support.commands import Command
-from support.paths import DATA, ROOT
+from support.paths import DATA, SAMPLES
 
-SAMPLES = ROOT / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "neural")]
 QRELS = str(SAMPLES / "rivers.qrels")
 COVID = DATA / "covid-round1"

@@ -18,9 +18,8 @@ import gradedeval
 from gradedeval.kernel.formats import SCORE_FORMATS
 from support.commands import Command
 from support.generated_docs import FEATURES, features
-from support.paths import ROOT
+from support.paths import SAMPLES
 
-SAMPLES = ROOT / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "dense")]
 QRELS, QUERIES = str(SAMPLES / "rivers.qrels"), str(SAMPLES / "rivers-queries.tsv")
 TEXT = "length of the Amazon"

@@ -14,9 +14,8 @@ from gradedeval.analysis.letter_display import rank_interval, ranks, shared_lett
 from gradedeval.arrays import Bools
 from gradedeval.kernel.measures.definition import Reading
 from support.commands import Command
-from support.paths import ROOT
+from support.paths import SAMPLES
 
-SAMPLES = ROOT / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
 QRELS = str(SAMPLES / "rivers.qrels")
 

@@ -20,7 +20,7 @@ from gradedeval import InputError, clicks
 from gradedeval.analysis.pictures import _width
 from gradedeval.cli import PICTURES, canvas
 from support.commands import Command
-from support.paths import ROOT
+from support.paths import ROOT, SAMPLES
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 from matplotlib import rcParams
@@ -29,7 +29,6 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-SAMPLES = ROOT / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "neural", "dense")]
 QRELS = str(SAMPLES / "rivers.qrels")
 LOGS = [str(SAMPLES / f"{name}-clicks.tsv") for name in ("zhang", "rivers")]

@@ -15,9 +15,8 @@ import pytest
 import gradedeval
 from gradedeval import InputError
 from support.commands import Command
-from support.paths import ROOT
+from support.paths import SAMPLES
 
-SAMPLES = ROOT / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "neural")]
 QRELS = str(SAMPLES / "rivers.qrels")
 ignored = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # topics without a document of grade 4

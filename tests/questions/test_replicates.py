@@ -19,7 +19,7 @@ from scipy import stats
 import gradedeval
 from gradedeval.analysis.replicates import estimate, p_and_margin
 from gradedeval.arrays import Floats
-from support.commands import Command
+from support.commands import Command, rows
 from support.paths import ROOT
 from support.runs import write_qrels, write_run
 from support.statistics import by_hand, holm
@@ -57,10 +57,6 @@ def files(tmp_path: Path) -> tuple[str, ...]:
 
 
 GIVEN = ("--replicates", "A=a-*", "--replicates", "B=b-*")
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def test_a_system_has_the_mean_and_the_deviation_of_its_seeds() -> None:

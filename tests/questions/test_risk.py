@@ -5,27 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import math
-from pathlib import Path
 from statistics import NormalDist, stdev
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
 import gradedeval
 from gradedeval.errors import EvaluationWarning, InputError
 from support.commands import Command
+from support.paths import SAMPLES
+from support.statistics import saved
 
-SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural")]
 QRELS = str(SAMPLES / "rivers.qrels")
-
-
-def saved(score: list[list[float]]) -> pd.DataFrame:
-    """Scores of runs × topics as saved scores."""
-    rows = [(f"r{run}", f"t{topic}", "ap", value) for (run, topic), value in np.ndenumerate(score)]
-    return pd.DataFrame(rows, columns=["run", "topic", "measure", "score"])
 
 
 def test_by_hand() -> None:

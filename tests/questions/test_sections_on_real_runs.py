@@ -5,8 +5,6 @@ The texts and the slices are made here: no queries lie beside the runs.
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
 import random
@@ -26,7 +24,7 @@ from scipy import stats
 import gradedeval
 from gradedeval.testing import assert_scores
 from support import fake_ir_datasets
-from support.commands import Command
+from support.commands import Command, rows
 from support.gate import steps, with_pip
 from support.pages import Page
 from support.paths import shared
@@ -58,10 +56,6 @@ FIRST, RUNS = NAMES[0], [str(path_of(name)) for name in NAMES]
 COLUMNS = {"relevant": ("many", "few"), "parity": ("odd", "even")}
 SLICES = [(column, label) for column, both in COLUMNS.items() for label in both]
 EXACT = {"abs": 1e-12, "rel": 1e-9}
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def on(run: str, measure: str, topics: Iterable[str]) -> list[float]:

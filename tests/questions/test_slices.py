@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 import shlex
@@ -19,10 +18,9 @@ import gradedeval
 from gradedeval.analysis.slices import between
 from gradedeval.arrays import Floats
 from gradedeval.questions.runs import run_panels
-from support.commands import Command
-from support.paths import ROOT
+from support.commands import Command, rows
+from support.paths import SAMPLES
 
-SAMPLES = ROOT / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural")]
 QRELS, QUERIES = str(SAMPLES / "rivers.qrels"), str(SAMPLES / "rivers-queries.tsv")
 SLICED = ("--queries", QUERIES, "--slices", "intent,language")
@@ -35,10 +33,6 @@ def topics_of(column: str) -> dict[str, set[str]]:
         for label in row[column].split("|"):
             found.setdefault(label, set()).add(row["topic"])
     return found
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def test_the_mean_of_a_slice_is_that_of_its_topics(cli: Command) -> None:

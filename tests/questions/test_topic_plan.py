@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.errors import InputError
 from gradedeval.questions.power import Aim
 from support.commands import Command
+from support.paths import SAMPLES
 
-SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural")]
 QRELS = str(SAMPLES / "rivers.qrels")
 

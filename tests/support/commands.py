@@ -63,6 +63,17 @@ class Outcome:
 Command = Callable[..., Outcome]
 
 
+def succeed(outcome: Outcome) -> Outcome:
+    """The same; the test fails where the command did."""
+    assert outcome.code == 0, outcome.messages
+    return outcome
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    """The lines of a csv by their header."""
+    return list(csv.DictReader(io.StringIO(text)))
+
+
 def environment() -> dict[str, str]:
     """What a process of its own finds: nothing of how Python is set up here, where even buffers may be switched off."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import numpy as np
+import pandas as pd
 from scipy import stats
 
 
@@ -43,3 +46,9 @@ def holm(p: list[float]) -> list[float]:
     for number, at in enumerate(sorted(range(len(p)), key=p.__getitem__)):
         found[at] = largest = max(largest, min(1.0, p[at] * (len(p) - number)))
     return [found[at] for at in range(len(p))]
+
+
+def saved(score: Any) -> pd.DataFrame:
+    """Scores of runs × topics as saved scores."""
+    rows = [(f"r{run}", f"t{topic}", "ap", value) for (run, topic), value in np.ndenumerate(score)]
+    return pd.DataFrame(rows, columns=["run", "topic", "measure", "score"])

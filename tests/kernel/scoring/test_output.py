@@ -23,7 +23,7 @@ from gradedeval.cli import COMMANDS
 from gradedeval.cli import gradedeval as program
 from gradedeval.kernel.formats import EXTENSIONS, FORMATS
 from gradedeval.kernel.scoring.scores import row_signatures
-from support.commands import Command, Outcome, shell
+from support.commands import Command, Outcome, shell, succeed
 
 GOLDEN = Path(__file__).parent / "golden"
 HUMAN = {"table": "txt", "trec": "trec", "markdown": "md", "latex": "tex", "html": "html"}
@@ -58,12 +58,6 @@ def files(tmp_path: Path) -> Path:
 
 ONE = ("bm25.run", "qrels.txt", "-m", MEASURES)
 SEVERAL = ("bm25.run", "dense.run", "best.run", "qrels.txt", "-m", MEASURES)
-
-
-def succeed(outcome: Outcome) -> Outcome:
-    """The same; the test fails where the command did."""
-    assert outcome.code == 0, outcome.messages
-    return outcome
 
 
 def rows_of(outcome: Outcome, delimiter: str = ",") -> list[dict[str, str]]:

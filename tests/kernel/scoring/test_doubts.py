@@ -484,7 +484,7 @@ def test_what_is_said_of_several_runs_alike_is_said_once() -> None:
     assert ": each topic has 50 to 80 documents, and ap looks at all ranks; give longer lists, " in told
 
 
-def test_means_over_few_topics_are_told(process: Command, tmp_path: Path) -> None:
+def test_means_over_few_topics_are_told() -> None:
     run, qrels = {str(topic): {"a": 1.0} for topic in range(9)}, {str(topic): {"a": 1} for topic in range(9)}
     assert notes("few-topics", run, qrels, "rr") == ["the means are over 9 topics; too few to tell systems apart"]
     run["9"], qrels["9"] = {"a": 1.0}, {"a": 1}

@@ -841,11 +841,11 @@ def test_nothing_at_all_shows_the_help_and_is_bad_usage(cli: Command) -> None:
     assert outcome.messages == cli("-h").text.splitlines()
 
 
-def test_exit_codes_tell_success_bad_data_and_bad_usage_apart(files: Path, process: Command) -> None:
-    assert process(*ONE).code == 0
-    assert process("none.run", "qrels.txt").code == 1
+def test_exit_codes_tell_success_bad_data_and_bad_usage_apart(files: Path, process: Command, cli: Command) -> None:
+    assert process(*ONE).code == cli(*ONE).code == 0
+    assert cli("none.run", "qrels.txt").code == 1
     assert process("bm25.run", "qrels.txt", "-m", "none").code == 2
-    assert process("bm25.run", "qrels.txt", "--none").code == 2
+    assert cli("bm25.run", "qrels.txt", "--none").code == 2
 
 
 def test_remarks_change_no_exit_code(files: Path, cli: Command) -> None:

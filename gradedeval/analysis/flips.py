@@ -393,7 +393,7 @@ def judge(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, F
     """
     measure, found, begin = scorer.measures[column], [], 0
     precise, looked_at = list[Precisions](), list[Bools]()
-    ceiling, additive, bounded = measure.definition.ceiling, True, False
+    additive, bounded = True, False
     for part in parts:
         seen = (part.number > 0) & (
             np.arange(part.number.shape[1]) < (np.inf if measure.cutoff is None else measure.cutoff)
@@ -402,7 +402,7 @@ def judge(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, F
         rows = np.arange(len(seen))
         choices = np.zeros_like(seen), seen, seen & (order % 2 == 1), seen & (order % 2 == 0)
         none, every, odd, even = values_of(scorer, column, part, ((rows, chosen) for chosen in choices))
-        (most,) = values_of(scorer, column, part, [(rows, seen)], ceiling)
+        most = np.minimum(every, _tested_ceiling(scorer, column))
         direct = _precisions(scorer, column, part, seen, (none, every, odd))
         precise += [direct] if direct is not None else []
         looked_at.append(seen)

@@ -161,10 +161,10 @@ class Reversals:
             more = np.array([int(chosen.sum()) + unseen for _, chosen, unseen in some])
             values = []
             for run, name in ((behind, "behind"), (ahead, "ahead")):
+                ranks = [getattr(topics[number], name)[chosen] for number, chosen, _ in some]
+                row, rank = np.repeat(np.arange(len(some)), list(map(len, ranks))), np.concatenate(ranks)
                 relevant = np.zeros((len(some), run.number.shape[1]), dtype=bool)
-                for row, (number, chosen, _) in enumerate(some):
-                    ranks = getattr(topics[number], name)[chosen]
-                    relevant[row, ranks[ranks < NOWHERE]] = True
+                relevant[row[rank < NOWHERE], rank[rank < NOWHERE]] = True
                 values.append(self._values(run, rows, relevant, more))
             found.append(values[0] - values[1])
         return np.concatenate(found)

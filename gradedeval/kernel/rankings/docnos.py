@@ -151,11 +151,11 @@ class DocumentNumbers:
 
     def _add(self, key: Words, topic: Ints, docnos: Docnos) -> None:
         """Give documents that are not known the next numbers."""
-        before, text = len(self), b"".join(docnos.names())
-        self._start.add(self._text.size + np.cumsum(docnos.length) - docnos.length)
+        before, packed = len(self), docnos.packed()
+        self._start.add(self._text.size + packed.start - PAD)
         for column, more in ((self._key, key), (self._topic, topic), (self._length, docnos.length)):
             column.add(more)
-        self._text.add(np.frombuffer(text, dtype=np.uint8))
+        self._text.add(packed.buffer[PAD:-PAD])
         if len(self) * SLOTS > len(self._slots):
             self._bits = (2 * SLOTS * len(self)).bit_length()
             self._slots, before = np.full(1 << self._bits, -1, dtype=np.int32), 0

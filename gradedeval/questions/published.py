@@ -11,11 +11,11 @@ import numpy as np
 
 from gradedeval import kernel
 from gradedeval.analysis import Correction, Test
+from gradedeval.analysis.pairs import significance_matrix, tests_of
 from gradedeval.analysis.score_matrix import Matrix, shared_topics, to_matrix
 from gradedeval.analysis.significance import TestSettings, differing, unattainable_notes
 from gradedeval.errors import Flag, InputError, check_choice, did_you_mean, flag, public, shorten, tell, visible
 from gradedeval.kernel import Scores, numbers
-from gradedeval.questions.compare import significance_matrix, tests_of
 from gradedeval.questions.letters import same_as
 
 LEVELS, SIGNS, LETTERS = (0.05, 0.01), "†‡", "abcdefghijklmnopqrstuvwxyz"

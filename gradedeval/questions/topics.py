@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.analysis import difference_bounds, flips, pictures, replicates, score_matrix
+from gradedeval.analysis.pairs import unseen_in
 from gradedeval.analysis.tables import OfScores, text_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, plural, public, tell
 from gradedeval.kernel import OptionKwargs, Picture, question, shares_work
-from gradedeval.questions.compare import unseen_in
 from gradedeval.questions.shared import against
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import gradedeval
+from gradedeval.analysis.pairs import prospect, reversible_pairs
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.kernel.formats.frames import to_rows
-from gradedeval.questions.compare import prospect, reversible_pairs
 
 TOPICS = ("1", "2")
 MEASURES = ("ap", "gap", "q", "nerr", "ndcg@2", "recall", "f1", "err")

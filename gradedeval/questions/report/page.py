@@ -14,6 +14,7 @@ import click
 
 from gradedeval import __version__, kernel
 from gradedeval.analysis import significance
+from gradedeval.analysis.pairs import Pair, Prospect, prospect
 from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import InputError, at_prompt, plural, redacted, tell
 from gradedeval.kernel import (
@@ -28,7 +29,6 @@ from gradedeval.kernel import (
     resolve_options,
     shares_work,
 )
-from gradedeval.questions.compare import Pair, Prospect, prospect
 from gradedeval.questions.report import views
 from gradedeval.questions.report.views import (
     SHOW,

@@ -12,17 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval import kernel
 from gradedeval.analysis import estimates, flips, ranked_runs, score_matrix
+from gradedeval.analysis.pairs import Pair, reversible_pairs
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, heard_by, plural, visible
 from gradedeval.kernel import Column, Measure, Options, Table, numbers
-from gradedeval.questions.compare import (
-    ACROSS,
-    Pair,
-    compared_pairs,
-    reversible_pairs,
-    topic_table,
-)
+from gradedeval.questions.compare import ACROSS, compared_pairs, topic_table
 from gradedeval.questions.shared import AT
 
 if TYPE_CHECKING:

@@ -1,0 +1,330 @@
+"""Runs compared in pairs by a measure: differences, tests, intervals, and what judging could do to their order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from gradedeval.analysis import difference_bounds, estimates, flips, replicates, score_matrix, significance, slices
+from gradedeval.analysis.tables import Row
+from gradedeval.arrays import TOLERANCE, Floats, Ints, np
+from gradedeval.errors import Note, flag, plural, tell
+from gradedeval.kernel.formats.frames import joined, to_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gradedeval.analysis.flips import Reread
+    from gradedeval.analysis.score_matrix import Matrix, Paired
+    from gradedeval.analysis.significance import TestSettings
+
+
+# By one measure: a row for each pair.
+
+
+AT_ONCE = 1 << 14
+"""Pairs whose differences by topic are held at a time, where each pair is tested by itself."""
+
+
+def compared(
+    paired: Paired, first: Ints, second: Ints, settings: TestSettings, reread: Reread | None, **how: Any
+) -> pd.DataFrame:
+    """The rows of a comparison by one measure; `how` as in `_columns`."""
+    apart = settings.test not in significance.NOT_BY_PAIR and reread is None
+    step = AT_ONCE if apart else max(len(first), 1)
+    parts = [slice(begin, begin + step) for begin in range(0, len(first), step)]
+    frames = [to_frame(_columns(paired, first[part], second[part], settings, reread, **how)) for part in parts]
+    if len(frames) == 1:
+        return frames[0]
+    frame = joined(frames)
+    if "p" in frame:
+        frame["p_corrected"] = significance.correct_p_values(frame["p"].to_numpy(), settings.correction_applied)
+    return frame
+
+
+def _columns(
+    paired: Paired,
+    first: Ints,
+    second: Ints,
+    settings: TestSettings,
+    reread: Reread | None,
+    *,
+    tests: bool = True,
+    settles: bool = True,
+    seeds: Matrix | None = None,
+) -> dict[str, Any]:
+    """The columns of a comparison by one measure; without tests, or without what judging could do, others alone.
+
+    seeds  the runs, where systems are compared
+    """
+    summary, summaries = paired.reading.summary, paired.summaries
+    differences = score_matrix.topic_differences(paired.values, first, second)
+    difference = paired.reading.summarize(differences)
+    if summary == "geometric":
+        difference = np.where(differences.any(1), summaries[second] - summaries[first], 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(summaries[first] == 0, np.nan, difference / np.abs(summaries[first]))
+    names = np.array(paired.runs, dtype=object)
+    inferred = _of_seeds(paired, seeds, first, second, settings) if seeds is not None else {}
+    if paired.machine is not None:
+        inferred = estimates.compared(paired, first, second, settings)
+    if not tests:
+        inferred |= dict.fromkeys(_inferred(settings), np.nan)
+    elif seeds is None and paired.machine is None:
+        inferred = _inference(paired, differences, settings)
+    return {
+        "measure": paired.measure,
+        "run": names[second],
+        "baseline": names[first],
+        "topics": len(paired.topics),
+        "mean": summaries[second],
+        "baseline_mean": summaries[first],
+        "difference": difference,
+        "relative": relative,
+        **paired.wins(score_matrix.topic_differences(paired.score, first, second)),
+        "effect": significance.effect_size(differences),
+        **inferred,
+        **(_settled(paired, difference, first, second, reread) if settles else {}),
+        "tested": paired.tested,
+    }
+
+
+def _of_seeds(paired: Paired, seeds: Matrix, first: Ints, second: Ints, settings: TestSettings) -> dict[str, Any]:
+    """The columns of systems, with p and interval by the mixed model."""
+    found = replicates.compared(paired, seeds, first, second, settings.alpha)
+    return {**found, "p_corrected": significance.correct_p_values(found["p"], settings.correction_applied)}
+
+
+def _inferred(settings: TestSettings) -> tuple[str, ...]:
+    """The columns that a test fills."""
+    return ("low", "high", *(("better", "equivalent", "worse") if settings.test == "bayes" else ("p", "p_corrected")))
+
+
+def _inference(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
+    """The interval of each pair, and its p or posterior probabilities."""
+    if settings.test == "bayes":
+        found = _posterior(paired, differences, settings)
+    else:
+        p, low, high = significance.tested(paired, differences, settings)
+        corrected = significance.correct_p_values(p, settings.correction_applied)
+        found = {"low": low, "high": high, "p": p, "p_corrected": corrected}
+    ends = {end: paired.reading.of_mean(found[end], len(paired.topics)) for end in ("low", "high")}
+    return {**found, **ends}
+
+
+def _posterior(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
+    """The rope of totals is for the total, that of a geometric mean a difference of logarithms."""
+    rope = settings.rope_applied / (len(paired.topics) if paired.reading.summary == "total" else 1)
+    found = significance.posterior(differences, rope, settings.alpha)
+    if paired.reading.better == "lower":
+        found |= {"better": found["worse"], "worse": found["better"]}
+    if paired.reading.better == "neither":
+        found |= dict.fromkeys(("better", "worse"), np.full(len(differences), np.nan))
+    return found
+
+
+def _settled(
+    paired: Paired, difference: Floats, first: Ints, second: Ints, reread: Reread | None
+) -> dict[str, Floats | list[bool | None]]:
+    """How low and how high the differences could come, and whether their order stays the same."""
+    lowest, highest = difference_bounds.difference_bounds(paired, first, second, reread)
+    residuals, rises = paired.residuals, difference_bounds.never_falls(paired.measure, reread)
+    same_order = difference_bounds.same_order(
+        difference, (residuals[first], residuals[second]), (lowest, highest), rises
+    )
+    return {"lowest": lowest, "highest": highest, "same_order": same_order}
+
+
+# By slices, and p alone.
+
+
+def sliced_frame(matrix: Matrix, first: Ints, second: Ints, settings: TestSettings) -> pd.DataFrame | None:
+    """Pairs of runs on the topics of each slice: the columns of `compare` but for those of judging, and slice (as in
+    `intent=head`), its column and label, p_between (whether the difference depends on the label) and
+    p_between_corrected. None where there are no slices.
+
+    p is corrected over slices × pairs of a measure, p_between over columns × pairs. Slices of fewer than five topics,
+    and of all, have neither p nor interval.
+    """
+    frames: list[pd.DataFrame] = []
+    by_column = slices.columns_of(matrix)
+    for measure in matrix.comparable_measures() if by_column else ():
+        of_measure = []
+        for column, members in by_column.items():
+            of_all = matrix.paired(measure)
+            p: Floats | float = np.nan
+            if matrix.machine is None:  # people's topics alone would tell less than the estimates
+                p = slices.p_between(of_all, matrix, [*members.values()], first, second, settings)
+            for label, kept in members.items():
+                own = slices.of_topics(matrix, kept)
+                if not own.shared(measure).any():
+                    continue
+                paired = own.paired(measure)
+                tests = len(paired.topics) >= slices.LEAST and paired.count < of_all.count
+                frame = compared(paired, first, second, settings, None, tests=tests, settles=False, seeds=own.seeds)
+                known = {"slice": f"{column}={label}", "column": column, "label": label, "p_between": p}
+                of_measure.append(frame.assign(**known))
+        frames += [slices.corrected(joined(of_measure), settings)] if of_measure else []
+    return joined(frames) if frames else None
+
+
+def significance_matrix(matrix: Matrix, baselines: Sequence[str], settings: TestSettings) -> pd.DataFrame:
+    """The p values of `compare` alone, of all runs with one baseline or several: a frame with the columns measure, run,
+    baseline, topics, p, p_corrected, each pair once. Corrected over all pairs of a measure.
+
+    Raises InputError as `compare` does. The test is none that gives no p.
+    """
+    matrix = score_matrix.without_seeds("a table to publish", matrix)
+    first, second = score_matrix.run_pairs(len(matrix.runs), [matrix.run_index(name) for name in baselines])
+    measures = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
+    names, frames = np.array(matrix.runs, dtype=object), []
+    for paired in measures:
+        p = significance.pair_p_values(paired, score_matrix.topic_differences(paired.values, first, second), settings)
+        own = {"measure": paired.measure, "run": names[second], "baseline": names[first], "topics": len(paired.topics)}
+        frames.append(to_frame({**own, **p}))
+    tell([*matrix.omission_notes(), *significance.unattainable_notes(measures, len(first), settings)])
+    return joined(frames)
+
+
+# What has to be said of p values and intervals: what an interval is, and where there is nothing to see.
+
+
+CENTRES = {"wilcoxon": "pseudo-median", "sign": "median"}
+"""What the interval of a test is of, where that is not the mean."""
+
+
+def tests_of(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> list[str]:
+    """The tests of all measures in words, each once: those of the number of pairs that a frame has of each."""
+    measures = frame["measure"].unique().tolist()
+    pairs = len(frame) // len(measures)
+    if matrix.seeds is not None or matrix.machine is not None:
+        over = f" | {settings.correction_applied} over {pairs} pairs of each measure"
+        return [
+            (estimates.METHOD if matrix.machine is not None else replicates.MODEL) + over * settings.corrects(pairs)
+        ]
+    return list(dict.fromkeys(settings.describe(matrix.paired(name), pairs) for name in measures))
+
+
+def interval_words(frame: pd.DataFrame, settings: TestSettings) -> list[str]:
+    """What the intervals of a comparison are; and where p is corrected, how many leave out 0 beside a corrected p above
+    the level."""
+    pairs = len(frame) // frame["measure"].nunique()
+    if "df" in frame or "lambda_" in frame:
+        return [f"{settings.level} interval: of the same t, for each pair alone"]
+    if settings.test == "bayes":
+        return [f"{settings.level} credible interval"]
+    if settings.test in significance.NOT_BY_PAIR:
+        whose = "Tukey's" if settings.test == "anova" else "by the same ranges"
+        return [f"{settings.level} interval: {whose}, of all pairs together"]
+    centre = f"of the {CENTRES[settings.test]}, " if settings.test in CENTRES else ""
+    said = f"{settings.level} interval: {centre}obtained by inverting the test"
+    if not settings.corrects(pairs):
+        return [said]
+    count = int(((frame["p"] <= settings.alpha) & (frame["p_corrected"] > settings.alpha)).sum())
+    told = f"{count} of {len(frame)} intervals {'leaves' if count == 1 else 'leave'} out 0 where p "
+    told += f"({settings.correction_applied}) is above {settings.alpha:g}: an interval is of its pair alone"
+    return [f"{said}, for each pair alone", *([told] if count else [])]
+
+
+def interval_notes(frame: pd.DataFrame, measures: list[Paired], settings: TestSettings) -> list[str]:
+    """Notes of the measures by which an interval has no end, and of those by which a pair has no p and no interval."""
+    notes, blank = list[str](), frame["low"].isna()
+    if names := frame["measure"][blank].unique().tolist():
+        count = int(blank.sum())
+        what = f"{settings.test} is blank for {count} {plural(count, 'pair')} with the same difference on all topics"
+        notes.append(Note(f"{', '.join(names)}: {what}, so that there is no variance; use {flag.test:randomization}"))
+    endless = np.isposinf(frame["high"]) | (frame["low"] == np.where(frame["tested"] == "ratio", 0, -np.inf))
+    if names := frame["measure"][endless].unique().tolist():
+        drawn = any(
+            significance.uses_draws(settings.test, len(own.topics), settings.draws, len(own.runs))
+            for own in measures
+            if own.measure in names
+        )
+        why = "draws are too few" if drawn else "too few topics"
+        why = "too few topics differ, or draws are too few" if settings.test == "bootstrap" else why
+        notes.append(f"{', '.join(names)}: {plural(len(frame), 'interval')} with no end at {settings.level}: {why}")
+    return notes
+
+
+def same_notes(frame: pd.DataFrame) -> list[str]:
+    """A note of the measures by which two systems differ by the same on all topics and seeds."""
+    blank = frame["p"].isna()
+    names, count = frame["measure"][blank].unique().tolist(), int(blank.sum())
+    what = f"no p for {count} {plural(count, 'pair')} with the same difference on all topics"
+    what += " and seeds" if "df" in frame else ""
+    return [f"{', '.join(names)}: {what}"] if names else []
+
+
+def unseen_in(frame: pd.DataFrame, matrix: Matrix, column: str = "same_order") -> list[Note]:
+    """That no unjudged document is relevant which neither of two runs retrieved, where the column says whether judging
+    could reverse an order."""
+    known = frame["measure"][frame[column].notna()].unique().tolist() if column in frame else []
+    notations = [(name, matrix.notations[matrix.measure_index(name)]) for name in known]
+    scores = (matrix.seeds or matrix).scores
+    return difference_bounds.unseen_notes(notations, scores.options if scores else None, matrix.seeds is not None)
+
+
+def later_topics(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
+    """That further judgments may bring in other topics."""
+    chosen = matrix.scores.options.topics_judged_later if matrix.scores else ""
+    return (
+        [Note(f"{difference_bounds.IF_JUDGED}: orders are of the {chosen}")]
+        if chosen and frame["same_order"].notna().any()
+        else []
+    )
+
+
+# What judging could do to the order of two runs where no number of documents of the run behind is known to reverse it.
+
+
+Prospect = Literal["same order", "could be reversed", "could be tied", "unknown"]
+
+
+Pair = tuple[str, str, str]
+"""A measure, a run and its baseline."""
+
+
+def reversible_pairs(frame: pd.DataFrame, matrix: Matrix, reread: Reread | None = None) -> frozenset[Pair]:
+    """The pairs of a comparison whose order some judgments reverse, of those whose bounds allow it and of which no
+    number of documents is known that does it: where bounds are reached, or such judgments have been found.
+
+    reread  the runs, where they have been read again; None: they are where it is necessary
+    """
+
+    from gradedeval.analysis.reversals import Reversals
+
+    asked = frame[frame["same_order"].eq(False) & frame["reversing"].isna()]
+    reread = (reread or flips.Reread.of(matrix.scores)) if len(asked) else None
+    found: set[Pair] = set()
+    for name in asked["measure"].unique().tolist() if reread is not None else ():
+        assert reread is not None
+        paired = score_matrix.shared_topics(matrix, name)
+        exact, reversals = difference_bounds.Differences(reread, paired).are_exact, Reversals(reread, paired)
+        columns = ("run", "baseline", "difference", "lowest", "highest")
+        for run, baseline, *ends in zip(
+            *(asked[asked["measure"] == name][one].tolist() for one in columns), strict=True
+        ):
+            difference, lowest, highest = (np.nan if one is None else one for one in ends)
+            sides = [(run, baseline, highest)] if difference <= 0 else []
+            sides += [(baseline, run, -lowest)] if difference >= 0 else []
+            if any(past > TOLERANCE and (exact or reversals.reverses(behind, ahead)) for behind, ahead, past in sides):
+                found.add((name, run, baseline))
+    return frozenset(found)
+
+
+def prospect(row: Row, reversible: frozenset[Pair]) -> Prospect:
+    """What judging could do to the order of a pair, a row of a comparison without `reversing`.
+
+    reversible  the pairs whose order some judgments reverse
+    """
+    if row["same_order"]:
+        return "same order"
+    lowest, highest, difference = (
+        np.nan if row[name] is None else row[name] for name in ("lowest", "highest", "difference")
+    )
+    past = -lowest if difference > 0 else highest if difference < 0 else max(-lowest, highest)
+    if np.isnan(past):
+        return "unknown"
+    if past <= TOLERANCE:
+        return "could be tied"
+    return "could be reversed" if (row["measure"], row["run"], row["baseline"]) in reversible else "unknown"

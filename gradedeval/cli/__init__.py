@@ -31,12 +31,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "report": ("questions.report.page:html_report", "Write an HTML page that shows an evaluation."),
         "plot": ("cli:plot", "Draw pictures: curves, runs, topics, weights, agreement."),
     },
-    "Compare and check": {
+    "Compare, judge and show": {
         "history": ("questions.history:read_history", "Show scores over time."),
         "risk": ("questions.risk:risk", "Report the risk of runs against a baseline."),
         "power": ("questions.power:power", "Report the discriminative power of measures."),
-    },
-    "Judge and show": {
         "pool": ("questions.pool:pool", "Pool statistics, and which documents to judge next."),
         "collections": ("questions.collections:command", "List test collections by name, and which of them are here."),
         "pr": (

@@ -402,7 +402,7 @@ def _layers(g: Gains) -> tuple[list[Layer], list[Layer]]:
     unknown, pairs = g.unknown.astype(np.float64), Pairs(g)
     worse, better = list[Layer](), list[Layer]()
     deep, shallow = from_below(unknown), from_above(unknown)
-    deeper_too, before = pairs.below(unknown), pairs.above(unknown)  # which are relevant already
+    below_too, above_too = pairs.below(unknown), pairs.above(unknown)  # the unjudged that count as relevant already
     for step, level, relevant, alike in steps(g):
         if alike:
             worse.append(worse[-1]._replace(step=step))
@@ -411,9 +411,10 @@ def _layers(g: Gains) -> tuple[list[Layer], list[Layer]]:
         reaches = (g.gain >= level).astype(np.float64)
         own = pairs.alone + pairs.above(reaches)
         base, one_more = row_sums(reaches * own)[:, None], own + pairs.below(reaches)
-        found = base + from_below(unknown * (one_more + deeper_too)), base + from_above(unknown * (one_more + before))
-        worse.append(Layer(step, found[0], relevant[:, None] + deep))
-        better.append(Layer(step, found[1], relevant[:, None] + shallow))
+        lowest = base + from_below(unknown * (one_more + below_too))
+        highest = base + from_above(unknown * (one_more + above_too))
+        worse.append(Layer(step, lowest, relevant[:, None] + deep))
+        better.append(Layer(step, highest, relevant[:, None] + shallow))
     return worse, better
 
 

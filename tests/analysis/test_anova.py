@@ -12,11 +12,10 @@ import gradedeval
 from gradedeval.analysis.significance import TwoWay, studentized_range, tukey
 from gradedeval.errors import InputError
 from support.commands import Command
-from support.paths import SAMPLES
+from support.paths import QRELS, SAMPLES
 from support.statistics import saved
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
-QRELS = str(SAMPLES / "rivers.qrels")
 
 
 def test_by_hand() -> None:

@@ -14,10 +14,9 @@ import gradedeval
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import posterior
 from support.commands import Command
-from support.paths import SAMPLES
+from support.paths import QRELS, SAMPLES
 
 FILES = [str(SAMPLES / f"rivers-{name}") for name in ("bm25.run", "neural.run", "bm25-rm3.run")]
-QRELS = str(SAMPLES / "rivers.qrels")
 
 
 def one(differences: list[float], rope: float, alpha: float = 0.05) -> dict[str, float]:

@@ -16,10 +16,9 @@ import pytest
 import gradedeval
 from gradedeval import EvaluationWarning
 from support.commands import Command
-from support.paths import SAMPLES
+from support.paths import QRELS, SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural")]
-QRELS = str(SAMPLES / "rivers.qrels")
 
 
 def saved(**scores: list[float]) -> pd.DataFrame:

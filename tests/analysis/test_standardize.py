@@ -14,10 +14,9 @@ from gradedeval import InputError
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.standardize import Reference
 from support.commands import Command
-from support.paths import SAMPLES
+from support.paths import QRELS, SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
-QRELS = str(SAMPLES / "rivers.qrels")
 
 
 def test_scores_are_the_normal_distribution_of_z() -> None:

@@ -15,10 +15,9 @@ from scipy.stats import kendalltau
 import gradedeval
 from gradedeval import InputError
 from support.commands import Command
-from support.paths import SAMPLES
+from support.paths import QRELS, SAMPLES
 
 BM25, RM3, NEURAL, DENSE = (str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "dense"))
-QRELS = str(SAMPLES / "rivers.qrels")
 Groups = list[list[int]]
 
 

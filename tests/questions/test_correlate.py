@@ -17,7 +17,7 @@ from gradedeval import InputError
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.questions.correlate import KINDS, agreement, scores_agreement, tau_ap
 from support.commands import Command
-from support.paths import SAMPLES
+from support.paths import QRELS, SAMPLES
 
 Floats = NDArray[np.float64]
 
@@ -107,7 +107,6 @@ def test_the_order_of_topics_changes_no_ordering_of_runs(kind: str) -> None:
 
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
-QRELS = str(SAMPLES / "rivers.qrels")
 
 
 def test_the_matrix_has_one_kind_above_and_one_below_the_diagonal(cli: Command) -> None:

@@ -28,10 +28,9 @@ from gradedeval.questions.fit import (
     search,
 )
 from support.commands import Command
-from support.paths import SAMPLES
+from support.paths import QRELS, SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
-QRELS = str(SAMPLES / "rivers.qrels")
 
 
 def family(text: str) -> MeasureRange:

@@ -18,10 +18,9 @@ from gradedeval.kernel.measures.gains import Gains
 from gradedeval.questions.informative import Users, curves
 from gradedeval.questions.maximum_entropy import KNOWN, GradedLists, expected_score, most_random
 from support.commands import Command
-from support.paths import DATA, SAMPLES
+from support.paths import DATA, QRELS, SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "neural")]
-QRELS = str(SAMPLES / "rivers.qrels")
 COVID = DATA / "covid-round1"
 ignored = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 NOTATION = (

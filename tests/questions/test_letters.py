@@ -14,10 +14,9 @@ from gradedeval.analysis.letter_display import rank_interval, ranks, shared_lett
 from gradedeval.arrays import Bools
 from gradedeval.kernel.measures.definition import Reading
 from support.commands import Command
-from support.paths import SAMPLES
+from support.paths import QRELS, SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
-QRELS = str(SAMPLES / "rivers.qrels")
 
 
 def drawn(draw: np.random.Generator, runs: int, share: float) -> Bools:

@@ -20,7 +20,7 @@ from gradedeval import InputError, clicks
 from gradedeval.analysis.pictures import _width
 from gradedeval.cli import PICTURES, canvas
 from support.commands import Command
-from support.paths import ROOT, SAMPLES
+from support.paths import QRELS, ROOT, SAMPLES
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 from matplotlib import rcParams
@@ -30,7 +30,6 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "neural", "dense")]
-QRELS = str(SAMPLES / "rivers.qrels")
 LOGS = [str(SAMPLES / f"{name}-clicks.tsv") for name in ("zhang", "rivers")]
 
 

@@ -18,10 +18,9 @@ from gradedeval.kernel.scoring.prediction_powered import could_save
 from gradedeval.questions.assessors import cohen_kappa, ordinal_alpha
 from gradedeval.questions.to_judge import BY_MEASURE, STRATEGIES
 from support.commands import Command
-from support.paths import DATA, SAMPLES, shared
+from support.paths import DATA, QRELS, SAMPLES, shared
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "dense")]
-QRELS = str(SAMPLES / "rivers.qrels")
 COVID = DATA / "covid-round1"
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 

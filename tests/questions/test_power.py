@@ -13,10 +13,9 @@ from gradedeval import InputError
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.analysis.significance import studentized
 from support.commands import Command
-from support.paths import SAMPLES
+from support.paths import QRELS, SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
-QRELS = str(SAMPLES / "rivers.qrels")
 NEEDED = "difference needed: by the sample at that level (Sakai 2006, figure 5), the largest of all pairs"
 
 

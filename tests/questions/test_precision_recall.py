@@ -15,10 +15,9 @@ import pytest
 import gradedeval
 from gradedeval import InputError
 from support.commands import Command
-from support.paths import SAMPLES
+from support.paths import QRELS, SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "neural")]
-QRELS = str(SAMPLES / "rivers.qrels")
 ignored = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # topics without a document of grade 4
 
 JUDGED = {"1": {"a": 1, "b": 2, "c": 0, "d": 1, "missed": 2}}

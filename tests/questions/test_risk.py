@@ -14,11 +14,10 @@ from scipy import stats
 import gradedeval
 from gradedeval.errors import EvaluationWarning, InputError
 from support.commands import Command
-from support.paths import SAMPLES
+from support.paths import QRELS, SAMPLES
 from support.statistics import saved
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural")]
-QRELS = str(SAMPLES / "rivers.qrels")
 
 
 def test_by_hand() -> None:

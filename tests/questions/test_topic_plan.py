@@ -16,10 +16,9 @@ from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.errors import InputError
 from gradedeval.questions.power import Aim
 from support.commands import Command
-from support.paths import SAMPLES
+from support.paths import QRELS, SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural")]
-QRELS = str(SAMPLES / "rivers.qrels")
 
 
 def needed(**settings: Any) -> dict[str, int]:

@@ -14,11 +14,10 @@ import gradedeval
 from gradedeval import InputError
 from gradedeval.questions import to_judge
 from support.commands import Command
-from support.paths import SAMPLES
+from support.paths import QRELS, SAMPLES
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning", "error::RuntimeWarning")
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "dense")]
-QRELS = str(SAMPLES / "rivers.qrels")
 
 
 def some_runs(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -8,6 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SAMPLES = ROOT / "qrels_samples"
+QRELS = str(SAMPLES / "rivers.qrels")
 
 # Real runs and judgments, and what other tools print on them: beside the checkout, or nowhere.
 DATA = ROOT.parent / "shared" / "data"

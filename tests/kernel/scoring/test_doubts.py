@@ -24,10 +24,9 @@ from gradedeval.kernel.rankings import grade
 from gradedeval.kernel.rankings.batch import Listing
 from gradedeval.kernel.scoring import doubts
 from support.commands import Command
-from support.paths import DATA, SAMPLES, shared
+from support.paths import DATA, QRELS, SAMPLES, shared
 from support.sessions import in_process
 
-QRELS = str(SAMPLES / "rivers.qrels")
 COVID_QRELS = DATA / "covid-round1" / "qrels.txt"
 SAID = "scores rise with the rank, as distances do, so the document ranked last comes first"
 RANGE = re.compile(r".*: many documents have equal scores: (.*) between ([\d.]+) and ([\d.]+), by the order of ties")

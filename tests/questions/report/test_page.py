@@ -27,14 +27,13 @@ from gradedeval.questions.report.views import Findings, ReportSettings, find
 from support.commands import Command
 from support.markup import HOSTILE, hostile_runs
 from support.pages import Page
-from support.paths import DATA, SAMPLES, shared
+from support.paths import DATA, QRELS, SAMPLES, shared
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.filterwarnings("ignore:.*missing from the run:gradedeval.EvaluationWarning")
 
 NAMES = ("rivers-bm25.run", "rivers-dense.run", "rivers-neural.run")
 RUNS = [str(SAMPLES / name) for name in NAMES]
-QRELS = str(SAMPLES / "rivers.qrels")
 MEASURES = "err@20 ap ndcg(gain=exp)@10"
 DRAWS = 200
 

@@ -126,6 +126,11 @@ class GradeCounts:
         """topics: how many documents have a label."""
         return self.of_topics()
 
+    @cached_property
+    def widest(self) -> int:
+        """How many documents of a topic have a label, at most."""
+        return int(self.judged.max(initial=0))
+
     def select(self, rows: Ints) -> GradeCounts:
         """The counts of these topics, of which one may come several times."""
         size = self.size[rows]
@@ -248,6 +253,11 @@ class Documents:
     docnos: Callable[[Ints], Docnos]
     types: list[bytes] = field(default_factory=list)
     kind: Ints | None = None
+
+    @cached_property
+    def widest(self) -> int:
+        """How many documents a topic has, at most."""
+        return int(self.counts.max(initial=0))
 
     def select(self, rows: Ints) -> Documents:
         """Only these topics, numbers in any order."""
@@ -631,7 +641,7 @@ def _order(
     order = None
     rises = (falling[1:] < falling[:-1]) & same
     if np.count_nonzero(rises):  # of a few documents it is quicker than `any`
-        order = _sorted(falling, documents.counts, topic, rises, options.ties == "file")
+        order = _sorted(falling, documents, topic, rises, options.ties == "file")
         falling = falling.take(order)
     tied = same & (falling[1:] == falling[:-1])
     if options.ties == "file" or not np.count_nonzero(tied):
@@ -685,13 +695,13 @@ def _falls(score: NDArray[Any], counts: Ints) -> bool:
     return not np.count_nonzero(climbs)
 
 
-def _sorted(falling: NDArray[Any], counts: Ints, topic: Ints, rises: Bools, stable: bool) -> Ints:
+def _sorted(falling: NDArray[Any], documents: Documents, topic: Ints, rises: Bools, stable: bool) -> Ints:
     """Positions by topic and falling score. Only with `stable` do equal scores stay as listed.
 
     rises  positions but the last: whether the next document of the topic is better
     """
     kind: Any = "stable" if stable else "quicksort"
-    longest = int(counts.max(initial=0))
+    counts, longest = documents.counts, documents.widest
     if len(counts) * longest == len(topic):
         alike = falling.reshape(len(counts), longest).argsort(axis=1, kind=kind)
         alike += (counts.cumsum() - counts)[:, None]

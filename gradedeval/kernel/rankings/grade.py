@@ -21,6 +21,7 @@ from gradedeval.kernel.rankings.batch import (
     NOT_LOOKED,
     Batch,
     Documents,
+    GradeCounts,
     Listing,
     by_width,
     coalesce,
@@ -130,12 +131,18 @@ class Grader:
     def batches(self, documents: Documents) -> Iterator[Batch]:
         """The documents ordered, cut, and laid out as topics × ranks, in batches of bounded size."""
         pool = self.qrels._pool_of(documents.topics)
-        widths = np.maximum(documents.counts, pool.judged)
-        for rows in by_width(np.maximum(widths, self.least_width), self.limits.cells):
-            all_of_them = len(rows) == len(documents.topics)
-            some, own = (documents, pool) if all_of_them else (documents.select(rows), pool.select(rows))
-            batch = to_batch(some, own, self.judged, self.options, self.keep_docnos_for, self.keep_ties, self.last_rank)
-            yield self.down_to_last(batch)
+        widest = max(documents.widest, pool.widest, self.least_width)
+        if len(documents.topics) == 1 or len(documents.topics) * widest <= self.limits.cells:
+            yield self._batch(documents, pool)
+            return
+        widths = np.maximum(np.maximum(documents.counts, pool.judged), self.least_width)
+        for rows in by_width(widths, self.limits.cells):
+            yield self._batch(documents.select(rows), pool.select(rows))
+
+    def _batch(self, documents: Documents, pool: GradeCounts) -> Batch:
+        """The documents as one batch."""
+        kept = self.keep_docnos_for, self.keep_ties
+        return self.down_to_last(to_batch(documents, pool, self.judged, self.options, *kept, self.last_rank))
 
     def down_to_last(self, batch: Batch) -> Batch:
         """The batch without the ranks that are not looked at."""

@@ -205,7 +205,7 @@ def _of_short_lists(
     place: str, batches: Sequence[BatchScores | Batch], scorer: Scorer, names: Sequence[str]
 ) -> list[Note]:
     """A note where all topics are cut at the same length, and a measure looks further."""
-    if not any(np.count_nonzero(batch.retrieved < SHORT) for batch in batches):
+    if not any(batch.retrieved.min(initial=SHORT) < SHORT for batch in batches):
         return []
     length_of = {  # of a topic in several batches the last counts
         topic: length for batch in batches for topic, length in zip(batch.topics, batch.retrieved.tolist(), strict=True)

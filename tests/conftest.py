@@ -39,6 +39,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if absent := [
+        word for word in config.args if not (config.invocation_params.dir / word.partition("::")[0]).exists()
+    ]:
+        raise pytest.UsageError(f"no file {', '.join(absent)}")  # pytest-xdist would run nothing, and say nothing
     if config.getoption("--golden"):  # some pages are rewritten by tests that the quick run leaves out
         config.option.markexpr = ""
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from gradedeval.cli import EXIT_CODES, ExitCodes
+from gradedeval.kernel.formats import FORMATS, formats_for
 from support.commands import FEW, Command, environment, shell
 from support.examples import sampled
 from support.processes import linux, processes_of, wait_for
@@ -212,9 +213,7 @@ def test_packed_topics_that_take_turns_need_a_folder_for_it(piped: bool, folder:
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize(
-    "form", sampled(["table", "csv", "json", "markdown", "latex", "html", "trec", "jsonl", "tsv"], 8)
-)
+@pytest.mark.parametrize("form", sampled([*FORMATS], 8))
 def test_a_full_device_is_a_message_in_every_format(form: str, folder: Path) -> None:
     words = f"gradedeval 0.run 1.run qrels.txt -m ap -f {form}"
     for script in (f"{words} > /dev/full", f"{words} -o /dev/full"):
@@ -342,7 +341,7 @@ SEEN = {
 def test_a_name_for_people_is_one_row_and_no_markup(oddly_named: list[str], folder: Path, cli: Command) -> None:
     words = [*(f"./{name}" for name in oddly_named), "qrels.txt", "-m", "ap", "-f"]
     seen = [SEEN.get(name, name) for name in oddly_named]
-    shown = {form: cli(*words, form).text for form in ("table", "trec", "markdown", "latex", "html")}
+    shown = {form: cli(*words, form).text for form in formats_for("wide", "trec")}
     assert not [form for form, text in shown.items() if set(text.replace("\n", "")) & set("\r\x1b\u202e")]
     assert [line[: -len("  0.0000")].rstrip() for line in shown["table"].splitlines()[2:-2]] == [
         s.rstrip() for s in seen

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradedeval.kernel.formats import Column, Document, Table, View, render
+from gradedeval.kernel.formats import Column, Document, Table, View, formats_for, render
 from gradedeval.kernel.formats.fitting import short_names, wrapped
 from support.commands import Command
 from support.every_command import POSITIONS, WORDS, collection, forms_of
@@ -153,7 +153,7 @@ def test_names_lose_what_all_of_them_have(names: list[str], short: list[str]) ->
 
 def test_wide_columns_are_shown_where_they_are_asked_for() -> None:
     table = Table([Column("run"), Column("mean", "score"), Column("effect", "score", wide=True)], [["a", 0.5, 0.25]])
-    for form in ("table", "markdown", "latex", "html"):
+    for form in formats_for("wide"):
         assert "effect" not in render(lambda _: Document([table]), form)
         assert "effect" in render(lambda _: Document([table]), form, view=View(wide=True))
     assert "effect" in render(lambda _: Document([table]), "csv")

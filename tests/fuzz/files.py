@@ -19,6 +19,7 @@ from fuzz import command
 from fuzz.case import Case, Kind
 from gradedeval import EvaluationWarning
 from gradedeval.errors import InputError
+from gradedeval.kernel.formats import FORMATS
 from gradedeval.kernel.options import resolve_options
 from gradedeval.kernel.rankings.qrels import Qrels
 from support.runs import awkward, named, outcome, read_by_line, read_in_blocks, read_simply, same_qrels
@@ -270,7 +271,6 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "zst": zstandard.ZstdCompressor(write_checksum=True).compress,
     "plain": bytes,
 }
-FORMATS = ["table", "csv", "tsv", "json", "jsonl", "trec", "markdown", "latex", "html"]
 
 
 def draw_packed(dice: random.Random) -> Case:
@@ -289,7 +289,7 @@ def draw_packed(dice: random.Random) -> Case:
         packed = whole
     if packer == "plain" or dice.random() < 0.2:
         form = "any"
-    words = ["-m", "ap", "-m", "err@3", "-f", dice.choice(FORMATS), "--jobs", "1", *dice.choice([[], ["-q"]])]
+    words = ["-m", "ap", "-m", "err@3", "-f", dice.choice([*FORMATS]), "--jobs", "1", *dice.choice([[], ["-q"]])]
     words += dice.choice([[], ["--lenient"]])
     more = {"words": words, "plain": run, "form": form, "stdin": dice.random() < 0.2}
     return Case({"run": packed, "qrels": qrels}, (), {}, more)

@@ -18,15 +18,17 @@ import click
 import pytest
 
 import gradedeval
+from fuzz.round_trips import READERS
 from gradedeval.analysis.signatures import Signature
 from gradedeval.cli import COMMANDS
 from gradedeval.cli import gradedeval as program
-from gradedeval.kernel.formats import EXTENSIONS, FORMATS
+from gradedeval.cli.options import ELSEWHERE
+from gradedeval.kernel.formats import EXTENSIONS, FORMATS, formats_for
 from gradedeval.kernel.scoring.scores import row_signatures
 from support.commands import Command, Outcome, shell, succeed
 
 GOLDEN = Path(__file__).parent / "golden"
-HUMAN = {"table": "txt", "trec": "trec", "markdown": "md", "latex": "tex", "html": "html"}
+HUMAN = {form: FORMATS[form].extension.removeprefix(".") for form in formats_for("wide", "trec")}
 
 # d is spam, u, v, w and z are unjudged, e is missed by bm25 and topic 303 by dense.
 QRELS = "301 0 a 3\n301 0 b 0\n301 0 c 1\n301 0 d -2\n301 0 e 2\n302 0 x 1\n302 0 y 0\n303 0 m 2\n"
@@ -120,6 +122,11 @@ def test_what_people_read_is_as_it_was_reviewed(
     assert shown == golden.read_text(encoding="utf-8")
 
 
+def test_a_format_is_known_by_its_name_as_an_option_and_its_cells_can_be_read_back() -> None:
+    assert [form for form in FORMATS if form not in ("table", "trec") and ELSEWHERE.get(f"--{form}") is None] == []
+    assert READERS.keys() | {"table"} == set(formats_for("wide"))
+
+
 def test_every_golden_file_belongs_to_a_case() -> None:
     assert {path.name for path in GOLDEN.iterdir()} == {f"{name}.{HUMAN[form]}" for name, form in GOLDEN_FILES}
 
@@ -142,7 +149,7 @@ def test_with_q_topics_come_as_the_qrels_list_them_and_the_summary_last(form: st
     assert topics == ["301", "302", "303", "all"]
 
 
-@pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
+@pytest.mark.parametrize("form", formats_for("wide"))
 def test_tables_end_with_the_signature(form: str, files: Path, cli: Command) -> None:
     assert f"gradedeval {VERSION} | qrels " in signature_of(cli(*ONE, "-f", form))
 

@@ -45,8 +45,8 @@ CELLS = 1 << 16
 """Topics × ranks that are scored in one go: more no longer saves calls, and leaves the cache."""
 HEAVIEST = 1 << 10
 """So many documents of the largest weights are looked at first: as a rule those that serve best are among them."""
-CELLS_OF_CHOICES = 1 << 20
-"""Relevant documents that are looked at in one go."""
+CELLS_OF_CHOICES = 1 << 21
+"""Choices × topics × ranks that are looked at in one go."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +192,7 @@ class Precisions:
     def scores(self, asked: Sequence[Ints], ceiling: float = np.inf) -> list[tuple[Ints, Floats]]:
         """Of each choice of unjudged documents, by their places in the flat topics × ranks: the rows of topics that
         have any at a rank that counts, and their scores as they are tested where these are relevant too."""
-        at_once = max(1, CELLS_OF_CHOICES // max(len(self.levels[0].cell), 1))  # most are relevant from the lowest gain
+        at_once = max(1, CELLS_OF_CHOICES // max(len(self.whole) * self.width, 1))
         return [
             found
             for begin in range(0, len(asked), at_once)
@@ -203,14 +203,15 @@ class Precisions:
         topics, size = len(self.whole), len(self.whole) * self.width
         counted = [cells[cells % self.width < self.depth].astype(np.int64) for cells in asked]
         keys = np.concatenate([cells + number * size for number, cells in enumerate(counted)])
-        rows = distinct(keys // self.width)[0]  # choice · topics + topic
-        choice, topic = np.divmod(rows, topics)
+        rows, place = distinct(keys // self.width)  # choice · topics + topic
+        topic, own = rows % topics, place * self.width + keys % self.width
         summed = np.zeros(len(rows))
         for level in self.levels:
-            count = level.count[topic]
-            known = level.cell[ranges(level.begin[topic], count)] + np.repeat(choice, count) * size
-            row, rank = np.divmod(np.sort(np.append(keys, known)), self.width)
-            place = np.searchsorted(rows, row)
+            count, relevant = level.count[topic], np.zeros(len(rows) * self.width, dtype=bool)
+            known = level.cell[ranges(level.begin[topic], count)]
+            relevant[known + np.repeat((np.arange(len(rows)) - topic) * self.width, count)] = True
+            relevant[own] = True
+            place, rank = np.divmod(np.flatnonzero(relevant), self.width)
             ordinal = ranks(np.bincount(place, minlength=len(rows))) + 1.0
             summed += level.step * np.bincount(place, ordinal / (rank + 1.0), len(rows))
         values = self._tested(summed, topic, ceiling)

@@ -16,7 +16,6 @@ from typing import IO, Any
 import pytest
 from hypothesis import settings
 
-from gradedeval.__main__ import RARELY
 from gradedeval.cli import main
 from support.commands import HIDDEN, Outcome, environment
 from support.paths import DATA
@@ -56,7 +55,6 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
-        gc.set_threshold(RARELY)
 
 
 @pytest.hookimpl(tryfirst=True)

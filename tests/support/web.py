@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socket import SHUT_RDWR, socket
 from threading import Thread
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Asked(NamedTuple):
@@ -69,6 +70,7 @@ class Web:
     address: str
     pages: dict[str, Page]
     asked: list[Asked] = field(default_factory=list)
+    opened: list[socket] = field(default_factory=list)
 
     def heard(self, word: str) -> list[str]:
         """The methods of the requests with a word in their headers."""
@@ -77,6 +79,11 @@ class Web:
 
 class _Server(ThreadingHTTPServer):
     web: Web
+    daemon_threads = False  # whoever closes it waits for them
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.web.opened.append(request)
+        super().process_request(request, client_address)
 
     def handle_error(self, request: object, client_address: object) -> None:
         pass  # who asked has gone
@@ -90,4 +97,7 @@ def web_of(pages: Mapping[str, Page]) -> Iterator[Web]:
     Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     yield server.web
     server.shutdown()
+    for one in server.web.opened:  # which a client may keep open, and with it a thread beside which nothing is forked
+        with suppress(OSError):
+            one.shutdown(SHUT_RDWR)
     server.server_close()

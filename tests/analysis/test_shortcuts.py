@@ -137,14 +137,16 @@ def _by_name(part: Part) -> dict[str, tuple[list[int], list[bool]]]:
     return {name: (part.batch.codes[row].tolist(), part.unjudged[row].tolist()) for row, name in enumerate(part.names)}
 
 
+@pytest.mark.one_in(7)
+@pytest.mark.parametrize("seeds", [2, pytest.param(6, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("unseen", [None, 3, float("inf")])
 @pytest.mark.parametrize("measure", ["ap", "ap(norm=k)@25", "ap@15", "sp", "gap(g=1:3)"])
 def test_differences_seen_at_few_ranks_to_be_enough_are_enough(
-    measure: str, unseen: float | None, monkeypatch: pytest.MonkeyPatch
+    measure: str, unseen: float | None, seeds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reached, draw = 0, np.random.default_rng(0)
     few_ranks = Differences._reached
-    for seed in range(6):
+    for seed in range(seeds):
         scores = evaluated(seed, measure, length=30 + seed % 3 * 15, unseen=unseen)
         paired = shared_topics(to_matrix(scores), scores.measures[0].label)
         differences = Differences(reread_of(scores), paired)

@@ -23,7 +23,7 @@ from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, GradeCounts, coalesce
 from gradedeval.kernel.rankings.docnos import Docnos, DocumentNumbers
 from gradedeval.kernel.rankings.grade import Grader
-from gradedeval.kernel.scoring.doubts import doubts_about, not_too_many, united
+from gradedeval.kernel.scoring.doubts import not_too_many, notes_on, united
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, named_runs, scorer_of
 from gradedeval.kernel.scoring.run_scores import RunScores
 from gradedeval.kernel.scoring.scorer import Scorer
@@ -257,7 +257,7 @@ class Ranking:
             listed = np.zeros(len(topics), dtype=bool)
             listed[place[columns.topic]] = True
             ranked.append(RankedRun(name, run.place, own.document, own.counts, own.first, listed, run.missing))
-        said = [not_too_many([*run.notes, *(doubts_about(run, scorer) if scorer else ())]) for run in runs]
+        said = [notes_on(run, scorer) if scorer else not_too_many(run.notes) for run in runs]
         notes = united(dict.fromkeys(chain.from_iterable(said)), len(runs))
         return RankedRuns(ranked, topics, code, topic_of, grader, self._numbers, notes)
 

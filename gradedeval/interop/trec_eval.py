@@ -68,9 +68,7 @@ def score_run(
     retrieved = dict(pair for batch in batches for pair in zip(batch.topics, batch.retrieved.tolist(), strict=True))
     empty = [not retrieved.get(topics[row], 0) for row in order]
     names, values = [decode(topics[row]) for row in order], line_values(scores.score[order], lines, scorer)
-    notes = kernel.doubts.not_too_many(
-        [*graded.notes, *kernel.doubts.doubts_about(scored, scorer, scores, names_of(lines, scorer))]
-    )
+    notes = kernel.doubts.notes_on(scored, scorer, scores, names_of(lines, scorer))
     strings = _relevance_strings(batches, scorer.qrels.labels, max((line.length for line in lines), default=0))
     return ScoredRun(name, graded.tag, names, values, empty, notes, strings), scores
 

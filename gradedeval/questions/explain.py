@@ -320,9 +320,7 @@ def _of_topic(
         judged.labels.tolist(),
         [
             *scorer.notes,
-            *kernel.doubts.not_too_many(
-                [*notes, *kernel.doubts.doubts_about(replace(run, batches=[batch], topics=[topic]), scorer)]
-            ),
+            *kernel.doubts.notes_on(replace(run, batches=[batch], topics=[topic], notes=notes), scorer),
         ],
         scorer.options.texts.get(decode(topic), ""),
     )

@@ -219,7 +219,7 @@ class Solver:
         graded = kernel.tasks.grade_run(source, replace(self.scorer.grader, last_rank=None), Workers(), name)
         precision = np.zeros((len(self.measures), len(self.curves), 2, len(LEVELS)))
         scored = len(graded.topics), graded.missing
-        notes = kernel.doubts.not_too_many([*graded.notes, *kernel.doubts.doubts_about(graded, self.scorer)])
+        notes = kernel.doubts.notes_on(graded, self.scorer)
         found = RunCurves(name, [], [], [], [], precision, scored, graded.format, notes)
         for batch in weighing.settled_batches(graded):
             self._add(found, batch)

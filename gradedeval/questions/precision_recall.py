@@ -177,7 +177,7 @@ def _curves(
             )
         counts.append((len(run.topics), run.missing))
         formats.append(run.format)
-        said += kernel.doubts.not_too_many([*run.notes, *kernel.doubts.doubts_about(run, graded)])
+        said += kernel.doubts.notes_on(run, graded)
     count = len(scorer.measures)
     notes += [
         *kernel.doubts.united(said, len(runs)),

@@ -123,14 +123,20 @@ def _ends(scorer: Scorer, some: Batch, columns: Sequence[int]) -> Floats:
     return np.stack([ends.min(axis=0), ends.max(axis=0)])  # of some measures lower is better
 
 
-def doubts_about(
-    run: GradedRun[Any], scorer: Scorer, scores: RunScores | None = None, names: Sequence[str] | None = None
-) -> list[Note]:
-    """What is said of a run whose scores may mislead, once.
+def notes_on(
+    run: GradedRun[Any],
+    scorer: Scorer,
+    scores: RunScores | None = None,
+    names: Sequence[str] | None = None,
+    more: Iterable[str] = (),
+) -> list[str]:
+    """The notes on a run, and what is said where its scores may mislead.
 
     scores  those of its batches; None: the batches are the documents, and are scored where ties may matter
     names   what the measures are called; without it by their labels
+    more    notes on its scores
     """
+    said = [*run.notes, *more]
     names = names or [measure.label for measure in scorer.measures]
     ties = list[Note]()
     if any(batch.ties is not None for batch in run.batches):
@@ -140,7 +146,7 @@ def doubts_about(
             run = run.with_batches([plain.score_with_ties(batch) for batch in run.batches])
             scores, scorer = plain.merge(run.place, run.batches, run.topics, run.missing), plain
         ties = ties_notes(run, scores, scorer, names)
-    return [*ties, *_of_short_lists(run.place, run.batches, scorer, names)]
+    return not_too_many([*said, *ties, *_of_short_lists(run.place, run.batches, scorer, names)])
 
 
 def not_too_many(notes: Iterable[str]) -> list[str]:

@@ -28,7 +28,7 @@ from gradedeval.kernel.rankings.grade import (
     choose_topics,
     dropped_notes,
 )
-from gradedeval.kernel.scoring.doubts import doubts_about, not_too_many
+from gradedeval.kernel.scoring.doubts import notes_on
 from gradedeval.kernel.scoring.run_scores import BOUNDS, RunScores, RunSummary
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
 from gradedeval.kernel.trec.blocks import format_of
@@ -294,10 +294,10 @@ def score_run(
     try:
         run = map_run(scorer.score_part, source, scorer.grader, workers or Workers(), found, name)
         scores = scorer.merge(name, run.batches, run.topics, run.missing, run.format)
-        notes = [*run.notes, *scorer.type_notes(run.place, run.batches), *_unjudged_note(run, scorer)]
-        notes += doubts_about(run, scorer, scores, names)
+        more = [*scorer.type_notes(run.place, run.batches), *_unjudged_note(run, scorer)]
+        notes = notes_on(run, scorer, scores, names, more)
         scores = scores if by_topic else summarized(scores, scorer)
-        return RunResult(run.place, scores, run.tag, not_too_many(notes))
+        return RunResult(run.place, scores, run.tag, notes)
     except InputError as error:
         return RunResult(Source(source).place if is_file(source) else name, error=error)
 

@@ -72,7 +72,8 @@ class Ranking:
         if (topic[1:] < topic[:-1]).any():
             order = np.argsort(topic, kind="stable")
             topic, rank, number = topic[order], rank[order], number[order]
-        place = np.full(int(number.max(initial=0)) + 2, -1, dtype=small_integers(int(rank.max(initial=0))))
+        deepest = max(int(rank.max(initial=0)), gain.shape[1])
+        place = np.full(int(number.max(initial=0)) + 2, -1, dtype=small_integers(deepest))
         place[number] = rank
         return cls(gain, levels, beyond, topic, rank, number, place)
 

@@ -11,7 +11,7 @@ import pytest
 
 from gradedeval.analysis import flips
 from gradedeval.analysis.completions import Ceilings, largest_ratio
-from gradedeval.analysis.difference_bounds import Differences
+from gradedeval.analysis.difference_bounds import Differences, Ranking, counts_of, shared_above, unknown_of
 from gradedeval.analysis.flips import Judging, Part, Reread, judge, values_of
 from gradedeval.analysis.ranked_runs import rank_runs
 from gradedeval.analysis.score_matrix import scores_of, shared_topics, to_matrix
@@ -166,6 +166,22 @@ def test_differences_seen_at_few_ranks_to_be_enough_are_enough(
             assert (np.fmax(found[0], least) == np.fmax(wanted[0], least)).all()
             assert (np.fmin(found[1], most) == np.fmin(wanted[1], most)).all()
     assert reached > 100
+
+
+@pytest.mark.parametrize("depth", [100, (1 << 15) - 1, 1 << 15, 40_000])
+def test_runs_of_many_ranks_have_few_documents_in_common(depth: int) -> None:
+    """Small numbers count the ranks of the unjudged documents, whose last one may stand far above the last rank."""
+    nothing, zero = np.zeros((1, depth)), np.zeros(1)
+    one, other = (
+        Ranking.of(nothing, np.ones(1), zero, np.zeros(3, dtype=int), np.array(ranks), np.array(numbers))
+        for ranks, numbers in (([0, 4, 9], [1, 2, 3]), ([2, 5, 60], [3, 4, 5]))
+    )
+    unknown = unknown_of(one, other, 0)
+    assert unknown.first.tolist() == [0, 4, 9, depth, depth]
+    assert unknown.second.tolist() == [depth, depth, 2, 5, 60]
+    (shared,) = shared_above([one, other], np.array([0]), np.array([10, depth]))
+    assert shared.tolist() == [[[3, 1], [1, 1]], [[3, 1], [1, 1]]]
+    assert counts_of(one, other, 0, np.zeros(1, dtype=int)).seen.tolist() == [5]
 
 
 def test_documents_of_the_largest_weights_are_the_best_where_they_are_sure_to_be(

@@ -21,14 +21,16 @@ from gradedeval.kernel.scoring.scores import Scores
 TOPICS = ("1", "2", "3")
 
 
-def evaluated(seed: int, measures: str, length: int = 40, **options: Any) -> Scores:
-    """Three runs of the same documents in other orders, a third of them judged."""
+def evaluated(seed: int, measures: str, length: int | None = 40, **options: Any) -> Scores:
+    """Three runs of the same documents in other orders, a third of them judged; without a length each is of its own."""
     draw = random.Random(seed)
     docnos = [f"d{number}" for number in range(60)]
     qrels = {topic: {docno: draw.randint(0, 2) for docno in draw.sample(docnos, 20)} for topic in TOPICS}
     runs = {
         name: {
-            topic: {docno: float(length - rank) for rank, docno in enumerate(draw.sample(docnos, length))}
+            topic: {
+                docno: -float(rank) for rank, docno in enumerate(draw.sample(docnos, length or draw.randint(12, 60)))
+            }
             for topic in TOPICS
         }
         for name in "abc"
@@ -166,6 +168,19 @@ def test_differences_seen_at_few_ranks_to_be_enough_are_enough(
             assert (np.fmax(found[0], least) == np.fmax(wanted[0], least)).all()
             assert (np.fmin(found[1], most) == np.fmin(wanted[1], most)).all()
     assert reached > 100
+
+
+@pytest.mark.parametrize("measure", ["ap", "gap(g=1:3)", "sp"])
+def test_bounds_of_a_pair_are_the_same_whichever_pairs_go_with_it(measure: str) -> None:
+    for seed in range(6):
+        scores = evaluated(seed, measure, length=None)
+        paired, first, second = shared_topics(to_matrix(scores), measure), np.array([0, 0, 1]), np.array([1, 2, 2])
+        nothing = np.full((3, len(TOPICS)), np.nan)
+        together = Differences(reread_of(scores), paired).bounds(first, second, nothing, nothing)
+        for pair in range(3):
+            own = slice(pair, pair + 1)
+            alone = Differences(reread_of(scores), paired).bounds(first[own], second[own], nothing[own], nothing[own])
+            assert np.array_equal([table[0] for table in alone], [table[pair] for table in together])
 
 
 @pytest.mark.parametrize("depth", [100, (1 << 15) - 1, 1 << 15, 40_000])

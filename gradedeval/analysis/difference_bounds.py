@@ -154,8 +154,7 @@ def counts_of(first: Ranking, second: Ranking, unseen: int | Ints, rows: Ints) -
 
 
 def shared_above(runs: Sequence[Ranking], first: Ints, ends: Ints) -> Iterator[Floats]:
-    """of each topic: ends × runs × runs: how many unjudged documents two runs have above each of these ranks, of those
-    that some of the `first` runs have."""
+    """of each topic: ends × first runs × runs: how many unjudged documents two runs have above each of these ranks."""
     topic_of = _topics_of([(runs[run].topic, runs[run].number) for run in first.tolist()])
     order = np.argsort(topic_of, kind="stable")
     begins = np.searchsorted(topic_of[order], np.arange(len(runs[0].gain) + 1)).tolist()
@@ -166,10 +165,10 @@ def shared_above(runs: Sequence[Ranking], first: Ints, ends: Ints) -> Iterator[F
         best = place.min(0, initial=nowhere)
         by_best = np.argsort(best, kind="stable")
         place, counts = place[:, by_best], np.searchsorted(best[by_best], ends).tolist()
-        found = np.empty((len(ends), len(runs), len(runs)))
+        found = np.empty((len(ends), len(first), len(runs)))
         for at, (rank, count) in enumerate(zip(ends.tolist(), counts, strict=True)):
             above = (place[:, :count] < rank).astype(np.float32)  # whose products are exact, and quick
-            found[at] = above @ above.T
+            found[at] = above[first] @ above.T
         yield found
 
 
@@ -612,9 +611,9 @@ class Differences:
         """2 × pairs × topics: whether the difference is sure to be enough."""
         if not self.depth:
             return np.zeros(enough.shape, dtype=bool)
-        used, place = distinct(np.append(second, first))
+        used, one = distinct(np.append(second, first))
         runs, edges = [self._known(run) for run in used.tolist()], rank_blocks(self.depth)
-        one, other = place, np.roll(place, len(first))
+        other, (baselines, row) = np.roll(one, len(first)), distinct(one[len(second) :])
         begins, lasts, weights = edges[:-1], edges[1:] - 1, block_weights(edges)
         tables = [[run.unjudged, *run.hits] for run in runs]
         above, below = (
@@ -623,9 +622,8 @@ class Differences:
         )  # runs × tables × topics × blocks
         reach = np.array([[reach[:, 0] for reach in run.reach] for run in runs])
         found, unseen = np.empty(enough.shape, dtype=bool), np.broadcast_to(self.unseen, len(self.counts))
-        shared = shared_above(runs, distinct(np.searchsorted(used, first))[0], edges[1:])
-        for topic, table in enumerate(shared):
-            both = table[:, one, other].T.astype(np.int64)
+        for topic, table in enumerate(shared_above(runs, baselines, edges[1:])):
+            both = np.tile(table[:, row, one[: len(second)]], 2).T.astype(np.int64)
             levels = [
                 Level(
                     step,

@@ -195,7 +195,7 @@ def test_runs_of_many_ranks_have_few_documents_in_common(depth: int) -> None:
     assert unknown.first.tolist() == [0, 4, 9, depth, depth]
     assert unknown.second.tolist() == [depth, depth, 2, 5, 60]
     (shared,) = shared_above([one, other], np.array([0]), np.array([10, depth]))
-    assert shared.tolist() == [[[3, 1], [1, 1]], [[3, 1], [1, 1]]]
+    assert shared.tolist() == [[[3, 1]], [[3, 1]]]
     assert counts_of(one, other, 0, np.zeros(1, dtype=int)).seen.tolist() == [5]
 
 

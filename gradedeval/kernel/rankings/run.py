@@ -162,10 +162,9 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     by_rank = options.order == "rank"
     ranks = options.ties == "rank" and options.order != "file"
     source = readable(source, "run", place)
-    listing = NOT_LOOKED
-    if options.order == "score":
-        listing = listing_of_frame(source) if hasattr(source, "columns") else listing_of_dict(source)
-    if not (ranks or types or by_rank) and (usual := usual_run(source, place)) is not None:
+    usual = None if ranks or types or by_rank else usual_run(source, place)
+    listing = _listing(source, usual) if options.order == "score" else NOT_LOOKED
+    if usual is not None:
         return Run(place, usual, lines=() if isinstance(source, Mapping) else lines_of(source), listing=listing)
     if isinstance(source, Mapping):
         if by_rank:
@@ -373,6 +372,15 @@ class ListedTopics:
 
 def _concatenated(columns: list[Any]) -> Floats:
     return np.concatenate([NONE, *columns], dtype=np.float64)
+
+
+def _listing(source: Any, usual: Listed | None) -> Listing:
+    """A look at the first documents of a dict, or of a DataFrame; where that states no ranks, of what is read of it."""
+    if not hasattr(source, "columns"):
+        return listing_of_dict(source)
+    if usual is None or find_column(source.columns, RANK) is not None:
+        return listing_of_frame(source)
+    return listing_of_scores(usual.topics, np.fromiter(map(len, usual.docnos), np.int64), usual.values)
 
 
 def listing_of_frame(frame: Any) -> Listing:

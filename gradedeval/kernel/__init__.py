@@ -1,8 +1,9 @@
 """The doorway to reading, measures, options, scoring, formats and shared work: all that questions, click logs, learning
 to rank and other tools use of them.
 
-`__init__.pyi` is the one list, for type checkers and for this module. `from gradedeval.kernel import name` imports at
-once; `kernel.name` when it is reached, so that a help page waits for nothing slow.
+`__init__.pyi` is the one list, for type checkers and for this module: names, and modules of names that belong together.
+`from gradedeval.kernel import name` imports at once; `kernel.name`, or `kernel.module.name`, when it is reached, so that
+a help page waits for nothing slow.
 """
 
 from functools import cache

@@ -2,8 +2,8 @@
 to rank and other tools use of them.
 
 `__init__.pyi` is the one list, for type checkers and for this module: names, and modules of names that belong together.
-`from gradedeval.kernel import name` imports at once; `kernel.name`, or `kernel.module.name`, when it is reached, so that
-a help page waits for nothing slow.
+`from gradedeval.kernel import name` imports at once; `kernel.name`, or `kernel.module.name`, when it is reached, so
+that a help page waits for nothing slow.
 """
 
 from functools import cache

@@ -21,8 +21,8 @@ from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.table import as_scores, scores_of
 from gradedeval.kernel.parallel import progress
 from gradedeval.kernel.parallel.workers import Workers
-from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch
-from gradedeval.kernel.rankings.docnos import DocumentNumbers
+from gradedeval.kernel.rankings.batch import Batch
+from gradedeval.kernel.rankings.document_numbers import EVERY_TOPIC, DocumentNumbers
 from gradedeval.kernel.scoring.scorer import GainsCache, Scorer
 from gradedeval.kernel.scoring.scores import Scores
 from gradedeval.kernel.scoring.tasks import GradedRun, grade_run

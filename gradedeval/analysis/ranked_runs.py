@@ -20,8 +20,9 @@ from gradedeval.kernel.measures.table import scores_of
 from gradedeval.kernel.options import OPTIONS, Options
 from gradedeval.kernel.parallel import workers
 from gradedeval.kernel.parallel.workers import Workers
-from gradedeval.kernel.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, GradeCounts, coalesce
-from gradedeval.kernel.rankings.docnos import Docnos, DocumentNumbers
+from gradedeval.kernel.rankings.batch import Batch, Codes, Documents, GradeCounts, coalesce
+from gradedeval.kernel.rankings.docnos import Docnos
+from gradedeval.kernel.rankings.document_numbers import EVERY_TOPIC, DocumentNumbers
 from gradedeval.kernel.rankings.grade import Grader
 from gradedeval.kernel.scoring.doubts import not_too_many, notes_on, united
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, named_runs, scorer_of

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import gt, le, lt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +15,12 @@ from gradedeval.arrays import Bools, Floats, Ints, distinct, positions_of, range
 from gradedeval.errors import Note, flag
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import workers
-from gradedeval.kernel.rankings.docnos import Docnos, DocumentNumbers
+from gradedeval.kernel.rankings.docnos import Docnos
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.rankings.document_numbers import DocumentNumbers
 
 Codes = NDArray[Any]
-
-
-class _EveryTopic:
-    """Contains the id of every topic, known or not."""
-
-    def __contains__(self, topic: object) -> bool:
-        return True
-
-
-EVERY_TOPIC = _EveryTopic()
 
 
 @dataclass(eq=False, repr=False)

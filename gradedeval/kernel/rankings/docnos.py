@@ -1,8 +1,9 @@
-"""Docnos as columns, and the numbers that the documents of several runs have in common."""
+"""Docnos as columns; a hash table by topic and docno, in which thousands of documents are looked up at once; and the
+numbers of topics."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,9 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Bools, Ints
-from gradedeval.kernel.rankings.docno_index import SLOTS, Slots
-from gradedeval.kernel.trec.tokenizer import NEAR, PAD, Bytes, Words, equal, gather, hashes, text_of, words_at
+from gradedeval.arrays import Bools, Ints, ranges
+from gradedeval.kernel.parallel import workers
+from gradedeval.kernel.parallel.workers import Limits
+from gradedeval.kernel.trec.tokenizer import (
+    NEAR,
+    PAD,
+    Bytes,
+    Lines,
+    Words,
+    equal,
+    gather,
+    hashes,
+    text_hashes,
+    text_of,
+    words_at,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,121 +94,273 @@ class Docnos:
         return Docnos(buffer, PAD + width * np.arange(len(self)), self.length, self.known)
 
 
-class DocumentNumbers:
-    """Numbers of the documents of topics, from 0 on, in the order in which they are met: a hash table that grows.
+Slots = NDArray[np.int32]
 
-    Equal hashes prove nothing: docnos are compared byte by byte.
+SLOTS = 4
+"""Minimum number of slots per document."""
+
+TOGETHER = 1 << 16
+"""Judged documents processed at a time, so that the arrays stay in the cache."""
+
+
+class TopicBuckets:
+    """A hash table divided by topic, a power of two slots for each.
+
+    Runs list topic after topic: with separate slots for each topic, the slots in use stay in the cache.
     """
 
-    def __init__(self) -> None:
-        self._topic, self._key = _Column(np.int32), _Column(np.uint64)
-        self._start, self._length, self._text = _Column(np.int64), _Column(np.int64), _Column(np.uint8)
-        self._text.add(np.zeros(PAD, dtype=np.uint8))
-        self._slots: Slots = np.full(1 << FEWEST_BITS, -1, dtype=np.int32)
-        self._bits = FEWEST_BITS
-        self.topic_numbers: dict[bytes, int] = {}
+    def __init__(self, documents: Ints) -> None:
+        """documents: how many each topic has."""
+        bits = np.frexp((documents * SLOTS).astype(np.float64))[1].astype(np.int64)  # 2**bits exceeds the number
+        bits = np.maximum(bits, 1)
+        sizes = np.left_shift(1, bits)
+        self.begin = np.cumsum(sizes) - sizes
+        self.shift = (64 - bits).astype(np.uint64)
+        self.size = int(sizes.sum())
 
-    def __len__(self) -> int:
-        return self._key.size
+    def places(self, topic: Ints, hashed: Words, size: Ints | None = None) -> Ints:
+        """The slot of each document. topic: of each document; with `size`, of each run of so many documents."""
+        shift, begin = self.shift[topic], self.begin[topic]
+        place = (hashed >> (shift if size is None else np.repeat(shift, size))).view(np.int64)
+        place += begin if size is None else np.repeat(begin, size)
+        return place
 
-    def numbers(self, topic: Ints, docnos: Docnos) -> Ints:
-        """The numbers of documents; those not met before are given the next ones.
 
-        topic  documents: the topic's number, as `topics` gives it
+@dataclass(eq=False, repr=False)
+class Index:
+    """Judged documents as columns, with a hash table.
+
+    buffer  the bytes that contain the docnos
+    start   documents: where the docno begins
+    length  documents: its length
+    topic   documents: the topic's number
+    hashed  documents: the docno's hash
+    topics  how many topics there are
+    """
+
+    buffer: Bytes
+    start: Ints
+    length: NDArray[Any]
+    topic: NDArray[Any]
+    hashed: Words
+    topics: int
+
+    @cached_property
+    def count(self) -> Ints:
+        """topics: how many documents; the last entry is for documents without a topic, and 0."""
+        count: Ints = np.bincount(self.topic, minlength=self.topics + 1)
+        return count
+
+    @cached_property
+    def begin(self) -> Ints:
+        """topics: how many documents the topics before have."""
+        begin: Ints = np.cumsum(self.count) - self.count
+        return begin
+
+    @cached_property
+    def order(self) -> Ints | None:
+        """The order that sorts documents by topic; None where they are sorted."""
+        in_order = bool((self.topic[1:] >= self.topic[:-1]).all())
+        return None if in_order else np.argsort(self.topic, kind="stable")
+
+    def fill(self) -> None:
+        """Fill the hash table that `find` needs: before processes are started, each of which would fill its buckets."""
+        _ = self._filled
+
+    def again(self) -> tuple[Ints, Ints]:
+        """The rows of documents that repeat in their topic, and for each the first row. They have no slot."""
+        return self._filled[2]
+
+    @cached_property
+    def _filled(self) -> tuple[TopicBuckets, Slots, tuple[Ints, Ints]]:
+        """The hash table of `find`: the buckets, the row of the document in each slot (−1: none), and `again`."""
+        buckets = TopicBuckets(self.count)
+        slots = np.full(buckets.size + 64, -1, dtype=np.int32)
+        none = np.empty(0, dtype=np.int64)
+        again = [(none, none)]
+        for begin in range(0, len(self.start), TOGETHER):
+            rows = np.arange(begin, min(begin + TOGETHER, len(self.start)))
+            at = buckets.places(self.topic[rows], self.hashed[rows])
+            while len(rows):
+                if at.max() + 1 >= len(slots):  # the last bucket is full: keep an empty slot behind it
+                    slots = np.append(slots, np.full(len(slots), -1, dtype=np.int32))
+                # Of documents with the same slot the first in file order wins: of several writes the last remains.
+                empty = np.flatnonzero(slots[at] < 0)[::-1]
+                slots[at[empty]] = rows[empty]
+                there = slots[at].astype(np.int64)
+                beaten = np.flatnonzero(there != rows)
+                rows, at, there = rows[beaten], at[beaten], there[beaten]
+                same = (self.hashed[there] == self.hashed[rows]) & (self.topic[there] == self.topic[rows])
+                hit = np.flatnonzero(same)
+                same[hit] = self.same(there[hit], words_at(self.buffer), self.start[rows[hit]], self.length[rows[hit]])
+                if same.any():
+                    again.append((rows[same], there[same]))
+                rows, at = rows[~same], at[~same] + 1
+        numbers, firsts = (np.concatenate(column) for column in zip(*again, strict=True))
+        return buckets, slots, (numbers, firsts)
+
+    def of_topics(self, topic: Ints) -> tuple[Ints, Ints]:
+        """The rows of the judged documents of these topics (−1: a topic without any), topic after topic; and how many
+        each has."""
+        count = self.count[topic]
+        rows = ranges(self.begin[topic], count)
+        return rows if self.order is None else self.order[rows], count
+
+    def find(self, topic: Ints, buffer: Bytes, start: Ints, length: NDArray[Any], hashed: Words) -> tuple[Ints, Slots]:
+        """Which documents are judged, and the row of each of these in the index.
+
+        topic  documents: the topic's number, −1 where it is not judged
+
+        Equal hashes prove nothing: docnos are compared byte by byte.
         """
-        key = docnos.hashed + topic.astype(np.uint64) * TOPIC
-        number = self._find(key, topic, docnos)
-        new = np.flatnonzero(number < 0)
-        if len(new):
-            ordered = np.sort(key[new])
-            first, same = new, np.arange(len(new))
-            if (ordered[1:] == ordered[:-1]).any():  # a document may come twice
-                first, same = _first_of_each(new, topic, docnos)
-            number[new] = len(self) + same
-            self._add(key[first], topic[first], docnos[first])
-        return number
-
-    def topics(self, names: Sequence[bytes], counts: Ints) -> Ints:
-        """documents, so many of each of these topics: the topic's number; one not met before is given the next one."""
-        known = self.topic_numbers
-        return np.repeat(np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64), counts)
-
-    def names(self, numbers: Ints) -> list[bytes]:
-        """The docnos of documents."""
-        return Docnos(self._text.values, self._start.values[numbers], self._length.values[numbers]).names()
-
-    def _places(self, key: Words) -> Ints:
-        places: Ints = (key >> np.uint64(64 - self._bits)).view(np.int64)
-        return places
-
-    def _find(self, key: Words, topic: Ints, docnos: Docnos) -> Ints:
-        """The numbers of documents, −1 of those that have none. Linear probing, of all of them in step."""
-        found, wanted, at = np.full(len(key), -1, dtype=np.int64), np.arange(len(key)), self._places(key)
+        buckets, slots, _ = self._filled
+        place = buckets.places(topic, hashed)
+        rows = np.flatnonzero(slots[place] >= 0)
+        topic, start, length, hashed, at = topic[rows], start[rows], length[rows], hashed[rows], place[rows]
+        words, match = words_at(buffer), np.full(len(rows), -1, dtype=np.int32)
+        wanted = np.arange(len(rows))
         while len(wanted):
-            held = self._slots[at]
-            there = held >= 0
-            hit = np.flatnonzero(there & (self._key.values[held] == key[wanted]))
-            hit = hit[self._same(held[hit], topic, docnos, wanted[hit])]
-            found[wanted[hit]] = held[hit]
-            there[hit] = False
-            wanted, at = wanted[there], (at[there] + 1) & (len(self._slots) - 1)
-        return found
+            self._walk(slots, wanted, at, hashed, match)
+            wanted = wanted[match[wanted] >= 0]
+            proven = self.topic[match[wanted]] == topic[wanted]
+            proven &= self.same(match[wanted], words, start[wanted], length[wanted])
+            wanted = wanted[~proven]
+            match[wanted] = -1
+            at[wanted] += 1
+        hits = np.flatnonzero(match >= 0)
+        return rows[hits], match[hits]
 
-    def _same(self, number: Slots, topic: Ints, docnos: Docnos, rows: Ints) -> Bools:
-        """Whether these numbers are those of the documents in these rows."""
-        length = docnos.length[rows]
-        same: Bools = (self._topic.values[number] == topic[rows]) & (self._length.values[number] == length)
-        at = slice(None) if same.all() else np.flatnonzero(same)
-        start, other = self._start.values[number[at]], docnos.start[rows[at]]
-        same[at] = equal(words_at(self._text.values), start, words_at(docnos.buffer), other, length[at])
+    def _walk(self, slots: Slots, wanted: Ints, at: Ints, hashed: Words, match: Slots) -> None:
+        """Linear probing: for each document wanted for, go to the next slot until it is empty or has the same hash."""
+        while len(wanted):
+            judged = slots[at[wanted]]
+            there = judged >= 0
+            same = there & (self.hashed[judged] == hashed[wanted])
+            match[wanted[same]] = judged[same]
+            wanted = wanted[there & ~same]
+            at[wanted] += 1
+
+    def same(self, judged: Ints | Slots, words: Words, start: Ints, length: NDArray[Any]) -> Bools:
+        """Whether the docnos of judged documents equal these tokens of a text."""
+        same: Bools = self.length[judged] == length
+        rows = slice(None) if same.all() else np.flatnonzero(same)
+        same[rows] = equal(words_at(self.buffer), self.start[judged[rows]], words, start[rows], length[rows])
         return same
 
-    def _add(self, key: Words, topic: Ints, docnos: Docnos) -> None:
-        """Give documents that are not known the next numbers."""
-        before, packed = len(self), docnos.packed()
-        self._start.add(self._text.size + packed.start - PAD)
-        for column, more in ((self._key, key), (self._topic, topic), (self._length, docnos.length)):
-            column.add(more)
-        self._text.add(packed.buffer[PAD:-PAD])
-        if len(self) * SLOTS > len(self._slots):
-            self._bits = (2 * SLOTS * len(self)).bit_length()
-            self._slots, before = np.full(1 << self._bits, -1, dtype=np.int32), 0
-        number = np.arange(before, len(self), dtype=np.int32)
-        at = self._places(self._key.values[number])
-        while len(number):
-            empty = np.flatnonzero(self._slots[at] < 0)
-            self._slots[at[empty]] = number[empty]
-            lost = np.flatnonzero(self._slots[at] != number)
-            number, at = number[lost], (at[lost] + 1) & (len(self._slots) - 1)
+
+def hash_join(hashed: Words, place: Ints, size: int, wanted: Words, wanted_place: Ints) -> tuple[Ints, Slots, bool]:
+    """A hash join: the hashes wanted that are there, as positions, and the row of each; and whether two rows may be the
+    same document, because they have the same hash and slot. Then the join is incomplete.
+
+    place, size  the slot of each row in a table of `size` slots, in the bucket of its topic
+
+    Each row writes its number into its slot; rows that lost their slot to another are joined in the next round.
+    """
+    slots = np.full(size, -1, dtype=np.int32)
+    found, match = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
+    left, left_place = np.arange(len(wanted)), wanted_place
+    rows, at = np.arange(len(hashed), dtype=np.int32), place
+    again = False
+    while len(rows) and not again:
+        slots[at] = rows
+        winner = slots.take(at)
+        lost = np.flatnonzero(winner != rows)
+        rows, at = rows.take(lost), at.take(lost)
+        again = bool(np.count_nonzero(hashed.take(winner.take(lost)) == hashed.take(rows)))
+        there = slots.take(left_place)
+        taken = np.flatnonzero(there >= 0)  # most slots are empty
+        there, left = there.take(taken), left.take(taken)
+        same = hashed.take(there) == wanted.take(left)
+        hit = np.flatnonzero(same)
+        found.append(left.take(hit))
+        match.append(there.take(hit))
+        if len(rows):
+            going = np.flatnonzero(~same)
+            left, left_place = left.take(going), left_place.take(taken.take(going))
+    return np.concatenate(found), np.concatenate(match), again
 
 
-def _first_of_each(rows: Ints, topic: Ints, docnos: Docnos) -> tuple[Ints, Ints]:
-    """The rows without those of documents that have come before, and for each row which of these it is one of."""
-    first: dict[tuple[int, bytes], int] = {}
-    pairs = zip(topic[rows].tolist(), docnos[rows].names(), strict=True)
-    same = np.array([first.setdefault(pair, len(first)) for pair in pairs])
-    kept = np.append(True, np.maximum.accumulate(same)[1:] > np.maximum.accumulate(same)[:-1])
-    return rows[kept], same
+def surely_distinct(topic: NDArray[Any], topics: int, hashed: Words) -> bool:
+    """Whether no two documents of a topic can be the same, because all hashes differ."""
+    buckets = TopicBuckets(np.bincount(topic, minlength=topics))
+    place = buckets.places(topic, hashed)
+    return not hash_join(hashed, place, buckets.size, hashed[:0], place[:0])[2]
 
 
-TOPIC = np.uint64(0x9E3779B97F4A7C15)
-"""What tells the documents of one topic from those of the next."""
+def duplicate_candidates(hashed: Words, place: Ints) -> Ints:
+    """All rows that have the same hash and slot as another row."""
+    order = np.lexsort((hashed, place))
+    same = (hashed[order[1:]] == hashed[order[:-1]]) & (place[order[1:]] == place[order[:-1]])
+    return np.sort(order[np.append(same, False) | np.append(False, same)])
 
-FEWEST_BITS = 12
-"""Bits of the number of slots of an empty table."""
+
+# Topics as numbers, in order of appearance: of lines that stand together, or take turns by the thousand.
 
 
-class _Column:
-    """An array that grows; behind the first `size` of its values is room for PAD more, as words may be read there."""
+class TopicCodes:
+    """The topics of some blocks; `names` are in order of appearance."""
 
-    def __init__(self, dtype: Any) -> None:
-        self.values, self.size = np.zeros(1 << FEWEST_BITS, dtype=dtype), 0
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or workers.LIMITS
+        self.names: list[bytes] = []
+        self._number: dict[bytes, int] = {}
+        self._rows: list[int] = []
+        self._index: Index | None = None
 
-    def add(self, more: NDArray[Any]) -> None:
-        end = self.size + len(more)
-        if end + PAD > len(self.values):
-            values = np.zeros(end + end // 2 + PAD, dtype=self.values.dtype)
-            values[: self.size] = self.values[: self.size]
-            self.values = values
-        self.values[self.size : end] = more
-        self.size = end
+    def topic_runs(self, lines: Lines) -> tuple[Ints, Ints]:
+        """The number of the topic of each stretch of lines with one topic, and how many lines it has."""
+        first = lines.starts(0)
+        size = np.diff(np.append(first, len(lines)))
+        if len(first) > self._limits.topic_runs:
+            return self._many(lines, first), size
+        return self.numbers(lines.tokens(0, first)), size
+
+    def numbers(self, names: list[bytes]) -> Ints:
+        """The numbers of topics by name."""
+        known, number = self.names, self._number
+        numbers = []
+        for name in names:
+            if (code := number.setdefault(name, len(known))) == len(known):
+                known.append(name)
+            numbers.append(code)
+        return np.array(numbers, dtype=np.int64)
+
+    def rows(self, row: Mapping[bytes, int]) -> Ints:
+        """The row of each topic among others, −1 where it is none of them."""
+        self._rows += [row.get(name, -1) for name in self.names[len(self._rows) :]]
+        return np.array(self._rows, dtype=np.int64)
+
+    def _many(self, lines: Lines, first: Ints) -> Ints:
+        """As `numbers`, with one look at each topic and not at each stretch of lines."""
+        start, length, hashed = lines.start(0)[first], lines.length(0)[first], lines.hashes(0)[first]
+        codes = np.full(len(first), -1, dtype=np.int64)
+        known = len(self.names)
+        while len(unknown := np.flatnonzero(codes < 0)):
+            if self._index is None or len(self._index.start) < len(self.names):
+                buffer, starts, lengths, hashes = text_hashes(self.names)
+                one_topic = np.zeros(len(self.names), dtype=np.int32)
+                self._index = Index(buffer, starts, lengths, one_topic, hashes, 1)
+            hit, code = self._index.find(
+                np.zeros(len(unknown), dtype=np.int64), lines.buffer, start[unknown], length[unknown], hashed[unknown]
+            )
+            codes[unknown[hit]] = code
+            # Of several new topics with one hash, the first now, and the others when that one is known.
+            left = np.flatnonzero(codes < 0)
+            _, new = np.unique(hashed[left], return_index=True)
+            self.numbers(lines.tokens(0, first[left[np.sort(new)]]))
+        return self._by_appearance(codes, known)
+
+    def _by_appearance(self, codes: Ints, known: int) -> Ints:
+        """The numbers with those of new topics, from `known` on, in order of appearance."""
+        if len(self.names) == known:
+            return codes
+        number, first = np.unique(codes, return_index=True)
+        order = number[number >= known][np.argsort(first[number >= known])]
+        if (order[1:] > order[:-1]).all():
+            return codes
+        self.names[known:] = [self.names[number] for number in order.tolist()]
+        self._number = {name: number for number, name in enumerate(self.names)}
+        self._index = None
+        now = np.arange(len(self.names))
+        now[order] = np.arange(known, len(self.names))
+        return now[codes]

@@ -31,14 +31,14 @@ from gradedeval.kernel.rankings.batch import (
     sample,
     to_batch,
 )
-from gradedeval.kernel.rankings.docno_index import (
+from gradedeval.kernel.rankings.docnos import (
+    Docnos,
     TopicBuckets,
     TopicCodes,
     duplicate_candidates,
     hash_join,
     surely_distinct,
 )
-from gradedeval.kernel.rankings.docnos import Docnos
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec.blocks import Block, blocks
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, decode

@@ -15,7 +15,7 @@ from gradedeval.arrays import Ints
 from gradedeval.errors import InputError
 from gradedeval.kernel.parallel.workers import Limits, Workers
 from gradedeval.kernel.rankings.batch import Batch
-from gradedeval.kernel.rankings.docno_index import TopicCodes
+from gradedeval.kernel.rankings.docnos import TopicCodes
 from gradedeval.kernel.rankings.grade import Grader, PartResult, Rows, grade_as_listed, settle_repeated
 from gradedeval.kernel.trec.blocks import Block, blocks
 from gradedeval.kernel.trec.lines import LineLayout

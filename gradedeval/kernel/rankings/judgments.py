@@ -18,7 +18,7 @@ from gradedeval.kernel.options import Duplicates
 from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.rankings.batch import GradeCounts
-from gradedeval.kernel.rankings.docno_index import TOGETHER, Index, TopicCodes, surely_distinct
+from gradedeval.kernel.rankings.docnos import TOGETHER, Index, TopicCodes, surely_distinct
 from gradedeval.kernel.trec.blocks import parts_of, whole_text
 from gradedeval.kernel.trec.lines import QRELS, LineLayout, NeedsLineReader
 from gradedeval.kernel.trec.stream import Stream

@@ -22,7 +22,7 @@ from gradedeval.arrays import Floats, all_finite
 from gradedeval.errors import InputError, Note, flag, plural, shorten, shown
 from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import LAST_RANK
-from gradedeval.kernel.rankings.docno_index import Index, TopicCodes, surely_distinct
+from gradedeval.kernel.rankings.docnos import Index, TopicCodes, surely_distinct
 from gradedeval.kernel.rankings.judgments import JudgmentColumns, coded
 from gradedeval.kernel.trec.file_formats import (
     DOCNO,

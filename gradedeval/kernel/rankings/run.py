@@ -28,8 +28,7 @@ from gradedeval.kernel.rankings.batch import (
     listing_of,
     listing_without_ranks,
 )
-from gradedeval.kernel.rankings.docno_index import TopicCodes
-from gradedeval.kernel.rankings.docnos import Docnos
+from gradedeval.kernel.rankings.docnos import Docnos, TopicCodes
 from gradedeval.kernel.rankings.grade import (
     Grader,
     PartResult,

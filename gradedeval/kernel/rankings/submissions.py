@@ -21,7 +21,7 @@ from gradedeval.kernel.options import Options
 from gradedeval.kernel.options.definition import Labels
 from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings import objects
-from gradedeval.kernel.rankings.docno_index import TopicCodes, surely_distinct
+from gradedeval.kernel.rankings.docnos import TopicCodes, surely_distinct
 from gradedeval.kernel.rankings.grade import Rows
 from gradedeval.kernel.rankings.judgments import JudgmentColumns, read_judgments
 from gradedeval.kernel.rankings.qrels import Qrels

@@ -13,8 +13,7 @@ import numpy as np
 from gradedeval.errors import InputError, Note
 from gradedeval.kernel.parallel import no_progress, raise_malloc_threshold
 from gradedeval.kernel.parallel.workers import Workers
-from gradedeval.kernel.rankings.batch import EVERY_TOPIC, NOT_LOOKED, Batch, Listing
-from gradedeval.kernel.rankings.docnos import DocumentNumbers
+from gradedeval.kernel.rankings.batch import NOT_LOOKED, Batch, Listing
 from gradedeval.kernel.rankings.grade import (
     GradedPart,
     Grader,
@@ -321,6 +320,8 @@ def score_and_keep(
     by_topic: bool = True,
 ) -> Iterator[tuple[int, RunResult]]:
     """As `score_in_turn`; the runs, by name, are kept as they were graded, with numbers of their documents."""
+    from gradedeval.kernel.rankings.document_numbers import EVERY_TOPIC, DocumentNumbers
+
     raise_malloc_threshold()
     grader, documents = replace(scorer.grader, keep_docnos_for=EVERY_TOPIC, last_rank=None), DocumentNumbers()
     crew = workers if len(runs) == 1 else workers.silent()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.analysis import OverlapTies as Ties
-from gradedeval.analysis.kendall import taus
+from gradedeval.analysis.correlation import taus
 from gradedeval.arrays import Bools, Floats, Ints, positions_of, ranges, ranks
 from gradedeval.kernel.parallel import workers
 from gradedeval.kernel.rankings.batch import by_width

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.analysis.saved_scores import FRAME, NEEDED, SavedScore, SavedScores, holds_scores, read_saved
-from gradedeval.analysis.signatures import Signature
+from gradedeval.analysis.saved_scores import FRAME, NEEDED, SavedScore, SavedScores, Signature, holds_scores, read_saved
 from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import (
     InputError,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from gradedeval.analysis.saved_scores import Signature
 from gradedeval.analysis.score_matrix import mismatch, mismatch_error
-from gradedeval.analysis.signatures import Signature
 from gradedeval.arrays import Floats
 from gradedeval.errors import Flag, InputError, did_you_mean, flag, plural, public, shorten
 from gradedeval.kernel.measures.definition import Measure

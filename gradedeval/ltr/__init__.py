@@ -9,12 +9,12 @@ None of these libraries is imported here.
 from __future__ import annotations
 
 from gradedeval.ltr.lists import swap_deltas as swap_deltas
-from gradedeval.ltr.metrics import Metric as Metric
-from gradedeval.ltr.metrics import metric as metric
 from gradedeval.ltr.objectives import LambdaObjective as LambdaObjective
+from gradedeval.ltr.objectives import Metric as Metric
 from gradedeval.ltr.objectives import Objective as Objective
 from gradedeval.ltr.objectives import SmoothObjective as SmoothObjective
 from gradedeval.ltr.objectives import approx as approx
+from gradedeval.ltr.objectives import metric as metric
 from gradedeval.ltr.objectives import objective as objective
 from gradedeval.ltr.objectives import softgap as softgap
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args
 
 from gradedeval import kernel
 from gradedeval.analysis import OverlapTies as Ties
-from gradedeval.analysis import kendall, rank_overlap, ranked_runs, replicates, score_matrix
+from gradedeval.analysis import correlation, rank_overlap, ranked_runs, replicates, score_matrix
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import (
     InputError,
@@ -477,7 +477,7 @@ def kendall_tau_union(ranked: RankedRuns, original: RankedRun, run: RankedRun) -
     inside = run.rank <= original.counts[topic]
     topic, rank, document = topic[inside], run.rank[inside], run.document[inside]
     partner = original.document[original.begin[topic] + rank - 1]
-    return kendall.kendall_taus(topic, place[partner], place[document], len(ranked.topics))
+    return correlation.kendall_taus(topic, place[partner], place[document], len(ranked.topics))
 
 
 def _scores(

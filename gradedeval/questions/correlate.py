@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 from gradedeval import kernel
-from gradedeval.analysis import kendall, pearson, pictures, score_matrix
+from gradedeval.analysis import correlation, pictures, score_matrix
 from gradedeval.analysis.tables import OfScores, signature_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close, np
 from gradedeval.errors import InputError, check_choice, flag, plural, public
@@ -203,8 +203,8 @@ def agreement_with(kind: Kind, truth: Floats) -> Callable[[Floats], float]:
     """`agreement` with one truth of any number of scores: what depends on the truth alone is worked out once."""
     if not _varies(truth):
         return lambda scores: float("nan")
-    several = {"pearson": pearson.pearson_with, "spearman": pearson.spearman_with}
-    pairs = {"tau": kendall.kendall_tau, "weighted-tau": kendall.weighted_tau, "tau-ap": tau_ap}
+    several = {"pearson": correlation.pearson_with, "spearman": correlation.spearman_with}
+    pairs = {"tau": correlation.kendall_tau, "weighted-tau": correlation.weighted_tau, "tau-ap": tau_ap}
     agreed = several[kind](truth) if kind in several else partial(pairs[kind], truth)
     return lambda scores: float(agreed(scores)) if _varies(scores) else float("nan")
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from gradedeval import kernel
-from gradedeval.analysis import pictures, score_matrix, signatures
+from gradedeval.analysis import pictures, saved_scores, score_matrix
 from gradedeval.arrays import LARGEST, np
 from gradedeval.cli.arguments import OF_FILE, as_time
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, public, shorten, tell, visible
@@ -173,7 +173,7 @@ def lines_of(
     files     run -> its path, of runs whose lines have the time of their files
     passed    run -> whether it passed a check; of other runs there is no line
     """
-    signature = signatures.without_interval(matrix.signature)
+    signature = saved_scores.without_interval(matrix.signature)
     rows = [row for row, run in enumerate(matrix.runs) if passed is None or run in passed]
     cells = [(matrix.score[row], matrix.included[row]) for row in rows]
     intervals = kernel.summary_intervals(cells, measures, 1 - LEVEL)
@@ -351,7 +351,7 @@ def _fault(entry: dict[str, Any]) -> tuple[str, str] | None:
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any], measure: str) -> str:
     """What two evaluations do not share, though the means depend on it, in words; nothing where they may be
     compared."""
-    first, second = signatures.Signature.read(before["signature"]), signatures.Signature.read(after["signature"])
+    first, second = saved_scores.Signature.read(before["signature"]), saved_scores.Signature.read(after["signature"])
     counts = [str(entry["scores"][measure].get("topics")) for entry in (after, before)]
     differences: dict[str, tuple[str | None, str | None]] = {}
     if first is not None and second is not None:
@@ -453,7 +453,7 @@ def _kinds(frame: pd.DataFrame) -> list[int]:
 def _comparable(one: tuple[str, float], other: tuple[str, float], measure: str) -> bool:
     """Whether means may be compared, each by its signature and over so many topics."""
     (text, topics), (other_text, other_topics) = one, other
-    mine, theirs = signatures.Signature.read(text), signatures.Signature.read(other_text)
+    mine, theirs = saved_scores.Signature.read(text), saved_scores.Signature.read(other_text)
     if mine is None or theirs is None:
         return text == other_text and topics == other_topics
     return topics == other_topics and not mine.differences_of_means(theirs, measure)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gradedeval.analysis.kendall import kendall_tau, weighted_tau
+from gradedeval.analysis.correlation import kendall_tau, weighted_tau
 
 
 @pytest.mark.parametrize("values", [2, 3, 5, 20, 10**9])

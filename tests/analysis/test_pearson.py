@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gradedeval.analysis.pearson import mean_ranks, pearson_with, spearman_with
+from gradedeval.analysis.correlation import mean_ranks, pearson_with, spearman_with
 
 
 @pytest.mark.parametrize("values", [2, 5, 1000])

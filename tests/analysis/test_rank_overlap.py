@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import kendalltau
 
 import gradedeval
-from gradedeval.analysis.kendall import kendall_taus
+from gradedeval.analysis.correlation import kendall_taus
 from gradedeval.analysis.rank_overlap import Lists, rank_biased_overlap
 from gradedeval.kernel.parallel import workers
 from gradedeval.kernel.parallel.workers import Limits

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradedeval.analysis.signatures import Signature
+from gradedeval.analysis.saved_scores import Signature
 from support.commands import Command
 
 TOPICS = range(1, 7)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import gradedeval
-from gradedeval.analysis.letter_display import rank_interval, ranks, shared_letters
 from gradedeval.arrays import Bools
 from gradedeval.kernel.measures.definition import Reading
+from gradedeval.questions.letters import rank_interval, ranks, shared_letters
 from support.commands import Command
 from support.paths import QRELS, SAMPLES
 

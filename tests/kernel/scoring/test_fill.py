@@ -94,7 +94,7 @@ def test_a_file_a_frame_and_a_dict_are_the_same(tmp_path: Path, cli: Command) ->
 
 def test_comparisons_know_the_fill() -> None:
     one, two = (evaluate(RUN, QRELS, "err", **options).signature for options in ({"fill": FILL}, {}))
-    from gradedeval.analysis.signatures import Signature
+    from gradedeval.analysis.saved_scores import Signature
 
     ours, theirs = Signature.read(one), Signature.read(two)
     assert ours is not None

@@ -19,7 +19,7 @@ import pytest
 
 import gradedeval
 from fuzz.round_trips import READERS
-from gradedeval.analysis.signatures import Signature
+from gradedeval.analysis.saved_scores import Signature
 from gradedeval.cli import COMMANDS
 from gradedeval.cli import gradedeval as program
 from gradedeval.cli.options import ELSEWHERE

@@ -1,4 +1,4 @@
-"""What numbers depend on: the line under a table. `analysis.signatures` reads it."""
+"""What numbers depend on: the line under a table. `analysis.saved_scores` reads it."""
 
 from __future__ import annotations
 

@@ -404,7 +404,7 @@ def arrow_judgments(source: Any, what: str) -> JudgmentColumns | None:
 
 def json_judgments(stream: Stream) -> JudgmentColumns | None:
     """The judgments of a file in JSON, topic -> docno -> grade; None of any other, and where a document comes again."""
-    from gradedeval.kernel.trec.nested_numbers import nested_numbers  # few files are such
+    from gradedeval.kernel.trec.text_columns import nested_numbers  # few files are such
 
     raise_malloc_threshold()
     if (found := nested_numbers(stream)) is None:

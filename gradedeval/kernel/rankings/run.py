@@ -487,7 +487,7 @@ def json_run(stream: Stream, options: Options) -> ArrowRun | None:
     one of documents that repeat is to be kept: names that repeat are an error in JSON."""
     if options.order != "score" or options.ties == "rank" or options.duplicates in ("first", "last"):
         return None
-    from gradedeval.kernel.trec.nested_numbers import nested_numbers  # few files are such
+    from gradedeval.kernel.trec.text_columns import nested_numbers  # few files are such
 
     if (found := nested_numbers(stream)) is None:
         return None

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 from gradedeval.errors import InputError, ProblemList
 from gradedeval.kernel.trec import collections
 from gradedeval.kernel.trec.decompression import check_growth
-from gradedeval.kernel.trec.file_formats import DOCNO, TOPIC, TableColumns, check_distinct, find_column
+from gradedeval.kernel.trec.file_formats import DOCNO, TOPIC, TableColumns, check_distinct, find_column, is_record
 from gradedeval.kernel.trec.line_reader import Skipped, numbered_lines
 from gradedeval.kernel.trec.lines import BYTE_ORDER_MARKS, LONGEST, decode
 from gradedeval.kernel.trec.stream import Stream
@@ -90,11 +90,6 @@ def _table(opened: Callable[[Any], Table], place: str, what: str) -> TableColumn
 
 
 # Tables in a JSON document, as `DataFrame.to_json` writes them: by column, by row, or apart from their names.
-
-
-def is_record(document: Mapping[str, Any]) -> bool:
-    """Whether the names of an object are those of a topic and a docno."""
-    return find_column(document, TOPIC) is not None and find_column(document, DOCNO) is not None
 
 
 def by_column(document: dict[str, Any], place: str) -> TableColumns | None:
@@ -377,7 +372,7 @@ def _lines_alike(stream: Stream) -> TableColumns | None:
     line, _, following = stream.peek(MOST_OF_LINE).partition(b"\n")
     if not following or (first := _usual_record(line)) is None:
         return None
-    from gradedeval.kernel.trec.records_alike import regular_lines  # few files are such
+    from gradedeval.kernel.trec.text_columns import regular_lines  # few files are such
 
     return regular_lines(stream, line, first)
 

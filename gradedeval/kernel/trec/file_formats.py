@@ -74,6 +74,11 @@ def _found(names: tuple[Any, ...], known: tuple[str, ...]) -> Any:
     return next((present[name] for name in _PLAIN[known] if name in present), None)
 
 
+def is_record(document: Mapping[str, Any]) -> bool:
+    """Whether the names of an object are those of a topic and a docno."""
+    return find_column(document, TOPIC) is not None and find_column(document, DOCNO) is not None
+
+
 def find_grades(names: Iterable[Any]) -> Any:
     """The column of grades; None where there is none. BEIR and ranx call it `score`, which is taken for grades where
     neither a rank nor a tag says that the table is a run."""

@@ -18,8 +18,8 @@ from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.evaluate import evaluate
 from gradedeval.kernel.trec import documents, nested_numbers
 from gradedeval.kernel.trec.file_formats import TableColumns
-from gradedeval.kernel.trec.records_alike import regular_lines
 from gradedeval.kernel.trec.stream import Source, Stream
+from gradedeval.kernel.trec.text_columns import regular_lines
 
 WHOLE = {
     "plain": '{"1": {"a": 2.5, "b": 1}, "2": {"c": 1e2, "é": -0.0}}',
@@ -122,7 +122,7 @@ def test_documents_say_the_same_by_all_readers(
 ) -> None:
     (path := tmp_path / "x.json").write_text(WHOLE[name], errors="surrogateescape")
     at_once = said(path, held)
-    monkeypatch.setattr("gradedeval.kernel.trec.nested_numbers.nested_numbers", lambda stream: None)
+    monkeypatch.setattr("gradedeval.kernel.trec.text_columns.nested_numbers", lambda stream: None)
     quick = said(path, held)
     monkeypatch.setitem(sys.modules, "orjson", None)
     assert said(path, held) == quick == at_once
@@ -134,8 +134,8 @@ def test_documents_say_the_same_by_all_readers(
 def test_documents_written_as_usual_become_columns(
     changed: str, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gradedeval.kernel.trec.nested_numbers.NAMES", together)
-    monkeypatch.setattr("gradedeval.kernel.trec.nested_numbers.PART", together)
+    monkeypatch.setattr("gradedeval.kernel.trec.text_columns.NAMES", together)
+    monkeypatch.setattr("gradedeval.kernel.trec.text_columns.PART", together)
     usual = {"1": {"a}, {": 2.5, "b": 1, "c d": -7}, "2": {"é": 0}, "3": {"a": 1e-7, "e" * 40: 123456.5}}
     whole = json.dumps(usual, ensure_ascii=False), json.dumps(usual, ensure_ascii=False, separators=(",", ":")) + "\n"
     for text in whole:
@@ -162,7 +162,7 @@ def test_lines_say_the_same_at_once_and_one_by_one(name: str, tmp_path: Path, mo
         return said(path, "run"), said(path, "qrels") if name in AS_QRELS else ""
 
     at_once = both()
-    monkeypatch.setattr("gradedeval.kernel.trec.records_alike.regular_lines", lambda stream, line, first: None)
+    monkeypatch.setattr("gradedeval.kernel.trec.text_columns.regular_lines", lambda stream, line, first: None)
     one_by_one = both()
     monkeypatch.setattr(documents, "MANY_LINES", 0)
     assert (at_once, one_by_one) == (one_by_one, both())

@@ -17,8 +17,7 @@ from typing import Any, Unpack
 from gradedeval.errors import InputError, public, tell
 from gradedeval.kernel.measures.definition import AnyMeasure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
-from gradedeval.kernel.options import OptionKwargs, lists_options, resolve_options
-from gradedeval.kernel.options.numbers import Number
+from gradedeval.kernel.options import Number, OptionKwargs, lists_options, resolve_options
 from gradedeval.kernel.parallel import keep_freed_memory
 from gradedeval.kernel.parallel.workers import FAR, Workers
 from gradedeval.kernel.scoring import sharing

@@ -16,8 +16,7 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.kernel.options import OPTIONS
-from gradedeval.kernel.options.numbers import LARGEST, Number
+from gradedeval.kernel.options import LARGEST, OPTIONS, Number
 from support.commands import Command
 from support.examples import sampled
 from support.generated_docs import LEAVES

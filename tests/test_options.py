@@ -12,8 +12,8 @@ import click
 import pytest
 
 import gradedeval
-from gradedeval.kernel.options import OPTIONS, PRESETS, OptionKwargs, Options, resolve_options
-from gradedeval.kernel.options.definition import Option, option
+import gradedeval.kernel.options.metadata as metadata
+from gradedeval.kernel.options import OPTIONS, PRESETS, Option, OptionKwargs, Options, option, resolve_options
 from gradedeval.kernel.scoring.evaluate import evaluate
 from gradedeval.questions.limits import OPTION_KEYS
 from support.commands import Command
@@ -29,7 +29,7 @@ def parameters(name: str) -> list[click.Option]:
 def test_keywords_have_the_names_and_the_types_of_the_options() -> None:
     taken = [name for name, described in OPTIONS.items() if described.commands != "none" and name != "like"]
     assert list(OptionKwargs.__annotations__) == taken
-    stored, given = get_type_hints(Options), get_type_hints(OptionKwargs)
+    stored, given = (get_type_hints(described, localns=vars(metadata)) for described in (Options, OptionKwargs))
     # Of values that are read from files or text, users give something else.
     for name in [name for name in taken if OPTIONS[name].accepts == Option("").accepts]:
         values = set(get_args(stored[name] | None)) - {type(None)}

@@ -13,14 +13,14 @@ import numpy as np
 from gradedeval.analysis import ranked_runs
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError, flag, plural, shorten
-from gradedeval.kernel.options.definition import seeds_in_words
+from gradedeval.kernel.options.metadata import seeds_in_words
 from gradedeval.kernel.rankings.grade import no_common_topics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gradedeval.analysis.ranked_runs import RankedRuns, RankedTerms
-    from gradedeval.kernel.options.definition import Replicates
+    from gradedeval.kernel.options.metadata import Replicates
 
 ENTERED, LEFT, ROSE, FELL, STAYED = "entered", "left", "rose", "fell", "stayed"
 

@@ -29,7 +29,6 @@ from gradedeval.kernel.formats.fitting import short_names
 from gradedeval.kernel.measures.definition import AnyMeasure, Reading
 from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
 from gradedeval.kernel.options import Options, resolve_options
-from gradedeval.kernel.options.definition import Queries, Replicates, Slices, seeds_in_words, unmatched_notes
 from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names, named_runs
 from gradedeval.kernel.scoring.run_scores import PREDICTED
@@ -39,6 +38,7 @@ from gradedeval.kernel.trec.stream import is_named, is_url, same_file
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gradedeval.kernel.options.metadata import Queries, Replicates, Slices
     from gradedeval.kernel.scoring.predicted import Limits
 
 
@@ -528,6 +528,8 @@ def with_systems(matrix: Matrix) -> Matrix:
         for column in np.flatnonzero(geometric).tolist() if name in ("score", "machine") else ():
             reading = matrix.reading(column)
             values[:, :, column] = np.exp([reading.tested(part[own, :, column]).mean(0) for own in rows])
+    from gradedeval.kernel.options.metadata import seeds_in_words  # most runs have no seeds
+
     origin = matrix.origin[[own[0] for own in rows]]
     signature = " | ".join(part for part in (matrix.signature, seeds_in_words(systems)) if part)
     # What is estimated from a machine's judgments is of these seeds: the mixed model does not know it.
@@ -540,6 +542,8 @@ def with_known(matrix: Matrix, known: Mapping[str, Any]) -> Matrix:
     """The scores with what is known of their topics and runs, as `KNOWN` are given; what has no counterpart is told."""
     if not any(value is not None for value in known.values()):
         return matrix
+    from gradedeval.kernel.options.metadata import unmatched_notes
+
     options = resolve_options(**known)
     tell(unmatched_notes(options.queries, options.slices, matrix.topics))
     if options.replicates is not None:

@@ -19,8 +19,7 @@ from gradedeval.errors import InputError, ProblemList, tell, url_place
 from gradedeval.kernel.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure, load_measures, offered, parse_measures
 from gradedeval.kernel.measures.table import MEASURES
-from gradedeval.kernel.options import OPTIONS
-from gradedeval.kernel.options.definition import GAINS
+from gradedeval.kernel.options import GAINS, OPTIONS
 from gradedeval.kernel.trec.lines import NO_GRADES, QRELS, RUN, STRATA, WholeFile
 from gradedeval.kernel.trec.stream import (
     IR_DATASETS,

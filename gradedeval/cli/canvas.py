@@ -26,8 +26,7 @@ from gradedeval.cli.arguments import signing
 from gradedeval.cli.options import SIGNATURE, WRITES, option
 from gradedeval.cli.output import asked_for, write_bytes
 from gradedeval.errors import InputError, shorten, tell
-from gradedeval.kernel.options import numbers
-from gradedeval.kernel.options.definition import OUTPUT
+from gradedeval.kernel.options import OUTPUT, numbers
 
 PICTURE_OPTIONS = [
     option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write the picture to FILE, "

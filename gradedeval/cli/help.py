@@ -12,8 +12,7 @@ import click
 from gradedeval.cli.output import COLOR_HELP, ask_for, write
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.kernel.formats import FORMATS, cut
-from gradedeval.kernel.options import OPTIONS
-from gradedeval.kernel.options.definition import THIS_COMMAND
+from gradedeval.kernel.options import OPTIONS, THIS_COMMAND
 from gradedeval.kernel.trec.lines import formats_of
 
 COMMON = ("-m", "-q", "-f", "-o", "--baseline", "--topics", "--like")

@@ -12,18 +12,19 @@ import click
 from gradedeval.cli.output import COLOR_HELP, STDOUT, Described, ask_for, check_target, say_written, size_of, warn
 from gradedeval.errors import GUESSES, InputError, check_choice, did_you_mean, guessed, heard_by
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure
-from gradedeval.kernel.options import OPTIONS, numbers
-from gradedeval.kernel.options.definition import (
+from gradedeval.kernel.options import (
     GAINS,
+    OPTIONS,
     OUTPUT,
     PLANNING,
     READING,
     RESIDUALS,
     THIS_COMMAND,
     Commands,
+    Number,
     Option,
+    numbers,
 )
-from gradedeval.kernel.options.numbers import Number
 from gradedeval.kernel.trec.stream import files_in_use
 
 Decorator = Callable[[Any], Any]

@@ -21,7 +21,7 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.kernel.options.definition import OfRuns
+from gradedeval.kernel.options.metadata import OfRuns
 from support.commands import Command
 from support.measures import VARIANTS
 from support.runs import write_qrels, write_run

@@ -13,8 +13,7 @@ import numpy as np
 
 import gradedeval
 from gradedeval import clicks, cluster, ltr, plot
-from gradedeval.kernel.options import OPTIONS, numbers
-from gradedeval.kernel.options.numbers import Number
+from gradedeval.kernel.options import GROWTH, OPTIONS, UNSEEN, Number
 from support.generated_docs import LEAVES
 
 TEXTS = ("1" + "0" * 30, "99999999999999999999", "1e400", "nan", "inf", "-1" + "0" * 30, "", "１２", "1" + "0" * 5000,
@@ -109,7 +108,7 @@ def write_files(folder: Path) -> None:
 def number_of(param: click.Parameter) -> Number | None:
     """The numbers that an option takes; None where it takes none."""
     flag = param.opts[-1]
-    for number in (numbers.UNSEEN, numbers.GROWTH):
+    for number in (UNSEEN, GROWTH):
         if flag == number.flag:
             return number
     own: Number | None = getattr(param, "number", None)

@@ -1,50 +1,353 @@
 """Every option of reading, ranking and scoring, once: its type, default, help, checks, and place in the signature."""
 
-# Without `from __future__ import annotations`: the registry reads the types of the fields of `Options`.
+# ruff: noqa: RUF009 - `option` makes a field.
+# Without `from __future__ import annotations`: the registry reads the types of the fields of `Options`. Those that are
+# texts are of `metadata`, which few evaluations need.
+import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
-from typing import Any, Literal, TypedDict, TypeVar
+from numbers import Integral, Real
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args, get_origin
 
-from gradedeval.errors import InputError, flag, hint_of_keyword, plural
-from gradedeval.kernel.measures.notation import Value
-from gradedeval.kernel.options import numbers
-from gradedeval.kernel.options.definition import (
-    GAINS,
-    OUTPUT,
-    RESIDUALS,
-    Costs,
-    Fill,
-    Labels,
-    Predicted,
-    Queries,
-    Replicates,
-    Slices,
-    chosen_topics,
-    elsewhere,
-    name_only,
-    option,
-    read_costs,
-    read_fill,
-    read_format,
-    read_gain,
-    read_growth,
-    read_labels,
-    read_predicted,
-    read_queries,
-    read_replicates,
-    read_slices,
-    read_topics,
-    read_unseen,
-    slices_of,
-)
-from gradedeval.kernel.options.definition import Option as Option
-from gradedeval.kernel.options.definition import allowed_growth as allowed_growth
+from gradedeval.arrays import as_float
+from gradedeval.errors import Flag, InputError, did_you_mean, flag, hint_of_keyword, plural, shown
+from gradedeval.kernel.measures.gains import read_scheme
+from gradedeval.kernel.measures.notation import LAST_CUTOFF, Value, plain_value, read_value
 from gradedeval.kernel.trec.lines import formats_of, growth_up_to
 from gradedeval.kernel.trec.stream import downloading
+from gradedeval.lazy import Late
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.options import metadata
+    from gradedeval.kernel.options.metadata import Costs, Fill, Labels, Predicted, Queries, Replicates, Slices
+else:
+    metadata = Late(f"{__name__}.metadata")
+
+# Numbers that options take: how they are written, and between which limits they lie.
+
+
+LARGEST = LAST_CUTOFF
+"""The largest whole number of an option that names no lower one: a few of them add up within 64 bits."""
+
+# Python's own come first: to ask whether they are numbers takes longer.
+_INTEGRAL, _REAL = (int, Integral), (int, float, Real)
+
+# int() and float() take more, such as 1_000 and digits of other scripts, which no file has either.
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[nN][aA][nN]|[iI][nN][fF])")
+
+
+@dataclass(frozen=True)
+class Number:
+    """The numbers that an option takes, on the command line and in Python.
+
+    flag              the option, as the command line calls it
+    keyword           what Python calls it, where that is another name
+    whole             whether only whole numbers are allowed
+    minimum, maximum  the lowest number allowed and the highest; whole numbers end at `LARGEST` without one
+    above, below      a number that it must exceed, and one that it must not reach
+    word              a word that is allowed in place of a number
+    """
+
+    flag: str
+    whole: bool = False
+    minimum: float | None = None
+    maximum: float | None = None
+    above: float | None = None
+    below: float | None = None
+    word: str | None = None
+    keyword: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What is allowed, for a message."""
+        ends = (("from", self.minimum), ("above", self.above), ("to", self.maximum), ("and below", self.below))
+        words = ["whole number" if self.whole else "number", *(f"{at} {end:,}" for at, end in ends if end is not None)]
+        return " ".join(words) + (f", or '{self.word}'" if self.word else "")
+
+    @property
+    def limits(self) -> str:
+        """The limits as help pages show them: `[1<=x<=17]`; empty where there are none but those of all numbers."""
+        low, sign = (self.minimum, "<=") if self.above is None else (self.above, "<")
+        high = f"<={self.maximum}" if self.maximum is not None else f"<{self.below}" if self.below is not None else ""
+        if low is None:
+            return ""
+        return f"[{low}{sign}x{high}]" if high else f"[x{'>=' if self.above is None else '>'}{low}]"
+
+    def read(self, text: str) -> Any:
+        """The number that is written on the command line. Raises InputError (usage) where it is none, or is not within
+        the limits."""
+        digits = text.strip()
+        if digits == self.word:
+            return digits
+        if not (_WHOLE if self.whole else _NUMBER).fullmatch(digits):
+            raise self.error(f"'{text}' is not a {self.kind}")
+        return self._within(_whole(digits) if self.whole else float(digits), digits)
+
+    def check(self, value: Any) -> Any:
+        """A number of Python or NumPy, as an int or a float. Raises InputError (usage) where it is none, or is not
+        within the limits."""
+        if self.word is not None and isinstance(value, str) and value == self.word:
+            return value
+        if isinstance(value, bool) or not isinstance(value, _INTEGRAL if self.whole else _REAL):
+            raise self.error(f"{shown(value)} is not a {self.kind}")
+        if isinstance(value, _INTEGRAL):
+            number = int(value)
+            return self._within(number if self.whole else as_float(number), _said(number))
+        fraction = as_float(value)
+        return self._within(fraction, f"{fraction:g}")
+
+    def _within(self, number: float, said: str) -> float:
+        if not self.whole and not math.isfinite(number):
+            raise self.error(f"{said} is not a finite number")
+        maximum = LARGEST if self.whole and self.maximum is None and self.below is None else self.maximum
+        if self.above is not None and not number > self.above:
+            raise self.error(f"{said} is too small", f"it must be above {self.above:,}")
+        if self.minimum is not None and not number >= self.minimum:
+            raise self.error(f"{said} is too small", f"it must be at least {self.minimum:,}")
+        if self.below is not None and not number < self.below:
+            raise self.error(f"{said} is too large", f"it must be below {self.below:,}")
+        if maximum is not None and not number <= maximum:
+            raise self.error(f"{said} is too large", f"it must be at most {maximum:,}")
+        return number
+
+    def check_or_none(self, value: Any) -> Any:
+        """`check`, where None says that there is no number."""
+        return None if value is None else self.check(value)
+
+    def check_field(self, settings: Any, name: str) -> None:
+        """`check_or_none` of a field of a frozen dataclass, which becomes an int or a float."""
+        object.__setattr__(settings, name, self.check_or_none(getattr(settings, name)))
+
+    def error(self, problem: str, hint: str = "") -> InputError:
+        """What is wrong with the value that a user gave."""
+        return InputError(Flag(self.flag, self.keyword), problem, hint, usage=True)
+
+
+def _whole(digits: str) -> float:
+    """The whole number of some digits; infinity where these are more than any limit has, as an int of thousands of
+    digits takes long, or is refused by Python."""
+    significant = digits.lstrip("+-0") or "0"
+    size = int(significant) if len(significant) <= len(str(LARGEST)) else math.inf
+    return -size if digits.startswith("-") else size
+
+
+def _said(number: int) -> str:
+    return str(number) if abs(number) <= LARGEST else f"{as_float(number):g}"
+
+
+UNSEEN = Number("--unseen", whole=True, minimum=0, maximum=1_000_000, word="inf")
+GROWTH = Number("--max-growth", minimum=1, word="inf")
+
+
+# What is said of an option.
+
+
+Commands = Literal["none", "eval", "scoring", "measuring", "reading", "all"]
+"""Which commands take an option: none, `eval` alone, all that score whole runs, all that compute a measure,
+all that read runs and qrels, or all."""
+
+Section = Literal["Reading and ranking", "Measures and gains", "Residuals", "Output", "Options of this command",
+    "Planning"]  # fmt: skip
+"""The sections of a help page in which options and settings stand."""
+
+READING: Section = "Reading and ranking"
+GAINS: Section = "Measures and gains"
+RESIDUALS: Section = "Residuals"
+OUTPUT: Section = "Output"
+THIS_COMMAND: Section = "Options of this command"
+PLANNING: Section = "Planning"
+
+
+def name_and_value(name: str, value: Any) -> str:
+    """`depth 100`: how most options stand in the signature."""
+    return f"{name} {exact(value)}" if isinstance(value, float) else f"{name} {value}"
+
+
+def exact(value: float) -> str:
+    """A number in six digits, or in as many as tell it from every other."""
+    text = f"{value:g}"
+    return text if float(text) == value else repr(float(value))
+
+
+def name_only(name: str, value: Any) -> str:
+    """`judged only`: how flags stand in the signature."""
+    return name
+
+
+def elsewhere(name: str, value: Any) -> str:
+    """Nothing: another part of the signature shows it, or no score depends on it."""
+    return ""
+
+
+@dataclass(eq=False, repr=False)
+class Option:
+    """One option. Name, type and default are those of the field of `Options` that it describes.
+
+    help            what it does, in sentences
+    section         where it stands on a help page
+    commands        which commands take it; `none`: code alone sets it
+    metavar         what its value is called on a help page; None: its choices
+    default_text    what the default is, where None does not say it
+    minimum, above  the lowest number allowed, and a number that it must exceed
+    below           a number that it must not reach
+    accepts         what a value may be, for a message; None: its choices, or a number
+    read            what a user gives (a file name, text, a list) -> the value
+    optional_value  it may stand on the command line without a value
+    repeats         it may be given several times
+    instead         what to give a command that does not take it
+    names_file      its text names a file
+    needs_ids       it is about what arrays of grades and scores lack: ids, lines, words
+    within          makes a context of a value, in which a command runs that has it
+    signature       name and value -> text in the signature, where the value is not the default
+    """
+
+    help: str
+    section: Section = READING
+    commands: Commands = "reading"
+    metavar: str | None = None
+    default_text: str | None = None
+    minimum: float | None = None
+    above: float | None = None
+    below: float | None = None
+    accepts: str = "True or False"
+    read: Callable[[Any], Any] = lambda value: value
+    optional_value: bool = False
+    repeats: bool = False
+    instead: str = ""
+    names_file: bool = False
+    needs_ids: bool = False
+    within: Callable[[Any], AbstractContextManager[None]] | None = None
+    signature: Callable[[str, Any], str] = name_and_value
+    name: str = ""
+    type: Any = None
+    default: Any = None
+
+    def of(self, name: str, type: Any, default: Any) -> "Option":
+        """The option, now that the field of `Options` is known that it describes."""
+        self.name, self.type, self.default = name, type, default
+        self.flag = "--" + name.replace("_", "-")
+        """Its name on the command line."""
+        members = get_args(type)
+        self.kinds = tuple(kind for kind in members if kind is not NoneType) if NoneType in members else (type,)
+        """The types of its values, but None."""
+        if isinstance(type, str):  # one of `metadata`, which reads it, too
+            self.read = lambda value: getattr(metadata, f"read_{name}")(value)
+        self.choices: tuple[str, ...] = get_args(self.kinds[0]) if get_origin(self.kinds[0]) is Literal else ()
+        """The words that it takes, where it takes no others."""
+        levels: tuple[Commands, ...] = get_args(Commands)
+        self.taken_by = () if self.commands == "none" else levels[: levels.index(self.commands) + 1]
+        """The commands that take it: those that take more take what others do, too."""
+        self.is_flag = type is bool
+        """Whether it is only on or off."""
+        self.words = (*self.choices, "True") if self.is_flag or self.optional_value else self.choices
+        """The words that it takes, `True` among them where it may stand alone on the command line."""
+        self.number: Number | None = None
+        """The numbers that it takes; None where it takes none."""
+        if self.kinds in ((int,), (float,)):
+            limits = self.minimum, None, self.above, self.below
+            self.number = Number(self.flag, self.kinds == (int,), *limits)
+        default = self.default_text if default in (None, False) else default
+        text = self.help if default is None else f"{self.help} Default: {default}."
+        self.text = f"{text} {self.number.limits}".rstrip() if self.number else text
+        """Its help, with the default and the limits of a number."""
+        return self
+
+    @cached_property
+    def classes(self) -> tuple[Any, ...]:
+        """Those of its values, but None."""
+        if isinstance(self.type, str):
+            return (getattr(metadata, self.type.removesuffix(" | None")),)
+        return tuple(get_origin(kind) or kind for kind in self.kinds)
+
+    def takes(self, word: str) -> bool:
+        """Whether a word that may be the value of an option without one is its value."""
+        return word in self.choices or (self.number is not None and re.fullmatch(r"[\d.]+", word) is not None)
+
+    def parse(self, text: Any) -> Any:
+        """The number that a text on the command line means; anything else as it is."""
+        return text if self.number is None or not isinstance(text, str) else self.number.read(text)
+
+    def check(self, value: Any) -> Any:
+        """The value, a number of NumPy as one of Python. Raises InputError (usage) where the option cannot have it."""
+        if value is None and self.default is None:
+            return value
+        if self.choices:
+            if value not in self.choices:
+                hint = did_you_mean(str(value), self.choices) or f"choose from {', '.join(self.choices)}"
+                raise self.error(f"invalid value '{value}'", hint)
+        elif self.number is not None:
+            return self.number.check(value)
+        elif not isinstance(value, self.classes):
+            raise self.error(f"{shown(value)} is not {self.accepts}")
+        return value
+
+    def error(self, problem: str, hint: str = "") -> InputError:
+        """What is wrong with the value that a user gave."""
+        return InputError(Flag(self.flag), problem, hint, usage=True)
+
+
+def option(default: Any, help: str, **settings: Any) -> Any:
+    """A field of `Options`, and what `Option` says of it."""
+    return field(default=default, metadata={"option": Option(help, **settings)})
+
+
+# What users give for an option as text, a list, a dict or a file, and the value that it becomes.
+
+
+def read_gain(gain: Any) -> Any:
+    """A gain scheme from text or a list; anything else as it is."""
+    value = read_value(gain) if isinstance(gain, str) else plain_value(gain)
+    return read_scheme(value, flag.gain) if isinstance(value, str | tuple | int | float) else value
+
+
+def read_unseen(value: Any) -> Any:
+    """How many documents may be relevant that were not retrieved: a whole number or infinity, as the text `inf` too.
+
+    Raises InputError (usage) for anything else.
+    """
+    whole = isinstance(value, float) and value.is_integer()
+    return _number_or_infinity(UNSEEN, int(value) if whole else value)
+
+
+def read_growth(value: Any) -> Any:
+    """How many times its size a compressed file may unpack to: a number from 1 or infinity, as the text `inf` too; None
+    as it is.
+
+    Raises InputError (usage) for anything else.
+    """
+    return value if value is None else _number_or_infinity(GROWTH, value)
+
+
+def _number_or_infinity(number: Number, value: Any) -> Any:
+    if isinstance(value, float) and value == math.inf:
+        return value
+    read = number.read(value) if isinstance(value, str) else number.check(value)
+    return math.inf if read == number.word else read
+
+
+def allowed_growth(given: Any) -> AbstractContextManager[None]:
+    """The context in which compressed files may grow as a user gives it. Raises InputError (usage) as `read_growth`."""
+    return nullcontext() if given is None else growth_up_to(read_growth(given))
+
+
+def read_format(value: Any, holds: str) -> Any:
+    """The format of a run or of qrels in one spelling; anything but text as it is."""
+    if not isinstance(value, str):
+        return value
+    from gradedeval.kernel.trec.file_formats import format_name  # most files say what they are
+
+    return format_name(value, holds)
+
+
+# The registry.
+
 
 Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval", "ntcireval"]
 Ties = Literal["docno-desc", "docno-asc", "file", "rank", "best", "worst", "average"]
@@ -92,14 +395,14 @@ class Options:
     max_gain: float | None = option(None, "Top gain: the gain of an unjudged document in a residual, and of each "
         "document of the best ranking in erria(norm=best).",
         section=GAINS, metavar="GAIN", default_text="the scheme's largest", minimum=0)
-    costs: Costs | None = option(None, "Costs for C/W/L measures: lines of a document type (column 2 of the run) and "
+    costs: "Costs | None" = option(None, "Costs for C/W/L measures: lines of a document type (column 2 of the run) and "
         "its cost.", section=GAINS, metavar="FILE", default_text="1 for every document",
-        accepts="a file or a dict of costs", read=read_costs, names_file=True, needs_ids=True,
+        accepts="a file or a dict of costs", names_file=True, needs_ids=True,
         signature=lambda _, costs: f"costs {costs.digest}")
-    fill: Fill | None = option(None, "Click-based gains for unjudged documents: lines of topic,docno,gain with gains "
+    fill: "Fill | None" = option(None, "Click-based gains for unjudged documents: lines of topic,docno,gain with gains "
         "from 0 to 1. Used by err, cascade and C/W/L measures and their residuals; for all other measures the "
         "documents stay unjudged.", section=GAINS, commands="measuring",
-        metavar="FILE", accepts="a file, a dict or a DataFrame of gains", read=read_fill, names_file=True,
+        metavar="FILE", accepts="a file, a dict or a DataFrame of gains", names_file=True,
         needs_ids=True, signature=lambda _, fill: f"fill {fill.count} {plural(fill.count, 'document')} {fill.digest}")
     duplicates: Duplicates = option("error", "Duplicate docnos in a topic: error (identical judgments only warn), "
         "keep the first, keep the last, or refuse always.",
@@ -116,31 +419,31 @@ class Options:
     bounds: bool = option(False, "Report lower and upper bounds on each score over all possible judgments of the "
         "retrieved unjudged documents.", section=RESIDUALS, commands="eval", signature=elsewhere)
     unseen: float | int | None = option(None, "Let N unjudged documents that were not retrieved be relevant "
-        f"in each topic, in --bounds and where judging could reverse an order {numbers.UNSEEN.limits}; inf: any "
+        f"in each topic, in --bounds and where judging could reverse an order {UNSEEN.limits}; inf: any "
         "number.", section=RESIDUALS, commands="eval",
         metavar="N|inf", default_text="0", accepts="a whole number or inf", read=read_unseen)
     interval: float | None = option(None, "Report the standard error and the interval of each summary over topics, "
         "at level 0.95 or as given, by the studentized bootstrap of topics.", section=OUTPUT, commands="eval",
         metavar="[LEVEL]", above=0, below=1, optional_value=True, signature=elsewhere,
         read=lambda level: 0.95 if level is True else level)
-    queries: Queries | None = option(None, "Texts of topics, shown beside them: TREC topics, a table, JSON Lines as of "
-        "BEIR, Parquet, or ir_datasets:NAME.", section=OUTPUT, commands="eval", metavar="FILE",
-        accepts="a file, a dict topic -> text or a DataFrame", read=read_queries, names_file=True, needs_ids=True,
+    queries: "Queries | None" = option(None, "Texts of topics, shown beside them: TREC topics, a table, JSON Lines as "
+        "of BEIR, Parquet, or ir_datasets:NAME.", section=OUTPUT, commands="eval", metavar="FILE",
+        accepts="a file, a dict topic -> text or a DataFrame", names_file=True, needs_ids=True,
         signature=elsewhere)
-    slices: Slices | None = option(None, "Labels of topics, whose summaries are shown too: a file with a topic and "
+    slices: "Slices | None" = option(None, "Labels of topics, whose summaries are shown too: a file with a topic and "
         "one or more columns, or columns of the queries, separated by commas. A topic may have several labels, "
         "separated by |.", section=OUTPUT, commands="eval", metavar="FILE|COLUMN",
-        accepts="a file, a dict topic -> label, a DataFrame, or columns of the queries", read=read_slices,
+        accepts="a file, a dict topic -> label, a DataFrame, or columns of the queries",
         names_file=True, needs_ids=True, signature=lambda _, slices: f"slices {slices.digest}")
-    replicates: Replicates | None = option(None, "Runs that are seeds of one system, which is shown in their place: "
+    replicates: "Replicates | None" = option(None, "Runs that are seeds of one system, which is shown in their place: "
         "a system and a pattern of its runs, or a file of run and system. May be repeated.", section=OUTPUT,
         commands="eval", metavar="NAME=PATTERN|FILE", accepts="NAME=pattern, a file, a dict run -> system, or a dict "
-        "system -> pattern or runs", read=read_replicates, repeats=True, names_file=True, needs_ids=True,
+        "system -> pattern or runs", repeats=True, names_file=True, needs_ids=True,
         signature=elsewhere, instead="give one run of each system, or see `gradedeval compare`")
-    predicted: Predicted | None = option(None, "A machine's judgments of these topics and more, in any form of qrels: "
-        "means over all topics are estimated from both, with intervals that hold regardless of its errors. The topics "
-        "that people judged must be a random sample.", section=OUTPUT, commands="eval", metavar="QRELS2",
-        accepts="qrels", read=read_predicted, names_file=True, needs_ids=True, signature=elsewhere,
+    predicted: "Predicted | None" = option(None, "A machine's judgments of these topics and more, in any form of "
+        "qrels: means over all topics are estimated from both, with intervals that hold regardless of its errors. The "
+        "topics that people judged must be a random sample.", section=OUTPUT, commands="eval", metavar="QRELS2",
+        accepts="qrels", names_file=True, needs_ids=True, signature=elsewhere,
         instead="see `gradedeval compare`")
     holes: Unjudged = option("zero", "What unjudged documents of judged topics count as: not relevant; or predicted, "
         "a second score with the grades of --predicted, beside the score and its bounds.",
@@ -162,16 +465,17 @@ class Options:
         f"{', '.join(formats_of('qrels'))}, or columns in order, as in topic,docno,grade.", metavar="FORMAT",
         default_text="detected from the content", accepts="the name of a format",
         read=lambda value: read_format(value, "qrels"), signature=elsewhere, needs_ids=True)
-    labels: Labels | None = option(None, "Grades of the labels in the qrels, if they are words, as in "
+    labels: "Labels | None" = option(None, "Grades of the labels in the qrels, if they are words, as in "
         "HRel=2,Rel=1,NRel=0. L0, L1, L2, … are known.", metavar="LABEL=GRADE,…",
-        accepts="a dict label -> grade, or text such as 'Rel=1,NRel=0'", read=read_labels, signature=elsewhere,
+        accepts="a dict label -> grade, or text such as 'Rel=1,NRel=0'", signature=elsewhere,
         needs_ids=True)
     download: bool = option(False, "Let the package ir_datasets download qrels, or queries, of a test collection that "
         "this machine lacks.", signature=elsewhere, needs_ids=True, within=downloading)
     topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
-        accepts="a file or a list of topics", read=read_topics, names_file=True, signature=chosen_topics)
+        accepts="a file or a list of topics", read=lambda topics: metadata.read_topics(topics),
+        names_file=True, signature=lambda _, topics: metadata.chosen_topics(topics))
     max_growth: float | int | None = option(None, "Refuse compressed files that expand to more than N times their "
-        f"size {numbers.GROWTH.limits}, a sign of a decompression bomb; inf: no limit.", commands="all",
+        f"size {GROWTH.limits}, a sign of a decompression bomb; inf: no limit.", commands="all",
         metavar="N|inf", default_text="1000", accepts="a number from 1, or inf", read=read_growth, signature=elsewhere,
         needs_ids=True, within=growth_up_to)
     extra_fields: bool = option(False, "Ignore extra fields after the sixth in run lines, as trec_eval does.",
@@ -181,8 +485,14 @@ class Options:
     # fmt: on
 
     def __post_init__(self) -> None:
-        for name, described in OPTIONS.items():
-            object.__setattr__(self, name, described.check(getattr(self, name)))
+        chosen = [described for described in OPTIONS.values() if getattr(self, described.name) is not described.default]
+        for described in chosen:
+            object.__setattr__(self, described.name, described.check(getattr(self, described.name)))
+        if chosen:
+            self._check_together()
+
+    def _check_together(self) -> None:
+        """Raise InputError (usage) where two options exclude each other."""
         if self.residuals == "difference" and (self.max_residual is not None or self.residual_depth == "full"):
             hint = f"{flag.max_residual} and {flag.residual_depth:full} take {flag.residuals:total}"
             raise InputError(f"{flag.residuals:difference}", "a signed difference is not a bound", hint, usage=True)
@@ -311,8 +621,8 @@ class OptionKwargs(TypedDict, total=False):
     top_grade: float | None
     negative: Negative | None
     max_gain: float | None
-    costs: str | os.PathLike[str] | Mapping[str, float] | Costs | None
-    fill: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | Fill | None
+    costs: "str | os.PathLike[str] | Mapping[str, float] | Costs | None"
+    fill: "str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | Fill | None"
     duplicates: Duplicates | None
     residuals: Residuals | bool | None
     residual_depth: Depth | None
@@ -320,9 +630,9 @@ class OptionKwargs(TypedDict, total=False):
     bounds: bool
     unseen: float | str | None
     interval: float | bool | None
-    queries: str | os.PathLike[str] | Mapping[Any, Any] | Iterable[Any] | Queries | None
-    slices: str | os.PathLike[str] | Mapping[Any, Any] | Iterable[Any] | Slices | None
-    replicates: str | os.PathLike[str] | Mapping[str, str | Sequence[str]] | Sequence[str] | Replicates | None
+    queries: "str | os.PathLike[str] | Mapping[Any, Any] | Iterable[Any] | Queries | None"
+    slices: "str | os.PathLike[str] | Mapping[Any, Any] | Iterable[Any] | Slices | None"
+    replicates: "str | os.PathLike[str] | Mapping[str, str | Sequence[str]] | Sequence[str] | Replicates | None"
     predicted: Any
     holes: Unjudged | None
     judged_only: bool
@@ -331,7 +641,7 @@ class OptionKwargs(TypedDict, total=False):
     strata: bool
     run_format: str | None
     qrels_format: str | None
-    labels: str | Mapping[str, float] | Labels | None
+    labels: "str | Mapping[str, float] | Labels | None"
     download: bool
     topics_from: str | os.PathLike[str] | Iterable[str | bytes] | None
     max_growth: float | str | None
@@ -459,18 +769,20 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
     """
     if like is None and not given:
         return _defaults()
-    known = [name for name, described in OPTIONS.items() if described.commands != "none"]
     for name in given:
-        if name not in known:
+        if name not in OPTIONS or OPTIONS[name].commands == "none":
+            known = [name for name, described in OPTIONS.items() if described.commands != "none"]
             hint = "" if name in OPTIONS else hint_of_keyword(name, known)
             raise InputError("", f"unknown option '{name}'", hint, usage=True)
-    OPTIONS["like"].check(like)
     given = {name: value for name, value in given.items() if value is not None and value is not False}
+    if like is None and not given:
+        return _defaults()
+    OPTIONS["like"].check(like)
     # Of the files that others name.
     with allowed_growth(given.get("max_growth")), downloading(bool(given.get("download"))):
         explicit = {name: OPTIONS[name].read(value) for name, value in given.items()}
     if isinstance(columns := explicit.get("slices"), tuple):
-        explicit["slices"] = slices_of(explicit.get("queries"), columns)
+        explicit["slices"] = metadata.slices_of(explicit.get("queries"), columns)
     # Who says where the best case ends wants to see it.
     if "residual_depth" in explicit and "max_residual" not in explicit:
         explicit.setdefault("residuals", True)

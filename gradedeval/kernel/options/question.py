@@ -14,9 +14,7 @@ from functools import cache, partial, wraps
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from gradedeval.errors import REFUSING, at_prompt, public
-from gradedeval.kernel.options import OPTIONS, numbers
-from gradedeval.kernel.options.definition import THIS_COMMAND, Commands, Section
-from gradedeval.kernel.options.numbers import Number
+from gradedeval.kernel.options import OPTIONS, THIS_COMMAND, Commands, Number, Section, numbers
 
 Needs = Literal["matrix", "runs", "runs if any", "runs, qrels if any", "qrels if any", "file", "files",
     "nothing", "log", "log and qrels", "log, qrels if any"]  # fmt: skip

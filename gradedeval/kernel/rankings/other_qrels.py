@@ -15,7 +15,6 @@ import numpy as np
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import Flag, InputError, ProblemList, flag, plural
 from gradedeval.kernel.options import Duplicates
-from gradedeval.kernel.options.definition import Fill
 from gradedeval.kernel.rankings.batch import GradeCounts
 from gradedeval.kernel.rankings.judgments import JudgmentColumns, coded, judgments_of_codes, note_of_repeats
 from gradedeval.kernel.rankings.objects import (
@@ -45,6 +44,7 @@ from gradedeval.kernel.trec.lines import PREFERENCES, QRELS, LineLayout, decimal
 from gradedeval.kernel.trec.stream import Source, Stream
 
 if TYPE_CHECKING:
+    from gradedeval.kernel.options.metadata import Fill
     from gradedeval.kernel.rankings.qrels import Qrels, Reading
 
 # What is held in Python, and files that are read whole: dicts, tables, and what becomes one of them.

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note
-from gradedeval.kernel.options import Duplicates, Options
-from gradedeval.kernel.options.definition import Labels, allowed_growth, read_format, read_labels
+from gradedeval.kernel.options import Duplicates, Options, allowed_growth, read_format
 from gradedeval.kernel.rankings.batch import GradeCounts
 from gradedeval.kernel.rankings.judgments import (
     JudgmentColumns,
@@ -28,6 +27,7 @@ from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, WholeFile,
 from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, downloading, is_file
 
 if TYPE_CHECKING:
+    from gradedeval.kernel.options.metadata import Labels
     from gradedeval.kernel.rankings.other_qrels import Strata, Subtopics
     from gradedeval.kernel.trec.collections import Collection
 
@@ -97,8 +97,13 @@ class Qrels:
             from gradedeval.kernel.trec.file_formats import STRATUM, SUBTOPIC
 
             part = SUBTOPIC if subtopics else STRATUM
-        words: Labels | None = read_labels(labels)
-        reading = Reading(duplicates, lenient, part, read_format(format, "qrels"), words.of if words else None)
+        words: Labels | None = None
+        if labels is not None:
+            from gradedeval.kernel.options.metadata import read_labels  # most grades are numbers
+
+            words = read_labels(labels)
+        form = None if format is None else read_format(format, "qrels")
+        reading = Reading(duplicates, lenient, part, form, words.of if words else None)
         self._start(Source(source).place if is_file(source) else "qrels", reading)
         with allowed_growth(max_growth), downloading(download):
             if isinstance(source, str) and (source.startswith(IR_DATASETS) or "." not in source):

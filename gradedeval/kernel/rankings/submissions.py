@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Ints
 from gradedeval.errors import InputError, as_said, flag, plural, visible
 from gradedeval.kernel.options import Options
-from gradedeval.kernel.options.definition import Labels
+from gradedeval.kernel.options.metadata import Labels
 from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings import objects
 from gradedeval.kernel.rankings.docnos import TopicCodes, surely_distinct

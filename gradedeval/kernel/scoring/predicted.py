@@ -16,7 +16,8 @@ from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError, Note, flag, plural, shorten
 from gradedeval.kernel.measures.definition import Measure, Reading
 from gradedeval.kernel.measures.notation import write_value
-from gradedeval.kernel.options.definition import exact, unmatched_notes
+from gradedeval.kernel.options import exact
+from gradedeval.kernel.options.metadata import unmatched_notes
 from gradedeval.kernel.rankings.objects import UNUSED_LABELS, unused_labels
 from gradedeval.kernel.scoring.prediction_powered import (
     CHOSEN,

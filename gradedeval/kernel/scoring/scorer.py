@@ -16,7 +16,6 @@ from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, Sample, t
 from gradedeval.kernel.measures.parse import each_once
 from gradedeval.kernel.measures.table import MEASURES, gain_table, run_measure, scores_of
 from gradedeval.kernel.options import PRESETS, Options
-from gradedeval.kernel.options.definition import Costs, Fill, unmatched_notes
 from gradedeval.kernel.parallel import workers
 from gradedeval.kernel.parallel.workers import Limits
 from gradedeval.kernel.rankings.batch import Batch, condensed, count_unjudged
@@ -28,6 +27,7 @@ from gradedeval.kernel.scoring.scores import with_defaults
 from gradedeval.kernel.trec.lines import decode, encode
 
 if TYPE_CHECKING:
+    from gradedeval.kernel.options.metadata import Costs, Fill
     from gradedeval.kernel.scoring.intents import ByIntent
 
 # A batch of grade codes -> the gains that each measure sees.
@@ -428,6 +428,8 @@ class Scorer:
         if self.options.queries or self.options.slices:
             chosen = self.options.topics_from
             topics = [decode(topic) for topic in self.qrels.topics if chosen is None or topic in chosen]
+            from gradedeval.kernel.options.metadata import unmatched_notes
+
             notes += unmatched_notes(self.options.queries, self.options.slices, topics)
         if self.grades.top <= 0:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"

@@ -16,8 +16,7 @@ from gradedeval.kernel.measures.gains import Grades, thresholds
 from gradedeval.kernel.measures.notation import IA, UNIFORM, Value, write_value
 from gradedeval.kernel.measures.parse import canonical
 from gradedeval.kernel.measures.table import MEASURES
-from gradedeval.kernel.options import OPTIONS, Options
-from gradedeval.kernel.options.definition import exact, name_and_value
+from gradedeval.kernel.options import OPTIONS, Options, exact, name_and_value
 from gradedeval.kernel.trec.stream import Source, is_named
 
 if TYPE_CHECKING:

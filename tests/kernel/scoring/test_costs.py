@@ -13,7 +13,7 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.kernel.options.definition import Costs
+from gradedeval.kernel.options.metadata import Costs
 from support.commands import Command
 
 # Two topics: documents a (page), b (video), c (page), d (ad); b is relevant, c half so, d unjudged.

@@ -16,7 +16,7 @@ import pytest
 from gradedeval.errors import InputError
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.evaluate import evaluate
-from gradedeval.kernel.trec import documents, nested_numbers
+from gradedeval.kernel.trec import documents, text_columns
 from gradedeval.kernel.trec.file_formats import TableColumns
 from gradedeval.kernel.trec.stream import Source, Stream
 from gradedeval.kernel.trec.text_columns import regular_lines
@@ -140,7 +140,7 @@ def test_documents_written_as_usual_become_columns(
     whole = json.dumps(usual, ensure_ascii=False), json.dumps(usual, ensure_ascii=False, separators=(",", ":")) + "\n"
     for text in whole:
         with closing(Stream(Source(BytesIO(text.encode())))) as stream:
-            found = nested_numbers.nested_numbers(stream)
+            found = text_columns.nested_numbers(stream)
         assert found is not None
         assert (found.topics, found.size.tolist()) == ([b"1", b"2", b"3"], [3, 1, 2])
         pairs = zip(found.docno.tolist(), found.value.tolist(), strict=True)
@@ -148,7 +148,7 @@ def test_documents_written_as_usual_become_columns(
     for at in range(len(whole[0])):
         other = whole[0][:at] + changed + whole[0][at:]
         with closing(Stream(Source(BytesIO(other.encode())))) as stream:
-            found = nested_numbers.nested_numbers(stream)
+            found = text_columns.nested_numbers(stream)
         if found is not None:
             names = [name for documents in json.loads(other).values() for name in documents]
             assert found.docno.tolist() == names

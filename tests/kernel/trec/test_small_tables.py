@@ -22,7 +22,7 @@ from gradedeval.kernel.measures.cascade_models import _from_file as read_utility
 from gradedeval.kernel.measures.cwl_family.user_defined import read_chances
 from gradedeval.kernel.measures.gains import read_gains
 from gradedeval.kernel.measures.weighting_models import read_weights
-from gradedeval.kernel.options.definition import read_costs
+from gradedeval.kernel.options.metadata import read_costs
 from gradedeval.kernel.scoring.intents import read_prior
 from gradedeval.kernel.trec.small_tables import SmallTable
 from gradedeval.questions.fit import read_vector

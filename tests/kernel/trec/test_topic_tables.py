@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from gradedeval import InputError
-from gradedeval.kernel.options.definition import read_queries, read_slices, slices_of
+from gradedeval.kernel.options.metadata import read_queries, read_slices, slices_of
 from support import fake_ir_datasets
 
 TEXTS = {"1": "length of the Nile", "2": "dams, and fish"}

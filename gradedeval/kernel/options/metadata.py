@@ -1,204 +1,23 @@
-"""What an option is: all that the command line, Python, TOML files, the signature and the documentation say of it."""
+"""What an evaluation is told besides runs and qrels: costs and gains of documents, labels, texts of topics, systems."""
 
 from __future__ import annotations
 
 import math
 import os
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
-from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 from gradedeval.arrays import as_float
-from gradedeval.errors import Flag, InputError, Note, did_you_mean, flag, plural, shorten, shown
-from gradedeval.kernel.measures.gains import read_scheme
-from gradedeval.kernel.measures.notation import plain_value, read_value
-from gradedeval.kernel.options import numbers
-from gradedeval.kernel.options.numbers import Number
-from gradedeval.kernel.trec.lines import decimal, decode, encode, growth_up_to
+from gradedeval.errors import InputError, Note, did_you_mean, flag, plural, shorten, shown
+from gradedeval.kernel.measures.notation import plain_value
+from gradedeval.kernel.trec.lines import decimal, decode, encode
 from gradedeval.kernel.trec.stream import Source, Stream, is_url
 
-Commands = Literal["none", "eval", "scoring", "measuring", "reading", "all"]
-"""Which commands take an option: none, `eval` alone, all that score whole runs, all that compute a measure,
-all that read runs and qrels, or all."""
-
-Section = Literal["Reading and ranking", "Measures and gains", "Residuals", "Output", "Options of this command",
-    "Planning"]  # fmt: skip
-"""The sections of a help page in which options and settings stand."""
-
-READING: Section = "Reading and ranking"
-GAINS: Section = "Measures and gains"
-RESIDUALS: Section = "Residuals"
-OUTPUT: Section = "Output"
-THIS_COMMAND: Section = "Options of this command"
-PLANNING: Section = "Planning"
-
-
-def name_and_value(name: str, value: Any) -> str:
-    """`depth 100`: how most options stand in the signature."""
-    return f"{name} {exact(value)}" if isinstance(value, float) else f"{name} {value}"
-
-
-def exact(value: float) -> str:
-    """A number in six digits, or in as many as tell it from every other."""
-    text = f"{value:g}"
-    return text if float(text) == value else repr(float(value))
-
-
-def name_only(name: str, value: Any) -> str:
-    """`judged only`: how flags stand in the signature."""
-    return name
-
-
-def elsewhere(name: str, value: Any) -> str:
-    """Nothing: another part of the signature shows it, or no score depends on it."""
-    return ""
-
-
-@dataclass(eq=False, repr=False)
-class Option:
-    """One option. Name, type and default are those of the field of `Options` that it describes.
-
-    help            what it does, in sentences
-    section         where it stands on a help page
-    commands        which commands take it; `none`: code alone sets it
-    metavar         what its value is called on a help page; None: its choices
-    default_text    what the default is, where None does not say it
-    minimum, above  the lowest number allowed, and a number that it must exceed
-    below           a number that it must not reach
-    accepts         what a value may be, for a message; None: its choices, or a number
-    read            what a user gives (a file name, text, a list) -> the value
-    optional_value  it may stand on the command line without a value
-    repeats         it may be given several times
-    instead         what to give a command that does not take it
-    names_file      its text names a file
-    needs_ids       it is about what arrays of grades and scores lack: ids, lines, words
-    within          makes a context of a value, in which a command runs that has it
-    signature       name and value -> text in the signature, where the value is not the default
-    """
-
-    help: str
-    section: Section = READING
-    commands: Commands = "reading"
-    metavar: str | None = None
-    default_text: str | None = None
-    minimum: float | None = None
-    above: float | None = None
-    below: float | None = None
-    accepts: str = "True or False"
-    read: Callable[[Any], Any] = lambda value: value
-    optional_value: bool = False
-    repeats: bool = False
-    instead: str = ""
-    names_file: bool = False
-    needs_ids: bool = False
-    within: Callable[[Any], AbstractContextManager[None]] | None = None
-    signature: Callable[[str, Any], str] = name_and_value
-    name: str = ""
-    type: Any = None
-    default: Any = None
-
-    def of(self, name: str, type: Any, default: Any) -> Option:
-        """The option, now that the field of `Options` is known that it describes."""
-        self.name, self.type, self.default = name, type, default
-        self.flag = "--" + name.replace("_", "-")
-        """Its name on the command line."""
-        members = get_args(type)
-        self.types = tuple(kind for kind in members if kind is not NoneType) if NoneType in members else (type,)
-        """The types of its values, but None."""
-        self.choices: tuple[str, ...] = get_args(self.types[0]) if get_origin(self.types[0]) is Literal else ()
-        """The words that it takes, where it takes no others."""
-        levels: tuple[Commands, ...] = get_args(Commands)
-        self.taken_by = () if self.commands == "none" else levels[: levels.index(self.commands) + 1]
-        """The commands that take it: those that take more take what others do, too."""
-        self.is_flag = type is bool
-        """Whether it is only on or off."""
-        self.words = (*self.choices, "True") if self.is_flag or self.optional_value else self.choices
-        """The words that it takes, `True` among them where it may stand alone on the command line."""
-        self.number: Number | None = None
-        """The numbers that it takes; None where it takes none."""
-        if self.types in ((int,), (float,)):
-            limits = self.minimum, None, self.above, self.below
-            self.number = Number(self.flag, self.types == (int,), *limits)
-        default = self.default_text if default in (None, False) else default
-        text = self.help if default is None else f"{self.help} Default: {default}."
-        self.text = f"{text} {self.number.limits}".rstrip() if self.number else text
-        """Its help, with the default and the limits of a number."""
-        return self
-
-    def takes(self, word: str) -> bool:
-        """Whether a word that may be the value of an option without one is its value."""
-        return word in self.choices or (self.number is not None and re.fullmatch(r"[\d.]+", word) is not None)
-
-    def parse(self, text: Any) -> Any:
-        """The number that a text on the command line means; anything else as it is."""
-        return text if self.number is None or not isinstance(text, str) else self.number.read(text)
-
-    def check(self, value: Any) -> Any:
-        """The value, a number of NumPy as one of Python. Raises InputError (usage) where the option cannot have it."""
-        if value is None and self.default is None:
-            return value
-        if self.choices:
-            if value not in self.choices:
-                hint = did_you_mean(str(value), self.choices) or f"choose from {', '.join(self.choices)}"
-                raise self.error(f"invalid value '{value}'", hint)
-        elif self.number is not None:
-            return self.number.check(value)
-        elif not isinstance(value, tuple(get_origin(kind) or kind for kind in self.types)):
-            raise self.error(f"{shown(value)} is not {self.accepts}")
-        return value
-
-    def error(self, problem: str, hint: str = "") -> InputError:
-        """What is wrong with the value that a user gave."""
-        return InputError(Flag(self.flag), problem, hint, usage=True)
-
-
-def option(default: Any, help: str, **settings: Any) -> Any:
-    """A field of `Options`, and what `Option` says of it."""
-    return field(default=default, metadata={"option": Option(help, **settings)})
-
-
-# What users give for an option as text, a list, a dict or a file, and the value that it becomes.
-
-
-def read_gain(gain: Any) -> Any:
-    """A gain scheme from text or a list; anything else as it is."""
-    value = read_value(gain) if isinstance(gain, str) else plain_value(gain)
-    return read_scheme(value, flag.gain) if isinstance(value, str | tuple | int | float) else value
-
-
-def read_unseen(value: Any) -> Any:
-    """How many documents may be relevant that were not retrieved: a whole number or infinity, as the text `inf` too.
-
-    Raises InputError (usage) for anything else.
-    """
-    whole = isinstance(value, float) and value.is_integer()
-    return _number_or_infinity(numbers.UNSEEN, int(value) if whole else value)
-
-
-def read_growth(value: Any) -> Any:
-    """How many times its size a compressed file may unpack to: a number from 1 or infinity, as the text `inf` too; None
-    as it is.
-
-    Raises InputError (usage) for anything else.
-    """
-    return value if value is None else _number_or_infinity(numbers.GROWTH, value)
-
-
-def _number_or_infinity(number: numbers.Number, value: Any) -> Any:
-    if isinstance(value, float) and value == math.inf:
-        return value
-    read = number.read(value) if isinstance(value, str) else number.check(value)
-    return math.inf if read == number.word else read
-
-
-def allowed_growth(given: Any) -> AbstractContextManager[None]:
-    """The context in which compressed files may grow as a user gives it. Raises InputError (usage) as `read_growth`."""
-    return nullcontext() if given is None else growth_up_to(read_growth(given))
+# What is known of documents: the costs of their types, and gains of those that nobody judged.
 
 
 @dataclass(eq=False, repr=False)
@@ -330,6 +149,9 @@ def read_costs(costs: Any) -> Any:
     return Costs(cost_of, table.place)
 
 
+# What is known of judgments: the grades of their words, and what a machine judges.
+
+
 @dataclass(eq=False, repr=False)
 class Predicted:
     """Judgments by a machine, in any form of qrels; they are read where the qrels are."""
@@ -340,36 +162,6 @@ class Predicted:
 def read_predicted(source: Any) -> Any:
     """A machine's judgments, of whatever is taken as qrels."""
     return source if isinstance(source, Predicted) else Predicted(source)
-
-
-def read_topics(topics: Any) -> Any:
-    """Topic ids from a list, or from a file: the first field of every line; anything else as it is.
-
-    Raises InputError where a file cannot be read or has none.
-    """
-    if isinstance(topics, str | os.PathLike):
-        from gradedeval.kernel.trec.line_reader import check_text, whole_lines  # few choose topics
-
-        named = set[bytes]()
-        with closing(Stream(Source(topics))) as stream:
-            for number, text in whole_lines(stream):
-                check_text(text, stream.place, number)
-                named.update(line.split()[0] for line in text.split(b"\n") if line.strip() and line[:1] != b"#")
-        if not named:
-            raise InputError(stream.place, "names no topics", "expected one topic per line")
-        return frozenset(named)
-    if not isinstance(topics, Iterable):
-        return topics
-    return frozenset(topic if isinstance(topic, bytes) else encode(str(topic)) for topic in topics)
-
-
-def read_format(value: Any, holds: str) -> Any:
-    """The format of a run or of qrels in one spelling; anything but text as it is."""
-    if not isinstance(value, str):
-        return value
-    from gradedeval.kernel.trec.file_formats import format_name  # most files say what they are
-
-    return format_name(value, holds)
 
 
 @dataclass(eq=False, repr=False)
@@ -404,15 +196,36 @@ def read_labels(labels: Any) -> Any:
     return Labels(grades)
 
 
-def chosen_topics(_: str, topics: frozenset[bytes]) -> str:
+# What is known of topics: which are chosen, their texts, and labels that put them in slices.
+
+
+def read_topics(topics: Any) -> Any:
+    """Topic ids from a list, or from a file: the first field of every line; anything else as it is.
+
+    Raises InputError where a file cannot be read or has none.
+    """
+    if isinstance(topics, str | os.PathLike):
+        from gradedeval.kernel.trec.line_reader import check_text, whole_lines  # few choose topics
+
+        named = set[bytes]()
+        with closing(Stream(Source(topics))) as stream:
+            for number, text in whole_lines(stream):
+                check_text(text, stream.place, number)
+                named.update(line.split()[0] for line in text.split(b"\n") if line.strip() and line[:1] != b"#")
+        if not named:
+            raise InputError(stream.place, "names no topics", "expected one topic per line")
+        return frozenset(named)
+    if not isinstance(topics, Iterable):
+        return topics
+    return frozenset(topic if isinstance(topic, bytes) else encode(str(topic)) for topic in topics)
+
+
+def chosen_topics(topics: frozenset[bytes]) -> str:
     """How many topics were chosen, and six digits that tell one choice from another."""
     from hashlib import sha256  # most evaluations do without
 
     digest = sha256(b"|".join(sorted(topics))).hexdigest()[:6]
     return f"{len(topics)} chosen {plural(len(topics), 'topic')} {digest}"
-
-
-# What is known of topics: their texts, and labels that put them in slices.
 
 
 class Queries:

@@ -48,8 +48,7 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import STDOUT, asked_for, columns_of, in_lines, show, warn, write
 from gradedeval.errors import InputError
-from gradedeval.kernel.formats import FORMATS, formats_for
-from gradedeval.kernel.formats.frames import InNotebook
+from gradedeval.kernel.formats import FORMATS, InNotebook, formats_for
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.options import OPTIONS
 from gradedeval.kernel.options.question import Question, Setting

@@ -539,7 +539,7 @@ def _of_unjudged(alone: Paired, unjudged: Floats, bound: Bound) -> tuple[float, 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Checked(kernel.frames.FrameResult):
+class Checked(kernel.formats.FrameResult):
     """The verdicts on runs, in their order, and what the scores depend on."""
 
     verdicts: Sequence[Verdict]

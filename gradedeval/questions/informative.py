@@ -290,7 +290,7 @@ ByTopic = Annotated[bool, Setting("Print a row per run and topic, then the means
 
 
 @dataclass(frozen=True, eq=False)
-class Informativeness(kernel.frames.InNotebook):
+class Informativeness(kernel.formats.InNotebook):
     """How far the curves that scores determine are from those of the rankings.
 
     lists      a row for each measure, run, topic and curve: measure (a row `counts alone` knows no score), run, topic,

@@ -378,7 +378,7 @@ Of = Annotated[Quantity, Setting("W: the weights; C: the probability of going on
 
 
 @dataclass(frozen=True, eq=False)
-class Weights(kernel.frames.InNotebook):
+class Weights(kernel.formats.InNotebook):
     """Weights of ranks 1, 2, 3, … by several measures, or what a user with these weights does.
 
     measures   as applied

@@ -14,8 +14,7 @@ from click.testing import CliRunner
 import gradedeval
 from gradedeval.cli.runner import command_of
 from gradedeval.errors import InputError, tell
-from gradedeval.kernel.formats import Column, Document, Layout, Table
-from gradedeval.kernel.formats.frames import InNotebook
+from gradedeval.kernel.formats import Column, Document, InNotebook, Layout, Table
 from gradedeval.kernel.options import Number
 from gradedeval.kernel.options.question import Question, Setting, question, settings_of
 from gradedeval.kernel.parallel.workers import Workers

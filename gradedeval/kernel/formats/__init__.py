@@ -7,14 +7,17 @@ scores also that of trec_eval. Libraries are imported by the formats that need t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from importlib import import_module
+from itertools import repeat
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import InputError, as_said, did_you_mean, flag, visible
+from gradedeval.kernel.formats.tables import GAP, PLAIN, across, aligned, with_queries
 from gradedeval.kernel.formats.tables import PAGE as PAGE
-from gradedeval.kernel.formats.tables import PLAIN
 from gradedeval.kernel.formats.tables import QUERY as QUERY
 from gradedeval.kernel.formats.tables import Column as Column
 from gradedeval.kernel.formats.tables import Document as Document
@@ -27,6 +30,9 @@ from gradedeval.kernel.formats.tables import View as View
 from gradedeval.kernel.formats.tables import cut as cut
 from gradedeval.kernel.formats.tables import in_utf8 as in_utf8
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 FORM = 1
 """The version of the form of JSON documents, in which scores are saved."""
 Maker = Callable[[Layout], Document]
@@ -38,19 +44,32 @@ def as_text(document: Document, digits: int | None, view: View = PAGE) -> str:
 
     As tabulate's, which takes a tenth of the time of a small evaluation to import.
     """
-    from gradedeval.kernel.formats.fitting import fitted, wrapped  # programs do without
+    legend = PLAIN.paragraph(document.legend) if document.legend else ""
+    line = view.line if document.messages else view.width
+    parts: list[tuple[Table | str, int | None]] = [
+        *zip((document.title, visible(document.caption)), repeat(view.width)),
+        *zip(document.blocks, repeat(line)),
+        *zip((legend, document.signature), repeat(view.width)),
+    ]
+    return "\n\n".join([_written(part, width, digits, view) for part, width in parts if part]) + "\n"
 
-    def lines(block: Table | str) -> str:
-        if isinstance(block, Table):
-            return fitted(block, digits, view)
-        width = view.line if document.messages else view.width
-        return block if width is None else wrapped(block, width)
 
-    around = (document.title, visible(document.caption), PLAIN.paragraph(document.legend), document.signature)
-    title, caption, legend, signature = (wrapped(text, view.width) for text in around)
-    return (
-        "\n\n".join(part for part in (title, caption, *map(lines, document.blocks), legend, signature) if part) + "\n"
-    )
+def _written(part: Table | str, width: int | None, digits: int | None, view: View) -> str:
+    """A paragraph, in lines of so many columns, or a table: as it is where it fits anyway, as nearly all do."""
+    if isinstance(part, str):
+        if width is None or max(map(across, part.split("\n"))) <= width:
+            return part
+        from gradedeval.kernel.formats.fitting import wrapped
+
+        return wrapped(part, width)
+    header, body = part.header(), part.cells(digits)
+    widths = [max(map(across, column)) for column in zip(header, *body, strict=True)]
+    rule = ["-" * width for width in widths]
+    if across(GAP.join(rule)) <= view.width:
+        return aligned(part, [header, rule, *body], widths)
+    from gradedeval.kernel.formats.fitting import fitted
+
+    return fitted(part, digits, view)
 
 
 def as_markup(document: Document, digits: int | None, form: str) -> str:
@@ -177,12 +196,149 @@ def render(
     if form not in FORMATS:
         hint = did_you_mean(form, FORMATS) or f"choose from {', '.join(FORMATS)}"
         raise InputError(flag.format, f"unknown format '{form}'", hint, usage=True)
-    document = make(FORMATS[form].layout).in_words(as_said)
+    document = make(FORMATS[form].layout)
+    document = replace(document, blocks=[as_said(one) if isinstance(one, str) else one for one in document.blocks])
     if FORMATS[form].layout != "wide":
         return FORMATS[form].write(document, digits)
-    from gradedeval.kernel.formats.fitting import for_people
-
     if (shown := sign(document.signature)) != document.signature:
         document = replace(document, signature=shown, full=document.signature if shown else "")
-    document = for_people(document, view)
+    if document.runs or any(isinstance(block, Table) and block.is_of_runs_or_wide for block in document.blocks):
+        from gradedeval.kernel.formats.fitting import for_people
+
+        document = for_people(document, view)
     return as_text(document, digits, view) if form == "table" else FORMATS[form].write(document, digits)
+
+
+# Results in a notebook: each shows itself as the tables of its command.
+
+
+ENDS = 30
+"""Rows that a notebook shows of each end of a long table."""
+
+
+class _OfDocument:
+    """What a result has of its document for programs, where it holds nothing by that name itself; made once."""
+
+    def __init__(self, make: Callable[[Document], Any]) -> None:
+        self.make = make
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, found: Any, owner: type) -> Any:
+        if found is None:  # a dataclass that asks for a default
+            raise AttributeError(self.name)
+        made = found.__dict__[self.name] = self.make(found.tables("long"))
+        return made
+
+
+def _framed(document: Document) -> pd.DataFrame:
+    from gradedeval.kernel.formats.frames import to_frame  # few evaluations come here
+
+    return to_frame(document.table.rows, columns=list(document.table.names))
+
+
+class InNotebook:
+    """A result that shows itself as tables: `document`, which a notebook has as HTML, in which all that comes from
+    files is text.
+
+    frame      its table for programs
+    signature  what it depends on
+    texts      the texts of topics, where they are known: topic -> text
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        def frame(self) -> pd.DataFrame: ...
+        @property
+        def signature(self) -> str: ...
+        @property
+        def texts(self) -> Mapping[str, str]: ...
+    else:
+        texts = MappingProxyType({})
+        frame = _OfDocument(_framed)
+        signature = _OfDocument(lambda document: document.signature)
+
+    def __str__(self) -> str:
+        """The tables for people, as a command prints them where there is no terminal."""
+        return self._as(self.tables, "table")
+
+    def _repr_html_(self) -> str:
+        return self._as(self._shortened, "html")
+
+    def _as(self, make: Maker, form: str) -> str:
+        signature: Any = import_module("gradedeval.kernel.scoring.signature")  # of a room above this one
+        return render(make, form, sign=signature.short).rstrip("\n")
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(in_utf8(repr(self)))  # a notebook is UTF-8
+
+    @property
+    def aside(self) -> str:
+        """How it was found: told beside it where a format has no place for it."""
+        return ""
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a command tells beside it."""
+        return []
+
+    def document(self, layout: Layout) -> Document:
+        """The tables, for people or for programs."""
+        raise NotImplementedError
+
+    def tables(self, layout: Layout, **how: Any) -> Document:
+        """The `document`, in which topics have their texts."""
+        document = self.document(layout, **how)
+        return with_queries(document, self.texts) if self.texts and layout != "trec" else document
+
+    def shown(self, **how: Any) -> InNotebook:
+        """The same, shown as the keywords of `document` say: as in `found.shown(top=100)`."""
+        return _Shown(self, how)
+
+    def _shortened(self, layout: Layout) -> Document:
+        document = self.tables(layout)
+        return replace(document, blocks=[_ends(one) if isinstance(one, Table) else one for one in document.blocks])
+
+
+class FrameResult(InNotebook):
+    """A result that is one table. `result["p"]`, `len(result)` and iteration are those of its `.frame`, a DataFrame;
+    all else that pandas can do is done with that."""
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.frame[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.frame)
+
+    def __repr__(self) -> str:
+        return self._as(self._shortened, "table")
+
+
+class _Shown(InNotebook):
+    """A result as some keywords show it."""
+
+    def __init__(self, found: InNotebook, how: dict[str, Any]) -> None:
+        self.found, self.how = found, how
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        return self.found.texts
+
+    def document(self, layout: Layout) -> Document:
+        return self.found.document(layout, **self.how)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _ends(table: Table) -> Table:
+    """The table, of a long one the first rows and the last."""
+    if len(table.rows) <= 2 * ENDS:
+        return table
+    between = [["…" for _ in table.columns]]
+    return replace(table, rows=[*table.rows[:ENDS], *between, *table.rows[-ENDS:]], marks={})

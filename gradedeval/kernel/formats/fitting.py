@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from gradedeval.kernel.formats.tables import Column, Document, Table, View, across, cut
+from gradedeval.kernel.formats.tables import GAP, Document, Table, View, across, aligned, cut
 
 # Names of runs.
 
@@ -36,24 +36,20 @@ def _start(names: Sequence[str]) -> str:
     return first[: 1 + max(first.rfind(sign, 0, alike) for sign in SEPARATORS)]
 
 
-def _names_runs(column: Column) -> bool:
-    return column.kind == "run" or (column.kind == "text" and column.name in ("run", "baseline"))
-
-
 def _runs_of(tables: Sequence[Table]) -> list[str]:
     """The names of runs in tables, in their cells and above their columns."""
     found: list[str] = []
     for table in tables:
         found += [column.name for column in table.columns if column.of_run]
         for number, column in enumerate(table.columns):
-            if _names_runs(column):
+            if column.names_runs:
                 found += [row[number] for row in table.rows if row[number] not in (None, "", ELLIPSIS)]
     return found
 
 
 def _with_short(table: Table, short: dict[str, str]) -> Table:
     columns = [replace(one, name=short.get(one.name, one.name)) if one.of_run else one for one in table.columns]
-    at = [number for number, column in enumerate(columns) if _names_runs(column)]
+    at = [number for number, column in enumerate(columns) if column.names_runs]
     rows = table.rows
     if at:
         rows = [[short.get(cell, cell) if number in at else cell for number, cell in enumerate(row)] for row in rows]
@@ -149,7 +145,6 @@ _PIECE = r"\s*[^:,]+[:,]*|[:,]+"
 Grid = tuple[list[list[str]], list[list[list[str]]]]
 """The lines of the head of each column, and of each cell by rows."""
 
-GAP = "  "
 LEAST = 20
 """The narrowest that text may stand in a column."""
 
@@ -166,7 +161,7 @@ def fitted(table: Table, digits: int | None, view: View) -> str:
         body = _cut(table, body, widths, view.width)
         widths = [max(map(across, column)) for column in zip(header, *body, strict=True)]
     if _total(widths) <= view.width or (table.pipeline and not view.terminal):
-        return _aligned(table.left, [[name] for name in header], [[[cell] for cell in row] for row in body], widths)
+        return _aligned(table, [[name] for name in header], [[[cell] for cell in row] for row in body], widths)
     cells = [max(map(across, column), default=0) for column in zip(*body, strict=True)] if body else [0] * len(header)
     heads, widths = _narrow_headers(header, cells, widths, view.width)
     grid = [[[cell] for cell in row] for row in body]
@@ -176,7 +171,7 @@ def fitted(table: Table, digits: int | None, view: View) -> str:
             for row, whole in zip(grid, body, strict=True):
                 row[at] = _lines(whole[at], room)
     if _total(widths) <= view.width:
-        return _aligned(table.left, heads, grid, widths)
+        return _aligned(table, heads, grid, widths)
     return _in_parts(table, digits, view, widths) or _stacked(header, body, view.width)
 
 
@@ -228,7 +223,7 @@ def _lines_of_header(name: str, cells: int) -> list[str]:
     return [line.replace("/ ", "/") for line in _lines(re.sub(r"/(?=\S)", "/ ", name), max(cells, *map(across, words)))]
 
 
-def _aligned(left: Sequence[bool], heads: list[list[str]], rows: list[list[list[str]]], widths: Sequence[int]) -> str:
+def _aligned(table: Table, heads: list[list[str]], rows: list[list[list[str]]], widths: Sequence[int]) -> str:
     tallest = max(map(len, heads))
     grid: list[Iterable[Sequence[str]]] = [zip(*([""] * (tallest - len(own)) + own for own in heads), strict=True)]
     grid.append([["-" * width for width in widths]])
@@ -237,16 +232,7 @@ def _aligned(left: Sequence[bool], heads: list[list[str]], rows: list[list[list[
             grid.append([[one for (one,) in row]])
         else:
             grid.append(zip(*(own + [""] * (height - len(own)) for own in row), strict=True))
-    form = GAP.join(f"{{:{'<' if one else '>'}{width}}}" for one, width in zip(left, widths, strict=True))
-    return "\n".join(_line(cells, form, left, widths).rstrip() for lines in grid for cells in lines)
-
-
-def _line(cells: Sequence[str], form: str, left: Sequence[bool], widths: Sequence[int]) -> str:
-    """A line of a table. `form`: its format where each character takes a column."""
-    if all(one.isascii() or across(one) == len(one) for one in cells):
-        return form.format(*cells)
-    filled = [" " * (width - across(one)) for one, width in zip(cells, widths, strict=True)]
-    return GAP.join(one + more if at else more + one for one, more, at in zip(cells, filled, left, strict=True))
+    return aligned(table, (cells for lines in grid for cells in lines), widths)
 
 
 def _in_parts(table: Table, digits: int | None, view: View, widths: Sequence[int]) -> str:

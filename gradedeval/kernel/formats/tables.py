@@ -147,6 +147,11 @@ class Column:
         """Whether it begins at the left."""
         return self.kind in ("text", "run")
 
+    @property
+    def names_runs(self) -> bool:
+        """Whether its cells are names of runs."""
+        return self.kind == "run" or (self.kind == "text" and self.name in ("run", "baseline"))
+
     def cells(self, values: Iterable[Any], digits: int | None = None) -> list[str]:
         """The values as text for people: blank where None; strings in one line, and whole numbers as they are."""
         form = _SPECIFICATIONS[self.kind].replace("D", str(self.digits if digits is None else digits))
@@ -180,9 +185,14 @@ class Table:
         """Whether each column begins at the left."""
         return [column.left for column in self.columns]
 
+    @property
+    def is_of_runs_or_wide(self) -> bool:
+        """Whether names of runs stand in it, or columns that few need."""
+        return any(column.wide or column.of_run or column.names_runs for column in self.columns)
+
     def header(self, markup: Markup = PLAIN) -> list[str]:
         """The names of the columns as text for people."""
-        return [markup.escape(visible(name)) for name in self.names]
+        return [markup.escape(visible(column.name)) for column in self.columns]
 
     def cells(self, digits: int | None = None, markup: Markup = PLAIN) -> list[list[str]]:
         """The rows as text for people, with their marks."""
@@ -194,7 +204,7 @@ class Table:
             columns.append(
                 markup.column(texts, marks, column.left) if any(map(any, marks)) else [*map(markup.escape, texts)]
             )
-        return [list(row) for row in zip(*columns, strict=True)]
+        return list(map(list, zip(*columns, strict=True)))
 
     def records(self, digits: int | None = None) -> Iterable[Sequence[Any]]:
         """The rows for programs: floats rounded where digits are asked for."""
@@ -252,11 +262,6 @@ class Document:
     runs: Sequence[str] = ()
     messages: bool = False
 
-    def in_words(self, words: Callable[[str], str]) -> Document:
-        """The document with its paragraphs in the words of who reads them: options as flags, or as keywords."""
-        blocks = [words(one) if isinstance(one, str) else one for one in self.blocks]
-        return self if blocks == list(self.blocks) else replace(self, blocks=blocks)
-
     @property
     def table(self) -> Table:
         """The only table."""
@@ -287,6 +292,27 @@ def _with_queries(table: Table, texts: Mapping[str, str]) -> Table:
     rows = [[*row[: at + 1], texts.get(row[at]), *row[at + 1 :]] for row in table.rows]
     marks = {(row, column + (column > at)): mark for (row, column), mark in table.marks.items()}
     return replace(table, columns=columns, rows=rows, marks=marks)
+
+
+# Lines of a terminal.
+
+GAP = "  "
+"""What stands between the columns of a plain table."""
+
+
+def aligned(table: Table, lines: Iterable[Sequence[str]], widths: Sequence[int]) -> str:
+    """Cells as lines, those of each column as wide as it is."""
+    left = table.left
+    form = GAP.join([f"{{:{'<' if at else '>'}{width}}}" for at, width in zip(left, widths, strict=True)])
+    done = list[str]()
+    for cells in lines:
+        if all(map(str.isascii, cells)):
+            done.append(form.format(*cells).rstrip())
+            continue
+        filled = [" " * (width - across(one)) for one, width in zip(cells, widths, strict=True)]
+        pairs = zip(cells, filled, left, strict=True)
+        done.append(GAP.join([one + more if at else more + one for one, more, at in pairs]).rstrip())
+    return "\n".join(done)
 
 
 def across(text: str) -> int:

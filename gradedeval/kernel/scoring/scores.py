@@ -13,8 +13,7 @@ import numpy as np
 
 from gradedeval.arrays import Floats, merge_close
 from gradedeval.errors import InputError, flag, plural, public
-from gradedeval.kernel.formats import QUERY
-from gradedeval.kernel.formats.frames import InNotebook
+from gradedeval.kernel.formats import QUERY, InNotebook
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.notation import Value
 from gradedeval.kernel.measures.parse import parse_measures

@@ -17,7 +17,7 @@ from gradedeval.errors import InputError
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import executors, workers
 from gradedeval.kernel.parallel.workers import Limits, Workers
-from gradedeval.kernel.rankings import grade, judgments
+from gradedeval.kernel.rankings import grade, qrels
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names
 from gradedeval.kernel.scoring.sharing import score_run
 from gradedeval.kernel.trec import remote
@@ -103,7 +103,7 @@ def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...
     found["a pipe"] = cli("-", *words, stdin=content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grade, "blocks", refused)
-        patch.setattr(judgments, "read_judgments", refused)
+        patch.setattr(qrels, "read_judgments", refused)
         found["line by line"] = cli(run_file, *words)
     places = {"gz": str(packed), "a pipe": "<stdin>", "a URL, in ranges": url, "a URL, three processes": url}
     return {

@@ -14,7 +14,7 @@ import pytest
 from gradedeval.errors import InputError
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel.workers import Limits, Workers
-from gradedeval.kernel.rankings import judgments
+from gradedeval.kernel.rankings import qrels
 from gradedeval.kernel.rankings.batch import Batch
 from gradedeval.kernel.rankings.grade import Grader
 from gradedeval.kernel.rankings.qrels import Qrels
@@ -152,7 +152,7 @@ def qrels_beside(run: Path) -> Path:
 def read_simply(content: bytes, **options: Any) -> Qrels:
     """Qrels by the simple reader alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judgments, "read_judgments", refused)
+        patch.setattr(qrels, "read_judgments", refused)
         return Qrels(io.BytesIO(content), **options)
 
 

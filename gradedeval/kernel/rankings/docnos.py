@@ -1,5 +1,5 @@
-"""Docnos as columns; a hash table by topic and docno, in which thousands of documents are looked up at once; and the
-numbers of topics."""
+"""Docnos as columns; judgments with the hash table by topic and docno, in which thousands of documents are looked up at
+once; and the numbers of topics."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Bools, Ints, ranges
+from gradedeval.arrays import Bools, Floats, Ints, distinct, ranges
 from gradedeval.kernel.parallel import workers
 from gradedeval.kernel.parallel.workers import Limits
 from gradedeval.kernel.trec.tokenizer import (
@@ -246,6 +247,81 @@ class Index:
         rows = slice(None) if same.all() else np.flatnonzero(same)
         same[rows] = equal(words_at(self.buffer), self.start[judged[rows]], words, start[rows], length[rows])
         return same
+
+
+@dataclass(eq=False, repr=False)
+class JudgmentColumns:
+    """Judgments in file order.
+
+    topics    the ids, in order of appearance
+    labels    the distinct grades, ascending
+    code      documents: index into the labels
+    index     documents: topic, docno and its hash
+    repeated  how many further judgments repeat a document with the same grade
+    """
+
+    topics: list[bytes]
+    labels: Floats
+    code: NDArray[Any]
+    index: Index
+    repeated: int = 0
+
+    def codes(self) -> dict[bytes, dict[bytes, int]]:
+        """topic -> docno -> code, topics and docnos in order of appearance."""
+        text = self.index.buffer.tobytes()
+        codes: dict[bytes, dict[bytes, int]] = {topic: {} for topic in self.topics}
+        by_number = list(codes.values())
+        ends = self.index.start.astype(np.int64) + self.index.length
+        columns = (self.index.topic.tolist(), self.index.start.tolist(), ends.tolist(), self.code.tolist())
+        for topic, start, end, code in zip(*columns, strict=True):
+            by_number[topic][text[start:end]] = code
+        return codes
+
+    def digest(self) -> str:
+        """Six hexadecimal digits that change with any judgment, and not with their order.
+
+        A sum of 64-bit hashes, one for each judgment, does not depend on their order; sorting would take longer than
+        scoring a run, and importing hashlib longer than reading a small file.
+        """
+        *_, of_topic = text_hashes(self.topics)
+        of_grade = (self.labels + 0.0).view(np.uint64)
+        odd, total = np.uint64(0xFF51AFD7ED558CCD), 0
+        of_topic *= odd
+        of_grade *= odd
+        for at in range(0, len(self.code), TOGETHER):
+            rows = slice(at, at + TOGETHER)
+            mixed = of_topic[self.index.topic[rows]]
+            mixed ^= self.index.hashed[rows]
+            mixed ^= mixed >> np.uint64(29)
+            mixed *= odd
+            mixed ^= of_grade[self.code[rows]]
+            mixed ^= mixed >> np.uint64(32)
+            mixed *= odd
+            mixed ^= mixed >> np.uint64(31)
+            total += int(mixed.sum(dtype=np.uint64))
+        return f"{crc32(b'%d %d' % (len(self.code), total % 2**64)):08x}"[2:]
+
+
+DIGITS = np.arange(-9, 10)
+
+
+def coded(grades: list[NDArray[Any]]) -> tuple[Floats, NDArray[Any]]:
+    """The distinct grades of all parts, and the index of each grade among them. Single digits may be int8."""
+    seen: set[float] = set()
+    for part in grades:
+        if part.dtype == np.int8:
+            seen.update(DIGITS[np.bincount(part + 9, minlength=len(DIGITS)) > 0].tolist())
+        else:
+            seen.update(distinct(part)[0].tolist())
+    labels = np.array(sorted(seen), dtype=np.float64) + 0.0  # no −0
+    small = np.min_scalar_type(len(labels))
+    of_digit = np.searchsorted(labels, DIGITS).astype(small)
+    return labels, np.concatenate(
+        [
+            of_digit[part + 9] if part.dtype == np.int8 else np.searchsorted(labels, part).astype(small)
+            for part in grades
+        ]
+    )
 
 
 def hash_join(hashed: Words, place: Ints, size: int, wanted: Words, wanted_place: Ints) -> tuple[Ints, Slots, bool]:

@@ -17,13 +17,13 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, all_finite
 from gradedeval.errors import InputError, Note, flag, plural, shorten, shown
 from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import LAST_RANK
-from gradedeval.kernel.rankings.docnos import Index, TopicCodes, surely_distinct
-from gradedeval.kernel.rankings.judgments import JudgmentColumns, coded
+from gradedeval.kernel.rankings.docnos import DIGITS, Index, JudgmentColumns, TopicCodes, coded, surely_distinct
 from gradedeval.kernel.trec.file_formats import (
     DOCNO,
     GRADE,
@@ -399,7 +399,13 @@ def arrow_judgments(source: Any, what: str) -> JudgmentColumns | None:
     if not surely_distinct(number, len(topics.names), hashed):
         return None
     index = Index(docno.buffer, docno.start, docno.length, number, hashed, len(topics.names))
-    return JudgmentColumns(topics.names, *coded(grade), index)
+    return JudgmentColumns(topics.names, *coded_floats(grade), index)
+
+
+def coded_floats(grades: Floats) -> tuple[Floats, NDArray[Any]]:
+    """The distinct grades, and the index of each among them."""
+    digits = bool((np.abs(grades) <= DIGITS[-1]).all() and (grades == np.floor(grades)).all())
+    return coded([grades.astype(np.int8) if digits else grades])
 
 
 def json_judgments(stream: Stream) -> JudgmentColumns | None:
@@ -414,7 +420,7 @@ def json_judgments(stream: Stream) -> JudgmentColumns | None:
     if not surely_distinct(topic, len(found.topics), hashed):
         return None
     index = Index(docno.buffer, docno.start, docno.length, topic, hashed, len(found.topics))
-    return JudgmentColumns(found.topics, *coded(found.value), index)
+    return JudgmentColumns(found.topics, *coded_floats(found.value), index)
 
 
 def _in_one_piece(source: Any, name: Any, what: str) -> Text | Floats | None:

@@ -7,20 +7,23 @@ from collections.abc import Mapping
 from contextlib import closing
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import Flag, InputError, ProblemList, flag, plural
 from gradedeval.kernel.options import Duplicates
 from gradedeval.kernel.rankings.batch import GradeCounts
-from gradedeval.kernel.rankings.judgments import JudgmentColumns, coded, judgments_of_codes, note_of_repeats
+from gradedeval.kernel.rankings.docnos import Index, JudgmentColumns
 from gradedeval.kernel.rankings.objects import (
     Judgment,
     arrow_judgments,
     check_labels,
+    coded_floats,
     grade_of,
     judgments_in,
     lacking_labels,
@@ -42,6 +45,7 @@ from gradedeval.kernel.trec.line_reader import (
 )
 from gradedeval.kernel.trec.lines import PREFERENCES, QRELS, LineLayout, decimal, decode
 from gradedeval.kernel.trec.stream import Source, Stream
+from gradedeval.kernel.trec.tokenizer import text_hashes
 
 if TYPE_CHECKING:
     from gradedeval.kernel.options.metadata import Fill
@@ -64,7 +68,7 @@ def judgments_of_object(qrels: Qrels, source: Any, reading: Reading) -> Judgment
         return judged
     if (usual := usual_judgments(source, place)) is None:
         return _of_rows(qrels, judgments_in(source, (), place, reading.labels), reading)
-    qrels.topics, (qrels.labels, code) = usual.topics, coded(usual.values)
+    qrels.topics, (qrels.labels, code) = usual.topics, coded_floats(usual.values)
     counts = [len(docnos) for docnos in usual.docnos]
     topic = np.repeat(np.arange(len(counts)), counts)
     qrels.counts = GradeCounts.of(topic, code, len(counts), len(qrels.labels))
@@ -90,6 +94,22 @@ def _of_rows(qrels: Qrels, rows: list[Judgment], reading: Reading) -> JudgmentCo
             topic: {docno: code_of[grade] for docno, grade in documents.items()} for topic, documents in graded.items()
         }
     return judgments_of_codes(qrels.codes, labels)
+
+
+def judgments_of_codes(codes: Mapping[bytes, Mapping[Any, int]], labels: Floats) -> JudgmentColumns:
+    """The columns of dicts topic -> docno, as bytes or as text, -> code."""
+    every = chain.from_iterable(documents.values() for documents in codes.values())
+    code = np.fromiter(every, np.min_scalar_type(len(labels)), sum(map(len, codes.values())))
+    return judgments_of_lists(list(codes), list(map(list, codes.values())), code, labels)
+
+
+def judgments_of_lists(
+    topics: list[bytes], docnos: list[list[Any]], code: NDArray[Any], labels: Floats
+) -> JudgmentColumns:
+    """The columns of topics, the docnos of each, as bytes or as text, and the code of every document."""
+    buffer, start, length, hashed = text_hashes(list(chain.from_iterable(docnos)))
+    topic = np.repeat(np.arange(len(topics), dtype=np.int32), list(map(len, docnos)))
+    return JudgmentColumns(topics, labels, code, Index(buffer, start, length, topic, hashed, len(topics)))
 
 
 # Files line by line, in any layout: the reference that the block reader agrees with.
@@ -167,7 +187,8 @@ def _by_topic(
 
     chosen = settle_duplicates((row[:2] for row in rows), policy, repeated)
     problems.check()
-    notes += note_of_repeats(place, same)
+    if same:
+        notes.append(note_of_repeats(place, same))
     if differing:
         notes.append(f"{place}: {differing} duplicate {plural(differing, 'judgment')}; kept the {policy} grade of each")
     graded: dict[bytes, dict[Any, float]] = {}
@@ -180,6 +201,11 @@ def _document(docno: bytes | tuple[bytes, bytes], topic: bytes, part: tuple[str,
     if isinstance(docno, bytes):
         return document(docno, topic)
     return f"{document(docno[0], topic)} for {part[0]} {decode(docno[1])}"
+
+
+def note_of_repeats(place: str, count: int) -> str:
+    """The note about judgments that stand there more than once with the same grade."""
+    return f"{place}: {count} {plural(count, 'judgment')} repeated with the same grade; counted once"
 
 
 # Judgments by subtopic -> one code per document: its grades for the intents of its topic.
@@ -352,7 +378,8 @@ def joined_qrels(people: Qrels, machine: Qrels) -> Qrels:
         codes[topic] = {docno: mine[code] for docno, code in known.items()}
         codes[topic] |= {docno: theirs[code] for docno, code in others if docno not in known}
     other = _with_codes(people, codes, labels)
-    other.counts = other._judged.counts()
+    judged = other._judged
+    other.counts = GradeCounts.of(judged.index.topic, judged.code, len(judged.topics), len(labels))
     return other
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,17 +14,14 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note
 from gradedeval.kernel.options import Duplicates, Options, allowed_growth, read_format
+from gradedeval.kernel.parallel import raise_malloc_threshold
+from gradedeval.kernel.parallel.workers import Workers
 from gradedeval.kernel.rankings.batch import GradeCounts
-from gradedeval.kernel.rankings.judgments import (
-    JudgmentColumns,
-    judgments_of_codes,
-    judgments_of_lists,
-    note_of_repeats,
-    read_judgments,
-)
-from gradedeval.kernel.trec.blocks import format_of
-from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, WholeFile, decode, encode
+from gradedeval.kernel.rankings.docnos import TOGETHER, Index, JudgmentColumns, TopicCodes, coded, surely_distinct
+from gradedeval.kernel.trec.blocks import format_of, parts_of, whole_text
+from gradedeval.kernel.trec.lines import QRELS, LineLayout, NeedsLineReader, WholeFile, decode, encode
 from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, downloading, is_file
+from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, Lines, Words, lines_of
 
 if TYPE_CHECKING:
     from gradedeval.kernel.options.metadata import Labels
@@ -104,24 +101,24 @@ class Qrels:
             words = read_labels(labels)
         form = None if format is None else read_format(format, "qrels")
         reading = Reading(duplicates, lenient, part, form, words.of if words else None)
-        self._start(Source(source).place if is_file(source) else "qrels", reading)
-        with allowed_growth(max_growth), downloading(download):
+        file = Source(source) if is_file(source) else None
+        self._start(file.place if file else "qrels", reading)
+        with allowed_growth(max_growth):
+            read = source
             if isinstance(source, str) and (source.startswith(IR_DATASETS) or "." not in source):
-                source = self._of_collection(source)
-            read = self._of_named(source, reading, jobs) if is_file(source) else source
+                with downloading(download):
+                    read = self._of_collection(source)
+            if file is not None and read is source:
+                read = self._of_file(file, reading, jobs)
         if not isinstance(read, JudgmentColumns):
             from gradedeval.kernel.rankings.other_qrels import judgments_of_object  # most qrels are files
 
             if (read := judgments_of_object(self, read, reading)) is None:
                 return
         self._judged: JudgmentColumns = read
-        self.labels: Floats = self._judged.labels
-        if self._layout is not None and self._layout.whole and (self.labels % 1).any():
-            from gradedeval.kernel.trec.file_formats import not_whole
-
-            raise not_whole("score", self.place)
-        self.topics: list[bytes] = self._judged.topics
-        self.counts: GradeCounts = self._judged.counts()
+        self.labels: Floats = read.labels
+        self.topics: list[bytes] = read.topics
+        self.counts = GradeCounts.of(read.index.topic, read.code, len(read.topics), len(read.labels))
 
     @staticmethod
     def collections() -> Mapping[str, Collection]:
@@ -153,18 +150,6 @@ class Qrels:
         except InputError as error:
             raise error.replace(place=name) from None
 
-    def _of_named(self, source: Any, reading: Reading, jobs: int) -> Any:
-        """What a file holds. Raises InputError where it is not there, with what the name stands for in ir_datasets."""
-        try:
-            return self._of_file(Source(source), reading, jobs)
-        except InputError as error:
-            if error.kind != "no-file":
-                raise
-            from gradedeval.kernel.trec.collections import hint_of
-
-            hint = hint_of(str(source))
-            raise error.replace(hint=hint) if hint else error from None
-
     def _start(self, place: str, reading: Reading | None = None) -> None:
         """What all qrels have, whatever they are made of."""
         self.place, self.format, self._reading = place, "", reading or Reading()
@@ -172,42 +157,58 @@ class Qrels:
         self.notes: list[str] = []
         self.subtopics: Subtopics | None = None
         self.strata: Strata | None = None
-        self._layout: LineLayout | None = None
         self._listed: ListedJudgments | None = None
         self._scorers: dict[Any, Any] = {}  # see scoring.scorer
         self._last = NOTHING_LISTED
 
     def _of_file(self, source: Source, reading: Reading, jobs: int) -> JudgmentColumns | Any:
-        """The judgments of a file of lines; the content of any other, a dict or a table."""
-        with closing(Stream(source)) as stream:
+        """The judgments of a file of lines; the content of any other, a dict or a table. Raises InputError where it is
+        not there, with what the name stands for in ir_datasets."""
+        try:
+            stream = Stream(source)
+        except InputError as error:
+            from gradedeval.kernel.trec.collections import hint_of
+
+            hint = hint_of(str(source.target)) if error.kind == "no-file" else ""
+            raise error.replace(hint=hint) if hint else error from None
+        with closing(stream):
             form = format_of(stream, "qrels", reading.format, reading.part[:1] == ("stratum",))
-            self.format = form.format
+            self.format, judged = form.format, None
             self.notes += [f"{self.place}: {note}" for note in form.notes]
             if isinstance(form, WholeFile):
-                plain = not (reading.lenient or reading.labels or reading.part)
-                if form.format == "json" and plain and (judged := self._of_json(stream)) is not None:
-                    return judged
-                from gradedeval.kernel.rankings.whole_files import read_whole  # most files are lines
-
-                rules = reading.lenient, reading.labels, self.notes
-                self.format, read = read_whole(form.format, stream, "qrels", *rules)
-                return read
-            self._layout, self.could_be_run = form, form.whole
+                return self._of_whole_file(stream, reading)
+            self.could_be_run = form.whole
             with suppress(NeedsLineReader):
                 if form.in_blocks and not (reading.part or reading.labels):
                     judged = read_judgments(stream, reading.duplicates, jobs, form)
-                    self.notes += note_of_repeats(self.place, judged.repeated)
-                    return judged
-            from gradedeval.kernel.rankings.other_qrels import judgments_by_line  # most are plain lines
+                    if judged.repeated:
+                        from gradedeval.kernel.rankings.other_qrels import note_of_repeats  # few files repeat any
 
-            return judgments_by_line(self, stream, form, reading)
+                        self.notes.append(note_of_repeats(self.place, judged.repeated))
+            if judged is None:
+                from gradedeval.kernel.rankings.other_qrels import judgments_by_line  # most are plain lines
 
-    def _of_json(self, stream: Stream) -> JudgmentColumns | None:
-        """The judgments of an object topic -> docno -> grade that needs no further look."""
-        from gradedeval.kernel.rankings.objects import json_judgments  # most files are lines
+                judged = judgments_by_line(self, stream, form, reading)
+            if form.whole and (judged.labels % 1).any():
+                from gradedeval.kernel.trec.file_formats import not_whole
 
-        self.could_be_run = (judged := json_judgments(stream)) is not None
-        return judged
+                raise not_whole("score", self.place)
+            return judged
+
+    def _of_whole_file(self, stream: Stream, reading: Reading) -> JudgmentColumns | Any:
+        """The content of a file that is read whole; the judgments of an object topic -> docno -> grade that needs no
+        further look."""
+        from gradedeval.kernel.rankings.objects import json_judgments
+        from gradedeval.kernel.rankings.whole_files import read_whole
+
+        if self.format == "json" and not (reading.lenient or reading.labels or reading.part):
+            judged = json_judgments(stream)
+            self.could_be_run = judged is not None
+            if judged is not None:
+                return judged
+        rules = reading.lenient, reading.labels, self.notes
+        self.format, read = read_whole(self.format, stream, "qrels", *rules)
+        return read
 
     @classmethod
     def none(cls, labels: Sequence[float] = (0.0,)) -> Qrels:
@@ -257,6 +258,8 @@ class Qrels:
     @cached_property
     def _judged(self) -> JudgmentColumns:
         """The judgments as columns; those of dicts where a run is a file, or a digest is asked for."""
+        from gradedeval.kernel.rankings.other_qrels import judgments_of_codes, judgments_of_lists
+
         if self._listed is not None:
             return judgments_of_lists(*self._listed, self.labels)
         return judgments_of_codes(self.codes, self.labels)
@@ -306,3 +309,136 @@ LastListed = tuple[tuple[list[bytes], list[list[Any]]], NDArray[Any]]
 
 
 NOTHING_LISTED: LastListed = ([], []), np.empty(0, np.uint8)
+
+
+# The judgments of a file of lines, as columns.
+
+
+SHARED = 1 << 23
+"""Bytes of a qrels file that several processes are worth."""
+
+
+ZERO, MINUS = 48, 45
+
+
+Columns = list[NDArray[Any]]
+"""The docnos of all lines of a file: start, length and hash."""
+
+
+@dataclass(eq=False, repr=False)
+class _Part:
+    """The topics and grades of the lines of a part of a file.
+
+    count     how many lines have fields
+    topics    the ids, in order of appearance
+    topic     runs of lines of one topic: the index into `topics`
+    size      runs: how many lines
+    grades    lines
+    distinct  whether no two lines can be the same document
+    """
+
+    count: int
+    topics: list[bytes]
+    topic: Ints
+    size: Ints
+    grades: NDArray[Any]
+    distinct: bool
+
+
+def read_judgments(
+    stream: Stream, duplicates: Duplicates, jobs: int = 1, layout: LineLayout = QRELS
+) -> JudgmentColumns:
+    """The judgments of a file, by several processes where it is large.
+
+    Raises NeedsLineReader where a line is none, or one differs from another of the same document: the line reader
+    settles that, or says so.
+    """
+    raise_malloc_threshold()
+    buffer, end = whole_text(stream, layout)
+    bounds = list(parts_of(buffer, PAD + layout.skip, end))
+    columns, parts = _columns(buffer, bounds, jobs if end > SHARED else 1, layout)
+    start, length, hashed = columns
+    topics, topic, distinct = _topics(parts, hashed)
+    labels, code = coded([part.grades for part in parts])
+    index = Index(buffer, start, length, topic, hashed, len(topics))
+    if distinct or not len((again := index.again())[0]):
+        return JudgmentColumns(topics, labels, code, index)
+    rows, firsts = again
+    if duplicates == "refuse" or (code[rows] != code[firsts]).any():
+        raise NeedsLineReader
+    included = np.ones(len(code), dtype=bool)
+    included[rows] = False
+    index = Index(buffer, start[included], length[included], topic[included], hashed[included], len(topics))
+    return JudgmentColumns(topics, labels, code[included], index, len(rows))
+
+
+def _columns(
+    buffer: Bytes, bounds: list[tuple[int, int]], jobs: int, layout: LineLayout
+) -> tuple[Columns, list[_Part]]:
+    """The columns of all lines in a buffer, whose parts are read by several processes. The rows of a part begin at an
+    offset that leaves room for the parts before; the gaps that comments and blank lines leave are closed at the end."""
+    newlines = [np.count_nonzero(buffer[begin:end] == NEWLINE) for begin, end in bounds]
+    ends = np.cumsum(newlines).tolist()
+    begins = [0, *ends[:-1]]
+    count, small = ends[-1] if ends else 0, np.int32 if len(buffer) < 1 << 31 else np.int64
+    make: Any = np.empty
+    if jobs > 1:
+        from gradedeval.kernel.parallel.executors import can_fork, shared_array  # few qrels are so large
+
+        make, jobs = (shared_array, jobs) if can_fork() else (make, 1)
+    columns: Columns = [make(count, small), make(count, np.int32), make(count, np.uint64)]
+    read, tasks = partial(_read, buffer, layout, columns), list(zip(bounds, begins, strict=False))
+    parts = list(Workers(jobs).imap(read, tasks) if jobs > 1 else map(read, tasks))
+    if not any(part.count for part in parts):
+        raise NeedsLineReader
+    size = 0
+    for begin, part in zip(begins, parts, strict=True):
+        if size < begin:
+            for column in columns:
+                column[size : size + part.count] = column[begin : begin + part.count]
+        size += part.count
+    return [column[:size] for column in columns], parts
+
+
+def _read(buffer: Bytes, layout: LineLayout, columns: Columns, task: tuple[tuple[int, int], int]) -> _Part:
+    """The lines of a part of a buffer, written to the columns from a row on."""
+    bounds, begin = task
+    lines, none = lines_of(buffer, *bounds, layout), np.empty(0, dtype=np.int64)
+    if not len(lines):
+        return _Part(0, [], none, none, np.empty(0, dtype=np.int8), True)
+    rows = slice(begin, begin + len(lines))
+    start, length, hashed = columns
+    docno, grade = layout.columns.index("docno"), layout.columns.index("grade")
+    start[rows], length[rows], hashed[rows] = lines.start(docno), lines.length(docno), lines.hashes(docno)
+    topics = TopicCodes()
+    topic, size = topics.topic_runs(lines)
+    distinct = surely_distinct(np.repeat(topic, size), len(topics.names), hashed[rows])
+    return _Part(len(lines), topics.names, topic, size, _grades(lines, grade), distinct)
+
+
+def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.int32], bool]:
+    """The topics of all parts, the topic of each line, and whether no two lines can be the same document. That is left
+    open if many topics are in several parts."""
+    topics = TopicCodes()
+    numbers = [topics.numbers(part.topics) for part in parts]
+    topic = np.concatenate(
+        [np.repeat(number[part.topic], part.size) for number, part in zip(numbers, parts, strict=True)],
+        dtype=np.int32,
+        casting="same_kind",
+    )
+    divided = np.bincount(np.concatenate(numbers)) > 1  # topics in several parts
+    rows = np.flatnonzero(divided[topic])
+    distinct = all(part.distinct for part in parts) and len(rows) <= TOGETHER
+    return topics.names, topic, distinct and surely_distinct(topic[rows], len(divided), hashed[rows])
+
+
+def _grades(lines: Lines, column: int) -> NDArray[Any]:
+    """The grades of lines: int8 if each is a single digit, as usual; otherwise float64."""
+    start, length = lines.start(column), lines.length(column)
+    digit = lines.buffer[start + (length - 1)] - np.uint8(ZERO)
+    negative = (length == 2) & (lines.buffer[start] == MINUS)
+    if not ((digit <= 9) & (negative | (length == 1))).all():
+        return lines.numbers(column)
+    grade: NDArray[np.int8] = digit.view(np.int8)
+    np.negative(grade, out=grade, where=negative)
+    return grade

@@ -21,10 +21,9 @@ from gradedeval.kernel.options import Options
 from gradedeval.kernel.options.metadata import Labels
 from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings import objects
-from gradedeval.kernel.rankings.docnos import TopicCodes, surely_distinct
+from gradedeval.kernel.rankings.docnos import JudgmentColumns, TopicCodes, surely_distinct
 from gradedeval.kernel.rankings.grade import Rows
-from gradedeval.kernel.rankings.judgments import JudgmentColumns, read_judgments
-from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.rankings.qrels import Qrels, read_judgments
 from gradedeval.kernel.rankings.run import RunColumns, TopicResults, read_run, score_of
 from gradedeval.kernel.trec import blocks, line_reader
 from gradedeval.kernel.trec.blocks import parts_of, whole_text

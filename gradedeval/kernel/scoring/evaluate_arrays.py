@@ -18,9 +18,8 @@ from gradedeval.kernel.measures.on_arrays import TIED, TIES, as_numbers, check_f
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, resolve_options
 from gradedeval.kernel.rankings.batch import Documents, GradeCounts
-from gradedeval.kernel.rankings.docnos import Docnos, Index
+from gradedeval.kernel.rankings.docnos import Docnos, Index, JudgmentColumns
 from gradedeval.kernel.rankings.grade import choose_topics
-from gradedeval.kernel.rankings.judgments import JudgmentColumns
 from gradedeval.kernel.rankings.objects import ident
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.doubts import few_topics, ties_notes

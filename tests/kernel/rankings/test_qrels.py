@@ -13,7 +13,7 @@ import pytest
 
 from gradedeval import evaluate
 from gradedeval.errors import EvaluationWarning, InputError
-from gradedeval.kernel.rankings import judgments as judged
+from gradedeval.kernel.rankings import qrels as read_qrels
 from gradedeval.kernel.rankings.batch import GradeCounts
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec import blocks
@@ -63,8 +63,8 @@ def test_generated_qrels_give_what_the_simple_reader_gives(
     jobs: int, rounds: int, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draw = random.Random(9)
-    monkeypatch.setattr(judged, "SHARED", 0)
-    monkeypatch.setattr(judged, "TOGETHER", together)
+    monkeypatch.setattr(read_qrels, "SHARED", 0)
+    monkeypatch.setattr(read_qrels, "TOGETHER", together)
     for size in (64, 1 << 20):
         monkeypatch.setattr(blocks, "PART", size)
         for number in range(rounds):

@@ -18,8 +18,8 @@ from gradedeval.errors import InputError, public, tell
 from gradedeval.kernel.measures.definition import AnyMeasure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import Number, OptionKwargs, lists_options, resolve_options
-from gradedeval.kernel.parallel import keep_freed_memory
-from gradedeval.kernel.parallel.workers import FAR, Workers
+from gradedeval.kernel.parallel import FAR, Workers
+from gradedeval.kernel.parallel.executors import keep_freed_memory
 from gradedeval.kernel.scoring import sharing
 from gradedeval.kernel.scoring.evaluate import named_runs, scorer_of, scores_of
 from gradedeval.kernel.scoring.scorer import Scorer

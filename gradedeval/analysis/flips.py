@@ -19,8 +19,7 @@ from gradedeval.errors import InputError
 from gradedeval.kernel.measures.bounds import falls
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.table import as_scores, scores_of
-from gradedeval.kernel.parallel import progress
-from gradedeval.kernel.parallel.workers import Workers
+from gradedeval.kernel.parallel import Workers, progress
 from gradedeval.kernel.rankings.batch import Batch
 from gradedeval.kernel.rankings.document_numbers import EVERY_TOPIC, DocumentNumbers
 from gradedeval.kernel.scoring.scorer import GainsCache, Scorer

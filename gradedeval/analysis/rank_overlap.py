@@ -14,7 +14,7 @@ import numpy as np
 from gradedeval.analysis import OverlapTies as Ties
 from gradedeval.analysis.correlation import taus
 from gradedeval.arrays import Bools, Floats, Ints, positions_of, ranges, ranks
-from gradedeval.kernel.parallel import workers
+from gradedeval.kernel import parallel
 from gradedeval.kernel.rankings.batch import by_width
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def place_of(run: Lists, documents: int) -> Ints:
 def _by_run_and_width(widths: Ints, runs: int) -> Iterator[Ints]:
     """Pairs in batches of bounded size, without those of an empty list. Those of a run stay together, and runs of the
     same width: sums over a table of another width differ in their last bits."""
-    topics, together, cells = len(widths) // runs, dict[int, list[Ints]](), workers.LIMITS.cells
+    topics, together, cells = len(widths) // runs, dict[int, list[Ints]](), parallel.LIMITS.cells
     for run in range(runs):
         rows = np.flatnonzero(widths[run * topics : (run + 1) * topics]) + run * topics
         for part in by_width(widths[rows]):
@@ -206,7 +206,7 @@ def blocks(lists: list[Lists], other: Lists, ones: Iterable[int]) -> Iterator[li
     A quarter of what memory is bounded by: larger arrays would be given back to the system and asked for again.
     """
     block: list[int] = []
-    cells, limit, longest = 0, workers.LIMITS.cells // 4, int(other.counts.max(initial=0))
+    cells, limit, longest = 0, parallel.LIMITS.cells // 4, int(other.counts.max(initial=0))
     for one in ones:
         size = len(other.counts) * max(longest, int(lists[one].counts.max(initial=0)))
         if block and cells + size > limit:

@@ -13,13 +13,13 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints, positions_of, ranks
 from gradedeval.errors import TRACE, InputError, failure, flag
+from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.diversity import Intents
 from gradedeval.kernel.measures.gains import Gains, Sample
 from gradedeval.kernel.measures.table import scores_of
 from gradedeval.kernel.options import OPTIONS, Options
-from gradedeval.kernel.parallel import workers
-from gradedeval.kernel.parallel.workers import Workers
+from gradedeval.kernel.parallel import Workers
 from gradedeval.kernel.rankings.batch import Batch, Codes, Documents, GradeCounts, coalesce
 from gradedeval.kernel.rankings.docnos import Docnos
 from gradedeval.kernel.rankings.document_numbers import EVERY_TOPIC, DocumentNumbers
@@ -535,7 +535,7 @@ def _scores_ended(measure: Measure, gains: Gains, last: int) -> Floats:
     """topics × (1 + last): the scores of the rankings of a batch, each ended after rank 0, 1, 2, … to the last."""
     topics = np.arange(len(gains.gain))
     found = np.empty((len(topics), last + 1))
-    at_once = max(workers.LIMITS.cells // max(len(topics) * max(last, gains.ideal.shape[1]), 1), 1)
+    at_once = max(parallel.LIMITS.cells // max(len(topics) * max(last, gains.ideal.shape[1]), 1), 1)
     for begin in range(0, last + 1, at_once):
         lengths = np.arange(begin, min(begin + at_once, last + 1))
         ended = _cut(gains, int(lengths[-1]))
@@ -586,7 +586,7 @@ def _of_ranks(gains: Gains) -> dict[str, Any]:
 
 def _chunks(numbers: Ints, gains: Gains) -> Iterator[Ints]:
     """The numbers in chunks of as many as a batch may have topics of this width."""
-    at_once = max(workers.LIMITS.cells // max(gains.gain.shape[1], gains.ideal.shape[1], 1), 1)
+    at_once = max(parallel.LIMITS.cells // max(gains.gain.shape[1], gains.ideal.shape[1], 1), 1)
     for begin in range(0, len(numbers), at_once):
         yield numbers[begin : begin + at_once]
 

@@ -29,7 +29,7 @@ from gradedeval.kernel.formats.fitting import short_names
 from gradedeval.kernel.measures.definition import AnyMeasure, Reading
 from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
 from gradedeval.kernel.options import Options, resolve_options
-from gradedeval.kernel.parallel.workers import Workers
+from gradedeval.kernel.parallel import Workers
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names, named_runs
 from gradedeval.kernel.scoring.run_scores import PREDICTED
 from gradedeval.kernel.scoring.scores import Scores

@@ -35,7 +35,7 @@ from gradedeval.kernel.trec.stream import (
 
 if TYPE_CHECKING:
     from gradedeval.kernel.measures.definition import AnyMeasure, Measure
-    from gradedeval.kernel.parallel.workers import Workers
+    from gradedeval.kernel.parallel import Workers
     from gradedeval.kernel.scoring.scores import Scores
 
 
@@ -345,8 +345,7 @@ def check_no_cluster(beside: str, why: str) -> None:
 def sharing(jobs: int | None = None) -> Workers:
     """Who shares the work of the command that runs, until it ends: the cluster that it was given, or else processes of
     this machine, so many as asked for or as it has cores. Raises InputError where a cluster cannot be used."""
-    from gradedeval.kernel.parallel import with_progress
-    from gradedeval.kernel.parallel.workers import Workers
+    from gradedeval.kernel.parallel import Workers, cores, with_progress
 
     context = click.get_current_context()
     address: str | None = context.meta.get(_ADDRESS)
@@ -356,7 +355,7 @@ def sharing(jobs: int | None = None) -> Workers:
 
     if jobs and address != LOCAL:
         raise InputError("--jobs", "a cluster has workers of its own", "leave out --jobs or --cluster", usage=True)
-    client: Any = context.with_resource(connected(address, jobs))
+    client: Any = context.with_resource(connected(address, jobs or cores()))
     workers = Workers.of(None, with_progress, client)
     return workers if address == LOCAL else replace(workers, progress=partial(with_progress, beside=dashboard(client)))
 

@@ -184,7 +184,7 @@ def _drawn(question: Question, own: Mapping[str, Any], keywords: dict[str, Any])
 
 def _answer(question: Question, settings: Mapping[str, Any], keywords: dict[str, Any]) -> Any:
     """The answer to a question, after the files are read that it needs."""
-    from gradedeval.kernel.parallel.workers import shared_by  # not for a help page
+    from gradedeval.kernel.parallel import shared_by  # not for a help page
 
     jobs = keywords.pop("jobs", None)
     if question.wants is not None:

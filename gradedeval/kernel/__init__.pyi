@@ -68,7 +68,7 @@ from gradedeval.kernel.scoring import doubts as doubts
 
 # Who shares the work
 
-from gradedeval.kernel.parallel.workers import Workers as Workers
+from gradedeval.kernel.parallel import Workers as Workers
 from gradedeval.kernel import parallel as parallel
 
 # Tables and text

@@ -15,8 +15,8 @@ from scipy.stats import kendalltau
 import gradedeval
 from gradedeval.analysis.correlation import kendall_taus
 from gradedeval.analysis.rank_overlap import Lists, rank_biased_overlap
-from gradedeval.kernel.parallel import workers
-from gradedeval.kernel.parallel.workers import Limits
+from gradedeval.kernel import parallel
+from gradedeval.kernel.parallel import Limits
 from gradedeval.questions.agreement import NUMBERS, TIES
 
 Groups = list[list[int]]
@@ -186,7 +186,7 @@ def test_one_deep_topic_does_not_widen_the_others() -> None:
     pair = together([lists(one) for one, _ in groups], 2000), together([lists(other) for _, other in groups], 2000)
     for cells in (1 << 18, 100, 1):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(workers, "LIMITS", Limits(cells=cells))
+            patch.setattr(parallel, "LIMITS", Limits(cells=cells))
             found = rank_biased_overlap(*pair, 2000 * len(groups), 0.9, "b")
         assert found == pytest.approx(np.array(alone).T, abs=1e-12)
 
@@ -266,7 +266,7 @@ def test_runs_in_blocks_have_the_numbers_of_their_topics_one_by_one(count: int) 
         frames = []
         for cells, together in ((1 << 18, 64), (1000, 2), (150, 1), (1, 64)):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(workers, "LIMITS", Limits(cells=cells))
+                patch.setattr(parallel, "LIMITS", Limits(cells=cells))
                 patch.setattr(sys.modules["gradedeval.questions.agreement"], "TOGETHER", together)
                 frames.append(gradedeval.agreement(runs, at=at, persistence=p, rbo_ties=ties).frame)
         for row in frames[0].to_dict("records"):

@@ -252,7 +252,7 @@ def scored(files: Workload, executor: Any) -> None:
     """As the command does it where nobody asks for topics."""
     import gradedeval
     from gradedeval.kernel.options import Options
-    from gradedeval.kernel.parallel.workers import Workers
+    from gradedeval.kernel.parallel import Workers
     from gradedeval.kernel.scoring.evaluate import evaluate_runs
 
     runs = {str(run): run for run in files.runs}
@@ -266,7 +266,7 @@ def tasks(bench: Bench, folder: Path) -> None:
     import distributed
 
     from gradedeval.cluster import plan, work
-    from gradedeval.kernel.parallel.workers import Workers
+    from gradedeval.kernel.parallel import Workers
 
     small = workload(folder, "tiny", 10, 10)
     with distributed.Client(bench.cluster.address, set_as_default=False) as client:

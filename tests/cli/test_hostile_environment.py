@@ -27,7 +27,7 @@ from support.processes import linux, processes_of, wait_for
 QRELS = "".join(f"{topic} 0 d{at} {at % 4}\n" for topic in range(1, 4) for at in range(0, 20, 3))
 RUN = "".join(f"{topic} Q0 d{at} {at} {20 - at} t\n" for topic in range(1, 4) for at in range(20))
 # Runs of any size are worth a process, and each part of a run takes some time.
-SHARED = "from gradedeval.kernel.parallel import workers; workers.LIMITS = workers.Limits(small_runs=0);"
+SHARED = "from gradedeval.kernel import parallel; parallel.LIMITS = parallel.Limits(small_runs=0);"
 SLOW = (
     "import time; from gradedeval.kernel.scoring.scorer import Scorer; score = Scorer.score_part;"
     "Scorer.score_part = lambda self, part: (time.sleep({seconds}), score(self, part))[1];"

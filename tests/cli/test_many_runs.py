@@ -14,9 +14,9 @@ import pytest
 
 import gradedeval
 from gradedeval.errors import InputError
+from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
-from gradedeval.kernel.parallel import executors, workers
-from gradedeval.kernel.parallel.workers import Limits, Workers
+from gradedeval.kernel.parallel import Limits, Workers, executors
 from gradedeval.kernel.rankings import grade, qrels
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names
 from gradedeval.kernel.scoring.sharing import score_run
@@ -60,7 +60,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files count as large enough for processes, whatever their size."""
-    monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0))
+    monkeypatch.setattr(parallel, "LIMITS", Limits(small_runs=0))
 
 
 # The same bytes -------------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def test_any_number_of_processes_gives_the_same_bytes(
     for jobs in ("2", "3", "20"):
         assert cli("runs", "qrels.txt", *words, "--jobs", jobs) == alone
     # Each file by several processes, but for the packed one.
-    monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0, large_file=100, segment=300))
+    monkeypatch.setattr(parallel, "LIMITS", Limits(small_runs=0, large_file=100, segment=300))
     assert cli("runs", "qrels.txt", *words, "--jobs", "3") == alone
     assert cli("runs", "qrels.txt", *words) == alone
     assert nobody_is_left()
@@ -94,7 +94,7 @@ def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...
     found = {"one process": cli(run_file, *words, "--jobs", "1")}
     with pytest.MonkeyPatch.context() as patch:
         small = Limits(large_file=0, segment=max(200, len(content) // 7), block=1 << 8)
-        patch.setattr(workers, "LIMITS", small)
+        patch.setattr(parallel, "LIMITS", small)
         found["three processes"] = cli(run_file, *words, "--jobs", "3")
         patch.setattr(remote, "LARGE", 0)
         found["a URL, in ranges"] = cli(url := Path(run_file).absolute().as_uri(), *words, "--jobs", "1")
@@ -364,7 +364,7 @@ def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: 
         (folder / name).write_text(run_of(1) + "".join(f"x{at} Q0 d1 1 1 t\n" for at in range(900)))
     monkeypatch.setattr(os, "fork", counted)
     monkeypatch.setattr(executors, "can_fork", lambda: True)
-    monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0, large_file=10000, segment=1000, block=1 << 8))
+    monkeypatch.setattr(parallel, "LIMITS", Limits(small_runs=0, large_file=10000, segment=1000, block=1 << 8))
     paths = [folder / "large.run", *(folder / "runs" / name for name in SIX), folder / "larger.run"]
     with pytest.warns(gradedeval.EvaluationWarning, match="900 unjudged topics"):
         found = gradedeval.evaluate(paths, str(folder / "qrels.txt"), "ap", jobs=2)
@@ -378,7 +378,7 @@ def test_beside_other_threads_processes_are_spawned(monkeypatch: pytest.MonkeyPa
     """Runs that are shared whole, and one in segments, whose topics take turns."""
     lines = [f"{topic} Q0 d{at} {at} {60 - at}.5 t\n" for at in range(20) for topic in range(1, 40)]
     (folder / "turns.run").write_text("".join(lines))
-    monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0, large_file=5000, segment=3000, block=800))
+    monkeypatch.setattr(parallel, "LIMITS", Limits(small_runs=0, large_file=5000, segment=3000, block=800))
     paths = [folder / "runs" / name for name in SIX]
     expected = [
         gradedeval.evaluate(given, str(folder / "qrels.txt"), "ap ndcg@10", topics="run", residuals=True).frame
@@ -395,7 +395,7 @@ def test_beside_other_threads_processes_are_spawned(monkeypatch: pytest.MonkeyPa
 
 def test_in_a_library_nothing_is_forked_unless_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
-    monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0, large_file=0))
+    monkeypatch.setattr(parallel, "LIMITS", Limits(small_runs=0, large_file=0))
     found = gradedeval.evaluate([folder / "runs" / name for name in SIX], str(folder / "qrels.txt"), "ap")
     assert len(found.means_by_run) == 6
 
@@ -417,7 +417,7 @@ def test_ctrl_c_ends_at_once_without_litter(target: str, folder: Path) -> None:
     for name in ("never.run", "neither.run"):
         os.mkfifo(folder / name)
     script = (
-        "from gradedeval.kernel.parallel import workers; workers.LIMITS = workers.Limits(small_runs=0);"
+        "from gradedeval.kernel import parallel; parallel.LIMITS = parallel.Limits(small_runs=0);"
         "from gradedeval.cli import main; main()"
     )
     words = ["never.run", "neither.run", *(f"runs/{name}" for name in SIX), "qrels.txt", "-o", "out.csv", "--jobs", "2"]
@@ -458,7 +458,7 @@ def test_the_simple_reader_stands_in_where_a_segment_cannot_be_read(
     (folder / "late.run").write_text("".join(lines))
     expected = cli("late.run", "qrels.txt", "--jobs", "1")
     assert expected.messages[-1] == "late.run:701: score 'many' is not a number; expected a finite decimal such as 12.5"
-    monkeypatch.setattr(workers, "LIMITS", Limits(large_file=0, segment=900, block=400))
+    monkeypatch.setattr(parallel, "LIMITS", Limits(large_file=0, segment=900, block=400))
     assert cli("late.run", "qrels.txt", "--jobs", "3") == expected
 
 
@@ -467,7 +467,7 @@ def test_a_pipe_whose_process_died_is_not_read_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch, cli: Command
 ) -> None:
     """Half of it is gone: what is left would be scored as if it were all."""
-    monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0))
+    monkeypatch.setattr(parallel, "LIMITS", Limits(small_runs=0))
     parent = os.getpid()
 
     def dies(name: str, *given: Any, **how: Any) -> Any:

@@ -22,9 +22,10 @@ import pytest
 
 import gradedeval
 from gradedeval.errors import InputError, heard_by
-from gradedeval.kernel.parallel import clusters, workers
+from gradedeval.kernel import parallel
+from gradedeval.kernel.parallel import Workers, clusters
 from gradedeval.kernel.parallel.clusters import connected
-from gradedeval.kernel.parallel.workers import MORE_MEMORY, WorkerDied, Workers
+from gradedeval.kernel.parallel.executors import MORE_MEMORY, WorkerDied
 from gradedeval.kernel.scoring import sharing
 from gradedeval.kernel.trec import remote
 from support.collection import SMALL, outcome, written_collection
@@ -148,7 +149,7 @@ def test_what_is_not_a_scheduler_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         with (
             pytest.raises(InputError, match=f"^cluster: what answers at {address} is not a dask scheduler"),
-            connected(address),
+            connected(address, 1),
         ):
             pass
 
@@ -354,7 +355,7 @@ def test_a_cluster_reads_a_bucket(
     done: list[Any] = []
     monkeypatch.setattr(sharing.Collector, "add", lambda *given: done.append(given[1]) or added(*given))
     monkeypatch.setattr(remote, "LARGE", large)
-    monkeypatch.setattr(workers, "FAR", SMALL)
+    monkeypatch.setattr(parallel, "FAR", SMALL)
     far = cli("s3://bucket/more/*run*", "s3://bucket/more/qrels", *words, "--cluster", cluster.address)
     assert (far.code, far.out) == (1, here.out)
     names = re.compile(rb"^(?=\S*(run|qrels))", re.MULTILINE)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gradedeval.kernel.parallel.workers import Workers
+from gradedeval.kernel.parallel import Workers
 from support.collection import SMALL, outcome, written_collection
 from support.commands import environment
 from support.paths import ROOT
@@ -23,7 +23,7 @@ ON_MPI = """
 import sys
 from pathlib import Path
 from mpi4py.futures import MPIPoolExecutor
-from gradedeval.kernel.parallel.workers import Workers
+from gradedeval.kernel.parallel import Workers
 from support.collection import SMALL, outcome
 if __name__ == "__main__":
     folder, options = Path(sys.argv[1]), {"residuals": "total", "topics": "both"}

@@ -14,7 +14,7 @@ from fuzz.case import Case, Kind
 from gradedeval import MEASURES, EvaluationWarning, InputError
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import resolve_options
-from gradedeval.kernel.parallel.workers import Limits, Workers
+from gradedeval.kernel.parallel import Limits, Workers
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, named_runs
 from support import reference_run
 from support.reference_run import Asked, Refused

@@ -11,7 +11,7 @@ from pathlib import Path
 from support.paths import SAMPLES
 
 # Runs of any size are worth processes, and every file is large.
-SHARED = "from gradedeval.kernel.parallel import workers; workers.LIMITS = workers.Limits(small_runs=0, runs=1); "
+SHARED = "from gradedeval.kernel import parallel; parallel.LIMITS = parallel.Limits(small_runs=0, runs=1); "
 IN_PARTS = SHARED.replace("runs=1", "large_file=1, segment=20_000, block=5_000")
 THREAD = "import threading, time; threading.Thread(target=time.sleep, args=(600,), daemon=True).start(); "
 """Beside another thread no process is forked, and a signal may meet that one."""

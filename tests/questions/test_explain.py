@@ -30,10 +30,10 @@ from gradedeval import (
     parse_measures,
     row_sums,
 )
+from gradedeval.kernel import parallel
 from gradedeval.kernel.formats import FORMATS
 from gradedeval.kernel.measures.bounds import kept
 from gradedeval.kernel.measures.definition import QUANTITIES
-from gradedeval.kernel.parallel import workers
 from gradedeval.questions.explain import Explained
 from support.commands import Command, Outcome
 from support.examples import also, drawn, sampled
@@ -267,7 +267,7 @@ def test_long_rankings_are_worked_on_in_parts(cells: int, monkeypatch: pytest.Mo
     topic = Topic(tuple(dice.choice([None, 0, 1, 2, 3]) for _ in range(60)), (3, 3, 1))
     measures = parse_measures("err ndcg ap gap bpref judged num_ret p@100 inst q(beta=10)@20")
     whole = [one.columns for one in explained(topic, measures)]
-    monkeypatch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
+    monkeypatch.setattr(parallel, "LIMITS", parallel.Limits(cells=cells))
     assert [one.columns for one in explained(topic, measures)] == whole
 
 

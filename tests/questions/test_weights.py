@@ -17,8 +17,8 @@ import pytest
 
 import gradedeval
 from gradedeval import MEASURES, EvaluationWarning, InputError, Measure, parse_measures
+from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.parse import DEFAULT
-from gradedeval.kernel.parallel import workers
 from gradedeval.questions.weights import static_weights
 from support.commands import Command, Outcome
 from support.examples import sampled
@@ -173,7 +173,7 @@ NAIVE = ("ap", "sp", "rr", "q(rel=1)", "bpref(k=10)")
 def test_batches_give_what_loops_over_systems_topics_and_ranks_give(
     seed: int, cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
+    monkeypatch.setattr(parallel, "LIMITS", parallel.Limits(cells=cells))
     runs, qrels = drawn(seed)
     for depth in (1, 7, 40):
         weights = gradedeval.weights(NAIVE, runs, qrels, ranks=depth)

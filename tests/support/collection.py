@@ -9,7 +9,7 @@ from typing import Any
 
 import gradedeval
 from gradedeval.kernel.options import Options
-from gradedeval.kernel.parallel.workers import Limits, Workers
+from gradedeval.kernel.parallel import Limits, Workers
 from gradedeval.kernel.scoring.evaluate import evaluate_runs
 
 SMALL = Limits(large_file=6000, segment=3000, block=800, runs=2, waiting=4)

@@ -13,7 +13,7 @@ import pytest
 
 from gradedeval.errors import InputError
 from gradedeval.kernel.options import Options
-from gradedeval.kernel.parallel.workers import Limits, Workers
+from gradedeval.kernel.parallel import Limits, Workers
 from gradedeval.kernel.rankings import qrels
 from gradedeval.kernel.rankings.batch import Batch
 from gradedeval.kernel.rankings.grade import Grader

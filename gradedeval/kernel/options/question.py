@@ -324,7 +324,7 @@ def shares_work(function: Asked) -> Asked:
         jobs, progress = numbers.JOBS.check(keywords.get("jobs", 1)), keywords.get("progress", False)
         if jobs == 1 and not progress:
             return function(*given, **keywords)
-        from gradedeval.kernel.parallel.workers import asked_for  # not for a help page
+        from gradedeval.kernel.parallel import asked_for  # not for a help page
 
         with asked_for(jobs, bool(progress)):
             return function(*given, **keywords)

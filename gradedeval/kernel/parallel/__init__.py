@@ -1,26 +1,27 @@
-"""Processes that share work, a bar that shows how far it has come, and memory that is kept for what is read next."""
+"""Who shares work, at which sizes it is cut, a bar that shows how far it has come, and memory that is kept."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from gradedeval.arrays import np
 from gradedeval.errors import at_prompt
 from gradedeval.lazy import late_modules
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from gradedeval.kernel.parallel.executors import Raised, WorkerDied
+
 __getattr__ = late_modules(__name__)
-
-
-def cores() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 Item = TypeVar("Item")
@@ -139,6 +140,202 @@ def _in_text(items: Iterable[Item], count: int, label: str) -> Iterator[Item]:
             sys.stderr.flush()
 
 
+# Who shares work, and the sizes at which it is cut.
+
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+@dataclass(eq=False, repr=False)
+class Limits:
+    """Sizes at which work is cut into pieces and shared. Scores do not depend on them: tests give small ones."""
+
+    block: int = 1 << 21
+    """Bytes of a block of whole topics: enough that calls of numpy cost nothing, and a few blocks fit in memory."""
+    segment: int = 1 << 24
+    """Bytes of a segment of a file that processes share: a few blocks."""
+    runs: int = 1
+    """Small runs that one task may be."""
+    waiting: int = 0
+    """Tasks that are with workers at any time, at least: they do not wait for the next, and a cluster that grows with
+    its work sees it."""
+    large_file: int = 1 << 25
+    """Bytes of a file that is worth the start of further processes."""
+    small_runs: int = 1 << 23
+    """Bytes of all runs up to which the start of processes takes longer than it saves."""
+    cells: int = 1 << 18
+    """Topics × ranks of a batch, or × judged documents; one topic may have more. It bounds memory."""
+    gathered: int = 1 << 16
+    """Documents of interleaved topics that are graded at once; more where one topic has more."""
+    topic_runs: int = 1 << 12
+    """Runs of lines of one topic in a block, up to which each is looked up by itself."""
+    judged_ratio: int = 2
+    """Judged documents for each retrieved one, up to which the judged are looked up among the retrieved."""
+
+
+LIMITS = Limits()
+"""The limits where none are given."""
+
+FAR = Limits(segment=1 << 28, runs=50, waiting=100)
+"""Those of a cluster: to hand over a task takes milliseconds there, so that each is about a second of work."""
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(eq=False, repr=False)
+class Workers:
+    """Who shares work, through an Executor of the standard library.
+
+    count     how many work at the same time; 1 is this process alone
+    progress  shows how much is done
+    limits    the sizes at which work is cut
+    executor  who works: an Executor, or a client of dask; None for processes of our own, which are forked where that is
+              safe, so that nothing is copied, and spawned elsewhere
+    """
+
+    count: int = 1
+    progress: Progress = no_progress
+    limits: Limits = field(default_factory=lambda: LIMITS)
+    executor: Executor | Any = None
+
+    @classmethod
+    def of(cls, jobs: int | None = None, progress: Progress = no_progress, executor: Any = None) -> Workers:
+        """So many as asked for, or as the executor or this machine has."""
+        if executor is not None and is_client(executor):
+            from gradedeval.kernel.parallel.clusters import threads_of  # few evaluations have one
+
+            threads = threads_of(executor)  # which checks it, also where the number is given
+            return cls(jobs or threads, progress, FAR, executor)
+        own = getattr(executor, "_max_workers", None)  # as the executors of the standard library and loky have it
+        return cls(jobs or own or cores(), progress, executor=executor)
+
+    @classmethod
+    def here(cls) -> Workers:
+        """Who shares the work of a question: those that a command or a function was asked for; else, where a command
+        runs, as many processes as there are cores, with a progress bar, and in Python this process alone."""
+        return _SHARING.get() or (cls.of(None, with_progress) if at_prompt() else cls())
+
+    @property
+    def far(self) -> bool:
+        """Whether those who work inherit nothing of this process, as forked ones would."""
+        if self.executor is not None or self.count == 1:
+            return self.executor is not None
+        from gradedeval.kernel.parallel.executors import can_fork
+
+        return not can_fork()
+
+    def silent(self) -> Workers:
+        """The same without a progress bar."""
+        return replace(self, progress=no_progress)
+
+    def serial(self) -> Workers:
+        """This process alone."""
+        return replace(self, count=1, executor=None)
+
+    def _is_alone(self, tasks: Sequence[Any]) -> bool:
+        return self.executor is None and min(self.count, len(tasks)) < 2
+
+    def imap(
+        self, work: Callable[[Task], Result], tasks: Sequence[Task] | Iterator[Task], count: int | None = None
+    ) -> Generator[Result, None, None]:
+        """The result of each task, in their order.
+
+        work   what is done with each: it travels to each worker once, and must be what pickle can write where the
+               workers are not forked
+        tasks  a sequence, which is shared; or an iterator, whose tasks this process does as they come
+        count  how many those of an iterator are about; without it no progress is shown
+
+        Raises what `work` raises, and WorkerDied.
+        """
+        if isinstance(tasks, Sequence):
+            count = len(tasks)
+        if not isinstance(tasks, Sequence) or self._is_alone(tasks):
+            done = map(work, tasks)
+            yield from done if count is None else self.progress(done, count, "parts")
+            return
+        from gradedeval.kernel.parallel.executors import Raised, in_order
+
+        with closing(self._results(work, tasks)) as found:
+            for result in self.progress(in_order(found), len(tasks), "parts"):
+                if isinstance(result, Raised):
+                    raise result.error
+                yield result
+
+    def imap_unordered(
+        self,
+        work: Callable[[Task], Result],
+        tasks: Sequence[Task],
+        once: Callable[[Task], bool] = lambda task: False,
+        unwanted: Callable[[Task], bool] = lambda task: False,
+    ) -> Generator[tuple[Task, Result | WorkerDied], None, None]:
+        """Each task and its result, as they are done. Raises what `work` raises.
+
+        once      whether a task can be begun only once: it is not given to another worker when its own has died
+        unwanted  whether a task that is not begun is no longer asked for: it is left out
+        """
+        if self._is_alone(tasks):
+            yield from zip(tasks, map(work, tasks), strict=True)
+            return
+        from gradedeval.kernel.parallel.executors import Raised, WorkerDied
+
+        with closing(self._results(work, tasks, once, unwanted)) as found:
+            for number, result in found:
+                if not isinstance(result, Raised):
+                    yield tasks[number], result
+                elif isinstance(result.error, WorkerDied):
+                    yield tasks[number], result.error
+                else:
+                    raise result.error
+
+    def _results(
+        self,
+        work: Callable[[Task], Result],
+        tasks: Sequence[Task],
+        once: Callable[[Task], bool] = lambda task: False,
+        unwanted: Callable[[Task], bool] = lambda task: False,
+    ) -> Generator[tuple[int, Result | Raised], None, None]:
+        from gradedeval.kernel.parallel.executors import results
+
+        to_client = None
+        if is_client(self.executor):
+            from gradedeval.kernel.parallel.clusters import scattered
+
+            to_client = partial(scattered, self.executor)
+        return results(work, tasks, self.count, self.executor, to_client, self.limits.waiting, once, unwanted)
+
+
+_SHARING: ContextVar[Workers | None] = ContextVar("sharing", default=None)
+
+
+@contextmanager
+def shared_by(those: Workers | None) -> Iterator[None]:
+    """While this lasts, in this thread, these are the `workers`."""
+    before = _SHARING.set(those)
+    try:
+        yield
+    finally:
+        _SHARING.reset(before)
+
+
+@contextmanager
+def asked_for(jobs: int, progress: bool) -> Iterator[None]:
+    """While this lasts, in this thread, a function of Python shares its work by so many processes, and shows bars."""
+    with (
+        progress_wanted() if progress else nullcontext(),
+        shared_by(Workers.of(jobs, in_python if progress else no_progress)),
+    ):
+        yield
+
+
+def is_client(executor: Any) -> bool:
+    """Whether this is a client of dask."""
+    return "distributed" in sys.modules and isinstance(executor, sys.modules["distributed"].Client)
+
+
 # Freed memory that is kept for what is read next, and not given back to the system.
 
 
@@ -155,19 +352,6 @@ def raise_malloc_threshold() -> None:
     """
     np.empty(FREED, dtype=np.uint8)
     if "MALLOC_TRIM_THRESHOLD_" in os.environ:
+        from gradedeval.kernel.parallel.executors import keep_freed_memory  # which dask's workers need
+
         keep_freed_memory()
-
-
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-"""glibc: what mallopt sets; from malloc.h."""
-
-
-def keep_freed_memory() -> None:
-    """The same where a setting of the process forbids it to grow, as MALLOC_TRIM_THRESHOLD_ of dask's workers does:
-    every array that is freed would go back to the system, and its work take four times as long."""
-    import ctypes
-
-    with suppress(OSError, AttributeError, TypeError):  # another C library
-        library = ctypes.CDLL(None)
-        library.mallopt(M_TRIM_THRESHOLD, 1 << 30)
-        library.mallopt(M_MMAP_THRESHOLD, 1 << 30)

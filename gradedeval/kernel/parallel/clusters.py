@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from gradedeval.errors import InputError, flag, reason, tell
-from gradedeval.kernel.parallel import cores
 from gradedeval.kernel.parallel.executors import (
     SAFE_PATH,
     SENT,
@@ -127,7 +126,7 @@ FIRST_WORKER = 300
 
 
 @contextmanager
-def connected(address: str, count: int | None = None) -> Iterator[Any]:
+def connected(address: str, count: int) -> Iterator[Any]:
     """A client of the scheduler at an address, or of a cluster of so many processes of this machine, which ends with
     the block. What was found stays as it is.
 
@@ -142,7 +141,7 @@ def connected(address: str, count: int | None = None) -> Iterator[Any]:
             distributed = _library()
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # who dies and comes back is told as runs are
         if address == LOCAL:
-            address = stack.enter_context(local_cluster(count or cores()))
+            address = stack.enter_context(local_cluster(count))
         else:
             _reach(address)
         try:

@@ -11,13 +11,14 @@ import pickle
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from gradedeval.errors import InputError, flag, shorten
-from gradedeval.kernel.parallel import keep_freed_memory
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -53,7 +54,10 @@ def check_script(place: str) -> None:
 
 
 def start_method(executor: Any) -> str:
-    """How an executor starts its processes, in the words of `multiprocessing`; empty where it says nothing of it."""
+    """How an executor starts its processes, in the words of `multiprocessing`; empty where it says nothing of it. None
+    are processes of our own."""
+    if executor is None:
+        return "fork" if can_fork() else "spawn"
     context = getattr(executor, "_mp_context", None)  # as the executors of the standard library and loky have it
     return str(context.get_start_method()) if context else ""
 
@@ -403,3 +407,143 @@ def different(ours: dict[str, str], theirs: dict[str, str], who: str, place: str
 
 class CannotShare(Exception):
     """No processes can be started here."""
+
+
+# Tasks that those who share work do, and what comes of a process that dies.
+
+
+MORE_MEMORY = "the workers may be out of memory; see --memory-limit of `dask worker`"
+"""What to do about a worker of a cluster that died."""
+
+
+BESIDE = 3
+"""What is started beside processes that share work: two threads that hand it over, and for spawned ones a process that
+looks after what they share."""
+
+
+class WorkerDied(InputError):
+    """The process died that did a task, and so did the one that did it again, or it could not be done again."""
+
+    def __init__(self, place: str = flag.jobs, hint: str = f"it may be out of memory; try {flag.jobs:1}") -> None:
+        super().__init__(place, "a worker process died", hint)
+
+
+@dataclass(frozen=True)
+class Raised:
+    """What a worker raised instead of giving a result; that of the first task is raised, whichever came first."""
+
+    error: BaseException
+
+
+HandOver = Callable[[Callable[[Any], Any], Sequence[Any]], AbstractContextManager[Submit]]
+"""(work, tasks) -> what hands tasks over to those who work, as long as the block lasts."""
+
+
+def results(
+    work: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    count: int,
+    executor: Any,
+    to_client: HandOver | None,
+    waiting: int,
+    once: Callable[[Task], bool],
+    unwanted: Callable[[Task], bool],
+) -> Generator[tuple[int, Result | Raised], None, None]:
+    """Number and result of each task, as they are done: see `Workers.imap_unordered`.
+
+    count      how many work at the same time
+    executor   who works, as `Workers` has it
+    to_client  hands tasks over to the executor where that is a client of dask
+    waiting    tasks that are with workers at any time, at least
+    """
+    count = min(count, len(tasks))
+    if executor is None:
+        count = min(count, startable(count + BESIDE) - BESIDE)
+    if count < 2 and executor is None:
+        yield from enumerate(map(work, tasks))
+        return
+    try:
+        yield from _from_workers(work, tasks, count, executor, to_client, waiting, once, unwanted)
+    except CannotShare:  # before anything was done
+        yield from enumerate(map(work, tasks))
+
+
+def _from_workers(
+    work: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    count: int,
+    executor: Any,
+    to_client: HandOver | None,
+    waiting: int,
+    once: Callable[[Task], bool],
+    unwanted: Callable[[Task], bool],
+) -> Generator[tuple[int, Result | Raised], None, None]:
+    from concurrent.futures import BrokenExecutor
+
+    own = forked if can_fork() else spawned
+    hand_over: HandOver = to_client or (partial(own, count=count) if executor is None else partial(lent, executor))
+    left, at_once = list(range(len(tasks))), max(2 * count + 1, waiting)
+    while left:
+        died = []
+        with hand_over(work, tasks) as submit:
+            for number, future in completed(submit, (one for one in left if not unwanted(tasks[one])), at_once):
+                error = future.exception()
+                if isinstance(error, BrokenExecutor):
+                    died.append(number)
+                else:
+                    yield number, future.result() if error is None else Raised(error)
+        if died and at_once > 1 and (unguarded := guard_fault(flag.jobs, start_method(executor))):
+            raise unguarded
+        if died and executor is not None and to_client is None:
+            check_takes_tasks(executor)
+        # Of several that were with workers when one died, nobody knows which did it: then each goes alone.
+        lost = died[:1] if at_once == 1 else [number for number in died if once(tasks[number])]
+        fault = WorkerDied() if to_client is None else WorkerDied(flag.cluster, MORE_MEMORY)
+        yield from ((number, Raised(fault)) for number in lost)
+        left, at_once = [number for number in died if number not in lost], 1
+
+
+def startable(most: int) -> int:
+    """How many more threads or processes may be started, up to `most`: a limit of processes, as containers have it,
+    counts both alike."""
+    from threading import Event, Thread
+
+    end, started = Event(), list[Thread]()
+    with suppress(RuntimeError):
+        while len(started) < most:
+            thread = Thread(target=end.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    end.set()
+    for thread in started:
+        thread.join()
+    return len(started)
+
+
+def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:
+    """The results of 0, 1, 2, …, each as soon as all before it are there."""
+    waiting: dict[int, Result] = {}
+    turn = 0
+    for number, result in results:
+        waiting[number] = result
+        while turn in waiting:
+            yield waiting.pop(turn)
+            turn += 1
+
+
+# Freed memory that a worker keeps for its next task.
+
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+"""glibc: what mallopt sets; from malloc.h."""
+
+
+def keep_freed_memory() -> None:
+    """Make the C library keep freed memory where a setting of the process forbids it, as MALLOC_TRIM_THRESHOLD_ of
+    dask's workers does: every array that is freed would go back to the system, and its work take four times as long."""
+    import ctypes
+
+    with suppress(OSError, AttributeError, TypeError):  # another C library
+        library = ctypes.CDLL(None)
+        library.mallopt(M_TRIM_THRESHOLD, 1 << 30)
+        library.mallopt(M_MMAP_THRESHOLD, 1 << 30)

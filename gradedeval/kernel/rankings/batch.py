@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, distinct, positions_of, ranges, ranks
 from gradedeval.errors import Note, flag
+from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
-from gradedeval.kernel.parallel import workers
 from gradedeval.kernel.rankings.docnos import Docnos
 
 if TYPE_CHECKING:
@@ -307,7 +307,7 @@ def condensed(batch: Batch, judged: Bools) -> Batch:
 def by_width(widths: Ints, cells: int | None = None) -> Iterator[Ints]:
     """Topics in batches of at most so many cells, without a number as many as the limits say, or of one topic. Topics
     of similar width share one, so that a topic of a million documents does not widen thousands of ten."""
-    cells = workers.LIMITS.cells if cells is None else cells
+    cells = parallel.LIMITS.cells if cells is None else cells
     if len(widths) * int(widths.max(initial=0)) <= cells:
         yield np.arange(len(widths))
         return

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, distinct, ranges
-from gradedeval.kernel.parallel import workers
-from gradedeval.kernel.parallel.workers import Limits
+from gradedeval.kernel import parallel
+from gradedeval.kernel.parallel import Limits
 from gradedeval.kernel.trec.tokenizer import (
     NEAR,
     PAD,
@@ -377,7 +377,7 @@ class TopicCodes:
     """The topics of some blocks; `names` are in order of appearance."""
 
     def __init__(self, limits: Limits | None = None) -> None:
-        self._limits = limits or workers.LIMITS
+        self._limits = limits or parallel.LIMITS
         self.names: list[bytes] = []
         self._number: dict[bytes, int] = {}
         self._rows: list[int] = []

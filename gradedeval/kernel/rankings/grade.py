@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, flag, plural, shorten
+from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
-from gradedeval.kernel.parallel import workers
-from gradedeval.kernel.parallel.workers import Limits, Workers
+from gradedeval.kernel.parallel import Limits, Workers
 from gradedeval.kernel.rankings.batch import (
     LAST_RANK,
     NOT_LOOKED,
@@ -108,7 +108,7 @@ class Grader:
     types: bool = False
     last_rank: int | None = None
     least_width: int = 0
-    limits: Limits = field(default_factory=lambda: workers.LIMITS)
+    limits: Limits = field(default_factory=lambda: parallel.LIMITS)
     ideals: dict[bytes, tuple[Floats, dict[Any, Any]]] = field(default_factory=dict)
     worth: dict[tuple[bytes, float], Floats] = field(default_factory=dict)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Ints
 from gradedeval.errors import InputError
-from gradedeval.kernel.parallel.workers import Limits, Workers
+from gradedeval.kernel.parallel import Limits, Workers
 from gradedeval.kernel.rankings.batch import Batch
 from gradedeval.kernel.rankings.docnos import TopicCodes
 from gradedeval.kernel.rankings.grade import Grader, PartResult, Rows, grade_as_listed, settle_repeated

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note
 from gradedeval.kernel.options import Duplicates, Options, allowed_growth, read_format
-from gradedeval.kernel.parallel import raise_malloc_threshold
-from gradedeval.kernel.parallel.workers import Workers
+from gradedeval.kernel.parallel import Workers, raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import GradeCounts
 from gradedeval.kernel.rankings.docnos import TOGETHER, Index, JudgmentColumns, TopicCodes, coded, surely_distinct
 from gradedeval.kernel.trec.blocks import format_of, parts_of, whole_text

@@ -16,8 +16,7 @@ from gradedeval.errors import InputError, Note, flag, public, redacted, shorten,
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_options, numbers, resolve_options
-from gradedeval.kernel.parallel import in_python, no_progress
-from gradedeval.kernel.parallel.workers import Workers
+from gradedeval.kernel.parallel import Workers, cores, in_python, no_progress
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.doubts import few_topics, not_too_many, united
 from gradedeval.kernel.scoring.run_scores import RunScores
@@ -196,7 +195,7 @@ def _workers(jobs: int, executor: Executor | Client | str | None, shown: bool) -
     if isinstance(executor, str):
         from gradedeval.kernel.parallel.clusters import connected  # few evaluations have one
 
-        with connected(executor, many) as client:
+        with connected(executor, many or cores()) as client:
             yield Workers.of(None, progress, client)
         return
     if executor is not None and (isinstance(executor, type) or not hasattr(executor, "submit")):

@@ -11,13 +11,13 @@ import numpy as np
 
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, flag, redacted, shorten
+from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, Sample, thresholds
 from gradedeval.kernel.measures.parse import each_once
 from gradedeval.kernel.measures.table import MEASURES, gain_table, run_measure, scores_of
 from gradedeval.kernel.options import PRESETS, Options
-from gradedeval.kernel.parallel import workers
-from gradedeval.kernel.parallel.workers import Limits
+from gradedeval.kernel.parallel import Limits
 from gradedeval.kernel.rankings.batch import Batch, condensed, count_unjudged
 from gradedeval.kernel.rankings.grade import Grader, PartResult, RunPart
 from gradedeval.kernel.rankings.qrels import Qrels
@@ -392,7 +392,7 @@ class Scorer:
             self.by_intent[key] = ByIntent(qrels, measure, grades, gain_table)
         self.types = {measure: measure.types for measure in self.measures if measure.types}
         types = options.costs is not None or bool(self.types)
-        limits = limits or workers.LIMITS
+        limits = limits or parallel.LIMITS
         graded, self.fill_notes = qrels, list[str]()
         if options.fill is not None:
             graded = self._fill_in(options.fill)

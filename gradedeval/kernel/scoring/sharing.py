@@ -10,8 +10,13 @@ from functools import partial
 from typing import Any
 
 from gradedeval.errors import InputError
-from gradedeval.kernel.parallel import Progress, keep_freed_memory, no_progress, raise_malloc_threshold
-from gradedeval.kernel.parallel.workers import WorkerDied, Workers
+from gradedeval.kernel.parallel import (
+    Progress,
+    Workers,
+    no_progress,
+    raise_malloc_threshold,
+)
+from gradedeval.kernel.parallel.executors import WorkerDied, keep_freed_memory
 from gradedeval.kernel.rankings.grade import Grader, PartResult, RunFile, RunPart, SegmentPart
 from gradedeval.kernel.scoring.run_scores import RunScores
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer

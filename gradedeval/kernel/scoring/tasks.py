@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic
 import numpy as np
 
 from gradedeval.errors import InputError, Note
-from gradedeval.kernel.parallel import no_progress, raise_malloc_threshold
-from gradedeval.kernel.parallel.workers import Workers
+from gradedeval.kernel.parallel import Workers, no_progress, raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import NOT_LOOKED, Batch, Listing
 from gradedeval.kernel.rankings.grade import (
     GradedPart,

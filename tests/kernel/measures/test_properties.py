@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, parse_measures
+from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.bounds import kept
-from gradedeval.kernel.parallel import workers
 from support import reference
 from support.examples import also, drawn
 from support.measures import REPRESENTATIVES, VARIANTS, any_measure, every, failing, in_the_shell
@@ -73,7 +73,7 @@ def check_company(measures: Sequence[Measure], topics: list[Topic], cells: int, 
     run["anchor"] = {"grade3": 1.0}
     qrels = {"anchor": ANCHOR} | {name: topic.judgments for name, topic in zip(names, topics, strict=True)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
+        patch.setattr(parallel, "LIMITS", parallel.Limits(cells=cells))
         together = evaluated(run, qrels, measures)
     for half in filter(None, (names[::2], names[1::2])):
         restricted = evaluated(run, qrels, measures, topics_from=("anchor", *half))

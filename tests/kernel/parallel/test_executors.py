@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 
 from gradedeval.errors import InputError
-from gradedeval.kernel.parallel import executors
-from gradedeval.kernel.parallel.workers import WorkerDied, Workers, in_order
+from gradedeval.kernel.parallel import Workers, executors
+from gradedeval.kernel.parallel.executors import WorkerDied, in_order
 from support.commands import environment
 from support.examples import sampled
 from support.processes import linux, nobody_is_left

@@ -26,9 +26,9 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from threading import Event, Thread
 import gradedeval
-from gradedeval.kernel.parallel import workers
+from gradedeval.kernel import parallel
 
-workers.LIMITS = workers.Limits(small_runs=0)
+parallel.LIMITS = parallel.Limits(small_runs=0)
 Thread(target=Event().wait, daemon=True).start()
 gradedeval.evaluate(*{files}, "ap", {call})
 """

@@ -12,7 +12,7 @@ import pytest
 
 from gradedeval import evaluate
 from gradedeval.errors import EvaluationWarning
-from gradedeval.kernel.parallel import workers
+from gradedeval.kernel import parallel
 from gradedeval.kernel.rankings import document_numbers
 from gradedeval.kernel.rankings.docnos import Docnos, Index, TopicBuckets
 from gradedeval.kernel.rankings.document_numbers import DocumentNumbers
@@ -78,7 +78,7 @@ def test_slots_hold_any_number_of_documents() -> None:
 def test_a_document_that_another_topic_judges_is_not_judged(
     ratio: int, apart: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "LIMITS", workers.Limits(judged_ratio=ratio))
+    monkeypatch.setattr(parallel, "LIMITS", parallel.Limits(judged_ratio=ratio))
     listed = {topic: [at for at in range(40) if not apart or at % 3 == topic % 3] for topic in (3, 1, 2)}
     judged = {3: range(0, 40, 2), 1: range(1, 40, 2)}  # even and odd numbers; nothing in topic 2
     run = b"".join(b"%d Q0 d%d %d %d t\n" % (topic, at, at, -at) for topic in listed for at in listed[topic])

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from gradedeval.errors import InputError
+from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
-from gradedeval.kernel.parallel import executors, workers
-from gradedeval.kernel.parallel.workers import Limits
+from gradedeval.kernel.parallel import Limits, executors
 from gradedeval.kernel.rankings import interleaved
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec import tokenizer
@@ -109,7 +109,7 @@ def test_a_collision_of_all_hashes_changes_nothing(files: int) -> None:
 def test_documents_are_looked_up_among_the_judged_or_the_judged_among_them(
     files: int, more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "LIMITS", Limits(judged_ratio=more))
+    monkeypatch.setattr(parallel, "LIMITS", Limits(judged_ratio=more))
     draw = random.Random(8)
     for _ in range(files):
         run, judgments = awkward(draw)
@@ -126,7 +126,7 @@ def test_topics_with_one_hash_stay_in_order_of_appearance(monkeypatch: pytest.Mo
     monkeypatch.setattr(
         tokenizer, "hashes", lambda word, length: (word(0, slice(None)) & np.uint64(3)) << np.uint64(60)
     )
-    monkeypatch.setattr(workers, "LIMITS", Limits(topic_runs=1))
+    monkeypatch.setattr(parallel, "LIMITS", Limits(topic_runs=1))
     draw = random.Random(6)
     for _ in range(60):
         run, judgments = awkward(draw)
@@ -359,6 +359,6 @@ def test_ranks_that_do_not_matter_are_in_no_batch(monkeypatch: pytest.MonkeyPatc
     run = b"1 Q0 a 1 1 t\n1 Q0 b 2 2 t\n1 Q0 c 3 3 t\n2 Q0 a x 1 t\nbad\n"
     judgments, rules = Qrels(io.BytesIO(b"1 0 b 1\n2 0 a 2\n")), Options(order="file", ties="rank", lenient=True)
     expected = outcome(lambda: read_by_line("run", run, judgments, Options(order="file", lenient=True)))
-    monkeypatch.setattr(workers, "LIMITS", Limits(cells=1))
+    monkeypatch.setattr(parallel, "LIMITS", Limits(cells=1))
     assert outcome(lambda: read_by_line("run", run, judgments, rules)) == expected
     assert [codes for _, (codes, *_) in expected[0]] == [[2, 0, 2], [1]]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gradedeval import EvaluationWarning, InputError, evaluate
-from gradedeval.kernel.parallel import workers
+from gradedeval.kernel import parallel
 from support.commands import Command
 from support.paths import DATA, SAMPLES, shared
 
@@ -160,7 +160,7 @@ def test_bounds_are_the_same_to_the_last_bit_however_the_work_is_cut(monkeypatch
     lines = lines[:230]
     whole = bounds_of(io.BytesIO(b"".join(lines)), topics="both")
     assert not np.isnan(whole).all(1).all()
-    monkeypatch.setattr(workers, "LIMITS", workers.Limits(cells=20))
+    monkeypatch.setattr(parallel, "LIMITS", parallel.Limits(cells=20))
     assert np.array_equal(bounds_of(io.BytesIO(b"".join(lines)), topics="both"), whole, equal_nan=True)
 
 

@@ -18,8 +18,8 @@ from gradedeval import EvaluationWarning
 from gradedeval.errors import Note
 from gradedeval.interop import pytrec_eval
 from gradedeval.interop.pytrec_eval import RelevanceEvaluator
+from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
-from gradedeval.kernel.parallel import workers
 from gradedeval.kernel.rankings import grade
 from gradedeval.kernel.rankings.batch import Listing
 from gradedeval.kernel.scoring import doubts
@@ -214,8 +214,8 @@ def test_a_large_run_is_looked_at_behind_its_beginning_too(
     ]
     (tmp_path / "run").write_text("".join(lines))
     qrels = {str(100 + topic): {"d1": 1} for topic in range(60)}
-    small = workers.Limits(block=1 << 12, segment=1 << 14, large_file=0, small_runs=0)
-    monkeypatch.setattr(workers, "LIMITS", small)
+    small = parallel.Limits(block=1 << 12, segment=1 << 14, large_file=0, small_runs=0)
+    monkeypatch.setattr(parallel, "LIMITS", small)
     found = []
     for every in (1 << 13, 1 << 40):
         monkeypatch.setattr(grade, "LOOKED_AT", 1 << 12)
@@ -322,7 +322,7 @@ def test_the_range_counts_topics_with_few_ties_too(
         return [*fields[:4], str(score), fields[5]]
 
     run = changed("rivers-neural.run", tmp_path, tie)
-    monkeypatch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
+    monkeypatch.setattr(parallel, "LIMITS", parallel.Limits(cells=cells))
     monkeypatch.setattr(doubts, "KEPT", kept)
     (told,) = notes("ties", run, QRELS, "ap")
     low, high = (gradedeval.evaluate(run, QRELS, "ap", ties=ties).means["ap"] for ties in ("worst", "best"))

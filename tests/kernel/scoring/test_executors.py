@@ -15,7 +15,7 @@ import pytest
 import gradedeval
 from gradedeval.errors import InputError
 from gradedeval.kernel.options import Options
-from gradedeval.kernel.parallel.workers import Limits, Workers
+from gradedeval.kernel.parallel import Limits, Workers
 from gradedeval.kernel.scoring.evaluate import evaluate_runs
 from support.collection import written_collection
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, Qrels, intent_aware, parse_measures
-from gradedeval.kernel.parallel import workers
+from gradedeval.kernel import parallel
 from support import reference
 from support.commands import Command
 from support.examples import drawn, sampled
@@ -117,7 +117,7 @@ def test_a_topic_has_the_same_score_to_the_last_bit_in_any_company(
 ) -> None:
     measures = [*NOVEL, *map(intent_aware, INNER)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
+        patch.setattr(parallel, "LIMITS", parallel.Limits(cells=cells))
         _, score, residual, _ = scored([*topics, ANCHOR], measures)
     for at, topic in enumerate(topics):
         _, alone, alone_residual, _ = scored([topic, ANCHOR], measures)

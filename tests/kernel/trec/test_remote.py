@@ -14,7 +14,7 @@ import pytest
 import gradedeval
 from gradedeval import InputError
 from gradedeval.errors import redacted
-from gradedeval.kernel.parallel import workers
+from gradedeval.kernel import parallel
 from gradedeval.kernel.rankings import interleaved
 from gradedeval.kernel.scoring import sharing, tasks
 from gradedeval.kernel.scoring.evaluate import file_names, named_runs
@@ -239,7 +239,7 @@ def test_topics_that_take_turns_far_away_are_refused_where_they_are_too_large(
     lines = [f"{topic} Q0 d{rank} {rank} {9 - rank} t\n" for rank in range(9) for topic in range(40)]
     (tmp_path / "x.run").write_text("".join(lines))
     url = (tmp_path / "x.run").as_uri()
-    monkeypatch.setattr(workers, "LIMITS", workers.Limits(large_file=0, block=1 << 9))
+    monkeypatch.setattr(parallel, "LIMITS", parallel.Limits(large_file=0, block=1 << 9))
     monkeypatch.setattr(remote, "LARGE", 0)
     qrels = {str(topic): {"d3": 1} for topic in range(40)}
     assert gradedeval.evaluate(url, qrels, "rr").means == {"rr": 0.25}

@@ -12,11 +12,9 @@ from gradedeval.analysis.tables import whole
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, flag, plural
 from gradedeval.kernel.formats.tables import Column
+from gradedeval.kernel.scoring.predicted import LEAST as LEAST
+from gradedeval.kernel.scoring.predicted import PREDICTED, by_people, saved_words, summarized, within
 from gradedeval.kernel.scoring.predicted import KeptRuns as KeptRuns
-from gradedeval.kernel.scoring.predicted import saved_words, summarized, within
-from gradedeval.kernel.scoring.prediction_powered import LEAST as LEAST
-from gradedeval.kernel.scoring.prediction_powered import by_people
-from gradedeval.kernel.scoring.run_scores import PREDICTED
 
 if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix, Paired

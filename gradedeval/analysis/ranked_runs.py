@@ -26,9 +26,8 @@ from gradedeval.kernel.rankings.document_numbers import EVERY_TOPIC, DocumentNum
 from gradedeval.kernel.rankings.grade import Grader
 from gradedeval.kernel.scoring.doubts import not_too_many, notes_on, united
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, named_runs, scorer_of
-from gradedeval.kernel.scoring.run_scores import RunScores
 from gradedeval.kernel.scoring.scorer import Scorer
-from gradedeval.kernel.scoring.scores import Scores
+from gradedeval.kernel.scoring.scores import RunScores, Scores
 from gradedeval.kernel.scoring.tasks import GradedRun, grade_run
 from gradedeval.kernel.trec.lines import decode, encode
 

@@ -31,7 +31,6 @@ from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
 from gradedeval.kernel.options import Options, resolve_options
 from gradedeval.kernel.parallel import Workers
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names, named_runs
-from gradedeval.kernel.scoring.run_scores import PREDICTED
 from gradedeval.kernel.scoring.scores import Scores
 from gradedeval.kernel.trec.stream import is_named, is_url, same_file
 
@@ -447,7 +446,7 @@ def _from_scores(scores: Scores, predicts: bool = False) -> Matrix:
     known: dict[str, Any] = {name: getattr(scores.options, name) for name in KNOWN}
     signature = scores.signature
     if by_machine:
-        from gradedeval.kernel.scoring.predicted import limits_of  # few evaluations have predictions
+        from gradedeval.kernel.scoring.predicted import PREDICTED, limits_of  # few evaluations have predictions
 
         known["machine"] = _by_machine(matrix, scores, column_of)
         known["limits"] = [limits_of(measure) for measure in scores.measures]

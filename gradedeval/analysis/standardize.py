@@ -16,8 +16,7 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import Flag, InputError, did_you_mean, flag, plural, public, shorten
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.parse import canonical
-from gradedeval.kernel.scoring.run_scores import RunScores
-from gradedeval.kernel.scoring.scores import Scores
+from gradedeval.kernel.scoring.scores import RunScores, Scores
 from gradedeval.kernel.trec.small_tables import SmallTable
 
 HEADER = ("measure", "topic", "mean", "deviation", "runs")

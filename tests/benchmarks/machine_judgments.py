@@ -22,7 +22,7 @@ import numpy as np
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent), str(Path(__file__).resolve().parent.parent.parent)]
 import gradedeval  # noqa: E402
 from gradedeval.kernel.rankings.qrels import Qrels  # noqa: E402
-from gradedeval.kernel.scoring.prediction_powered import CHOSEN, Estimates, chosen_p  # noqa: E402
+from gradedeval.kernel.scoring.predicted import CHOSEN, Estimates, chosen_p  # noqa: E402
 from support import machine_judges as judges  # noqa: E402
 from support.machine_judges import JUDGES, KINDS, MEASURES, Draws, Floats, drawn, intervals, worth  # noqa: E402
 from support.paths import DATA  # noqa: E402

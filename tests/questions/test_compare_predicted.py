@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import gradedeval
-from gradedeval.kernel.scoring.prediction_powered import by_people, estimate, saved
+from gradedeval.kernel.scoring.predicted import by_people, estimate, saved
 from support.commands import Command
 from support.predicted import JUDGED, MACHINE, OTHERS, PEOPLE, RUNS, TOPICS, write_files
 

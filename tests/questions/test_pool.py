@@ -14,7 +14,7 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError
-from gradedeval.kernel.scoring.prediction_powered import could_save
+from gradedeval.kernel.scoring.predicted import could_save
 from gradedeval.questions.assessors import cohen_kappa, ordinal_alpha
 from gradedeval.questions.to_judge import BY_MEASURE, STRATEGIES
 from support.commands import Command

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import gradedeval
 from gradedeval.kernel.rankings.qrels import Qrels
-from gradedeval.kernel.scoring.prediction_powered import Estimates, by_people, estimate
+from gradedeval.kernel.scoring.predicted import Estimates, by_people, estimate
 from support.paths import DATA
 
 Floats = NDArray[np.float64]

@@ -18,8 +18,8 @@ from gradedeval.kernel.rankings.batch import RISING, RISING_AS_LISTED, Batch
 from gradedeval.kernel.trec.lines import encode
 
 if TYPE_CHECKING:
-    from gradedeval.kernel.scoring.run_scores import RunScores
     from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
+    from gradedeval.kernel.scoring.scores import RunScores
     from gradedeval.kernel.scoring.tasks import GradedRun
 
 

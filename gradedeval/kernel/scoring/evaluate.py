@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
@@ -19,9 +17,8 @@ from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_opti
 from gradedeval.kernel.parallel import Workers, cores, in_python, no_progress
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.doubts import few_topics, not_too_many, united
-from gradedeval.kernel.scoring.run_scores import RunScores
 from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes, scorer_for
-from gradedeval.kernel.scoring.scores import Scores
+from gradedeval.kernel.scoring.scores import RunScores, Scores
 from gradedeval.kernel.scoring.tasks import RunResult, score_and_keep, score_in_turn, size_of
 from gradedeval.kernel.trec.lines import growth_up_to
 from gradedeval.kernel.trec.stream import files_of, is_file, is_path, is_url, without_suffix
@@ -30,8 +27,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from distributed import Client
-
-    from gradedeval.kernel.scoring.predicted import KeptRuns
 
 
 # What runs are called: by file, with as much of the folders as makes them unique, or as they are given.
@@ -231,8 +226,11 @@ def evaluate_runs(
     if options.replicates is not None and not by_tag:
         options = replace(options, replicates=options.replicates.among(runs))
     if options.predicted is not None and predicts:
-        how: dict[str, Any] = {"by_tag": by_tag, "keep_going": keep_going}
-        return _by_both(runs, qrels, list(measures), options, how, workers)
+        from gradedeval.kernel.scoring.predicted import by_both  # few evaluations have predictions
+
+        read = partial(qrels_for, runs, jobs=workers.count)
+        alike = partial(evaluate_runs, by_tag=by_tag, keep_going=keep_going, workers=workers)
+        return by_both(runs, qrels, list(measures), options, read, alike)
     by_topic = by_topic or options.slices is not None or options.interval is not None
     scorer, listed = scorer_of(runs, qrels, measures, options, workers), list(runs.items())
     done: dict[int, RunResult] = {}
@@ -247,69 +245,6 @@ def evaluate_runs(
             raise result.error
     scores = scores_of(listed, done, scorer, by_tag=by_tag, keep_going=keep_going)
     return replace(scores, sources=kept) if keep and scores.sources else scores
-
-
-def _by_both(
-    runs: Mapping[str, Any],
-    qrels: Any,
-    measures: Sequence[Measure],
-    options: Options,
-    how: Mapping[str, Any],
-    workers: Workers,
-) -> Scores:
-    """The scores by people and by a machine, joined to estimates. Raises InputError as `evaluate_runs` does, and where
-    the two kinds of judgments do not go together."""
-    from gradedeval.kernel.scoring import predicted  # few evaluations have predictions
-
-    of_both: dict[str, Any] = dict.fromkeys(("interval", "queries", "slices"))
-    own = replace(options, predicted=None, holes="zero", **of_both)
-    kept = predicted.KeptRuns(runs)
-    people = qrels_for(runs, qrels, own, workers.count)
-    machine = _machine_qrels(runs, options.predicted and options.predicted.source, own, workers.count)
-    if options.holes == "predicted":
-        return _with_holes(kept, people, machine, measures, options, how, workers)
-    predicted.check_judgments(people, machine, measures, options)
-    judged = evaluate_runs(kept.runs(), people, measures, own, workers=workers, **how)
-    own = replace(own, top_grade=own.top_of(float(people.labels[-1])))
-    by_machine = evaluate_runs(kept.runs(), machine, measures, own, workers=workers, **how)
-    return predicted.joined(judged, by_machine, options)
-
-
-def _machine_qrels(runs: Mapping[str, Any], source: Any, options: Options, jobs: int) -> Qrels:
-    """A machine's judgments; what is no file is called `predicted`, as the keyword is."""
-    options = replace(options, qrels_format=None)
-    if is_file(source):
-        from gradedeval.kernel.rankings.run import check_not_run  # most files are read above
-
-        check_not_run(source, f"{flag.predicted} takes judgments, in any form of qrels")
-        return qrels_for(runs, source, options, jobs)
-    try:
-        qrels = copy(qrels_for(runs, source, options, jobs))
-    except InputError as error:
-        raise error.replace(place=re.sub("^qrels", "predicted", error.place)) from None
-    qrels.place = re.sub("^qrels$", "predicted", qrels.place)
-    return qrels
-
-
-def _with_holes(
-    kept: KeptRuns,
-    people: Qrels,
-    machine: Qrels,
-    measures: Sequence[Measure],
-    options: Options,
-    how: Mapping[str, Any],
-    workers: Workers,
-) -> Scores:
-    """The scores by people, with those with the machine's grades of unjudged documents. Raises InputError as
-    `evaluate_runs` does, and where the two kinds of judgments do not go together."""
-    from gradedeval.kernel.scoring import holes, predicted  # few evaluations have predictions
-
-    predicted.check_grades(people, machine, measures, options)
-    joined = holes.Holes.of(people, machine)
-    own = replace(options, predicted=None, holes="zero", top_grade=options.top_of(float(people.labels[-1])))
-    both = evaluate_runs(kept.runs(), joined.both, measures, own, workers=workers, **how)
-    own = replace(own, top_grade=options.top_grade, bounds=True)
-    return joined.scored(evaluate_runs(kept.runs(), people, measures, own, workers=workers, **how), both)
 
 
 def _are_shared(runs: Sequence[tuple[str, Any]], workers: Workers) -> bool:
@@ -327,11 +262,14 @@ def scorer_of(
 ) -> Scorer:
     """What scores the runs: the qrels are read. Raises InputError as `evaluate` does."""
     measures, options = list(measures), options.of_one_judge()
+    if isinstance(qrels, Qrels):
+        _check_read_by(options, qrels)
+        return scorer_for(qrels, measures, options, workers.limits)
     if any(measure.by_intent for measure in measures):
         from gradedeval.kernel.scoring.intents import check_intents  # few measures are
 
-        check_intents(measures, options.subtopics or isinstance(qrels, Qrels))
-    return scorer_for(qrels_for(runs, qrels, options, workers.count), measures, options, workers.limits)
+        check_intents(measures, options.subtopics)
+    return Scorer(qrels_for(runs, qrels, options, workers.count), measures, options, workers.limits)
 
 
 def scores_of(
@@ -344,45 +282,45 @@ def scores_of(
 ) -> Scores:
     """The scores of all runs, by the results of each, and what is to be said of them. Raises InputError as
     `evaluate_runs` does."""
-    options, results = scorer.options, {name: done[number] for number, (name, _) in enumerate(runs)}
-    scored = _scored(results, by_tag)
-    errors = [result.error for result in results.values() if result.error]
+    options, scored = scorer.options, dict[str, RunScores]()
+    failed, said = list[RunResult](), list[str]()
+    for number, (name, _) in enumerate(runs):
+        result = done[number]
+        said += result.notes
+        if result.error:
+            if result.error.usage:
+                raise result.error
+            failed.append(result)
+        if result.scores is not None:
+            run = result.tag or name if by_tag else name
+            if run in scored:
+                what = f"tag '{run}' is used by another run as well"
+                raise InputError(result.place, what, "leave out --run-name tag", usage=True)
+            scored[run] = result.scores if result.scores.run == run else replace(result.scores, run=run)
+    errors = [result.error for result in failed if result.error]
     if errors and (not keep_going or (not scored and len({error.at_prompt for error in errors}) == 1)):
         raise errors[0]  # or it is of the only run, or of no run in particular
-    notes = [*scorer.notes, *united((note for result in results.values() for note in result.notes), len(runs))]
-    columns = range(len(scorer.measures))
-    most = max((run.most(len(scorer.measures)) for run in scored), default=0)
-    notes += [*relevance_notes(scorer, scored), *few_topics(most)]
-    if options.replicates is not None:
-        notes += options.replicates.notes(run.run for run in scored)
+    notes = [*scorer.notes, *united(said, len(runs)), *_notes_on_topics(scorer, list(scored.values()))]
     if len(runs) == 1:
         notes = not_too_many(notes)
-    elif len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored}.values()}) > 1:
+    elif len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored.values()}.values()}) > 1:
         what = "the means are over different topics for different runs"
         notes.append(Note(f"{what}; use {flag.topics:qrels} to average over the same ones"))
-    named = [_with_run(result.error, result.place) for result in results.values() if result.error]
-    few = sorted({run.run for run in scored if min(map(run.count, columns)) < 3} if options.interval else ())
-    if few:
+    if options.interval and (few := sorted(name for name, run in scored.items() if min(run.counts) < 3)):
         what = "an interval needs 3 topics or more; of fewer it is blank, or the whole range of the measure"
         notes.append(f"{shorten(few)}: {what}")
+    named = [_with_run(error, result.place) for error, result in zip(errors, failed, strict=True)]
     sources = dict(runs) if options.wants_residuals and not by_tag else {}
-    return Scores(scored, scorer.measures, scorer.qrels, options, notes, errors=named, sources=sources)
+    return Scores(list(scored.values()), scorer.measures, scorer.qrels, options, notes, errors=named, sources=sources)
 
 
-def _scored(results: Mapping[str, RunResult], by_tag: bool) -> list[RunScores]:
-    """The scores under the names that runs go by. Raises the first usage error."""
-    scored: dict[str, RunScores] = {}
-    for name, result in results.items():
-        if result.error and result.error.usage:
-            raise result.error
-        if result.scores is None:
-            continue
-        run = result.tag or name if by_tag else name
-        if run in scored:
-            what = f"tag '{run}' is used by another run as well"
-            raise InputError(result.place, what, "leave out --run-name tag", usage=True)
-        scored[run] = result.scores if result.scores.run == run else replace(result.scores, run=run)
-    return list(scored.values())
+def _notes_on_topics(scorer: Scorer, scored: Sequence[RunScores]) -> list[str]:
+    """What is said of the topics that means are over, and of the systems that runs are of."""
+    most = max((run.most(len(scorer.measures)) for run in scored), default=0)
+    notes = [*relevance_notes(scorer, scored), *few_topics(most)]
+    if scorer.options.replicates is not None:
+        notes += scorer.options.replicates.notes(run.run for run in scored)
+    return notes
 
 
 def _with_run(error: InputError, place: str) -> InputError:

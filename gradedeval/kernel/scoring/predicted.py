@@ -1,42 +1,176 @@
-"""`--predicted`: runs are scored by people's judgments and by a machine's, and means over all topics are estimated."""
+"""`--predicted`: runs are scored by people's judgments and by a machine's, and means over all topics are estimated.
+
+With h the scores of topics by people and m those by a machine, the mean over topics is estimated as that of h, less λ
+times how far the mean of m over the judged topics lies from its mean over the others. It is unbiased regardless of the
+errors that the machine makes, as long as the judged topics are a random sample; λ says how much the machine helps.
+Angelopoulos et al., Science 382 (2023); Angelopoulos, Duchi & Zrnic, PPI++ (2023), for λ.
+
+With `--holes predicted` there are scores with the machine's grades of unjudged documents instead, beside those without
+and their bounds.
+"""
 
 from __future__ import annotations
 
 import io
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradedeval.arrays import Bools, Floats
+from gradedeval.arrays import Bools, Floats, chunks
 from gradedeval.errors import InputError, Note, flag, plural, shorten
 from gradedeval.kernel.measures.definition import Measure, Reading
 from gradedeval.kernel.measures.notation import write_value
 from gradedeval.kernel.options import exact
 from gradedeval.kernel.options.metadata import unmatched_notes
 from gradedeval.kernel.rankings.objects import UNUSED_LABELS, unused_labels
-from gradedeval.kernel.scoring.prediction_powered import (
-    CHOSEN,
-    FEW,
-    LEAST,
-    by_people,
-    chosen_p,
-    could_save,
-    estimate,
-    saved,
-)
-from gradedeval.kernel.scoring.run_scores import PREDICTED, RunScores
+from gradedeval.kernel.rankings.other_qrels import joined_qrels
+from gradedeval.kernel.rankings.run import check_not_run
 from gradedeval.kernel.trec.lines import decode, encode
 from gradedeval.kernel.trec.stream import Source, is_file
 
 if TYPE_CHECKING:
     from gradedeval.kernel.options import Options
     from gradedeval.kernel.rankings.qrels import Qrels
-    from gradedeval.kernel.scoring.scores import Scores
+    from gradedeval.kernel.scoring.scores import RunScores, Scores
+
+
+PREDICTED = "prediction-powered, λ of the other topics, Student's t"
+"""How estimates from two kinds of judgments are made, in a signature."""
+
+# Prediction-powered inference.
+
+LEAST, FEW = 5, 15
+"""Judged topics that an estimate needs, and below which its interval is only a rough guide."""
+CHOSEN = 0.01
+"""A smaller p says that the judged topics are not a random sample."""
+DRAWS, SEED = 10_000, 0
+"""The permutations of that test."""
+
+
+class Estimates(NamedTuple):
+    """Estimates of means, an array each.
+
+    mean, error  the estimate and its standard error
+    low, high    the ends of its interval
+    p            two-sided, that the mean is 0; nan where nothing varies and it is not
+    power        λ, the mean over the judged topics
+    """
+
+    mean: Floats
+    error: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+    power: Floats
+
+
+def powers(human: Floats, machine: Floats, others: Floats) -> Floats:
+    """rows × judged topics: λ for each, estimated from all other topics and cut to 0..1; 0 where the machine's scores
+    do not vary.
+
+    human    rows × judged topics: scores by people
+    machine  the same by the machine
+    others   rows × other topics: scores by the machine; none at all: there are as many as one likes, whose mean and
+             variance are those of the judged ones
+
+    λ = cov(h, m) / ((1 + n/N) var(m)), with the n judged topics but one and the N others.
+    """
+    judged, count = human.shape[1] - 1, human.shape[1] - 1 + others.shape[1]
+    middle = np.hstack([machine, others]).mean(1, keepdims=True)
+    h, m, o = human - human.mean(1, keepdims=True), machine - middle, others - middle
+    h_left, m_left = h.sum(1, keepdims=True) - h, m.sum(1, keepdims=True) - m
+    products = (h * m).sum(1, keepdims=True) - h * m
+    covariance = (products - h_left * m_left / judged) / (judged - 1)
+    squares = (m**2).sum(1, keepdims=True) + (o**2).sum(1, keepdims=True) - m**2
+    sums = m_left + o.sum(1, keepdims=True)
+    variance = (squares - sums**2 / count) / (count - 1)
+    scale = np.abs(middle) + np.abs(m).max(1, keepdims=True) + np.abs(o).max(1, keepdims=True, initial=0)
+    varies = variance > (1e-12 * scale) ** 2
+    shared = judged / others.shape[1] if others.size else 0
+    ratio = covariance / np.where(varies, (1 + shared) * variance, 1)
+    return np.asarray(np.where(varies, ratio, 0).clip(0, 1))
+
+
+def estimate(human: Floats, machine: Floats, others: Floats, alpha: float, power: float | None = None) -> Estimates:
+    """The mean of each row over the population of topics, and its interval at level 1 − alpha.
+
+    human, machine, others  as in `powers`: five judged topics or more, and two others or more
+    power                   λ of all topics; None: for each topic that of the others, without which intervals are too
+                            narrow
+
+    The interval is by Student's t with n − 1 degrees of freedom.
+    """
+    judged, weight = human.shape[1], powers(human, machine, others) if power is None else np.full(human.shape, power)
+    apart = machine - others.mean(1, keepdims=True)
+    rectified = human - weight * apart
+    mean, mean_weight = rectified.mean(1), weight.mean(1)
+    variance = mean_weight**2 * others.var(1, ddof=1) / others.shape[1] + rectified.var(1, ddof=1) / judged
+    return Estimates(*_with_t(mean, np.sqrt(variance), judged - 1, alpha), mean_weight)
+
+
+def by_people(human: Floats, alpha: float) -> Estimates:
+    """The mean of each row as people alone tell it: λ is 0."""
+    judged = human.shape[1]
+    error = human.std(1, ddof=1) / np.sqrt(judged)
+    return Estimates(*_with_t(human.mean(1), error, judged - 1, alpha), np.zeros(len(human)))
+
+
+def _with_t(mean: Floats, error: Floats, freedom: int, alpha: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Mean, error, the ends of the interval and p, by Student's t."""
+    from scipy.special import stdtr, stdtrit  # not before it is needed
+
+    error = np.where(error <= 1e-12 * np.abs(mean), 0, error)
+    margin = stdtrit(freedom, 1 - alpha / 2) * error
+    steps = np.where(error == 0, 1, error)
+    p = np.where(error == 0, np.where(mean == 0, 1, np.nan), 2 * stdtr(freedom, -np.abs(mean / steps)))
+    return mean, error, mean - margin, mean + margin, p
+
+
+def saved(people: Estimates, both: Estimates) -> tuple[Floats, Floats]:
+    """By what share the interval of both is narrower than that of people alone, and how many times the topics people
+    would have to judge for one as narrow; nan where an interval has no width."""
+    wide, narrow = people.high - people.low, both.high - both.low
+    known = (wide > 0) & (narrow > 0)
+    share = np.where(known, narrow, np.nan) / np.where(known, wide, 1)
+    return 1 - share, 1 / share**2
+
+
+def could_save(human: Floats, machine: Floats) -> tuple[Floats, Floats]:
+    """As `saved`, of each row, if the machine judged as many other topics as one likes: what it is worth on topics that
+    both have judged, five or more."""
+    none = machine[:, :0]
+    rectified = human - powers(human, machine, none) * (machine - machine.mean(1, keepdims=True))
+    wide, narrow = human.std(1, ddof=1), rectified.std(1, ddof=1)
+    known = (wide > 1e-12) & (narrow > 1e-12)
+    share = np.where(known, narrow, np.nan) / np.where(known, wide, 1)
+    return 1 - share, 1 / share**2
+
+
+def chosen_p(machine: Floats, others: Floats, draws: int = DRAWS, seed: int = SEED) -> float:
+    """p that judged topics differ from the others as much as here, where they are a random sample: a two-sided
+    permutation test of the mean by the machine.
+
+    machine, others  its scores of judged topics, and of the others
+    """
+    values = np.concatenate([machine, others])
+    values = values - values.mean()
+    observed = abs(values[: len(machine)].sum())
+    rng, beyond = np.random.default_rng(seed), 0
+    slack = 1e-12 * np.abs(values).sum()
+    for some in chunks(draws, 2 * len(values)):
+        drawn = rng.permuted(np.broadcast_to(values, (some.stop - some.start, len(values))), axis=1)
+        beyond += int(np.count_nonzero(np.abs(drawn[:, : len(machine)].sum(1)) >= observed - slack))
+    return (beyond + 1) / (draws + 1)
+
+
+# The scores of both kinds of judgments, joined.
 
 OF_BOTH = ("unjudged-topics", "missing-topics", "few-topics")
 """Kinds of notes on the topics of a run, which are other ones where there are two kinds of judgments."""
@@ -44,6 +178,56 @@ LEFT_OUT_BY_TOPICS = ("missing-topics", "no-relevant")
 """Kinds of notes that advise to leave topics out."""
 LEVEL = 0.95
 """The level of intervals where --interval names no other."""
+
+
+# What is evaluated by both.
+
+
+def by_both(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measures: Sequence[Measure],
+    options: Options,
+    read: Callable[[Any, Options], Qrels],
+    score: Callable[[Mapping[str, Any], Qrels, Sequence[Measure], Options], Scores],
+) -> Scores:
+    """The scores by people and by a machine, joined to estimates; or those by people, with those with the machine's
+    grades of unjudged documents. Raises InputError as `evaluate_runs` does, and where the two kinds of judgments do not
+    go together.
+
+    read   reads qrels by options
+    score  scores runs, as `evaluate_runs`
+    """
+    of_both: dict[str, Any] = dict.fromkeys(("interval", "queries", "slices"))
+    own = replace(options, predicted=None, holes="zero", **of_both)
+    kept = KeptRuns(runs)
+    people = read(qrels, own)
+    machine = _machine_qrels(options.predicted and options.predicted.source, own, read)
+    if options.holes == "predicted":
+        check_grades(people, machine, measures, options)
+        filled = Holes.of(people, machine)
+        own = replace(options, predicted=None, holes="zero", top_grade=options.top_of(float(people.labels[-1])))
+        both = score(kept.runs(), filled.both, measures, own)
+        own = replace(own, top_grade=options.top_grade, bounds=True)
+        return filled.scored(score(kept.runs(), people, measures, own), both)
+    check_judgments(people, machine, measures, options)
+    judged = score(kept.runs(), people, measures, own)
+    own = replace(own, top_grade=own.top_of(float(people.labels[-1])))
+    return joined(judged, score(kept.runs(), machine, measures, own), options)
+
+
+def _machine_qrels(source: Any, options: Options, read: Callable[[Any, Options], Qrels]) -> Qrels:
+    """A machine's judgments; what is no file is called `predicted`, as the keyword is."""
+    options = replace(options, qrels_format=None)
+    if is_file(source):
+        check_not_run(source, f"{flag.predicted} takes judgments, in any form of qrels")
+        return read(source, options)
+    try:
+        qrels = copy(read(source, options))
+    except InputError as error:
+        raise error.replace(place=re.sub("^qrels", "predicted", error.place)) from None
+    qrels.place = re.sub("^qrels$", "predicted", qrels.place)
+    return qrels
 
 
 class _Bytes(io.BytesIO):
@@ -237,7 +421,7 @@ def _chosen_notes(scores: Scores, judged: set[str]) -> list[str]:
 
 def could_be_saved(people: Scores, machine: Scores, column: int) -> tuple[Floats, Floats]:
     """What the machine could save by one measure on the topics that both have scores of: runs × 2, and pairs of runs
-    × 2 for their differences, as `prediction_powered.could_save`; nan with fewer than five topics."""
+    × 2 for their differences, as `could_save`; nan with fewer than five topics."""
     reading, by_name = people.measures[column].reading, {run.run: run for run in machine.runs}
     runs = [(run, by_name[run.run]) for run in people.runs if run.run in by_name]
     kept = [set(compress(run.topics, run.included[:, column])) for pair in runs for run in pair]
@@ -393,3 +577,95 @@ _ALONE = ("people", "people_low", "people_high")
 
 def _blank(value: float) -> float | None:
     return None if value != value else value
+
+
+# `--holes predicted`: a machine's grades of unjudged documents.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Holes:
+    """Judgments by people, and those by a machine of documents that people did not judge.
+
+    both  all of them, of the topics that people judged: a grade by people always counts
+    runs  run -> its scores by both, once there are any
+    """
+
+    people: Qrels
+    machine: Qrels
+    both: Qrels
+    runs: Mapping[str, RunScores]
+
+    @classmethod
+    def of(cls, people: Qrels, machine: Qrels) -> Holes:
+        """Raises InputError (usage) for qrels with subtopics or strata."""
+        return cls(people, machine, joined_qrels(people, machine), {})
+
+    def scored(self, people: Scores, both: Scores) -> Scores:
+        """The scores by people with those by both beside them, and what is to be said of them."""
+        holes = replace(self, runs={run.run: run for run in both.runs})
+        runs = [run for run in people.runs if run.run in holes.runs]
+        found = replace(people, runs=runs, holes=holes)
+        return replace(found, notes=[*self._told(people), *self._notes(), *holes._outside(found)])
+
+    def of_topics(self, topics: Collection[str]) -> Holes:
+        """The same with the scores on some topics."""
+        return replace(self, runs={name: run.of_topics(topics) for name, run in self.runs.items()})
+
+    def values(self, run: RunScores, column: int, measure: Measure, by_topic: bool) -> Floats:
+        """The scores by both of a run: of topics, where wanted, and their summary."""
+        both, found = self.runs[run.run], list[float]()
+        if by_topic:
+            kept = np.where(both.included[:, column], both.score[:, column], np.nan)
+            at = dict(zip(both.topics, kept.tolist(), strict=True))
+            mine = zip(run.topics, run.included[:, column].tolist(), strict=True)
+            found = [at.get(topic, np.nan) for topic, own in mine if own]
+        return np.array([*found, both.summary("score", column, measure.definition.summary)])
+
+    @property
+    def words(self) -> str:
+        """What signatures say of the machine's judgments."""
+        return f"holes predicted {write_value(self.machine.place)} {self.machine.digest}"
+
+    def _told(self, people: Scores) -> list[str]:
+        """The notes on the scores by people, but for topics and labels that the machine's judgments alone have."""
+        known, places = {decode(topic) for topic in self.machine.topics}, (self.people.place, self.machine.place)
+        notes = [note for note in people.notes if getattr(note, "kind", "") != "unjudged-topics"]
+        notes += topics_of_neither(people.notes, known, places)
+        notes = labels_of_neither(notes, self.people, self.machine)
+        return [_without_option(without_topics(note)) for note in notes]
+
+    def _notes(self) -> list[str]:
+        """What the machine judged, and what it did not."""
+        place, of = self.machine.place, self.people.place
+        known, judged = ([decode(topic) for topic in one.topics] for one in (self.machine, self.people))
+        filled = int(self.both.counts.count.sum() - self.people.counts.count.sum())
+        what = f"{place}: grades {filled} {plural(filled, 'document')} that {of} does not"
+        notes: list[str] = [f"{what}; they count in the column predicted alone"]
+        if lacking := [topic for topic in judged if topic not in set(known)]:
+            what = f"{place}: grades nothing in {len(lacking)} {plural(len(lacking), 'topic')} of {of}"
+            notes.append(f"{what} ({shorten(lacking)}), whose unjudged documents stay so")
+        if others := [topic for topic in known if topic not in set(judged)]:
+            what = f"{place}: {len(others)} {plural(len(others), 'topic')} not in {of} left out"
+            notes.append(Note(what, f"without {flag.holes:predicted} means over all topics are estimated from them"))
+        return notes
+
+    def _outside(self, scores: Scores) -> list[str]:
+        """A note on scores that no judging of what was retrieved could give: the machine knows of other documents."""
+        outside: list[str] = []
+        for run in scores.runs:
+            for column, measure in enumerate(scores.measures):
+                low, high = (run.summary(end, column, measure.definition.summary) for end in ("low", "high"))
+                value = float(self.values(run, column, measure, False)[-1])
+                if value < low - 1e-9 or value > high + 1e-9:
+                    outside.append(f"{measure.label} of {run.run}" if scores.is_multi_run else measure.label)
+        if not outside:
+            return []
+        what = f"predicted scores outside their bounds ({shorten(outside)}): the machine grades documents not retrieved"
+        return [Note(what, f"{flag.unseen:inf} has the bounds allow for them")]
+
+
+def _without_option(note: str) -> str:
+    """A note on bounds without the option, which nobody gave."""
+    if not isinstance(note, Note) or not note.said[0].startswith(prefix := f"{flag.bounds}: "):
+        return note
+    return Note(note.said[0].removeprefix(prefix), note.said[1], kind=note.kind, about=note.about)

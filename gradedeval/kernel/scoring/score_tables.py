@@ -14,8 +14,7 @@ from gradedeval.kernel.formats import PAGE, Column, Document, Kind, Layout, Mark
 from gradedeval.kernel.measures.definition import QUANTITIES, Measure
 from gradedeval.kernel.measures.table import MEASURES
 from gradedeval.kernel.options import PRESETS
-from gradedeval.kernel.scoring.run_scores import BOUNDS
-from gradedeval.kernel.scoring.scores import ALL, ESTIMATED, IN_HOLES, INTERVAL, Row, Scores, row_signatures
+from gradedeval.kernel.scoring.scores import ALL, BOUNDS, ESTIMATED, IN_HOLES, INTERVAL, Row, Scores, row_signatures
 from gradedeval.kernel.scoring.signature import SIGNATURES
 
 PARTS = (*INTERVAL, *ESTIMATED, IN_HOLES, "residual", "unjudged", "beyond")

@@ -22,8 +22,7 @@ from gradedeval.kernel.rankings.batch import Batch, condensed, count_unjudged
 from gradedeval.kernel.rankings.grade import Grader, PartResult, RunPart
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.doubts import with_ties, without_relevant
-from gradedeval.kernel.scoring.run_scores import RunScores
-from gradedeval.kernel.scoring.scores import with_defaults
+from gradedeval.kernel.scoring.scores import RunScores, with_defaults
 from gradedeval.kernel.trec.lines import decode, encode
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from gradedeval.kernel.parallel import (
 )
 from gradedeval.kernel.parallel.executors import WorkerDied, keep_freed_memory
 from gradedeval.kernel.rankings.grade import Grader, PartResult, RunFile, RunPart, SegmentPart
-from gradedeval.kernel.scoring.run_scores import RunScores
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
+from gradedeval.kernel.scoring.scores import RunScores
 from gradedeval.kernel.scoring.tasks import UNKNOWN_SIZE, FileContents, RunResult, score_run, size_of
 from gradedeval.kernel.trec.blocks import format_of
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, growth_up_to
@@ -263,7 +263,7 @@ class Collector:
             self.unread.append(replace(task, part=None))
         elif run.error is not None:
             yield number, RunResult(Source(source).place, error=run.error)
-        elif run.whole.is_partial:
+        elif run.whole.interleaved or run.whole.divided:
             self.partial.append(task)
         else:
             yield number, self._finished(task, Workers())

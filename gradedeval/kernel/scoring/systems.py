@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gradedeval.kernel.formats.tables import Kind
     from gradedeval.kernel.measures.definition import Measure
     from gradedeval.kernel.scoring.predicted import Estimated
-    from gradedeval.kernel.scoring.run_scores import RunScores
+    from gradedeval.kernel.scoring.scores import RunScores
 
 COLUMNS = ("system", "seeds", "measure", "mean", "sd")
 

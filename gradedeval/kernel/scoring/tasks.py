@@ -27,8 +27,8 @@ from gradedeval.kernel.rankings.grade import (
     dropped_notes,
 )
 from gradedeval.kernel.scoring.doubts import notes_on
-from gradedeval.kernel.scoring.run_scores import BOUNDS, RunScores, RunSummary
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
+from gradedeval.kernel.scoring.scores import BOUNDS, RunScores, RunSummary
 from gradedeval.kernel.trec.blocks import format_of
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, WholeFile, growth_up_to
 from gradedeval.kernel.trec.stream import Source, Stream, is_file
@@ -88,11 +88,6 @@ class FileContents(Generic[Made]):
     tag: str = ""
     interleaved: bool = False
     listing: Listing = NOT_LOOKED
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether there are topics whose documents are to be gathered from the whole file."""
-        return self.interleaved or bool(self.divided)
 
     def add(self, part: PartResult[Made]) -> None:
         """Take the next part."""
@@ -233,7 +228,7 @@ def _map_file(
                     break
     if not whole.topics:
         raise NeedsLineReader  # which says that the file is empty
-    if whole.is_partial:
+    if whole.interleaved or whole.divided:
         from gradedeval.kernel.rankings.interleaved import gather_topics  # in few runs topics take turns
 
         only = None if whole.interleaved else frozenset(whole.divided)
@@ -292,7 +287,13 @@ def score_run(
     try:
         run = map_run(scorer.score_part, source, scorer.grader, workers or Workers(), found, name)
         scores = scorer.merge(name, run.batches, run.topics, run.missing, run.format)
-        more = [*scorer.type_notes(run.place, run.batches), *_unjudged_note(run, scorer)]
+        more = scorer.type_notes(run.place, run.batches) if scorer.types else []
+        judged = {batch.judged for batch in run.batches if batch.judged is not None}
+        if judged == {False}:  # as a rule docnos are written in two ways
+            last = scorer.grader.last_rank
+            looked_at = "" if last is None else f"down to rank {last} "
+            what = f"{run.place}: none of its documents {looked_at}is judged in its topic"
+            more.append(Note(what, "check that docnos match the qrels", kind="none-judged"))
         notes = notes_on(run, scorer, scores, names, more)
         scores = scores if by_topic else summarized(scores, scorer)
         return RunResult(run.place, scores, run.tag, notes)
@@ -304,9 +305,10 @@ def score_in_turn(
     runs: Sequence[tuple[str, Any]], scorer: Scorer, workers: Workers, by_topic: bool = True
 ) -> Iterator[tuple[int, RunResult]]:
     """The number of each run and its result, one after the other in this process. The progress of parts is shown of a
-    single run."""
+    single run, whose scores by topic are at hand."""
     raise_malloc_threshold()
-    alone = Workers(progress=workers.progress if len(runs) == 1 else no_progress)
+    single = len(runs) == 1
+    alone, by_topic = Workers(progress=workers.progress if single else no_progress), by_topic or single
     for number, (name, source) in enumerate(runs):
         yield number, score_run(name, source, scorer, alone, by_topic=by_topic)
 
@@ -334,14 +336,6 @@ def score_and_keep(
         yield number, score_run(name, kept[name], scorer, by_topic=by_topic)
 
 
-def _unjudged_note(run: GradedRun[BatchScores], scorer: Scorer) -> list[Note]:
-    """A note where none of the documents that measures look at is judged: as a rule docnos are written in two ways."""
-    judged = {batch.judged for batch in run.batches if batch.judged is not None}
-    last = scorer.grader.last_rank
-    what = f"{run.place}: none of its documents {'' if last is None else f'down to rank {last} '}is judged in its topic"
-    return [Note(what, "check that docnos match the qrels", kind="none-judged")] if judged == {False} else []
-
-
 def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
     """The summaries of a run, and the little else that messages need."""
     kinds = [measure.definition.summary for measure in scorer.measures]
@@ -352,7 +346,7 @@ def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
     return RunSummary(
         *(run.run, run.topics, run.missing, none, none, none, none.astype(bool), run.format, run.empty, None),
         {part: [run.summary(part, column, kind) for column, kind in enumerate(kinds)] for part in parts},
-        [run.count(column) for column in range(len(kinds))],
+        run.counts,
         frozenset(column for topics, columns in empty for column in columns if run.is_zero(topics, column)),
     )
 

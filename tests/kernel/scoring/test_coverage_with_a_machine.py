@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradedeval.kernel.scoring.prediction_powered import CHOSEN, chosen_p
+from gradedeval.kernel.scoring.predicted import CHOSEN, chosen_p
 from support import machine_judges as judges
 from support.machine_judges import JUDGES, KINDS, MEASURES, drawn, unrelated, worths
 from support.paths import shared

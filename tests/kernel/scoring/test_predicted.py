@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gradedeval
-from gradedeval.kernel.scoring.prediction_powered import by_people, estimate, saved
+from gradedeval.kernel.scoring.predicted import by_people, estimate, saved
 
 TOPICS = [f"t{number:02}" for number in range(40)]
 JUDGED = TOPICS[::2]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gradedeval.kernel.scoring.prediction_powered import by_people, chosen_p, could_save, estimate, powers, saved
+from gradedeval.kernel.scoring.predicted import by_people, chosen_p, could_save, estimate, powers, saved
 
 
 def _case(rng, judged, others, noise=0.5):

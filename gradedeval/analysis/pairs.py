@@ -69,7 +69,8 @@ def _columns(
     if paired.machine is not None:
         inferred = estimates.compared(paired, first, second, settings)
     if not tests:
-        inferred |= dict.fromkeys(_inferred(settings), np.nan)
+        of_test = ("better", "equivalent", "worse") if settings.test == "bayes" else ("p", "p_corrected")
+        inferred |= dict.fromkeys(("low", "high", *of_test), np.nan)
     elif seeds is None and paired.machine is None:
         inferred = _inference(paired, differences, settings)
     return {
@@ -93,11 +94,6 @@ def _of_seeds(paired: Paired, seeds: Matrix, first: Ints, second: Ints, settings
     """The columns of systems, with p and interval by the mixed model."""
     found = replicates.compared(paired, seeds, first, second, settings.alpha)
     return {**found, "p_corrected": significance.correct_p_values(found["p"], settings.correction_applied)}
-
-
-def _inferred(settings: TestSettings) -> tuple[str, ...]:
-    """The columns that a test fills."""
-    return ("low", "high", *(("better", "equivalent", "worse") if settings.test == "bayes" else ("p", "p_corrected")))
 
 
 def _inference(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:

@@ -246,7 +246,7 @@ def _rooms(ax: Axes) -> tuple[float, float]:
     return left, cell if len(spec.colspan) == columns else left
 
 
-def _columns_within(widths: Sequence[float], room: float, gap: float = 0) -> int:
+def _columns_within(widths: Sequence[float], room: float, gap: float) -> int:
     """The most columns that the entries of a legend fit into."""
     return next((columns for columns in range(len(widths), 1, -1) if _width(widths, columns, gap) <= room), 1)
 
@@ -321,7 +321,7 @@ def extension(path: str | os.PathLike[str], flag: str = "") -> str:
     return ending
 
 
-def check_size(width: float, height: float | None = None, dpi: float = DPI) -> None:
+def check_size(width: float, height: float | None, dpi: float) -> None:
     """Raise InputError (usage) for a size that is none: 100 inches at most, and 2,400 dots each."""
     numbers.WIDTH.check(width)
     numbers.HEIGHT.check_or_none(height)

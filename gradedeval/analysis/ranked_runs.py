@@ -385,7 +385,7 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
     return Parts(float(scores[0]), np.where(np.isnan(steps), 0.0, steps), 0.0, shown)
 
 
-def terms_of(measure: Measure, gains: Gains, last: int | None = None) -> tuple[Floats, Floats]:
+def terms_of(measure: Measure, gains: Gains, last: int | None) -> tuple[Floats, Floats]:
     """The parts of the scores of all topics of a batch: topics × ranks, one term for each document retrieved, 0 below
     them; and topics: that of an empty ranking and of what lies beyond the end. Raises InputError as `parts_of`.
 
@@ -508,17 +508,13 @@ def _filled(gains: Gains, best: Gains, rows: Ints, ranks: Ints, *, joins: bool =
     gain, top = gains.gain[rows], best.gain[rows, ranks]
     gain[np.arange(len(ranks)), ranks] = top
     filled = replace(_several(gains, rows), gain=gain, intents=best.intents)
-    filled = _with_one_more(filled, top) if joins else filled
+    if joins:
+        filled = replace(filled, ideal=np.column_stack([top, filled.ideal]), pool=filled.pool + 1)
     pairs = zip(_intents(gains), _intents(best), strict=True)
     return _by_intent(filled, [_filled(intent, other, rows, ranks) for intent, other in pairs], rows)
 
 
-def _with_one_more(gains: Gains, top: Floats) -> Gains:
-    """The topics with a further document in the pool, of the top gain."""
-    return replace(gains, ideal=np.column_stack([top, gains.ideal]), pool=gains.pool + 1)
-
-
-def rises_of_batch(measure: Measure, gains: Gains, best: Gains, last: int | None = None) -> Floats:
+def rises_of_batch(measure: Measure, gains: Gains, best: Gains, last: int | None) -> Floats:
     """topics × ranks: as `topic_rises`, for all topics of a batch, down to a rank."""
     score = np.minimum(scores_of(measure, gains), measure.definition.ceiling)
     unjudged = ~gains.judged[:, :last]

@@ -63,7 +63,7 @@ class Origin:
     cut: bool = False
 
 
-def check_origins(runs: Sequence[str], measures: Sequence[str], origins: Origins, allow: bool = False) -> list[str]:
+def check_origins(runs: Sequence[str], measures: Sequence[str], origins: Origins, allow: bool) -> list[str]:
     """Raise InputError (usage) where scores by one measure depend on other qrels or options than the first run's, and
     InputError where rows that have the signature were taken out of a file.
 

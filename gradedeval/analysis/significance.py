@@ -86,19 +86,14 @@ def _observed_sums(differences: Floats) -> Floats:
     return least
 
 
-def randomization_interval(differences: Floats, draws: int, seed: int, alpha: float) -> tuple[Floats, Floats]:
-    """The ends of what the randomization test does not reject at level alpha: of all δ for which differences − δ have a
-    p above alpha, by the same draws. The arguments are those of `randomization`.
+def randomization_test(differences: Floats, draws: int, seed: int, alpha: float) -> Tested:
+    """p by `randomization`, and the ends of what the test does not reject at level alpha: of all δ for which
+    differences − δ have a p above alpha, by the same draws.
 
     Signs s give a δ a mean as extreme from (d̄ − a) / (1 − b) to (d̄ + a) / (1 + b), or the other way round, where a is
     the mean of s · d and b that of s: between the means of the topics of either sign. Signs that are all alike do so
     everywhere. So the ends are order statistics of these means, or infinite.
     """
-    return randomization_test(differences, draws, seed, alpha)[1:]
-
-
-def randomization_test(differences: Floats, draws: int, seed: int, alpha: float) -> Tested:
-    """p by `randomization`, and the ends of `randomization_interval`: both are of the same sums."""
     pairs, topics = differences.shape
     flips, exact = sign_flips(topics, draws, seed), is_exact(topics, draws)
     rank, ups = extreme_rank(alpha, draws, len(flips), exact), flips.sum(1)
@@ -465,7 +460,7 @@ def describe_test(test: Test, topics: int, draws: int, seed: int, runs: int = 2)
     return f"{test}, all permutations" if test in RANDOMIZED else test
 
 
-def uses_draws(test: Test, topics: int, draws: int, runs: int = 2) -> bool:
+def uses_draws(test: Test, topics: int, draws: int, runs: int) -> bool:
     """Whether a test uses random draws; with few topics all permutations are listed."""
     return test == "bootstrap" or (
         test in RANDOMIZED and not is_exact(topics, draws, runs if test == "tukey-hsd" else 2)

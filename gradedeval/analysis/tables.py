@@ -63,11 +63,6 @@ class OfScores(FrameResult):
         return Document([table if layout == "long" else replace(table, columns=numbers)], self.signature)
 
 
-def curve_document(curve: pd.DataFrame, settings: str, layout: Layout) -> Document:
-    """The second result of `power` and `fit`, for programs alone."""
-    return frame_document(curve, layout, {}, settings)
-
-
 def signature_lines(settings: str, scores: str) -> str:
     """The lines under a table: the settings of the analysis, and what its scores depend on."""
     return "\n".join(part for part in (settings, scores) if part)

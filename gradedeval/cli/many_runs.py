@@ -8,7 +8,7 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis import score_matrix
-from gradedeval.analysis.tables import curve_document
+from gradedeval.analysis.tables import frame_document
 from gradedeval.cli.arguments import (
     CLUSTER,
     STANDARD_OPTIONS,
@@ -155,4 +155,4 @@ def curve_form(target: str | None) -> str:
 
 def curve_text(curve: Any, target: str, settings: str) -> str:
     """A curve in the format of its file."""
-    return render(partial(curve_document, curve, settings), curve_form(target))
+    return render(partial(frame_document, curve, shown={}, signature=settings), curve_form(target))

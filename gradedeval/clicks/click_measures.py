@@ -248,7 +248,7 @@ def of_lists(log: ClickLog, name: str, qrels: Qrels | None = None, ss_rel: float
     return by_configuration(log, relevant)[1][:, list(CLICK_MEASURES).index(name)]
 
 
-def by_configuration(log: ClickLog, relevant: Bools | None = None) -> tuple[Ints, Floats]:
+def by_configuration(log: ClickLog, relevant: Bools | None) -> tuple[Ints, Floats]:
     """configurations: the sessions, and × CLICK_MEASURES their means; nan where there is no session, or `ss` and not
     known what is relevant."""
     configuration, pattern, count = log.totals()

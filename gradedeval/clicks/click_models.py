@@ -260,7 +260,7 @@ def listed(log: ClickLog) -> tuple[ClickLog, list[str]]:
 
 
 def fitted_model(
-    chosen: Chosen, items: Items, cells: Cells, prior: Prior, iterations: int = ITERATIONS, tolerance: float = 0.0
+    chosen: Chosen, items: Items, cells: Cells, prior: Prior, iterations: int, tolerance: float = 0.0
 ) -> ClickModel:
     """A click model fitted to sessions: in closed form, or by EM."""
     seen = cells.by_item(cells.shown)[:-1].astype(np.int64)

@@ -84,9 +84,7 @@ def best_steps(steps: Floats, y: Floats, count: Floats) -> Floats:
     return found
 
 
-def linear_gains(
-    lists: GradedLists, scored: Scored, y: Floats, count: Floats, free: bool = False, zero: bool = False
-) -> Floats:
+def linear_gains(lists: GradedLists, scored: Scored, y: Floats, count: Floats, free: bool, zero: bool) -> Floats:
     """grades: the gains of a sum of gains, the largest 1. That of the lowest grade is 0; free ones fall and rise, and
     are 0 or more, the least of them 0 where what all gain alike is the same in all lists."""
     of_grade = np.column_stack([(lists.code == code) @ scored.weight for code in range(len(lists.grades))])
@@ -520,11 +518,11 @@ def from_preferences(preferences: Preferences, qrels: Qrels, measure: Measure, s
 # Thresholds of graded average precision
 
 
-def thresholds_from_clicks(log: ClickLog, qrels: Qrels, of: Literal["steps", "share"] = "steps") -> Learned:
+def thresholds_from_clicks(log: ClickLog, qrels: Qrels, by_share: bool) -> Learned:
     """g of graded average precision: the share of users whose threshold is each grade.
 
-    of  "steps": the click rate of a grade, at equal ranks, less that of the grade below, over that of the top; "share":
-        the share of clicked documents that have the grade, which depends on how many of them are shown
+    by_share  the share of clicked documents that have the grade, which depends on how many of them are shown; otherwise
+              the click rate of a grade, at equal ranks, less that of the grade below, over that of the top
 
     Robertson et al., SIGIR 2010, section 2.2.
     """
@@ -539,7 +537,7 @@ def thresholds_from_clicks(log: ClickLog, qrels: Qrels, of: Literal["steps", "sh
         there = lists.code[configuration] == grade
         shown[grade], clicks[grade] = (there * weight).sum(0), (there & clicked).T.astype(np.float64) @ weight[:, 0]
     seen = shown.sum(1).astype(np.int64)
-    if of == "share":
+    if by_share:
         if not clicks[1:].any():
             raise InputError(log.place, "no document of a grade above 0 was clicked", "give more sessions")
         shares = clicks[1:].sum(1) / clicks[1:].sum()
@@ -566,8 +564,8 @@ def thresholds_from_clicks(log: ClickLog, qrels: Qrels, of: Literal["steps", "sh
     if len(at) > len(place):
         never = shorten(f"{grade:g}" for grade in at if grade not in lists.grades)
         notes.append(f"no document is judged {never}: its threshold equals the next grade's, and g is 0")
-    told = {"steps": "steps between the click rates of grades at equal ranks", "share": "shares of clicked documents"}
-    settings = f"{log.place}: {log.sessions} sessions | g: {told[of]}"
+    told = "shares of clicked documents" if by_share else "steps between the click rates of grades at equal ranks"
+    settings = f"{log.place}: {log.sessions} sessions | g: {told}"
     return Learned("g", at, g, settings, shown_of, None, notes)
 
 
@@ -763,7 +761,7 @@ def learn(source: Any, qrels: Any, wanted: AnyMeasure, shape: Shape, lesson: Les
         return from_preferences(read_preferences(source, qrels), qrels, measure, shape)
     log: ClickLog = read_log(source, depth=depth)
     if lesson.target == "gap":
-        return thresholds_from_clicks(log, qrels, "share" if lesson.share else "steps")
+        return thresholds_from_clicks(log, qrels, lesson.share)
     if lesson.learn_from == "correlation":
         clicked = of_lists(log, lesson.click_measure, qrels, lesson.ss_rel)
         learner = utility_from_correlation if lesson.target == "utility" else from_correlation

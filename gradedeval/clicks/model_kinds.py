@@ -186,18 +186,6 @@ def reader(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
     return everywhere(cells, parameters["p"]), everywhere(cells, parameters["p"])
 
 
-def marginal_sequential(transitions: Transitions, parameters: Parameters, cells: Cells) -> Floats:
-    """ranks × columns: the probability of a click, whatever is clicked above."""
-    a, (after_click, after_skip) = cells.at(parameters["attractiveness"]), transitions(parameters, cells)
-    going = a * after_click + (1 - a) * after_skip
-    return a * np.vstack([np.ones_like(a[:1]), np.cumprod(going[:-1], axis=0)])
-
-
-def conditional_sequential(transitions: Transitions, parameters: Parameters, cells: Cells) -> Floats:
-    """ranks × columns: the probability of a click, given those above."""
-    return examined_before(cells.click, cells.at(parameters["attractiveness"]), *transitions(parameters, cells))[1]
-
-
 def explained(transitions: Transitions, parameters: Parameters, cells: Cells) -> Examined:
     """The E-step: what was examined, by these parameters."""
     return examined(cells.click, cells.at(parameters["attractiveness"]), *transitions(parameters, cells))
@@ -306,11 +294,6 @@ def seen_from(parameters: Parameters, cells: Cells) -> Floats:
     return found
 
 
-def conditional_positional(parameters: Parameters, cells: Cells) -> Floats:
-    """ranks × columns: the probability of a click, given those above."""
-    return cells.at(parameters["attractiveness"]) * seen_from(parameters, cells)
-
-
 def marginal_positional(parameters: Parameters, cells: Cells) -> Floats:
     """ranks × columns: the probability of a click, whatever is clicked above."""
     a = cells.at(parameters["attractiveness"])
@@ -394,15 +377,18 @@ class Kind:
 
     def conditional(self, parameters: Parameters, cells: Cells) -> Floats:
         """ranks × columns: the probability of a click, given those above."""
+        a = cells.at(parameters["attractiveness"])
         if self.transitions is None:
-            return conditional_positional(parameters, cells)
-        return conditional_sequential(self.transitions, parameters, cells)
+            return a * seen_from(parameters, cells)
+        return examined_before(cells.click, a, *self.transitions(parameters, cells))[1]
 
     def marginal(self, parameters: Parameters, cells: Cells) -> Floats:
         """ranks × columns: the probability of a click, whatever is clicked above."""
         if self.transitions is None:
             return marginal_positional(parameters, cells)
-        return marginal_sequential(self.transitions, parameters, cells)
+        a, (after_click, after_skip) = cells.at(parameters["attractiveness"]), self.transitions(parameters, cells)
+        going = a * after_click + (1 - a) * after_skip
+        return a * np.vstack([np.ones_like(a[:1]), np.cumprod(going[:-1], axis=0)])
 
 
 def _everything(cells: Cells, prior: Prior) -> Parameters:

@@ -512,7 +512,7 @@ def _read(path: str, groups: JudgmentGroups, options: Options) -> tuple[kernel.r
     return run, known if options.topics == "qrels" else both, [note] if missing else []
 
 
-def _ranking(results: kernel.run.TopicResults | None, options: Options, ascending: bool = True) -> list[bytes]:
+def _ranking(results: kernel.run.TopicResults | None, options: Options, ascending: bool) -> list[bytes]:
     """Docnos from the best to the worst. Unlike everywhere else, trec_eval breaks ties here by ascending docno."""
     if results is None:
         return []

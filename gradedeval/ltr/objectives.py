@@ -49,6 +49,14 @@ def grouped_by_xgboost(dmatrix: Any) -> dict[str, Any]:
     return {"group": sizes[sizes > 0]}
 
 
+def _check(asked: Metric | Objective) -> None:
+    """Read the measure that was given. Raises InputError (usage) for one that is not served, and a wrong top grade."""
+    measure = one_measure(asked.measure)
+    object.__setattr__(asked, "measure", measure)
+    object.__setattr__(asked, "top", checked_top(measure, asked.top))
+    check_better(measure)
+
+
 # Measures as metrics for early stopping.
 
 
@@ -75,9 +83,7 @@ class Metric:
     _said: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "measure", one_measure(self.measure))
-        object.__setattr__(self, "top", checked_top(self.measure, self.top))
-        check_better(self.measure)
+        _check(self)
 
     @property
     def name(self) -> str:
@@ -178,9 +184,7 @@ class Objective:
         return {**vars(self), "_known": []}
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "measure", one_measure(self.measure))
-        object.__setattr__(self, "top", checked_top(self.measure, self.top))
-        check_better(self.measure)
+        _check(self)
 
     def gradients(
         self, labels: Any, scores: Any, *, group: Any = None, qid: Any = None, weight: Any = None
@@ -604,8 +608,9 @@ def _function() -> Any:
 
         @staticmethod
         def forward(ctx: Any, scores: Any, objective: Objective, labels: Any, group: Any, qid: Any) -> Any:
-            numbers = (_array(values) for values in (labels, scores))
-            value, slopes = objective.loss_and_slopes(*numbers, group=group, qid=qid)
+            given = labels.detach().cpu().double().numpy() if hasattr(labels, "detach") else labels
+            of_model = scores.detach().cpu().double().numpy()
+            value, slopes = objective.loss_and_slopes(given, of_model, group=group, qid=qid)
             ctx.save_for_backward(scores.new_tensor(slopes).reshape(scores.shape))
             return scores.new_tensor(value)
 
@@ -616,7 +621,3 @@ def _function() -> Any:
             return gradient * slopes, None, None, None, None
 
     return Loss
-
-
-def _array(values: Any) -> Any:
-    return values.detach().cpu().double().numpy() if hasattr(values, "detach") else values

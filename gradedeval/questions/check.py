@@ -414,13 +414,16 @@ def _of_count(topics: int, bound: Bound, fewer: bool) -> tuple[float, bool, str]
     return topics, passed, f"{bound.measure} is over {found}, {'at least' if passed else 'fewer than'} {bound.limit:g}"
 
 
+def _beside(value: float, bound: Bound) -> tuple[bool, str]:
+    """Whether a lowest or highest value allowed holds, and where the value lies."""
+    if bound.kind == "min":
+        return (True, "at least") if value >= bound.limit - TOLERANCE else (False, "below")
+    return (True, "at most") if value <= bound.limit + TOLERANCE else (False, "above")
+
+
 def _of_summary(alone: Paired, bound: Bound) -> tuple[float, bool, str]:
     value = float(alone.summaries[0])
-    if bound.kind == "min":
-        passed, least = value >= bound.limit - TOLERANCE, ("at least", "below")
-    else:
-        passed, least = value <= bound.limit + TOLERANCE, ("at most", "above")
-    words = least[0] if passed else least[1]
+    passed, words = _beside(value, bound)
     return value, passed, f"{bound.measure} {_shown(value, alone)} is {words} {bound.limit:g}"
 
 
@@ -438,10 +441,15 @@ def _moved(both: Paired) -> str:
     return f"{both.measure} {what}{share}, from {_shown(before, both)} to {_shown(after, both)}"
 
 
+def _as_limited(drop: float, before: float, bound: Bound) -> float:
+    """A drop as its bound limits it: as it is, or as a share of what was there before."""
+    if not bound.relative or abs(drop) <= TOLERANCE:
+        return drop
+    return drop / abs(before) if before else math.copysign(math.inf, drop)
+
+
 def _of_drop(both: Paired, bound: Bound) -> tuple[float, bool, str]:
-    drop, before = _drop(both), abs(float(both.summaries[0]))
-    if bound.relative and abs(drop) > TOLERANCE:
-        drop = drop / before if before else math.copysign(math.inf, drop)
+    drop = _as_limited(_drop(both), float(both.summaries[0]), bound)
     passed = drop <= bound.limit + TOLERANCE
     return drop, passed, _moved(both) + (_allowed(bound) if passed else f", more than {bound.allowed}")
 
@@ -451,8 +459,7 @@ def _of_estimate(alone: Paired, bound: Bound, alpha: float | None) -> tuple[floa
     estimates.check_known(alone, bound.place)
     found = {name: float(value[0]) for name, value in estimates.summaries(alone, alpha or 0.05).items()}
     value = found["score"] if alpha is None else found["low" if bound.kind == "min" else "high"]
-    passed = value >= bound.limit - TOLERANCE if bound.kind == "min" else value <= bound.limit + TOLERANCE
-    words = {"min": ("at least", "below"), "max": ("at most", "above")}[bound.kind][not passed]
+    passed, words = _beside(value, bound)
     if alpha is None:
         return value, passed, f"{bound.measure} {value:.4f} (estimate) is {words} {bound.limit:g}"
     what = f"the {level(alpha)} interval of {bound.measure}, {found['low']:.4f} to {found['high']:.4f}, "
@@ -464,9 +471,7 @@ def _of_change(both: Paired, bound: Bound, alpha: float | None) -> tuple[float, 
     estimates.check_known(both, bound.place)
     found, falls = estimates.of_pair(both, alpha or 0.05), both.reading.better != "lower"
     drop, most = (-found["change"], -found["low"]) if falls else (found["change"], found["high"])
-    before, value = abs(found["before"]), drop if alpha is None else most
-    if bound.relative and abs(value) > TOLERANCE:
-        value = value / before if before else math.copysign(math.inf, value)
+    value = _as_limited(drop if alpha is None else most, found["before"], bound)
     passed, verb = value <= bound.limit + TOLERANCE, "fell" if found["change"] <= 0 else "rose"
     said, above = f"{both.measure} {verb} by {abs(drop):.4f}", f"more than {bound.allowed}"
     if alpha is None:

@@ -163,7 +163,7 @@ class Comparison(OfScores):
             Column("%", "percent", wide=crowded): itemgetter("relative"),
             **_verdict(self.tested, title, NOT_TESTED if matrix.machine is not None else None),
             **(interval if matrix.machine is None else estimates.columns(matrix, interval)),
-            replace(WON, name=WON.name + of_people, wide=crowded): _won,
+            replace(WON, name=WON.name + of_people, wide=crowded): won,
             **({Column("baseline mean", "score", wide=True): whole(matrix, "baseline_mean")} if pairwise else {}),
             Column("effect" + of_people, "signed", digits=2, wide=True): itemgetter("effect"),
         }
@@ -271,13 +271,13 @@ def _interval(row: Row, alpha: float) -> str | None:
     return f"{low} to {high}"
 
 
-def _won(row: Row) -> str:
+def won(row: Row) -> str:
     """Only ties where neither score is better."""
-    won, tied, lost = (row[name] for name in ("wins", "ties", "losses"))
-    return f"–/{tied}/–" if won is None else f"{won}/{tied}/{lost}"
+    wins, ties, losses = (row[name] for name in ("wins", "ties", "losses"))
+    return f"–/{ties}/–" if wins is None else f"{wins}/{ties}/{losses}"
 
 
-def judging_table(frame: pd.DataFrame, matrix: Matrix, reread: Reread | None = None) -> Table:
+def judging_table(frame: pd.DataFrame, matrix: Matrix, reread: Reread | None) -> Table:
     """Whether more judging could reverse the order of each pair: how low and how high its difference could come."""
     reversible = pairs.reversible_pairs(frame, matrix, reread)
     shown: Shown = {
@@ -287,9 +287,7 @@ def judging_table(frame: pd.DataFrame, matrix: Matrix, reread: Reread | None = N
         Column("highest", "signed"): whole(matrix, "highest", "+"),
         Column(difference_bounds.IF_JUDGED): partial(if_fully_judged, reversible=reversible),
     }
-    (table,) = frame_document(frame, "wide", shown, "").blocks
-    assert isinstance(table, Table)
-    return table
+    return _only_table(frame, shown)
 
 
 def if_fully_judged(row: Row, reversible: frozenset[pairs.Pair] = frozenset()) -> str:
@@ -321,7 +319,7 @@ BY_PEOPLE = " (people)"
 """What follows the name of a column that is of the topics that people judged, beside estimates."""
 
 
-def _verdict(settings: TestSettings, title: str, without: str | None = None) -> Shown:
+def _verdict(settings: TestSettings, title: str, without: str | None) -> Shown:
     """p, or the posterior probabilities, with an asterisk where they reach the level; what stands there without p."""
     alpha = settings.alpha
     if settings.test != "bayes":
@@ -524,13 +522,9 @@ def _asking(layout: Layout, judging: bool, replicates: Any, predicted: Any) -> d
             raise InputError(flag.predicted, what, f"leave out {flag.judging} and {flag.unseen}", usage=True)
         return {"judging": False}
     if judging and replicates is not None:
-        raise not_of_seeds(f"leave out {flag.judging} and {flag.unseen}")
+        what = "what judging could do to means over seeds is not known"
+        raise InputError(flag.replicates, what, f"leave out {flag.judging} and {flag.unseen}", usage=True)
     return {"judging": layout == "long" or judging}
-
-
-def not_of_seeds(hint: str) -> InputError:
-    """That systems of several seeds are asked what judging could do to them."""
-    return InputError(flag.replicates, "what judging could do to means over seeds is not known", hint, usage=True)
 
 
 def _check_test(seeds: Any, machine: Any, settings: TestSettings) -> None:

@@ -104,7 +104,10 @@ SCATTER = Question(
     "matrix",
     paired=lambda settings: False,
     mode=Setting("Draw two measures against each other, a point for each run and topic.", name="scatter", type=bool),
-    picture=Picture(lambda scores: [scatter_panel(scores)], signature=lambda scores: scores.signature),
+    picture=Picture(
+        lambda scores: [pictures.Panel(partial(draw_scatter, matrix=scores, columns=_two(scores, None, None)), 3.0)],
+        signature=lambda scores: scores.signature,
+    ),
 )
 
 
@@ -348,11 +351,6 @@ def scatter(scores: AnyScores, x: Any = None, y: Any = None, *, ax: Axes | None 
     """
     matrix = score_matrix.comparable(scores)
     return pictures.drawn(partial(draw_scatter, matrix=matrix, columns=_two(matrix, x, y)), ax)
-
-
-def scatter_panel(matrix: Matrix) -> Panel:
-    """The scatter of the only two measures."""
-    return pictures.Panel(partial(draw_scatter, matrix=matrix, columns=_two(matrix, None, None)), 3.0)
 
 
 def _two(matrix: Matrix, x: Any, y: Any) -> tuple[int, int]:

@@ -479,8 +479,8 @@ def beside_document(
     other: Sequence[Explanation],
     layout: Layout,
     *,
-    digits: int = 4,
-    shown: int | None = None,
+    digits: int,
+    shown: int | None,
 ) -> Document:
     """The explanations of the same topics of two runs: for people rank by rank beside each other; for programs those of
     the one and then those of the other."""
@@ -677,13 +677,17 @@ def _colors(grades: Sequence[float]) -> dict[float, Any]:
     return colors | {value: scale((place + 1) / len(relevant)) for place, value in enumerate(relevant)}
 
 
-def _named(drawn: Floats, colors: Mapping[float, Any], most: int = 8) -> list[tuple[str, Any]]:
+MOST_NAMED = 8
+"""Grades in a legend."""
+
+
+def _named(drawn: Floats, colors: Mapping[float, Any]) -> list[tuple[str, Any]]:
     """The grades that occur, for a legend: those that are not relevant as one; of very many some, from the lowest to
     the highest."""
     known = sorted(set(drawn[np.isfinite(drawn)].tolist()))
     below, above = ([value for value in known if (value > 0) == relevant] for relevant in (False, True))
     named = [(f"grade {below[0]:g}" if len(below) == 1 else "grade ≤ 0", LIGHT)] if below else []
-    places = np.linspace(0, len(above) - 1, min(len(above), most - len(named))).round().astype(int).tolist()
+    places = np.linspace(0, len(above) - 1, min(len(above), MOST_NAMED - len(named))).round().astype(int).tolist()
     return named + [(f"grade {above[place]:g}", colors[above[place]]) for place in places]
 
 

@@ -745,7 +745,7 @@ def fit_ranges(
     target: Measure,
     kinds: Sequence[Kind],
     precision: float,
-    there: Collection | None = None,
+    there: Collection | None,
 ) -> FitResult:
     """As `fit`, from parsed arguments and collections that are read."""
     for kind in kinds:

@@ -142,8 +142,8 @@ def append_scores(
     scores: Scores,
     path: str | os.PathLike[str],
     files: Mapping[str, str],
-    time: str | datetime | None = None,
-    label: str = "",
+    time: str | datetime | None,
+    label: str,
 ) -> list[str]:
     """As `append_history`; `file` is the time of each run's file. Returns notes for the user."""
     dated = files if time == OF_FILE else {}
@@ -400,7 +400,7 @@ def plot_history(history: Any, measure: Any = None, *, ax: Axes | None = None) -
     return ax
 
 
-def course_panels(frame: pd.DataFrame, last: int | None = None) -> list[Panel]:
+def course_panels(frame: pd.DataFrame, last: int | None) -> list[Panel]:
     """A picture for each measure, of all evaluations or the last ones of each run."""
     tell(pictures.grey_notes(frame))
     if last is not None:

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from gradedeval.analysis.pictures import Panel
     from gradedeval.kernel import Batch, Scorer
     from gradedeval.questions.maximum_entropy import Chances, GradedLists, MostRandom
 
@@ -354,7 +353,10 @@ CURVE = Setting("Write the curves: the actual and the inferred precision at 20 l
     gradedeval informative runs/*.run qrels.txt -m 'gap ndcg ap' --depth 100
     """,
     picture=Picture(
-        lambda found: inferred_panels(found.curves),
+        lambda found: [
+            pictures.Panel(partial(draw_inferred, frame=own), 1.9)
+            for _, own in found.curves.groupby("curve", sort=False)
+        ],
         """Draw the actual precision-recall curve, and the curve that each measure's score alone determines: binary
         from each grade on, and graded. Means over lists.
 
@@ -511,16 +513,12 @@ def _by_curve(
     for row in rows:
         table.setdefault(tuple(row[key] for key in keys), {})[row["curve"]] = row
     head, tail = columns[: len(keys)], columns[len(keys) :]
-    shown = [*head, *(Column(_heading(curve), "score") for curve in curves), *tail]
+    shown = [*head, *(Column(f"rms {curve.replace('rel=', '≥')}", "score") for curve in curves), *tail]
     cells = [
         [*key, *(of[curve]["rms"] for curve in curves), *(_shown(of[MEAN][name]) for name in others)]
         for key, of in table.items()
     ]
     return Table(shown, cells)
-
-
-def _heading(curve: str) -> str:
-    return f"rms {curve}" if curve in (MEAN, GRADED) else f"rms {curve.replace('rel=', '≥')}"
 
 
 def _shown(value: Any) -> Any:
@@ -551,11 +549,6 @@ def plot_informative(result: Any, curve: str | None = None, *, ax: Axes | None =
         hint = did_you_mean(curve, known) or f"choose from {shorten(known)}"
         raise InputError("plot.informative", f"no curve '{curve}'", hint, usage=True)
     return pictures.drawn(partial(draw_inferred, frame=frame[frame["curve"] == (curve or known[0])]), ax)
-
-
-def inferred_panels(curves: pd.DataFrame) -> list[Panel]:
-    """A picture for each kind of curve."""
-    return [pictures.Panel(partial(draw_inferred, frame=own), 1.9) for _, own in curves.groupby("curve", sort=False)]
 
 
 def draw_inferred(ax: Axes, frame: pd.DataFrame) -> None:

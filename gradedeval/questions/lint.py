@@ -397,12 +397,11 @@ class Report(kernel.formats.FrameResult):
 
 def lint_runs(
     runs: Mapping[str, str],
-    qrels: str | None = None,
-    measures: Sequence[Measure] | None = None,
-    *,
-    max_depth: int | None = None,
-    tag_is_filename: bool = False,
-    options: Options | None = None,
+    qrels: str | None,
+    measures: Sequence[Measure],
+    max_depth: int | None,
+    tag_is_filename: bool,
+    options: Options,
 ) -> Report:
     """Check submissions for everything that a careful organizer checks before scoring.
 
@@ -415,15 +414,14 @@ def lint_runs(
 
     Raises InputError where a measure cannot be computed from these qrels; problems of the files are in the report.
     """
-    max_depth, options = numbers.MAX_DEPTH.check_or_none(max_depth), options or Options()
+    max_depth = numbers.MAX_DEPTH.check_or_none(max_depth)
     labels = options.labels.of if options.labels else None
     judged = None if qrels is None else kernel.submissions.Judgments.of_qrels(qrels, options.qrels_format, labels)
     valid = None if judged is None else judged.valid
-    chosen = list(measures) if measures is not None else parse_measures(kernel.parse.DEFAULT)
     report, orders = Report([], [], judged), None
     if judged is not None and valid is not None:
-        check_relevant(judged, valid, chosen)
-        orders = TieOrders(valid, chosen)
+        check_relevant(judged, valid, measures)
+        orders = TieOrders(valid, measures)
     for name, path in kernel.parallel.progress("runs")(list(runs.items())):
         run = kernel.submissions.Submission.read(name, path, options.run_format)
         facts = collect_facts(run)
@@ -628,15 +626,7 @@ def lint(
             raise InputError(name, what, "lint reads files: give a path", usage=True)
     options = resolve_options(run_format=run_format, qrels_format=qrels_format, labels=labels)
     with kernel.options.allowed_growth(max_growth):
-        report = lint_runs(
-            named,
-            qrels,
-            parse_measures(measures),
-            max_depth=max_depth,
-            tag_is_filename=tag_is_filename,
-            options=options,
-        )
-    return report
+        return lint_runs(named, qrels, parse_measures(measures), max_depth, tag_is_filename, options)
 
 
 # `gradedeval lint RUN... [QRELS]`: the problems of runs, before they are scored.
@@ -685,11 +675,4 @@ def lint_files(
     check_standard_input([*files, qrels])
     runs = [file for word in files for file in kernel.stream.files_of(word, [] if qrels is None else [qrels])]
     named, options = kernel.named_runs(runs) if runs else {}, resolve_options(**formats)
-    return lint_runs(
-        named,
-        qrels,
-        parse_measures(measures),
-        max_depth=max_depth,
-        tag_is_filename=tag_is_filename,
-        options=options,
-    )
+    return lint_runs(named, qrels, parse_measures(measures), max_depth, tag_is_filename, options)

@@ -503,7 +503,7 @@ def _tilted(
     error = _error(now, state)
     for _ in range(NEWTON_STEPS):
         best = error
-        now, state, error = _newton(tilt, now, state, error)
+        now, state, error = _newton(tilt, now, state)
         found[at], multipliers[at], reached[at] = state[0], now, error <= 1e-6
         going = ~((error <= 1e-13 * counts[at].sum(1)) | ((error < 1e-6) & (error > best / 2)))
         if not going.any():
@@ -514,7 +514,7 @@ def _tilted(
     return found, _Multipliers(multipliers[:, :-1], multipliers[:, -1] / size), reached
 
 
-def _newton(tilt: _Tilt, now: Floats, state: _State, best: Floats) -> tuple[Floats, _State, Floats]:
+def _newton(tilt: _Tilt, now: Floats, state: _State) -> tuple[Floats, _State, Floats]:
     """The multipliers after a step of Newton's method, their state and error. Where it goes too far, the step is
     halved."""
     step = _solved(tilt.hessian(state), state.excess)

@@ -179,7 +179,7 @@ def pool_statistics(
     ranked: RankedRuns,
     group_of: list[str],
     options: Options,
-    at: int = AT,
+    at: int,
     pool_depth: int | None = None,
 ) -> Pool:
     """As `pool`, of runs that are ranked already; `group_of` each is its group."""
@@ -316,7 +316,7 @@ def _depths(ranked: RankedRuns) -> pd.DataFrame:
     return kernel.frames.to_frame(rows, columns=["depth", "documents", "judged"])
 
 
-def unjudged_by_depth(ranked: RankedRuns, at: int = AT) -> pd.DataFrame:
+def unjudged_by_depth(ranked: RankedRuns, at: int) -> pd.DataFrame:
     """How many documents each run retrieved unjudged: run, depth, documents (down to that rank, of all its topics),
     unjudged, per_topic (unjudged, the mean over topics). The depths are 1, 5, 10, … to the deepest rank, and `at`."""
     deepest = max((int(run.counts.max(initial=0)) for run in ranked.runs), default=0)

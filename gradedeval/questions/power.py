@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
@@ -334,7 +334,7 @@ def power(
     matrix = score_matrix.comparable(given, allow_mismatch)
     best_runs = numbers.BEST_RUNS.check_or_none(best_runs)
     score_matrix.two_or_more("power", len(score_matrix.without_seeds("power", matrix).runs))
-    of = [_of_best(matrix, measure, best_runs) for measure in matrix.comparable_measures()]
+    of = [_best(matrix, measure, best_runs) for measure in matrix.comparable_measures()]
     curves = [kernel.frames.to_frame(_levels(paired, draws, alpha, seed)) for paired in of]
     rows = [_row(paired, curve, alpha) for paired, curve in zip(of, curves, strict=True)]
     settings = (
@@ -344,14 +344,11 @@ def power(
     return Power(kernel.frames.to_frame(rows), kernel.frames.joined(curves), settings, matrix.signature, alpha)
 
 
-def _of_best(matrix: Matrix, measure: str, best: int | None) -> Paired:
+def _best(matrix: Matrix, measure: str, best: int | None) -> Paired:
     """The best runs by a measure, or all."""
-    return matrix.select(runs=_best(score_matrix.shared_topics(matrix, measure), best)).paired(measure)
-
-
-def _best(paired: Paired, best: int | None) -> Sequence[str]:
+    paired = score_matrix.shared_topics(matrix, measure)
     order = np.argsort(-paired.reading.sign * paired.summaries, kind="stable")[:best]
-    return paired.runs if best is None else [paired.runs[index] for index in sorted(order.tolist())]
+    return matrix.select(runs=[paired.runs[index] for index in sorted(order.tolist())]).paired(measure)
 
 
 def _levels(paired: Paired, draws: int, alpha: float, seed: int) -> dict[str, Any]:

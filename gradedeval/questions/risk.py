@@ -12,7 +12,6 @@ from gradedeval import kernel
 from gradedeval.analysis import score_matrix, significance
 from gradedeval.analysis.tables import (
     OfScores,
-    Row,
     Shown,
     frame_document,
     readings,
@@ -34,7 +33,7 @@ from gradedeval.kernel import (
     question,
     shares_work,
 )
-from gradedeval.questions.compare import WON
+from gradedeval.questions.compare import WON, won
 from gradedeval.questions.shared import against
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class Risk(OfScores):
             **same(Column("measure"), Column("run")),
             Column("mean", "score"): whole(self.scores, "mean"),
             Column("baseline mean", "score", wide=True): whole(self.scores, "baseline_mean"),
-            WON: _won,
+            WON: won,
             Column("URisk", "signed"): itemgetter("u_risk"),
             Column("TRisk", "signed", digits=2): itemgetter("t_risk"),
             Column("ZRisk", "signed", digits=2): itemgetter("z_risk"),
@@ -80,10 +79,6 @@ class Risk(OfScores):
         }
         under = signature_lines(self.aside, self.scores.signature)
         return replace(frame_document(self.frame, layout, shown, under, signed=True), runs=self.scores.runs)
-
-
-def _won(row: Row) -> str:
-    return f"{row['wins']}/{row['ties']}/{row['losses']}"
 
 
 def _is_mean(baseline: Any, scores: AnyScores) -> bool:

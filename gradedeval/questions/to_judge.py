@@ -214,10 +214,16 @@ def _parted(rises: Floats, unsettled: Bools) -> Floats:
     return summed / 2
 
 
+def _places_among(ranked: RankedRuns, some: Ints) -> Ints:
+    """documents: the place of each among some of them, −1 where it is none of these."""
+    place = np.full(len(ranked), -1)
+    place[some] = np.arange(len(some))
+    return place
+
+
 def _entries(ranked: RankedRuns, candidates: Ints, last: int | None) -> tuple[Ints, Ints, Ints]:
     """Of each place of a candidate in a run that the measure sees: the run, the rank from 0, and the candidate."""
-    number_of = np.full(len(ranked), -1)
-    number_of[candidates] = np.arange(len(candidates))
+    number_of = _places_among(ranked, candidates)
     runs, ranks, numbers = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for number, run in enumerate(ranked.runs):
         number_in = number_of[run.document]
@@ -287,8 +293,7 @@ def choose_by_residual(
     Returns which of the candidates, as positions, and their weights."""
     topics = len(ranked.topics)
     power = (p ** np.arange(max(int(run.counts.max(initial=0)) for run in ranked.runs))).astype(np.float64)
-    number_of = np.full(len(ranked), -1)
-    number_of[candidates] = np.arange(len(candidates))
+    number_of = _places_among(ranked, candidates)
     entries = [np.flatnonzero(number_of[run.document] >= 0) for run in ranked.runs]
     base, residual = _rbp(ranked, scorer, p, power)
     who = np.concatenate([np.full(len(entry), number) for number, entry in enumerate(entries)])
@@ -547,8 +552,7 @@ def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: Judgi
 def _wanted(ranked: RankedRuns, chosen: Ints) -> list[list[str]]:
     """Of each document: which runs have it at which rank, the best first."""
     found: list[list[tuple[int, str]]] = [[] for _ in chosen]
-    place = np.full(len(ranked), -1)
-    place[chosen] = np.arange(len(chosen))
+    place = _places_among(ranked, chosen)
     for run in ranked.runs:
         places = place[run.document]
         hits = np.flatnonzero(places >= 0)

@@ -212,7 +212,7 @@ def texts_of_largest(found: TopicDifferences) -> list[str]:
     return text_lines({names[at]: found.texts[names[at]] for at in shown if names[at] in found.texts})
 
 
-def topic_notes(frame: pd.DataFrame, matrix: Matrix | None = None) -> list[str]:
+def topic_notes(frame: pd.DataFrame, matrix: Matrix | None) -> list[str]:
     """What is not drawn of a measure because it is not known; and what is assumed of the scores it was made from."""
     measure = frame["measure"].iloc[0]
     unknown = int(frame["same_order"].isna().sum())

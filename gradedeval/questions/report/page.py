@@ -29,6 +29,7 @@ from gradedeval.kernel import (
     resolve_options,
     shares_work,
 )
+from gradedeval.questions.compare import won
 from gradedeval.questions.report import views
 from gradedeval.questions.report.views import (
     SHOW,
@@ -45,9 +46,9 @@ from gradedeval.questions.report.views import (
     legend,
     most_different,
     on_page,
+    page_template,
     rankings,
     scores_of_topics,
-    template_of,
     unjudged_by_run,
 )
 from gradedeval.questions.shared import AT, Alpha, Correction, Draws, Measures, Rope, Seed, Test
@@ -162,14 +163,9 @@ def _cell(
     cell: dict[str, Any] = {"text": number(row.score, measure), "value": row.score, "words": "; ".join(words)}
     cell["bar"] = dict.fromkeys(("score", "low", "high", "most")) | places
     if pair is not None:
-        cell["won"] = _won(pair)
+        cell["won"] = won(pair)
         cell["mark"], cell["tested"] = _mark(pair, found.settings.test)
     return cell
-
-
-def _won(pair: dict[str, Any]) -> str:
-    wins, ties, losses = (pair[name] for name in ("wins", "ties", "losses"))
-    return f"–/{ties}/–" if wins is None else f"{wins}/{ties}/{losses}"
 
 
 def _mark(pair: dict[str, Any], test: TestSettings) -> tuple[str, str]:
@@ -320,7 +316,7 @@ def html_report(
     jinja2 (`pip install 'gradedeval[report]'`). Raises InputError as `evaluate` and `compare` do; what is skipped or
     assumed is a warning, and stands on the page.
     """
-    template_of("report.html")  # whether it can be written is known before runs are read
+    page_template()  # whether it can be written is known before runs are read
     settings = ReportSettings(significance.TestSettings(test, correction, draws, alpha, seed, rope), at, show)
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     if not chosen:
@@ -343,7 +339,7 @@ def page(found: Findings, command: str = "", most_bytes: int = MOST_BYTES) -> st
     command     the command line that it was made by; empty in Python
     most_bytes  its size at most, unless it is larger without any ranking
     """
-    template, context = template_of("report.html"), _context(found, command)
+    template, context = page_template(), _context(found, command)
     by_name = dict(zip(found.ranked.names, rankings(found), strict=True))
     parts = [by_name.get(topic, "null") for topic in found.matrix.topics]
 

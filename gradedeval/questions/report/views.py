@@ -255,7 +255,7 @@ def _systems(scores: Scores, systems: Matrix, baseline: str | None, test: TestSe
     """The systems, and each beside that of the baseline; nothing of the latter where there is one system, or a single
     topic."""
     own = next((name for name, runs in scores.systems_of.items() if baseline in runs), systems.runs[0])
-    means = [block for block in scores.document("wide").blocks if isinstance(block, Table)]
+    means = _tables(scores.document("wide"))
     of_seeds = "Means over seeds, and their standard deviations"
     tables = [(of_seeds if one.names[0] == "system" else f"Means by {one.names[0]}", one) for one in means]
     try:
@@ -265,7 +265,7 @@ def _systems(scores: Scores, systems: Matrix, baseline: str | None, test: TestSe
         comparison = None
     if comparison is None:
         return Systems(scores.systems_of, tables)
-    first, *more = (block for block in comparison.document("wide").blocks if isinstance(block, Table))
+    first, *more = _tables(comparison.document("wide"))
     tables.append((f"Systems, compared with {own}", first))
     tables += [(differences_caption(one), one) for one in more]
     return Systems(scores.systems_of, tables, comparison.aside.replace("\n", " | "))
@@ -292,7 +292,7 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: 
             raise
         return Compared(notes=[f"nothing is compared: {error.at_prompt}"])
     frame = comparison.frame
-    table, *more = (block for block in comparison.document("wide").blocks if isinstance(block, Table))
+    table, *more = _tables(comparison.document("wide"))
     settings, sliced = comparison.aside.replace("\n", " | "), comparison.slices
     words = " | ".join(comparison.slice_words)
     reversible = reversible_pairs(frame, matrix, reread)
@@ -310,14 +310,14 @@ TEMPLATES = Path(__file__).parent / "templates"
 _AS_ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
-def template_of(name: str) -> jinja2.Template:
-    """A template that escapes all that it is given. Raises InputError (usage) where jinja2 is not installed."""
+def page_template() -> jinja2.Template:
+    """The page, which escapes all that it is given. Raises InputError (usage) where jinja2 is not installed."""
     try:
         import jinja2  # noqa: F401
     except ImportError:
         hint = "pip install 'gradedeval[report]'"
         raise InputError("report", "jinja2 is not installed", hint, usage=True) from None
-    return _environment().get_template(name)
+    return _environment().get_template("report.html")
 
 
 @cache

@@ -22,7 +22,7 @@ from support.paths import DATA
 
 PATCHED = """
     analysis.completions analysis.score_matrix kernel.parallel.clusters kernel.parallel.executors
-    kernel.parallel questions.to_judge kernel.rankings.grade kernel.rankings.interleaved
+    kernel.parallel questions.to_judge kernel.rankings.grade kernel.rankings.segments
     kernel.rankings.qrels kernel.scoring.doubts kernel.scoring.intervals kernel.scoring.sharing kernel.trec.remote
 """
 """Modules that tests patch: the modules themselves, and not what stands for them until they are imported."""

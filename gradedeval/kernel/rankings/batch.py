@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import gt, le, lt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, distinct, positions_of, ranges, ranks
-from gradedeval.errors import Note, flag
 from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.rankings.docnos import Docnos
@@ -47,7 +45,7 @@ class Ties:
 
     def down_to(self, rank: int) -> Ties:
         """The same of the first ranks."""
-        return replace(self, tied=self.tied[:, :rank], codes=self.codes[:, :, :rank])
+        return Ties(self.tied[:, :rank], self.rows, self.codes[:, :, :rank], self.counts)
 
     def cut(self, depth: int) -> Ties:
         """The same of lists that end there."""
@@ -118,11 +116,6 @@ class GradeCounts:
     def judged(self) -> Ints:
         """topics: how many documents have a label."""
         return self.of_topics()
-
-    @cached_property
-    def widest(self) -> int:
-        """How many documents of a topic have a label, at most."""
-        return int(self.judged.max(initial=0))
 
     def select(self, rows: Ints) -> GradeCounts:
         """The counts of these topics, of which one may come several times."""
@@ -216,13 +209,29 @@ class Batch:
         numbers[inside] = documents.numbers(documents.topics(self.topics, self.retrieved), self.docnos) + 1
         return replace(self, docnos=None, numbers=numbers)
 
+    def down_to(self, rank: int | None, judged: Bools | None = None) -> Batch:
+        """The batch without the ranks below, which nobody looks at; with all of them where it is None.
+
+        judged  code: whether it is judged; with it the unjudged documents below are counted
+        """
+        if rank is None:
+            return self
+        return replace(
+            self,
+            codes=self.codes[:, :rank],
+            numbers=None if self.numbers is None else self.numbers[:, :rank],
+            kinds=None if self.kinds is None else self.kinds[:, :rank],
+            below=None if judged is None else count_unjudged(self.codes[:, rank:], judged),
+            ties=self.ties and self.ties.down_to(rank),
+        )
+
     @property
     def unjudged(self) -> int:
         return self.pool.labels
 
     @property
     def beyond(self) -> int:
-        return self.unjudged + 1
+        return self.pool.labels + 1
 
 
 @dataclass(eq=False, repr=False)
@@ -247,11 +256,6 @@ class Documents:
     types: list[bytes] = field(default_factory=list)
     kind: Ints | None = None
 
-    @cached_property
-    def widest(self) -> int:
-        """How many documents a topic has, at most."""
-        return int(self.counts.max(initial=0))
-
     def select(self, rows: Ints) -> Documents:
         """Only these topics, numbers in any order."""
         positions = positions_of(self.counts, rows)
@@ -265,13 +269,6 @@ class Documents:
             docnos=lambda chosen: self.docnos(positions[chosen]),
             kind=self.kind[positions] if self.kind is not None else None,
         )
-
-
-def judged_codes(labels: Floats, options: Options, sampled: bool) -> Bools:
-    """code: whether it is judged; the last two codes, unjudged and beyond, are not. Where documents were `sampled`, a
-    grade below 0 says that this one was not."""
-    judged = ~np.isnan(labels) if options.negative == "judged" and not sampled else labels >= 0  # nan: filled
-    return np.append(judged, [False, False])
 
 
 def count_unjudged(codes: Codes, judged: Bools) -> Ints:
@@ -404,9 +401,9 @@ def to_batch(
     pool       how many judged documents of each topic have each label
     judged     code: whether it is judged
     keep_ties  say which documents are tied, though no score is averaged over ties
-    last_rank  the last rank that is looked at; None: all are
+    last_rank  the last rank that is looked at, and no batch goes further; None: all are
     """
-    topics, code, retrieved, kind = documents.topics, documents.code, documents.counts, documents.kind
+    topics, code, retrieved = documents.topics, documents.code, documents.counts
     row = np.arange(len(topics)).repeat(retrieved)
     order, may_tie, open_ties = None, True, None
     if options.order != "file":
@@ -416,28 +413,29 @@ def to_batch(
         retrieved = np.bincount(row[order], minlength=len(topics))
     if order is not None:
         code = code.take(order)
-        kind = kind[order] if kind is not None else None
     if may_tie and (not options.judged_only or _first_cut(options) is None):
         open_ties = _open_ties(documents, order, code, retrieved, pool.labels, options, last_rank)
     if options.depth is not None and retrieved.max(initial=0) > options.depth:
         included = ranks(retrieved) < options.depth
         order = np.flatnonzero(included) if order is None else order[included]
         code = code[included]
-        kind = kind[included] if kind is not None else None
         retrieved = np.minimum(retrieved, options.depth)
         open_ties = open_ties and open_ties.cut(options.depth)
+    docnos, kind = None, documents.kind if documents.kind is None or order is None else documents.kind[order]
+    if keep_docnos_for and any(topic in keep_docnos_for for topic in topics):
+        docnos = documents.docnos(np.arange(len(documents.code)) if order is None else order).packed()
     return Batch(
         topics,
         _to_matrix(code, retrieved, pool.labels + 1),
         retrieved,
         pool,
-        _docnos(documents, order, keep_docnos_for),
+        docnos,
         None,
         documents.types,
         _to_matrix(kind, retrieved, -1) if kind is not None else None,
         _ties(documents, order, retrieved, options) if options.ties == "average" or keep_ties else None,
         ties=open_ties,
-    )
+    ).down_to(last_rank, judged if options.bounds else None)
 
 
 def _first_cut(options: Options) -> int | None:
@@ -603,13 +601,6 @@ def _to_matrix(values: NDArray[Any], counts: Ints, beyond: int) -> NDArray[Any]:
     return matrix
 
 
-def _docnos(documents: Documents, order: Ints | None, keep_docnos_for: Container[bytes]) -> Docnos | None:
-    """The docnos in rank order, where those of a topic are asked for."""
-    if not keep_docnos_for or not any(topic in keep_docnos_for for topic in documents.topics):
-        return None
-    return documents.docnos(np.arange(len(documents.code)) if order is None else order).packed()
-
-
 def _order(
     documents: Documents, topic: Ints, unjudged: int, options: Options, keep_docnos_for: Container[bytes]
 ) -> tuple[Ints | None, bool]:
@@ -694,7 +685,7 @@ def _sorted(falling: NDArray[Any], documents: Documents, topic: Ints, rises: Boo
     rises  positions but the last: whether the next document of the topic is better
     """
     kind: Any = "stable" if stable else "quicksort"
-    counts, longest = documents.counts, documents.widest
+    counts, longest = documents.counts, int(documents.counts.max(initial=0))
     if len(counts) * longest == len(topic):
         alike = falling.reshape(len(counts), longest).argsort(axis=1, kind=kind)
         alike += (counts.cumsum() - counts)[:, None]
@@ -730,118 +721,6 @@ def _settle_ties(
         settled += sorted(range(begin, begin + size), key=docnos.__getitem__, reverse=descending)
         begin += size
     order[at] = order[at[settled]]
-
-
-# How a run is listed: whether its scores rise with the ranks that it states, as distances do.
-
-
-TOPICS, DOCUMENTS = 8, 8
-"""Topics of a block, and documents of each, whose ranks are looked at: to read all would take its time."""
-
-
-LEAST = 3
-"""Documents of a topic that tell its order from chance."""
-
-
-ALIKE = 5
-"""Documents of a topic without ranks that are listed from the lowest score up, which chance does once in 120 times."""
-
-
-ROWS = 512
-"""Documents that are looked at where they are not read in blocks."""
-
-
-RISING = "scores rise with the rank, as distances do, so the document ranked last comes first"
-"""What is said of a run that lists distances."""
-
-
-RISING_AS_LISTED = "scores rise in the order listed, as distances do, so the document listed last comes first"
-"""The same, of a run that states no ranks."""
-
-
-@dataclass(eq=False, repr=False)
-class Listing:
-    """What a look at some topics of a run says of its order.
-
-    looked    the topics looked at whose ranks count up
-    rising    those of them in which the scores rise with the rank
-    in_order  whether documents are listed by rank
-    stated    whether ranks are stated; where they are not, nothing but the order of the list tells them
-    """
-
-    looked: int = 0
-    rising: int = 0
-    in_order: bool = True
-    stated: bool = True
-
-    def __add__(self, other: Listing) -> Listing:
-        in_order, stated = self.in_order and other.in_order, self.stated and other.stated
-        return Listing(self.looked + other.looked, self.rising + other.rising, in_order, stated)
-
-    def notes(self, place: str, options: Options) -> list[Note]:
-        """What is said of a run whose scores rise with the rank, unless the user has chosen the order."""
-        if 2 * self.rising <= self.looked or "order" in options.given:
-            return []
-        if not self.stated:
-            hint = f"use {flag.order:file}, or negate the scores; {flag.order:score} if they are right"
-            return [Note(f"{place}: {RISING_AS_LISTED}", f"{hint}, which silences this", kind="rising-scores")]
-        rank = f"{flag.order:rank} or {flag.order:file}" if self.in_order else f"{flag.order:rank}"
-        hint = f"use {rank}, or negate the scores; {flag.order:score} if they are right, which silences this"
-        return [Note(f"{place}: {RISING}", hint, kind="rising-scores")]
-
-
-NOT_LOOKED = Listing()
-
-
-def listing_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterable[float]) -> Listing:
-    """A look at some documents, as listed: their topics, the ranks that they state, and their scores."""
-    by_topic: dict[Any, list[tuple[float, float]]] = {}
-    for topic, rank, score in zip(topics, stated, scores, strict=True):
-        try:
-            by_topic.setdefault(topic, []).append((float(rank), score))
-        except (TypeError, ValueError):
-            return NOT_LOOKED  # ranks are words, which order nothing
-    looked, rising, in_order = 0, 0, True
-    for documents in by_topic.values():
-        ranks = [rank for rank, _ in documents]
-        if len(set(ranks)) < len(ranks) or len(ranks) < LEAST:
-            continue
-        looked += 1
-        if not all(map(lt, ranks, ranks[1:])):
-            in_order = False
-            documents.sort()
-        values = [score for _, score in documents]
-        rising += sum(map(gt, values[1:], values)) > 2 * sum(map(lt, values[1:], values))
-    return Listing(looked, rising, in_order)
-
-
-def listing_without_ranks(rankings: Iterable[Sequence[float]]) -> Listing:
-    """A look at the first scores of some topics, as listed. Only where all topics rise, and by enough documents, is
-    that no chance: a list without ranks may be in no order."""
-    looked = 0
-    for scores in rankings:
-        if len(scores) < ALIKE:
-            continue
-        looked += 1
-        if not (scores[0] < scores[-1] and all(map(le, scores, scores[1:]))):
-            return Listing(looked, stated=False)
-    return Listing(looked, looked, stated=False)
-
-
-def sample(size: Ints) -> Ints:
-    """The first documents of some topics, as positions.
-
-    size  stretches of documents of one topic: how many
-    """
-    start = np.cumsum(size) - size
-    several = np.flatnonzero(size > 1)
-    if not len(several):
-        return np.arange(min(ROWS, int(size.sum())))  # topics take turns
-    if (most := min(TOPICS, len(several))) > 1:
-        several = several[np.arange(most) * (len(several) - 1) // (most - 1)]
-    within = np.arange(DOCUMENTS)
-    positions: Ints = (start[several][:, None] + within)[within < size[several][:, None]]
-    return positions
 
 
 LAST_RANK = 2**53 - 1

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
+from operator import gt, lt
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -15,22 +16,8 @@ from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, flag, plural, shorten
 from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
-from gradedeval.kernel.parallel import Limits, Workers
-from gradedeval.kernel.rankings.batch import (
-    LAST_RANK,
-    NOT_LOOKED,
-    Batch,
-    Documents,
-    GradeCounts,
-    Listing,
-    by_width,
-    coalesce,
-    count_unjudged,
-    judged_codes,
-    listing_of,
-    sample,
-    to_batch,
-)
+from gradedeval.kernel.parallel import Limits
+from gradedeval.kernel.rankings.batch import LAST_RANK, Batch, Documents, by_width, coalesce, to_batch
 from gradedeval.kernel.rankings.docnos import (
     Docnos,
     TopicBuckets,
@@ -42,18 +29,95 @@ from gradedeval.kernel.rankings.docnos import (
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec.blocks import Block, blocks
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, decode
-from gradedeval.kernel.trec.stream import Segment, Stream
+from gradedeval.kernel.trec.stream import Stream
 from gradedeval.kernel.trec.tokenizer import Bytes, Lines, Words, words_at
 
 if TYPE_CHECKING:
-    from gradedeval.kernel.trec.topic_blocks import Stretch
+    pass
 
 Made = TypeVar("Made")
 Other = TypeVar("Other")
 
-LOOKED_AT, LOOK_EVERY = 1 << 20, 1 << 24
-"""Bytes of a run, from its beginning, in which the ranks of every block are looked at; and how far apart those are that
-are looked at behind them. These places do not depend on the parts in which a run is read."""
+# How a run is listed: whether its scores rise with the ranks that it states, as distances do.
+
+
+TOPICS, DOCUMENTS = 8, 8
+"""Topics of a block, and documents of each, whose ranks are looked at: to read all would take its time."""
+
+
+LEAST = 3
+"""Documents of a topic that tell its order from chance."""
+
+
+ROWS = 512
+"""Documents that are looked at where they are not read in blocks."""
+
+
+RISING = "scores rise with the rank, as distances do, so the document ranked last comes first"
+"""What is said of a run that lists distances."""
+
+
+RISING_AS_LISTED = "scores rise in the order listed, as distances do, so the document listed last comes first"
+"""The same, of a run that states no ranks."""
+
+
+@dataclass(eq=False, repr=False)
+class Listing:
+    """What a look at some topics of a run says of its order.
+
+    looked    the topics looked at whose ranks count up
+    rising    those of them in which the scores rise with the rank
+    in_order  whether documents are listed by rank
+    stated    whether ranks are stated; where they are not, nothing but the order of the list tells them
+    """
+
+    looked: int = 0
+    rising: int = 0
+    in_order: bool = True
+    stated: bool = True
+
+    def __add__(self, other: Listing) -> Listing:
+        in_order, stated = self.in_order and other.in_order, self.stated and other.stated
+        return Listing(self.looked + other.looked, self.rising + other.rising, in_order, stated)
+
+    def notes(self, place: str, options: Options) -> list[Note]:
+        """What is said of a run whose scores rise with the rank, unless the user has chosen the order."""
+        if 2 * self.rising <= self.looked or "order" in options.given:
+            return []
+        if not self.stated:
+            hint = f"use {flag.order:file}, or negate the scores; {flag.order:score} if they are right"
+            return [Note(f"{place}: {RISING_AS_LISTED}", f"{hint}, which silences this", kind="rising-scores")]
+        rank = f"{flag.order:rank} or {flag.order:file}" if self.in_order else f"{flag.order:rank}"
+        hint = f"use {rank}, or negate the scores; {flag.order:score} if they are right, which silences this"
+        return [Note(f"{place}: {RISING}", hint, kind="rising-scores")]
+
+
+NOT_LOOKED = Listing()
+
+
+def listing_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterable[float]) -> Listing:
+    """A look at some documents, as listed: their topics, the ranks that they state, and their scores."""
+    by_topic: dict[Any, list[tuple[float, float]]] = {}
+    for topic, rank, score in zip(topics, stated, scores, strict=True):
+        try:
+            by_topic.setdefault(topic, []).append((float(rank), score))
+        except (TypeError, ValueError):
+            return NOT_LOOKED  # ranks are words, which order nothing
+    looked, rising, in_order = 0, 0, True
+    for documents in by_topic.values():
+        ranks = [rank for rank, _ in documents]
+        if len(set(ranks)) < len(ranks) or len(ranks) < LEAST:
+            continue
+        looked += 1
+        if not all(map(lt, ranks, ranks[1:])):
+            in_order = False
+            documents.sort()
+        values = [score for _, score in documents]
+        rising += sum(map(gt, values[1:], values)) > 2 * sum(map(lt, values[1:], values))
+    return Listing(looked, rising, in_order)
+
+
+# Parts of a run, and who grades them.
 
 
 @dataclass(eq=False, repr=False)
@@ -80,11 +144,13 @@ class PartResult(Generic[Made]):
         return PartResult(batches, self.topics, self.dropped, self.tag, self.interleaved, self.listing)
 
 
-class RunPart(Protocol):
-    """Part of a run: whole topics, or some of their lines, that one process reads and grades by itself."""
+if TYPE_CHECKING:
 
-    def grade(self, grader: Grader) -> PartResult[Batch]:
-        """Its documents as batches. Raises NeedsLineReader where the line reader must read the whole run instead."""
+    class RunPart(Protocol):
+        """Part of a run: whole topics, or some of their lines, that one process reads and grades by itself."""
+
+        def grade(self, grader: Grader) -> PartResult[Batch]:
+            """Its documents as batches. Raises NeedsLineReader where the line reader must read the run instead."""
 
 
 @dataclass(eq=False, repr=False)
@@ -114,8 +180,11 @@ class Grader:
 
     @cached_property
     def judged(self) -> Bools:
-        """code: whether it is judged."""
-        return judged_codes(self.qrels.labels, self.options, self.qrels.strata is not None)
+        """code: whether it is judged; the last two codes, unjudged and beyond, are not. In a stratified sample a grade
+        below 0 says that the document was not sampled."""
+        labels, below_too = self.qrels.labels, self.options.negative == "judged" and self.qrels.strata is None
+        judged = ~np.isnan(labels) if below_too else labels >= 0  # nan: filled
+        return np.append(judged, [False, False])
 
     @cached_property
     def all_judged(self) -> bool:
@@ -131,29 +200,17 @@ class Grader:
     def batches(self, documents: Documents) -> Iterator[Batch]:
         """The documents ordered, cut, and laid out as topics × ranks, in batches of bounded size."""
         pool = self.qrels._pool_of(documents.topics)
-        widest = max(documents.widest, pool.widest, self.least_width)
-        if len(documents.topics) == 1 or len(documents.topics) * widest <= self.limits.cells:
-            yield self._batch(documents, pool)
-            return
+        rules = self.judged, self.options, self.keep_docnos_for, self.keep_ties, self.last_rank
         widths = np.maximum(np.maximum(documents.counts, pool.judged), self.least_width)
+        if len(widths) == 1 or len(widths) * int(widths.max(initial=0)) <= self.limits.cells:
+            yield to_batch(documents, pool, *rules)
+            return
         for rows in by_width(widths, self.limits.cells):
-            yield self._batch(documents.select(rows), pool.select(rows))
-
-    def _batch(self, documents: Documents, pool: GradeCounts) -> Batch:
-        """The documents as one batch."""
-        kept = self.keep_docnos_for, self.keep_ties
-        return self.down_to_last(to_batch(documents, pool, self.judged, self.options, *kept, self.last_rank))
+            yield to_batch(documents.select(rows), pool.select(rows), *rules)
 
     def down_to_last(self, batch: Batch) -> Batch:
-        """The batch without the ranks that are not looked at."""
-        if self.last_rank is None:
-            return batch
-        kinds = batch.kinds[:, : self.last_rank] if batch.kinds is not None else None
-        below = count_unjudged(batch.codes[:, self.last_rank :], self.judged) if self.options.bounds else None
-        ties = batch.ties and batch.ties.down_to(self.last_rank)
-        numbers = batch.numbers[:, : self.last_rank] if batch.numbers is not None else None
-        codes = batch.codes[:, : self.last_rank]
-        return replace(batch, codes=codes, kinds=kinds, below=below, ties=ties, numbers=numbers)
+        """A batch of all ranks without those that are not looked at."""
+        return batch.down_to(self.last_rank, self.judged if self.options.bounds else None)
 
     def countable(self, documents: Documents) -> Documents:
         """Only the topics that may count: which of them do is known when the whole run has been seen."""
@@ -204,11 +261,6 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.code)
-
-    @property
-    def in_order(self) -> bool:
-        """Whether the documents stand topic after topic."""
-        return bool((self.topic[1:] > self.topic[:-1]).all())
 
     @cached_property
     def counts(self) -> Ints:
@@ -271,7 +323,7 @@ def grade_by_block(rows: Rows, topics: TopicCodes, grader: Grader) -> tuple[Rows
 
     Raises NeedsLineReader where repeated documents are an error.
     """
-    if not rows.in_order:
+    if not (rows.topic[1:] > rows.topic[:-1]).all():  # the documents do not stand topic after topic
         rows = rows.keep(np.argsort(rows.topic_of.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
     number = topics.rows(grader.qrels._row)
     if _grade_from_judged(rows, number, grader):
@@ -317,6 +369,11 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
     )
 
 
+LOOKED_AT, LOOK_EVERY = 1 << 20, 1 << 24
+"""Bytes of a run, from its beginning, in which the ranks of every block are looked at; and how far apart those are that
+are looked at behind them. These places do not depend on the parts in which a run is read."""
+
+
 def _listing(block: Block, lines: Lines, topic: Ints, size: Ints, score: Floats | Ints | None) -> Listing:
     """What a look at some lines says of the order of a run that has both ranks and scores.
 
@@ -330,6 +387,22 @@ def _listing(block: Block, lines: Lines, topic: Ints, size: Ints, score: Floats 
     rows = sample(size)
     of_topic = topic[np.searchsorted(np.cumsum(size), rows, side="right")]
     return listing_of(of_topic.tolist(), lines.tokens(column, rows), score[rows].tolist())
+
+
+def sample(size: Ints) -> Ints:
+    """The first documents of some topics, as positions.
+
+    size  stretches of documents of one topic: how many
+    """
+    start = np.cumsum(size) - size
+    several = np.flatnonzero(size > 1)
+    if not len(several):
+        return np.arange(min(ROWS, int(size.sum())))  # topics take turns
+    if (most := min(TOPICS, len(several))) > 1:
+        several = several[np.arange(most) * (len(several) - 1) // (most - 1)]
+    within = np.arange(DOCUMENTS)
+    positions: Ints = (start[several][:, None] + within)[within < size[several][:, None]]
+    return positions
 
 
 def _order(
@@ -431,26 +504,32 @@ class BlocksPart:
     is_large: bool = False
 
     def grade(self, grader: Grader) -> PartResult[Batch]:
-        whole: PartResult[Batch] = PartResult([])
+        results: list[PartResult[Batch]] = []
         for block in self.blocks:
             topics = TopicCodes(grader.limits)
             rows = read_rows(block, grader, topics)
             if self.is_large and len(rows.topic) > FEW_TOPICS + 2 * len(rows.topics):
                 # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
-                graded = PartResult[Batch]([], rows.topics, tag=rows.tag, interleaved=True, listing=rows.listing)
-            else:
-                graded = grade_whole_topics(rows, topics, grader)
-            whole = PartResult(
-                whole.batches + graded.batches,
-                whole.topics + graded.topics,
-                whole.dropped | graded.dropped,
-                whole.tag or graded.tag,
-                graded.interleaved,
-                whole.listing + graded.listing,
-            )
-            if graded.interleaved:
+                results.append(PartResult([], rows.topics, tag=rows.tag, interleaved=True, listing=rows.listing))
                 break
-        return whole.with_batches(list(coalesce(whole.batches, grader.limits.cells, grader.least_width)))
+            results.append(grade_whole_topics(rows, topics, grader))
+        whole = results[0] if len(results) == 1 else _joined(results)
+        if len(whole.batches) > 1:
+            whole.batches = list(coalesce(whole.batches, grader.limits.cells, grader.least_width))
+        return whole
+
+
+def _joined(results: list[PartResult[Batch]]) -> PartResult[Batch]:
+    """What blocks give, one after the other."""
+    whole = PartResult[Batch]([])
+    for result in results:
+        whole.batches += result.batches
+        whole.topics += result.topics
+        whole.dropped |= result.dropped
+        whole.tag = whole.tag or result.tag
+        whole.interleaved = result.interleaved
+        whole.listing += result.listing
+    return whole
 
 
 @dataclass(eq=False, repr=False)
@@ -463,32 +542,6 @@ class GradedPart:
         return PartResult(list(map(grader.down_to_last, self.batches)))
 
 
-@dataclass(eq=False, repr=False)
-class SegmentPart:
-    """A segment of a run file, which any process can read, and again where one died: of a URL on any machine.
-
-    Raises InputError where the file is not the one that was cut.
-    """
-
-    segment: Segment | Stretch
-    layout: LineLayout
-    is_large: bool = False
-
-    def grade(self, grader: Grader) -> PartResult[Batch]:
-        own = self.segment.own()
-        if own.at == own.end:
-            return PartResult([])
-        read = blocks(own, grader.limits.block, own.at, self.layout)
-        try:
-            return BlocksPart(read, self.is_large).grade(grader)
-        finally:
-            own.file.check()
-
-    def closed(self) -> SegmentPart:
-        """The same of a file that need not stay open."""
-        return replace(self, segment=self.segment.closed())
-
-
 class RunFile:
     """A run file, which is cut into parts; `is_large` says whether it is worth several processes."""
 
@@ -496,46 +549,27 @@ class RunFile:
         self.stream, self.grader, self.layout, self.file = stream, grader, layout, stream.file
         self.is_large = self.file is not None and self.file.end - self.file.at > grader.limits.large_file
 
-    def parts(self, workers: Workers) -> tuple[Sequence[RunPart] | Iterator[RunPart], int | None]:
-        """All of it in parts that processes can share, or in parts to be worked on one after the other, each before the
-        next is asked for; and how many there are about, where that is known."""
-        limits, file = self.grader.limits, self.file
-        if file is not None and workers.count > 1:
-            cut = self.segments(workers)
-            return cut, len(cut)
-        count = None if file is None else (file.end - file.at) // limits.block
-        parts = None if count is None else 1 + max(0, count + BLOCKS - FIRST - 1) // BLOCKS
-        return self._in_turn(blocks(self.stream, limits.block, layout=self.layout)), parts
-
-    def segments(self, workers: Workers) -> list[SegmentPart]:
-        """All of a file on disk in parts that processes can share."""
+    @property
+    def count(self) -> int | None:
+        """How many parts there are about, where that is known."""
         if self.file is None:
-            return []
-        from gradedeval.kernel.trec.topic_blocks import segments  # few files are so large
+            return None
+        count = (self.file.end - self.file.at) // self.grader.limits.block
+        return 1 + max(0, count + BLOCKS - FIRST - 1) // BLOCKS
 
-        limits = self.grader.limits
-        cut = segments(self.file, workers.count, limits.segment, FIRST * limits.block, self.layout)
-        return [SegmentPart(segment, self.layout, self.is_large) for segment in cut]
-
-    def _in_turn(self, following: Iterator[Block]) -> Iterator[RunPart]:
-        count = FIRST
+    def parts(self) -> Iterator[RunPart]:
+        """All of it in parts to be worked on one after the other, each before the next is asked for."""
+        count, following = FIRST, blocks(self.stream, self.grader.limits.block, layout=self.layout)
         for block in following:
             yield BlocksPart(chain([block], islice(following, count - 1)), self.is_large)
             count = BLOCKS
 
 
-@dataclass
-class Chosen:
-    """The topics that count, how many of them the run lacks, and what to tell the user."""
-
-    topics: list[bytes]
-    missing: int = 0
-    notes: list[str] = field(default_factory=list)
-
-
-def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options: Options) -> Chosen:
-    """Settle which topics count of a run that has the topics `present`: without qrels, its own. Raises InputError where
-    it shares none with the qrels, or none is listed."""
+def choose_topics(
+    present: Collection[bytes], place: str, qrels: Qrels, options: Options
+) -> tuple[list[bytes], int, list[Note]]:
+    """The topics that count of a run that has the topics `present`, without qrels its own; how many of them it lacks;
+    and what to tell the user. Raises InputError where it shares none with the qrels, or none is listed."""
     wanted = options.topics_from
     known, of = (qrels.topics, qrels.place) if qrels.topics else (present, place)
     judged = [topic for topic in known if wanted is None or topic in wanted]
@@ -544,7 +578,7 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
     if not present:
         raise InputError(place, "is empty", "expected one document per line")
     if not qrels.topics:
-        return Chosen(judged)
+        return judged, 0, []
     listed = set(present)
     both = [topic for topic in judged if topic in listed]
     if not both:
@@ -552,26 +586,24 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
     missing = [topic for topic in judged if topic not in listed] if len(both) < len(judged) else []
     others = present if len(both) < len(listed) else ()
     extra = [topic for topic in others if topic not in qrels._row and (wanted is None or topic in wanted)]
-    chosen = Chosen(both)
+    topics, lacking, notes = both, 0, list[Note]()
     if options.topics == "qrels":
-        chosen = Chosen(judged, len(missing))
+        topics, lacking = judged, len(missing)
     elif options.topics == "run":
-        chosen = Chosen(both + extra)
+        topics = both + extra
     elif options.topics == "relevant":
-        chosen = _relevant(both, place, qrels)
+        topics, notes = _relevant(both, place, qrels)
     if missing:
-        chosen.notes.append(_missing_note(place, missing, len(judged), options))
+        notes.append(_missing_note(place, missing, len(judged), options))
     unknown = sorted(wanted - listed - set(judged)) if wanted else ()
     if unknown:
         count = f"{len(unknown)} {plural(len(unknown), 'topic')}"
-        chosen.notes.append(
-            Note(f"{flag.topics_from}: {count} in neither {place} nor {qrels.place} ({_names(unknown)})")
-        )
+        notes.append(Note(f"{flag.topics_from}: {count} in neither {place} nor {qrels.place} ({_names(unknown)})"))
     if extra:
         fate = "counted, with no relevant documents" if options.topics == "run" else "ignored"
         what = f"{place}: {len(extra)} {plural(len(extra), 'unjudged topic')} ({_names(extra)})"
-        chosen.notes.append(Note(what, fate, kind="unjudged-topics", about=map(decode, extra)))
-    return chosen
+        notes.append(Note(what, fate, kind="unjudged-topics", about=map(decode, extra)))
+    return topics, lacking, notes
 
 
 def _missing_note(place: str, missing: list[bytes], judged: int, options: Options) -> Note:
@@ -592,15 +624,15 @@ def no_common_topics(run: str, topics: Collection[bytes], other: str, others: Co
     return InputError(run, what, "check that both are for the same collection", kind="no-common-topics")
 
 
-def _relevant(both: list[bytes], place: str, qrels: Qrels) -> Chosen:
-    """Those of the topics in both files that have a relevant document, as gdeval counts them."""
+def _relevant(both: list[bytes], place: str, qrels: Qrels) -> tuple[list[bytes], list[Note]]:
+    """Those of the topics in both files that have a relevant document, as gdeval counts them; and a note on others."""
     positive = qrels._pool_of(both).of_topics(qrels.labels > 0)
     topics = [topic for topic, count in zip(both, positive.tolist(), strict=True) if count]
     if not topics:
         raise InputError(qrels.place, "no topic has a relevant document", f"use {flag.topics:both}, and all score 0")
     left_out = len(both) - len(topics)
     said = f"{place}: {left_out} {plural(left_out, 'topic')} without relevant documents"
-    return Chosen(topics, notes=[Note(said, "left out", kind="topics-without-relevant")] if left_out else [])
+    return topics, [Note(said, "left out", kind="topics-without-relevant")] if left_out else []
 
 
 def _names(topics: Collection[bytes], most: int = 5) -> str:

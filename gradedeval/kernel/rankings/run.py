@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice, repeat
+from operator import le
 from typing import Any
 
 import numpy as np
@@ -16,27 +17,22 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, flag
 from gradedeval.kernel.options import Options
-from gradedeval.kernel.rankings.batch import (
+from gradedeval.kernel.rankings.batch import LAST_RANK, Batch, Documents
+from gradedeval.kernel.rankings.docnos import Docnos, TopicCodes
+from gradedeval.kernel.rankings.grade import (
     DOCUMENTS,
-    LAST_RANK,
     NOT_LOOKED,
     ROWS,
     TOPICS,
-    Batch,
-    Documents,
-    Listing,
-    listing_of,
-    listing_without_ranks,
-)
-from gradedeval.kernel.rankings.docnos import Docnos, TopicCodes
-from gradedeval.kernel.rankings.grade import (
     Grader,
+    Listing,
     PartResult,
     Rows,
     by_rank_note,
     dropped_notes,
     grade_by_block,
     grade_whole_topics,
+    listing_of,
 )
 from gradedeval.kernel.rankings.objects import (
     NONE,
@@ -380,6 +376,23 @@ def _listing(source: Any, usual: Listed | None) -> Listing:
     if usual is None or find_column(source.columns, RANK) is not None:
         return listing_of_frame(source)
     return listing_of_scores(usual.topics, np.fromiter(map(len, usual.docnos), np.int64), usual.values)
+
+
+ALIKE = 5
+"""Documents of a topic without ranks that are listed from the lowest score up, which chance does once in 120 times."""
+
+
+def listing_without_ranks(rankings: Iterable[Sequence[float]]) -> Listing:
+    """A look at the first scores of some topics, as listed. Only where all topics rise, and by enough documents, is
+    that no chance: a list without ranks may be in no order."""
+    looked = 0
+    for scores in rankings:
+        if len(scores) < ALIKE:
+            continue
+        looked += 1
+        if not (scores[0] < scores[-1] and all(map(le, scores, scores[1:]))):
+            return Listing(looked, stated=False)
+    return Listing(looked, looked, stated=False)
 
 
 def listing_of_frame(frame: Any) -> Listing:

@@ -14,7 +14,8 @@ from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import Note, either, plural, shorten
 from gradedeval.kernel.measures.definition import Measure, Reading
 from gradedeval.kernel.measures.table import scores_of
-from gradedeval.kernel.rankings.batch import RISING, RISING_AS_LISTED, Batch
+from gradedeval.kernel.rankings.batch import Batch
+from gradedeval.kernel.rankings.grade import RISING, RISING_AS_LISTED
 from gradedeval.kernel.trec.lines import encode
 
 if TYPE_CHECKING:

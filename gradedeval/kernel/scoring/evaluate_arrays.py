@@ -70,14 +70,14 @@ def evaluate_arrays(
     scorer = Scorer(qrels, asked, options)
     documents = Documents(topics, counts, codes, scored, None, lambda rows: Docnos.of([b""] * len(rows)))
     batches = [scorer.score_with_ties(batch) for batch in scorer.grader.batches(documents)]
-    chosen = choose_topics(topics, "scores", qrels, options)
-    run = scorer.merge("run", batches, chosen.topics, chosen.missing)
+    chosen, missing, said = choose_topics(topics, "scores", qrels, options)
+    run = scorer.merge("run", batches, chosen, missing)
     few = few_topics(run.most(len(scorer.measures)))
-    notes = [*scorer.notes, *chosen.notes, *relevance_notes(scorer, [run]), *few]
+    notes = [*scorer.notes, *said, *relevance_notes(scorer, [run]), *few]
     if ties is None and options.order == "score" and _tied(counts, codes, scored):
         notes.append(f"scores: {TIED}")
         names = [measure.label for measure in scorer.measures]
-        notes += ties_notes(GradedRun("scores", "", batches, chosen.topics), run, scorer, names)
+        notes += ties_notes(GradedRun("scores", "", batches, chosen), run, scorer, names)
     return Scores([run], scorer.measures, qrels, options, tell(notes))
 
 

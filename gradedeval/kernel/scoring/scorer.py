@@ -19,7 +19,7 @@ from gradedeval.kernel.measures.table import MEASURES, gain_table, run_measure, 
 from gradedeval.kernel.options import PRESETS, Options
 from gradedeval.kernel.parallel import Limits
 from gradedeval.kernel.rankings.batch import Batch, condensed, count_unjudged
-from gradedeval.kernel.rankings.grade import Grader, PartResult, RunPart
+from gradedeval.kernel.rankings.grade import Grader, PartResult
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.doubts import with_ties, without_relevant
 from gradedeval.kernel.scoring.scores import RunScores, with_defaults
@@ -27,6 +27,7 @@ from gradedeval.kernel.trec.lines import decode, encode
 
 if TYPE_CHECKING:
     from gradedeval.kernel.options.metadata import Costs, Fill
+    from gradedeval.kernel.rankings.grade import RunPart
     from gradedeval.kernel.scoring.intents import ByIntent
 
 # A batch of grade codes -> the gains that each measure sees.

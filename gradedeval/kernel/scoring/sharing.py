@@ -7,23 +7,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import InputError
-from gradedeval.kernel.parallel import (
-    Progress,
-    Workers,
-    no_progress,
-    raise_malloc_threshold,
-)
+from gradedeval.kernel.parallel import Progress, Workers, no_progress, raise_malloc_threshold
 from gradedeval.kernel.parallel.executors import WorkerDied, keep_freed_memory
-from gradedeval.kernel.rankings.grade import Grader, PartResult, RunFile, RunPart, SegmentPart
+from gradedeval.kernel.rankings.grade import Grader, PartResult, RunFile
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
 from gradedeval.kernel.scoring.scores import RunScores
 from gradedeval.kernel.scoring.tasks import UNKNOWN_SIZE, FileContents, RunResult, score_run, size_of
 from gradedeval.kernel.trec.blocks import format_of
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, growth_up_to
 from gradedeval.kernel.trec.stream import PlacedPath, Source, Stream, is_file, is_path, is_url
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.rankings.grade import RunPart
+    from gradedeval.kernel.rankings.segments import SegmentPart
 
 
 def run_parts(source: Any, grader: Grader, workers: Workers) -> list[SegmentPart]:
@@ -34,7 +33,11 @@ def run_parts(source: Any, grader: Grader, workers: Workers) -> list[SegmentPart
         if not isinstance(form, LineLayout) or not form.in_blocks or grader.types:
             return []
         file = RunFile(stream, grader, form)
-        return [part.closed() for part in file.segments(workers)] if file.is_large else []
+        if not file.is_large:
+            return []
+        from gradedeval.kernel.rankings.segments import segments_of  # few files are so large
+
+        return [part.closed() for part in segments_of(file, workers)]
 
 
 def packed(run: RunScores, scorer: Scorer) -> RunScores:

@@ -12,15 +12,16 @@ import numpy as np
 
 from gradedeval.errors import InputError, Note
 from gradedeval.kernel.parallel import Workers, no_progress, raise_malloc_threshold
-from gradedeval.kernel.rankings.batch import NOT_LOOKED, Batch, Listing
+from gradedeval.kernel.rankings.batch import Batch
 from gradedeval.kernel.rankings.grade import (
+    NOT_LOOKED,
     GradedPart,
     Grader,
+    Listing,
     Made,
     Other,
     PartResult,
     RunFile,
-    RunPart,
     by_rank_note,
     check_layout,
     choose_topics,
@@ -34,6 +35,7 @@ from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, WholeFile,
 from gradedeval.kernel.trec.stream import Source, Stream, is_file
 
 if TYPE_CHECKING:
+    from gradedeval.kernel.rankings.grade import RunPart
     from gradedeval.kernel.rankings.run import Run
 
 # Work on a run part by part: a file, a pipe, a DataFrame or a dict; then the topics that count are settled.
@@ -198,10 +200,10 @@ def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Gra
     """`work` of a run in lists, as one part."""
     from gradedeval.kernel.rankings.run import ListedTopics
 
-    chosen = choose_topics(run.names, run.place, grader.qrels, grader.options)
-    part = work(ListedTopics(run, chosen.topics))
-    notes = [*run.notes, *run.listing.notes(run.place, grader.options), *chosen.notes]
-    return GradedRun(run.place, run.tag, part.batches, chosen.topics, chosen.missing, notes)
+    topics, lacking, said = choose_topics(run.names, run.place, grader.qrels, grader.options)
+    part = work(ListedTopics(run, topics))
+    notes = [*run.notes, *run.listing.notes(run.place, grader.options), *said]
+    return GradedRun(run.place, run.tag, part.batches, topics, lacking, notes)
 
 
 def _map_file(
@@ -219,7 +221,14 @@ def _map_file(
     file, whole = RunFile(stream, grader, layout), found or FileContents[Made]()
     workers = workers if file.is_large else workers.serial()
     if found is None:
-        parts, count = file.parts(workers)
+        parts: Sequence[RunPart] | Iterator[RunPart]
+        if workers.count > 1 and file.file is not None:
+            from gradedeval.kernel.rankings.segments import segments_of  # few files are so large
+
+            parts = [*segments_of(file, workers)]
+            count: int | None = len(parts)
+        else:
+            parts, count = file.parts(), file.count
         one = count in (None, 1)  # or nobody knows how many
         with closing(workers.imap(work, parts, count)) if not one else nullcontext(map(work, parts)) as results:
             for result in results:
@@ -229,7 +238,7 @@ def _map_file(
     if not whole.topics:
         raise NeedsLineReader  # which says that the file is empty
     if whole.interleaved or whole.divided:
-        from gradedeval.kernel.rankings.interleaved import gather_topics  # in few runs topics take turns
+        from gradedeval.kernel.rankings.segments import gather_topics  # in few runs topics take turns
 
         only = None if whole.interleaved else frozenset(whole.divided)
         with closing(workers.imap(work, gather_topics(stream, layout, grader, workers, only))) as results:
@@ -244,15 +253,14 @@ def _settled(
     work: Callable[[RunPart], PartResult[Made]], whole: FileContents[Made], place: str, grader: Grader
 ) -> GradedRun[Made]:
     """What the parts give, and `work` of the topics that they lack."""
-    chosen = choose_topics(whole.topics, place, grader.qrels, grader.options)
-    missing = [topic for topic in chosen.topics if topic not in whole.topics]
-    if missing:
+    topics, lacking, said = choose_topics(whole.topics, place, grader.qrels, grader.options)
+    if missing := [topic for topic in topics if topic not in whole.topics]:
         from gradedeval.kernel.rankings.run import ListedTopics, Run
 
         whole.batches += work(ListedTopics(Run(place, {}), missing)).batches
     dropped = dropped_notes(place, sum(whole.dropped.values()), grader.options)
-    notes = [*dropped, *whole.listing.notes(place, grader.options), *chosen.notes]
-    return GradedRun(place, whole.tag, whole.batches, chosen.topics, chosen.missing, notes)
+    notes = [*dropped, *whole.listing.notes(place, grader.options), *said]
+    return GradedRun(place, whole.tag, whole.batches, topics, lacking, notes)
 
 
 # A run -> its scores, or what is wrong with it.

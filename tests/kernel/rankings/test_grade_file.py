@@ -19,7 +19,7 @@ from gradedeval.errors import InputError
 from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import Limits, executors
-from gradedeval.kernel.rankings import interleaved
+from gradedeval.kernel.rankings import segments
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec import tokenizer
 from gradedeval.kernel.trec.stream import Source
@@ -256,10 +256,10 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
     # Tests of clusters leave threads behind, beside which nothing would be forked.
     monkeypatch.setattr(executors, "can_fork", lambda: True)
     sizes: list[int] = []
-    add = interleaved.InterleavedTopics.add
+    add = segments.InterleavedTopics.add
     # Columns are made as large as the bytes read so far let expect.
     monkeypatch.setattr(
-        interleaved.InterleavedTopics, "add", lambda topics, listed: (sizes.append(listed.size), add(topics, listed))[1]
+        segments.InterleavedTopics, "add", lambda topics, listed: (sizes.append(listed.size), add(topics, listed))[1]
     )
     small = {"large_file": 1, "segment": 3000, "gathered": 100, "topic_runs": many, "block": 200}
     draw, path = random.Random(5), tmp_path / "run"

@@ -21,7 +21,7 @@ from gradedeval.interop.pytrec_eval import RelevanceEvaluator
 from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.rankings import grade
-from gradedeval.kernel.rankings.batch import Listing
+from gradedeval.kernel.rankings.grade import Listing
 from gradedeval.kernel.scoring import doubts
 from support.commands import Command
 from support.paths import DATA, QRELS, SAMPLES, shared

@@ -15,7 +15,7 @@ import gradedeval
 from gradedeval import InputError
 from gradedeval.errors import redacted
 from gradedeval.kernel import parallel
-from gradedeval.kernel.rankings import interleaved
+from gradedeval.kernel.rankings import segments
 from gradedeval.kernel.scoring import sharing, tasks
 from gradedeval.kernel.scoring.evaluate import file_names, named_runs
 from gradedeval.kernel.trec import remote
@@ -243,7 +243,7 @@ def test_topics_that_take_turns_far_away_are_refused_where_they_are_too_large(
     monkeypatch.setattr(remote, "LARGE", 0)
     qrels = {str(topic): {"d3": 1} for topic in range(40)}
     assert gradedeval.evaluate(url, qrels, "rr").means == {"rr": 0.25}
-    monkeypatch.setattr(interleaved, "KEPT", 0)
+    monkeypatch.setattr(segments, "KEPT", 0)
     with pytest.raises(InputError, match=r"x.run: topics take turns, in more than 0 GiB; sort it by topic: sort -s"):
         gradedeval.evaluate(url, qrels, "rr")
 

@@ -1,10 +1,11 @@
-"""Topics whose lines stand here and there in a run file: gathered as columns, without their text, and then graded."""
+"""Run files in segments, which processes share; and topics whose lines stand here and there in a file: gathered as
+columns, without their text, and then graded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,11 +17,59 @@ from gradedeval.errors import InputError
 from gradedeval.kernel.parallel import Limits, Workers
 from gradedeval.kernel.rankings.batch import Batch
 from gradedeval.kernel.rankings.docnos import TopicCodes
-from gradedeval.kernel.rankings.grade import Grader, PartResult, Rows, grade_as_listed, settle_repeated
+from gradedeval.kernel.rankings.grade import (
+    FIRST,
+    BlocksPart,
+    Grader,
+    PartResult,
+    Rows,
+    RunFile,
+    grade_as_listed,
+    settle_repeated,
+)
 from gradedeval.kernel.trec.blocks import Block, blocks
 from gradedeval.kernel.trec.lines import LineLayout
 from gradedeval.kernel.trec.stream import Segment, Stream, temporary_file_errors
 from gradedeval.kernel.trec.topic_blocks import Stretch, segments
+
+
+@dataclass(eq=False, repr=False)
+class SegmentPart:
+    """A segment of a run file, which any process can read, and again where one died: of a URL on any machine.
+
+    Raises InputError where the file is not the one that was cut.
+    """
+
+    segment: Segment | Stretch
+    layout: LineLayout
+    is_large: bool = False
+
+    def grade(self, grader: Grader) -> PartResult[Batch]:
+        own = self.segment.own()
+        if own.at == own.end:
+            return PartResult([])
+        read = blocks(own, grader.limits.block, own.at, self.layout)
+        try:
+            return BlocksPart(read, self.is_large).grade(grader)
+        finally:
+            own.file.check()
+
+    def closed(self) -> SegmentPart:
+        """The same of a file that need not stay open."""
+        return replace(self, segment=self.segment.closed())
+
+
+def segments_of(file: RunFile, workers: Workers) -> list[SegmentPart]:
+    """All of a file on disk in parts that processes can share."""
+    if file.file is None:
+        return []
+    limits = file.grader.limits
+    cut = segments(file.file, workers.count, limits.segment, FIRST * limits.block, file.layout)
+    return [SegmentPart(segment, file.layout, file.is_large) for segment in cut]
+
+
+# Topics that take turns.
+
 
 KEPT = 1 << 32
 """Bytes of a file far away that are fetched to be read a second time; what is larger is read where it is."""

@@ -30,10 +30,10 @@ from gradedeval.kernel.trec.tokenizer import (
     TAB,
     Bytes,
     Lines,
+    commas_to_tabs,
     is_sparse,
     lines_of,
     padded,
-    separate,
 )
 
 FIRST = 1 << 12
@@ -98,8 +98,8 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLay
     layout  of its lines
 
     A topic may occur in several blocks, if its lines are not together, or if most of the bytes between them are blanks
-    and comments: of these no more is held than of lines. Raises NeedsLineReader as `separate`, and for a line that is
-    too long.
+    and comments: of these no more is held than of lines. Raises NeedsLineReader as `commas_to_tabs`, and for a line
+    that is too long.
     """
     part = stream.file if isinstance(stream, Stream) else stream
     whole = part.end - part.at + 1 if part is not None else 0  # plus a newline that may be missing
@@ -107,7 +107,8 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLay
     buffer = padded(capacity)
     while True:
         count = stream.read_into(memoryview(buffer)[PAD + filled : PAD + capacity])  # type: ignore[arg-type]
-        separate(buffer[PAD + filled : PAD + filled + count], layout)
+        if layout.separator == b",":
+            commas_to_tabs(buffer[PAD + filled : PAD + filled + count])
         filled += count
         text = memoryview(buffer)[PAD : PAD + filled]  # type: ignore[arg-type]
         if long_line(text, 0, filled) is not None:
@@ -161,13 +162,16 @@ def whole_text(stream: Stream, layout: LineLayout, *, numbered: bool = False) ->
             buffer = larger
         room = min(STEP, len(buffer) - PAD - filled)
         count = stream.read_into(memoryview(buffer)[filled : filled + room])  # type: ignore[arg-type]
-        separate(buffer[filled : filled + count], layout)
+        if layout.separator == b",":
+            commas_to_tabs(buffer[filled : filled + count])
         filled += count
         if count < room and filled > PAD and buffer[filled - 1] != NEWLINE:
             buffer[filled] = NEWLINE
             filled += 1
         if long_line(memoryview(buffer), line, filled) is not None:  # type: ignore[arg-type]
             raise NeedsLineReader
+        if count < room and filled < STEP:  # as most files are
+            return buffer, filled
         if filled > line:
             line, filled = _without_blanks(buffer, line, filled, layout, numbered)
         if count < room:

@@ -7,13 +7,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
 
 # How the lines of a file stand for documents: what each column holds, and what separates them.
 
@@ -36,6 +31,9 @@ class LineLayout:
     skip       bytes before the first line that counts: a byte order mark, a header
     notes      what a user is told of the file
     whole      whether grades must be whole numbers: those of a column `score`, which may be that of a run
+    width      how many columns there are
+    by_rank    whether a run has ranks and no scores: then the rank orders its documents
+    in_blocks  whether the block reader reads such lines: a topic begins each
     """
 
     format: str
@@ -44,10 +42,14 @@ class LineLayout:
     skip: int = 0
     notes: tuple[str, ...] = ()
     whole: bool = False
+    width: int = field(init=False)
+    by_rank: bool = field(init=False)
+    in_blocks: bool = field(init=False)
 
-    @cached_property
-    def width(self) -> int:
-        return len(self.columns)
+    def __post_init__(self) -> None:
+        self.width = len(self.columns)
+        self.by_rank = "score" not in self.columns and "rank" in self.columns
+        self.in_blocks = self.columns[0] == "topic"
 
     def position(self, column: str) -> int | None:
         """The number of a column, from 0; None where there is none."""
@@ -62,16 +64,6 @@ class LineLayout:
     def holds(self) -> str:
         """Run or qrels."""
         return "qrels" if "grade" in self.columns else "run"
-
-    @property
-    def by_rank(self) -> bool:
-        """Whether a run has ranks and no scores: then the rank orders its documents."""
-        return "score" not in self.columns and "rank" in self.columns
-
-    @property
-    def in_blocks(self) -> bool:
-        """Whether the block reader reads such lines: a topic begins each."""
-        return self.columns[0] == "topic"
 
     def split(self, line: bytes) -> list[bytes]:
         """The fields of a line; quotes are part of them."""

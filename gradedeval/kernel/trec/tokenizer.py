@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,10 +191,75 @@ def _parts(word: Word, length: NDArray[Any]) -> Iterator[tuple[Any, Any, Words]]
         yield offsets, row, part
 
 
+ALL = slice(None)
+
+
+class Lines(Protocol):
+    """The lines of a block, without comments and blank lines, and where their fields are. Positions are those in
+    `buffer`, which has PAD bytes before and after the text; fields are counted from 0."""
+
+    buffer: Bytes
+
+    def __len__(self) -> int: ...
+
+    def start(self, column: int, rows: Ints | slice = ALL) -> Ints:
+        """Where a field begins in each line, or in these."""
+
+    def end(self, column: int, rows: Ints | slice = ALL) -> Ints:
+        """Where it ends."""
+
+    def length(self, column: int) -> NDArray[Any]:
+        """How many bytes it has in each line."""
+
+    def word(self, column: int) -> Word:
+        """Its words."""
+
+    def trailing_bytes(self, column: int) -> TrailingBytes:
+        """Its last bytes."""
+
+    def tokens(self, column: int, rows: Ints) -> list[bytes]:
+        """A field of some lines."""
+        return tokens(self.buffer, self.start(column, rows), self.end(column, rows))
+
+    def numbers(self, column: int) -> Floats:
+        """A field as numbers. Raises NeedsLineReader where one is not a plain decimal."""
+        try:
+            return decimals(self.buffer, self.end(column), self.length(column), self.trailing_bytes(column))
+        except ValueError:
+            raise NeedsLineReader from None
+
+    def sort_keys(self, column: int) -> Floats | Ints:
+        """Numbers that order lines as a field does. Raises NeedsLineReader where one is not a plain decimal."""
+        try:
+            return sort_keys(self.buffer, self.end(column), self.length(column), self.trailing_bytes(column))
+        except ValueError:
+            raise NeedsLineReader from None
+
+    def hashes(self, column: int) -> Words:
+        """A hash of a field in each line."""
+        return hashes(self.word(column), self.length(column))
+
+    def starts(self, column: int) -> Ints:
+        """The first line of each stretch of lines that have the same in a field; there is a line."""
+        return run_starts(self.word(column), self.length(column))
+
+    def joined(self, width: int, separator: int) -> Bytes:
+        """The text of the lines, which have `width` fields, with one byte between fields and nothing else."""
+        bounds = [self.start, self.end]
+        starts, ends = (np.stack([bound(at) for at in range(width)], axis=1).ravel() for bound in bounds)
+        begin, end = (int(starts[0]), int(ends[-1]) + 1) if len(self) else (0, 0)
+        change = np.zeros(end - begin + 1, dtype=np.int8)
+        change[starts - begin] = 1
+        change[ends + 1 - begin] -= 1  # the byte behind a field is a separator
+        text = self.buffer[begin:end][change.cumsum(dtype=np.int8)[:-1] > 0]
+        behind = np.cumsum(ends - starts + 1) - 1
+        text[behind] = separator
+        text[behind[width - 1 :: width]] = NEWLINE
+        return text
+
+
 # The fields of short lines, by SWAR: one bit for each byte of a line, so that a few steps find all fields.
 
-
-ALL = slice(None)
 
 FIRST = 128
 """First bytes of a block, which show whether tabs separate fields, and how long lines are."""
@@ -204,8 +269,8 @@ Within = NDArray[np.uint8]
 
 
 @dataclass(eq=False, repr=False)
-class ShortLineFields:
-    """The fields of lines that have at most 62 bytes.
+class ShortLines(Lines):
+    """Lines that have at most 62 bytes.
 
     buffer  the bytes of the block
     rows    lines × bytes: each line, followed by whatever follows it in the text
@@ -275,7 +340,7 @@ class ShortLineFields:
         return np.ndarray(len(self.rows), "<u8", self.rows.data, at, (self.rows.shape[1],))
 
 
-def short_line_fields(buffer: Bytes, begin: int, end: int, fields: int) -> ShortLineFields | None:
+def short_lines(buffer: Bytes, begin: int, end: int, fields: int) -> ShortLines | None:
     """The fields of the lines in `buffer[begin:end]`, the last of which ends with a newline.
 
     None if a line is too long, a comment, or blank, has another number of fields, or contains control bytes.
@@ -302,7 +367,7 @@ def short_line_fields(buffer: Bytes, begin: int, end: int, fields: int) -> Short
     separates = np.packbits(rows <= SPACE, bitorder="little").view(kind)
     separates[-1:] &= (kind(2) << length[-1:]) - kind(1)  # the last line may be followed by anything
     bounds = _single_spaced(separates, length, fields) or _spaced(separates, length, fields)
-    return ShortLineFields(buffer, rows, line, *bounds) if bounds else None
+    return ShortLines(buffer, rows, line, *bounds) if bounds else None
 
 
 def _single_spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], list[Within]] | None:
@@ -382,7 +447,7 @@ _U = np.uint64
 _EACH = 0x0101010101010101
 _ZEROS, _DOTS = _U(0x30 * _EACH), _U(0x2E * _EACH)
 _LOW, _HIGH = _U(0x7F * _EACH), _U(0x80 * _EACH)
-_ABOVE_NINE = _U(0x76 * _EACH)
+_ABOVE_NINE = _U(0x76 * _EACH)  # added to digit values it leaves the highest bit of each byte as it is: 0
 
 # Neighbors become one number: digits to pairs, pairs to fours, fours to eights.
 _MERGED = (
@@ -391,7 +456,7 @@ _MERGED = (
     (_U(1 + (10000 << 32)), _U(32), _U(0xFFFFFFFF)),
 )
 
-TEN = np.array([10**power for power in range(20)], dtype=np.uint64)
+TEN = _U(10) ** np.arange(20, dtype=np.uint64)
 TEN_EXACT = 10.0 ** np.arange(20)  # exact, as all powers up to 10**22
 
 ROWS = 1 << 14
@@ -456,7 +521,9 @@ def _uniform_digits(length: NDArray[Any], before: Words, last: Words, after: int
     beside: Any = _U(8 * (most - longest)) if longest == shortest else (8 * (most - length)).astype(np.uint64)
     word >>= beside
     word <<= beside
-    return None if np.bitwise_or.reduce(_not_digits(word)) & _HIGH else word
+    bad = word + _ABOVE_NINE
+    bad |= word
+    return None if np.bitwise_or.reduce(bad) & _HIGH else word
 
 
 def _read_any(buffer: Bytes, end: Ints, token_length: Ints, last: Words, values: Floats) -> None:
@@ -538,16 +605,10 @@ def _digits_before_dot(head: Words, length: Words) -> Words:
 def _eight_digits(word: Words) -> tuple[Words, Words]:
     """The number of eight digit values (not characters), the first in the lowest byte, in place; and a word that is not
     0 if a byte is not a digit value."""
-    bad = _not_digits(word)
-    bad &= _HIGH
-    return _merged(word), bad
-
-
-def _not_digits(word: Words) -> Words:
-    """Words in which the highest bit of each byte is set unless it is a digit value."""
     bad = word + _ABOVE_NINE
     bad |= word
-    return bad
+    bad &= _HIGH
+    return _merged(word), bad
 
 
 def _merged(word: Words) -> Words:
@@ -576,7 +637,8 @@ def _divided(number: Words, scale: Words) -> tuple[Floats, Bools]:
     units larger. Where both ends of that interval round to the same float, the result is certain.
     """
     up = (64 - np.frexp(number.astype(np.float64))[1]).astype(np.uint64)  # a number rounded up: one bit less
-    factor, power = RECIPROCAL[scale], RECIPROCAL_POWER[scale]
+    factors, powers = _reciprocals()
+    factor, power = factors[scale], powers[scale]
     number = number << up
     number_high, number_low = number >> _U(32), number & _U(0xFFFFFFFF)
     factor_high, factor_low = factor >> _U(32), factor & _U(0xFFFFFFFF)
@@ -585,6 +647,7 @@ def _divided(number: Words, scale: Words) -> tuple[Floats, Bools]:
     return np.ldexp(lower, power - up.astype(np.int32)), lower == upper
 
 
+@cache
 def _reciprocals() -> tuple[Words, NDArray[np.int32]]:
     """10**-scale = factor × 2**(power − 64) with factors of 64 bits, truncated."""
     factors, powers = [], []
@@ -593,9 +656,6 @@ def _reciprocals() -> tuple[Words, NDArray[np.int32]]:
         factors.append(min((1 << bits) // 10**scale, (1 << 64) - 1))
         powers.append(64 - bits)
     return np.array(factors, dtype=np.uint64), np.array(powers, dtype=np.int32)
-
-
-RECIPROCAL, RECIPROCAL_POWER = _reciprocals()
 
 
 Bounds = Callable[[int], tuple[Ints, Ints]]
@@ -607,8 +667,8 @@ SAMPLED = 1021
 
 
 @dataclass(eq=False, repr=False)
-class LineFields:
-    """The fields of lines of any length and format.
+class AnyLines(Lines):
+    """Lines of any length and format.
 
     buffer  the bytes of the block
     count   how many lines
@@ -637,74 +697,11 @@ class LineFields:
         return gather_trailing(self.buffer, self.end(column))
 
 
-@dataclass(eq=False, repr=False)
-class Lines:
-    """The lines of a block, without comments and blank lines. Positions are those in `buffer`, which has PAD bytes
-    before and after the text."""
-
-    buffer: Bytes
-    fields: ShortLineFields | LineFields
-
-    def __len__(self) -> int:
-        return len(self.fields)
-
-    def start(self, column: int) -> Ints:
-        """Where a field begins in each line."""
-        return self.fields.start(column)
-
-    def length(self, column: int) -> NDArray[Any]:
-        """How many bytes a field has in each line."""
-        return self.fields.length(column)
-
-    def tokens(self, column: int, rows: Ints) -> list[bytes]:
-        """A field of some lines."""
-        return tokens(self.buffer, self.fields.start(column, rows), self.fields.end(column, rows))
-
-    def numbers(self, column: int) -> Floats:
-        """A field as numbers. Raises NeedsLineReader where one is not a plain decimal."""
-        numbers: Floats = self._read(decimals, column)
-        return numbers
-
-    def sort_keys(self, column: int) -> Floats | Ints:
-        """Numbers that order lines as a field does. Raises NeedsLineReader where one is not a plain decimal."""
-        keys: Floats | Ints = self._read(sort_keys, column)
-        return keys
-
-    def _read(self, as_numbers: Callable[[Bytes, Ints, NDArray[Any], TrailingBytes], Any], column: int) -> Any:
-        fields = self.fields
-        try:
-            return as_numbers(self.buffer, fields.end(column), fields.length(column), fields.trailing_bytes(column))
-        except ValueError:
-            raise NeedsLineReader from None
-
-    def hashes(self, column: int) -> Words:
-        return hashes(self.fields.word(column), self.length(column))
-
-    def joined(self, width: int, separator: int) -> Bytes:
-        """The text of the lines, which have `width` fields, with one byte between fields and nothing else."""
-        bounds = [self.fields.start, self.fields.end]
-        starts, ends = (np.stack([bound(at) for at in range(width)], axis=1).ravel() for bound in bounds)
-        begin, end = (int(starts[0]), int(ends[-1]) + 1) if len(self) else (0, 0)
-        change = np.zeros(end - begin + 1, dtype=np.int8)
-        change[starts - begin] = 1
-        change[ends + 1 - begin] -= 1  # the byte behind a field is a separator
-        text = self.buffer[begin:end][change.cumsum(dtype=np.int8)[:-1] > 0]
-        behind = np.cumsum(ends - starts + 1) - 1
-        text[behind] = separator
-        text[behind[width - 1 :: width]] = NEWLINE
-        return text
-
-    def starts(self, column: int) -> Ints:
-        """The first line of each stretch of lines that have the same in a field; there is a line."""
-        return run_starts(self.fields.word(column), self.length(column))
-
-
-def separate(text: Bytes, layout: LineLayout) -> None:
+def commas_to_tabs(text: Bytes) -> None:
     """Commas that separate fields become tabs, in place. Raises NeedsLineReader where there are tabs as well."""
-    if layout.separator == b",":
-        if (text == TAB).any():
-            raise NeedsLineReader
-        text[text == COMMA] = TAB
+    if (text == TAB).any():
+        raise NeedsLineReader
+    text[text == COMMA] = TAB
 
 
 PIECE = 1 << 17
@@ -727,7 +724,7 @@ def is_sparse(text: Bytes) -> bool:
 
 
 def lines_of(buffer: Bytes, begin: int, end: int, layout: LineLayout) -> Lines:
-    """The lines in `buffer[begin:end]`, the last of which ends with a newline, after `separate`.
+    """The lines in `buffer[begin:end]`, the last of which ends with a newline, after `commas_to_tabs`.
 
     Raises NeedsLineReader where a line does not have the fields of the layout, or contains bytes that no text has; and,
     where tabs or commas alone separate fields, for what could shift them: a space or a quote in a field, an empty one.
@@ -746,8 +743,8 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
 
     Raises NeedsLineReader where a line does not have `width` fields, or contains bytes that no text has.
     """
-    if end > begin and (short := short_line_fields(buffer, begin, end, width)) is not None:
-        return Lines(buffer, short)
+    if end > begin and (short := short_lines(buffer, begin, end, width)) is not None:
+        return short
     separated = buffer[begin:end] <= SPACE
     blank = 2 * SAMPLED * np.count_nonzero(separated[::SAMPLED]) > len(separated)
     at = np.empty(0, dtype=np.int64) if blank else np.flatnonzero(separated)
@@ -761,7 +758,7 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
             start = of_line[:, column - 1] + 1 if column else np.append(begin, of_line[:-1, -1] + 1)
             return start, end
 
-        return Lines(buffer, LineFields(buffer, len(of_line), bounds))
+        return AnyLines(buffer, len(of_line), bounds)
     return _normalized(buffer, separated, begin, width)
 
 
@@ -804,4 +801,4 @@ def _normalized(buffer: Bytes, separated: Bools, begin: int, width: int) -> Line
     if (fields != width).any():
         raise NeedsLineReader
     starts, ends = (np.ascontiguousarray(edge.reshape(-1, width).T) + begin for edge in (start, stop))
-    return Lines(buffer, LineFields(buffer, starts.shape[1], lambda column: (starts[column], ends[column])))
+    return AnyLines(buffer, starts.shape[1], lambda column: (starts[column], ends[column]))

@@ -43,12 +43,11 @@ def test_words_of_short_lines_are_those_of_the_text(length: int, topic: int, dif
     text = b"\n".join([*lines, b""])
     buffer = padded(len(text))
     buffer[PAD : PAD + len(text)] = np.frombuffer(text, dtype=np.uint8)
-    split = blocks.split_lines(buffer, PAD, PAD + len(text), 4)
-    fields = split.fields
+    fields = blocks.split_lines(buffer, PAD, PAD + len(text), 4)
     for column in range(4):
         start, end = fields.start(column), fields.end(column)
         tokens = [line.split()[column] for line in lines]
-        assert split.tokens(column, np.arange(len(lines))) == tokens
+        assert fields.tokens(column, np.arange(len(lines))) == tokens
         plainly = hashes(gather(buffer, start, end - start), end - start)
         assert (hashes(fields.word(column), fields.length(column)) == plainly).all()
         for rows in (slice(None), slice(3, 9)):

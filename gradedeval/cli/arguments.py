@@ -25,7 +25,6 @@ from gradedeval.kernel.trec.stream import (
     IR_DATASETS,
     Source,
     Stream,
-    check_listed,
     extension_of,
     files_of,
     first_bytes,
@@ -224,6 +223,8 @@ def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
                 continue
             try:
                 if is_url(list_of_runs):
+                    from gradedeval.kernel.trec.remote import check_listed
+
                     check_listed(word, list_of_runs)
                 files = files_of(word, leave_out)
             except InputError as error:

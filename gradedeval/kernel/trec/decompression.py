@@ -1,4 +1,5 @@
-"""Compressed bytes -> a stream of decompressed bytes, a bounded piece at a time, made ahead in a background thread.
+"""Compressed bytes -> a stream of decompressed bytes, a bounded piece at a time, made ahead in a background thread; and
+pipes, whose bytes are kept.
 
 Compression is recognized by content. A stream that grows without measure, as a file does that was made to fill the
 memory of whoever unpacks it, is refused.
@@ -8,12 +9,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from io import BytesIO
-from typing import Any
+from typing import IO, Any
 
-from gradedeval.errors import InputError, flag
+from gradedeval.errors import InputError, flag, reason
 from gradedeval.kernel.trec.lines import _MOST_GROWTH
 
 SLICE = 1 << 16
@@ -236,3 +238,53 @@ class BackgroundDecompressor:
             self._queue.get_nowait()
         self._thread.join(wait)
         return not self._thread.is_alive()
+
+
+# A pipe that can be read again: its bytes are kept.
+
+
+IN_MEMORY = 1 << 23
+"""Bytes of a pipe that are kept in memory; more go to a temporary file."""
+
+
+class ReplayablePipe:
+    """A pipe that can be read again, because its bytes are kept as they are read."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._pipe = pipe
+        self._file: Any = None
+        self._at = self._size = 0
+
+    def read(self, size: int) -> bytes:
+        if self._at < self._size:
+            self._file.seek(self._at)
+            got: bytes = self._file.read(min(size, self._size - self._at))
+        else:
+            read = getattr(self._pipe, "read1", self._pipe.read)
+            got = read(size) or b""
+            self._keep(got)
+        self._at += len(got)
+        return got
+
+    def _keep(self, got: bytes) -> None:
+        if self._file is None:
+            from tempfile import SpooledTemporaryFile  # only for pipes
+
+            self._file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
+        with temporary_file_errors():
+            self._file.seek(self._size)
+            self._file.write(got)
+        self._size += len(got)
+
+    def rewind(self) -> None:
+        self._at = 0
+
+
+@contextmanager
+def temporary_file_errors() -> Iterator[None]:
+    """Errors of the operating system about a temporary file, as InputError."""
+    try:
+        yield
+    except OSError as error:
+        what = f"cannot be written ({reason(error)})"
+        raise InputError("temporary file", what, "set TMPDIR to a folder with more space") from None

@@ -566,3 +566,17 @@ def storage_of(url: str) -> str | None:
     if found is None:
         return None
     return f"{protocol}://{found['host'].lower() if is_web else found['host']}/"
+
+
+def check_listed(word: str, source: str) -> None:
+    """Raise InputError where a line of a list that came from a URL, `source`, names a file here, or one of another
+    protocol, host or bucket: whoever wrote the list would choose what is read with the rights of this user."""
+    there = storage_of(source)
+    if "://" not in word or os.path.exists(word):
+        what = "is not a URL"
+    elif there is None or storage_of(word) != there or ".." in word.split("/"):
+        what = "lies elsewhere than the list"
+    else:
+        return
+    where = there or "its own storage"
+    raise InputError(url_place(word), what, f"a list from a URL may name URLs of {where} alone; copy it to name others")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from stat import S_ISREG
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeGuard
@@ -17,7 +17,7 @@ from gradedeval.errors import InputError, reason, url_place
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from gradedeval.kernel.trec.decompression import BackgroundDecompressor
+    from gradedeval.kernel.trec.decompression import BackgroundDecompressor, ReplayablePipe
 
 # The files that a command reads and those that it writes: no output may replace an input.
 
@@ -182,37 +182,47 @@ class PlacedPath(os.PathLike[str]):
 
 @dataclass(eq=False, repr=False)
 class Source:
-    """A named place to read from: `target` is a path, `-` for standard input, or an open file."""
+    """A named place to read from.
+
+    target  a path, `-` for standard input, or an open file
+    place   the name that messages use
+    is_url  whether it is one
+    """
 
     target: str | os.PathLike[str] | IO[Any]
+    place: str = field(init=False)
+    is_url: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.target, str | os.PathLike):
-            will_read(self.target)
-
-    @property
-    def place(self) -> str:
-        """The name that messages use."""
-        if isinstance(self.target, str | os.PathLike):
-            path = os.fspath(self.target)
-            place = str(getattr(self.target, "place", path))
-            return "<stdin>" if path == "-" else url_place(place) if is_url(place) else place
-        return str(getattr(self.target, "name", "<file>"))
+        self.is_url = is_url(self.target)
+        if not isinstance(self.target, str | os.PathLike):
+            self.place = str(getattr(self.target, "name", "<file>"))
+            return
+        if _current is not None:
+            _current.will_read(os.fsdecode(self.target))
+        path = os.fspath(self.target)
+        place = str(getattr(self.target, "place", path))
+        self.place = "<stdin>" if path == "-" else url_place(place) if self.is_url else place
 
     @property
     def size(self) -> int | None:
         """Bytes of the file, as it is stored; None of what has no size that is known."""
-        if not is_path(self.target) or self.is_read_once:
+        if not is_path(self.target) or os.fspath(self.target) == "-":
             return None
         try:
-            return _size_of_url(self.target) if is_url(self.target) else os.path.getsize(self.target)
+            if self.is_url:
+                from gradedeval.kernel.trec.remote import size_of  # few evaluations read one
+
+                return size_of(str(self.target))
+            found = os.stat(self.target)
         except (OSError, InputError):
             return None
+        return found.st_size if S_ISREG(found.st_mode) else None
 
     @property
     def modified(self) -> datetime | None:
         """When a file was written; None where that is not known."""
-        if is_url(self.target):
+        if self.is_url:
             from gradedeval.kernel.trec.remote import modified  # few evaluations read one
 
             return modified(str(self.target))
@@ -225,7 +235,7 @@ class Source:
         """Whether it is standard input, a pipe or an open file."""
         if not is_path(self.target):
             return True
-        if is_url(self.target):
+        if self.is_url:
             return False
         return os.fspath(self.target) == "-" or (os.path.exists(self.target) and not os.path.isfile(self.target))
 
@@ -243,7 +253,7 @@ class Source:
                 return content.encode("utf-8", "surrogateescape") if isinstance(content, str) else bytes(content)
             if os.fspath(self.target) == "-":
                 return standard_input(self.place).read()
-            if is_url(self.target):
+            if self.is_url:
                 return remote(self.target).read()
             with open(self.target, "rb") as file:
                 return file.read()
@@ -253,7 +263,7 @@ class Source:
         from hashlib import file_digest  # few signatures name a file
 
         target: Any = self.target
-        with file_errors(self.place), remote(target) if is_url(target) else open(target, "rb") as file:
+        with file_errors(self.place), remote(target) if self.is_url else open(target, "rb") as file:
             opened: Any = file
             return file_digest(opened, "sha256").hexdigest()
 
@@ -294,14 +304,9 @@ def extension_of(path: str | None) -> str:
     return os.path.splitext(name.partition("?")[0] if is_url(name) else name)[1].lower()
 
 
-def _size_of_url(url: Any) -> int | None:
-    from gradedeval.kernel.trec.remote import size_of  # few evaluations read one
-
-    return size_of(url)
-
-
 def remote(url: Any) -> IO[bytes]:
     """The bytes of a URL. Raises InputError where it cannot be opened."""
+    from gradedeval.kernel.trec.decompression import temporary_file_errors
     from gradedeval.kernel.trec.remote import fetched  # few evaluations read one
 
     with temporary_file_errors():
@@ -332,16 +337,6 @@ def file_errors(place: str) -> Iterator[None]:
         raise
     except (OSError, ValueError) as error:  # reading a closed file is a ValueError
         raise InputError(place, f"cannot be read ({reason(error)})", "check the file") from None
-
-
-@contextmanager
-def temporary_file_errors() -> Iterator[None]:
-    """Errors of the operating system about a temporary file, as InputError."""
-    try:
-        yield
-    except OSError as error:
-        what = f"cannot be written ({reason(error)})"
-        raise InputError("temporary file", what, "set TMPDIR to a folder with more space") from None
 
 
 def without_suffix(path: str) -> str:
@@ -492,10 +487,6 @@ def fill(view: memoryview, some: Callable[[memoryview], int]) -> int:
     return filled
 
 
-IN_MEMORY = 1 << 23
-"""Bytes of a pipe that are kept in memory; more go to a temporary file."""
-
-
 WHOLE = 1 << 20
 """Bytes that are read at once where all are wanted."""
 
@@ -519,8 +510,12 @@ class Stream:
         with file_errors(self.place):
             self._raw = _opened(source)
             self._opened_here = isinstance(source.target, str | os.PathLike) and os.fspath(source.target) != "-"
-            self._target, self._is_url = source.target, is_url(source.target)
-            self._replay = None if self._raw.seekable() else ReplayablePipe(self._raw)
+            self._target, self._is_url = source.target, source.is_url
+            self._replay: ReplayablePipe | None = None
+            if not self._raw.seekable():
+                from gradedeval.kernel.trec.decompression import ReplayablePipe
+
+                self._replay = ReplayablePipe(self._raw)
             self._begin = self._raw.tell() if self._replay is None else 0
         self._decompressor: BackgroundDecompressor | None = None
         self._ahead = self._peeked = b""
@@ -528,7 +523,13 @@ class Stream:
 
     def again(self) -> None:
         """Start again from the beginning."""
-        self._rewind()
+        if self._decompressor is not None:
+            self._decompressor.close()
+        if self._replay is not None:
+            self._replay.rewind()
+        else:
+            self._raw.seek(self._begin)
+        self._ahead = self._peeked = b""
         with file_errors(self.place):
             self._ahead = head = self._read(8)
         self._decompressor = None
@@ -537,15 +538,6 @@ class Stream:
 
             if packing := packing_of(head, self.place):
                 self._decompressor = BackgroundDecompressor(packing, self._read, self.place, ahead=self._unpacks_ahead)
-
-    def _rewind(self) -> None:
-        if self._decompressor is not None:
-            self._decompressor.close()
-        if self._replay is not None:
-            self._replay.rewind()
-        else:
-            self._raw.seek(self._begin)
-        self._ahead = self._peeked = b""
 
     def peek(self, size: int) -> bytes:
         """So many of the first bytes, or all there are; they are still to be read."""
@@ -633,7 +625,8 @@ class Stream:
 
 def _opened(source: Source) -> Any:
     target = source.target
-    if is_url(target):
+    if source.is_url:
+        from gradedeval.kernel.trec.decompression import temporary_file_errors
         from gradedeval.kernel.trec.remote import opened  # few evaluations read one
 
         with temporary_file_errors():
@@ -655,39 +648,6 @@ def first_bytes(source: Source, most: int = 1 << 12) -> bytes:
         return bytes(head[: stream.read_into(memoryview(head))])
     finally:
         stream.close()
-
-
-class ReplayablePipe:
-    """A pipe that can be read again, because its bytes are kept as they are read."""
-
-    def __init__(self, pipe: IO[bytes]) -> None:
-        self._pipe = pipe
-        self._file: Any = None
-        self._at = self._size = 0
-
-    def read(self, size: int) -> bytes:
-        if self._at < self._size:
-            self._file.seek(self._at)
-            got: bytes = self._file.read(min(size, self._size - self._at))
-        else:
-            read = getattr(self._pipe, "read1", self._pipe.read)
-            got = read(size) or b""
-            self._keep(got)
-        self._at += len(got)
-        return got
-
-    def _keep(self, got: bytes) -> None:
-        if self._file is None:
-            from tempfile import SpooledTemporaryFile  # only for pipes
-
-            self._file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
-        with temporary_file_errors():
-            self._file.seek(self._size)
-            self._file.write(got)
-        self._size += len(got)
-
-    def rewind(self) -> None:
-        self._at = 0
 
 
 # What a word names: a file, all files in a folder, or all that match a pattern.
@@ -725,22 +685,6 @@ def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
     if not files:
         raise InputError(word, problem, hint)
     return files
-
-
-def check_listed(word: str, source: str) -> None:
-    """Raise InputError where a line of a list that came from a URL, `source`, names a file here, or one of another
-    protocol, host or bucket: whoever wrote the list would choose what is read with the rights of this user."""
-    from gradedeval.kernel.trec.remote import storage_of  # few evaluations read a URL
-
-    there = storage_of(source)
-    if not is_url(word):
-        what = "is not a URL"
-    elif there is None or storage_of(word) != there or ".." in word.split("/"):
-        what = "lies elsewhere than the list"
-    else:
-        return
-    where = there or "its own storage"
-    raise InputError(url_place(word), what, f"a list from a URL may name URLs of {where} alone; copy it to name others")
 
 
 def same_file(path: str, other: str) -> bool:

@@ -15,8 +15,8 @@ import pytest
 import gradedeval
 from gradedeval import InputError
 from gradedeval.kernel.trec import remote
-from gradedeval.kernel.trec.remote import PROTOCOLS, check_url
-from gradedeval.kernel.trec.stream import Source, check_listed, files_of
+from gradedeval.kernel.trec.remote import PROTOCOLS, check_listed, check_url
+from gradedeval.kernel.trec.stream import Source, files_of
 from gradedeval.kernel.trec.written import write_file
 from gradedeval.questions.history import append_lines
 from support.commands import Command

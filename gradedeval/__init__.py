@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from gradedeval.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator
     from gradedeval.kernel.measures.cwl_family.formula import UserState as UserState
     from gradedeval.kernel.measures.cwl_family.formula import cwl as cwl
+    from gradedeval.kernel.measures.definition import MEASURES as MEASURES
     from gradedeval.kernel.measures.definition import Measure as Measure
-    from gradedeval.kernel.measures.definition import intent_aware as intent_aware
     from gradedeval.kernel.measures.definition import measure as measure
+    from gradedeval.kernel.measures.diversity import intent_aware as intent_aware
     from gradedeval.kernel.measures.gains import Gains as Gains
     from gradedeval.kernel.measures.gains import row_sums as row_sums
     from gradedeval.kernel.measures.gains import safe_divide as safe_divide
-    from gradedeval.kernel.measures.parse import load_measures as load_measures
     from gradedeval.kernel.measures.parse import parse_measures as parse_measures
-    from gradedeval.kernel.measures.table import MEASURES as MEASURES
+    from gradedeval.kernel.measures.user_measures import load_measures as load_measures
     from gradedeval.kernel.options import Options as Options
     from gradedeval.kernel.rankings.qrels import Qrels as Qrels
     from gradedeval.kernel.scoring.evaluate import evaluate as evaluate
@@ -96,10 +96,11 @@ _PUBLIC = {
     "errors": "EvaluationWarning InputError",
     "interop.pytrec_eval": "RelevanceEvaluator",
     "kernel.measures.cwl_family.formula": "UserState cwl",
-    "kernel.measures.definition": "Measure intent_aware measure",
+    "kernel.measures.definition": "MEASURES Measure measure",
+    "kernel.measures.diversity": "intent_aware",
     "kernel.measures.gains": "Gains row_sums safe_divide",
-    "kernel.measures.parse": "load_measures parse_measures",
-    "kernel.measures.table": "MEASURES",
+    "kernel.measures.parse": "parse_measures",
+    "kernel.measures.user_measures": "load_measures",
     "kernel.options": "Options",
     "kernel.rankings.qrels": "Qrels",
     "kernel.scoring.evaluate": "evaluate",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.kernel.measures.definition import QUANTITIES, Measure, intent_aware, measure
-from gradedeval.kernel.measures.parse import CWL_DEFAULT, DEFAULT, ENTRY_POINTS, load_measures, parse_measures
-from gradedeval.kernel.measures.table import MEASURES
+from gradedeval.kernel.measures.definition import MEASURES, QUANTITIES, Measure, measure
+from gradedeval.kernel.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
 
 if TYPE_CHECKING:
+    from gradedeval.kernel.measures.diversity import intent_aware as intent_aware
     from gradedeval.kernel.measures.spellings import ALIASES as ALIASES
+    from gradedeval.kernel.measures.user_measures import ENTRY_POINTS as ENTRY_POINTS
+    from gradedeval.kernel.measures.user_measures import load_measures as load_measures
 
 __all__ = [
     "ALIASES",
@@ -26,12 +28,20 @@ __all__ = [
     "parse_measures",
 ]
 
+_LATE = {
+    "ALIASES": "spellings",
+    "ENTRY_POINTS": "user_measures",
+    "intent_aware": "diversity",
+    "load_measures": "user_measures",
+}
+"""What a plain evaluation does not wait for, and the modules that have it."""
+
 
 def __getattr__(name: str) -> Any:
     """Each measure by its name, as in `from gradedeval.measures import err`; `set_` where Python needs the name, and
     names of ir_measures and others, such as nDCG."""
-    if name == "ALIASES":
-        return import_module("gradedeval.kernel.measures.spellings").ALIASES  # not for a plain evaluation
+    if name in _LATE:
+        return getattr(import_module(f"gradedeval.kernel.measures.{_LATE[name]}"), name)
     found: Measure = import_module("gradedeval.kernel.measures.parse").called(name)
     return found
 

@@ -9,16 +9,17 @@ from gradedeval.kernel.measures.notation import Value
 from importlib import import_module as import_module
 from typing import TYPE_CHECKING as TYPE_CHECKING
 from typing import Any as Any
+from gradedeval.kernel.measures.definition import MEASURES as MEASURES
 from gradedeval.kernel.measures.definition import QUANTITIES as QUANTITIES
 from gradedeval.kernel.measures.definition import Measure as Measure
-from gradedeval.kernel.measures.definition import intent_aware as intent_aware
 from gradedeval.kernel.measures.definition import measure as measure
 from gradedeval.kernel.measures.parse import CWL_DEFAULT as CWL_DEFAULT
 from gradedeval.kernel.measures.parse import DEFAULT as DEFAULT
-from gradedeval.kernel.measures.parse import ENTRY_POINTS as ENTRY_POINTS
-from gradedeval.kernel.measures.parse import load_measures as load_measures
 from gradedeval.kernel.measures.parse import parse_measures as parse_measures
-from gradedeval.kernel.measures.table import MEASURES as MEASURES
+from gradedeval.kernel.measures.diversity import intent_aware as intent_aware
+from gradedeval.kernel.measures.spellings import ALIASES as ALIASES
+from gradedeval.kernel.measures.user_measures import ENTRY_POINTS as ENTRY_POINTS
+from gradedeval.kernel.measures.user_measures import load_measures as load_measures
 
 __all__ = [
     "ALIASES",

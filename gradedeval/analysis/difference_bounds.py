@@ -34,9 +34,8 @@ from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, ranges
 from gradedeval.errors import InputError, Note
 from gradedeval.kernel.measures.bounds import falls
 from gradedeval.kernel.measures.definition import Measure, RankSum
-from gradedeval.kernel.measures.gains import Gains
+from gradedeval.kernel.measures.gains import Gains, run_measure, scores_of
 from gradedeval.kernel.measures.parse import parse_measures
-from gradedeval.kernel.measures.table import run_measure, scores_of
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import progress
 from gradedeval.kernel.scoring.scorer import Scorer, unseen_note

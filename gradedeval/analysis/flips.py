@@ -18,7 +18,7 @@ from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, ranges, 
 from gradedeval.errors import InputError
 from gradedeval.kernel.measures.bounds import falls
 from gradedeval.kernel.measures.definition import Measure
-from gradedeval.kernel.measures.table import as_scores, scores_of
+from gradedeval.kernel.measures.gains import as_scores, scores_of
 from gradedeval.kernel.parallel import Workers, progress
 from gradedeval.kernel.rankings.batch import Batch
 from gradedeval.kernel.rankings.document_numbers import EVERY_TOPIC, DocumentNumbers

@@ -16,8 +16,7 @@ from gradedeval.errors import TRACE, InputError, failure, flag
 from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.diversity import Intents
-from gradedeval.kernel.measures.gains import Gains, Sample
-from gradedeval.kernel.measures.table import scores_of
+from gradedeval.kernel.measures.gains import Gains, Sample, scores_of
 from gradedeval.kernel.options import OPTIONS, Options
 from gradedeval.kernel.parallel import Workers
 from gradedeval.kernel.rankings.batch import Batch, Codes, Documents, GradeCounts, coalesce

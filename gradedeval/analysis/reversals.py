@@ -11,7 +11,7 @@ from gradedeval.analysis.flips import CELLS, Part, Reread
 from gradedeval.analysis.ranked_runs import NOWHERE
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
-from gradedeval.kernel.measures.table import scores_of
+from gradedeval.kernel.measures.gains import scores_of
 from gradedeval.kernel.rankings.batch import Batch, GradeCounts
 from gradedeval.kernel.scoring.scorer import GainsCache
 

@@ -17,8 +17,8 @@ from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, WRITES, De
 from gradedeval.cli.output import asked_for, show, view_of, write
 from gradedeval.errors import InputError, ProblemList, tell, url_place
 from gradedeval.kernel.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
-from gradedeval.kernel.measures.parse import DEFAULT, is_measure, load_measures, offered, parse_measures
-from gradedeval.kernel.measures.table import MEASURES
+from gradedeval.kernel.measures.definition import MEASURES
+from gradedeval.kernel.measures.parse import DEFAULT, is_measure, parse_measures
 from gradedeval.kernel.options import GAINS, OPTIONS
 from gradedeval.kernel.trec.lines import NO_GRADES, QRELS, RUN, STRATA, WholeFile
 from gradedeval.kernel.trec.stream import (
@@ -49,6 +49,8 @@ def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:
     """The table of measures, with those of --measures-from added."""
     if not files:
         return MEASURES
+    from gradedeval.kernel.measures.user_measures import load_measures  # few evaluations have measures of their own
+
     table = dict(MEASURES)
     for file in files:
         for name, measure in load_measures(file).items():
@@ -60,6 +62,8 @@ def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:
 
 def measures_offered(files: tuple[str, ...]) -> Mapping[str, Measure]:
     """The same, with those that other packages offer."""
+    from gradedeval.kernel.measures.user_measures import offered
+
     return {**measure_table(files), **offered()}
 
 

@@ -141,7 +141,7 @@ def with_gains(notation: str, *, relevant: bool = False) -> Lines:
     """A graded measure; grade=gain pairs replace the gains of these grades."""
 
     def given(measure: Measure, name: str, words: str, setting: Setting) -> Measure:
-        if not kernel.gains.is_pairs(words):
+        if not kernel.notation.is_pairs(words):
             raise bad_parameters(name, words, f"expected grade=gain pairs, such as {name}.1=3,2=9")
         return measure(gain=words)
 

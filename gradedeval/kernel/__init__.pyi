@@ -29,15 +29,15 @@ from gradedeval.kernel.trec.lines import decimal as decimal
 
 from gradedeval.kernel.measures.definition import Measure as Measure
 from gradedeval.kernel.measures.definition import AnyMeasure as AnyMeasure
-from gradedeval.kernel.measures.table import MEASURES as MEASURES
+from gradedeval.kernel.measures.definition import MEASURES as MEASURES
 from gradedeval.kernel.measures.parse import parse_measures as parse_measures
 from gradedeval.kernel.measures import parse as parse
 from gradedeval.kernel.measures import notation as notation
 from gradedeval.kernel.measures.description import Description as Description
 from gradedeval.kernel.measures import definition as definition
 from gradedeval.kernel.measures import gains as gains
-from gradedeval.kernel.measures.table import gain_table as gain_table
-from gradedeval.kernel.measures.table import scores_of as scores_of
+from gradedeval.kernel.measures.gains import gain_table as gain_table
+from gradedeval.kernel.measures.gains import scores_of as scores_of
 from gradedeval.kernel.measures import on_arrays as on_arrays
 from gradedeval.kernel.measures.cascade_models import useful as useful
 from gradedeval.kernel.measures.graded_precision import precision_at_relevant as precision_at_relevant

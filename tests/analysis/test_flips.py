@@ -16,7 +16,7 @@ import pytest
 
 import gradedeval
 from gradedeval.analysis.flips import EXACT
-from gradedeval.kernel.measures.table import scores_of
+from gradedeval.kernel.measures.gains import scores_of
 from gradedeval.questions.compare import if_fully_judged
 from support.commands import Command
 from support.examples import sampled

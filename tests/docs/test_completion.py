@@ -15,8 +15,8 @@ from gradedeval.cli import ABOUT, COMMANDS, completion
 from gradedeval.cli.completion import FILES, MEASURE
 from gradedeval.cli.options import HELP
 from gradedeval.interop.trec_eval_lines import ENTRIES, EVERY
+from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.spellings import ALIASES
-from gradedeval.kernel.measures.table import MEASURES
 from support.commands import Command, environment
 from support.generated_docs import commands
 from support.paths import ROOT

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gradedeval.kernel.measures.table import MEASURES
+from gradedeval.kernel.measures.definition import MEASURES
 from support.generated_docs import commands, generated, options
 from support.paths import ROOT
 from support.sessions import WIDTH, reader_folder, rewritten

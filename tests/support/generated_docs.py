@@ -21,9 +21,9 @@ from gradedeval.cli import gradedeval as program
 from gradedeval.cli.options import GROWS, HELP, READS, SECTIONS, THIS_COMMAND, WRITES
 from gradedeval.errors import with_flags
 from gradedeval.kernel.formats import FORMATS
+from gradedeval.kernel.measures.definition import LINES, MEASURES
 from gradedeval.kernel.measures.description import SHARED_PARAMETERS
 from gradedeval.kernel.measures.spellings import ALIASES, DIFFERENT, notation_of
-from gradedeval.kernel.measures.table import LINES, MEASURES
 from gradedeval.kernel.trec.file_formats import COLUMNS
 from support.file_formats import BROKEN, KINDS, SAMPLES, TREC_QRELS, TREC_RUN, WRONG
 from support.paths import ROOT

@@ -8,7 +8,7 @@ import inspect
 import textwrap
 
 from gradedeval import measures
-from gradedeval.kernel.measures.table import MEASURES
+from gradedeval.kernel.measures.definition import MEASURES
 
 HEAD = '''\
 """The measures by name, for type checkers and editors. `python -m pytest tests/docs --golden` writes this file."""
@@ -27,7 +27,7 @@ def stub() -> str:
     tree = ast.parse(inspect.getsource(measures))
     offered = [
         f"from {node.module} import {alias.name} as {alias.name}"
-        for node in tree.body
+        for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.module != "__future__"
         for alias in node.names
     ]

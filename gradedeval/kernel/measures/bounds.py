@@ -24,9 +24,17 @@ from gradedeval.errors import InputError
 from gradedeval.kernel.measures.cascade_models import expected_utility
 from gradedeval.kernel.measures.cumulated_gain import q
 from gradedeval.kernel.measures.definition import Bounds, Measure, Rule
-from gradedeval.kernel.measures.gains import Gains, Grades, divisor, row_sums, safe_divide, thresholds
+from gradedeval.kernel.measures.gains import (
+    Gains,
+    Grades,
+    divisor,
+    gain_table,
+    row_sums,
+    run_measure,
+    safe_divide,
+    thresholds,
+)
 from gradedeval.kernel.measures.precision import interpolated as interpolated_precision
-from gradedeval.kernel.measures.table import gain_table, run_measure
 from gradedeval.kernel.measures.tied import mean_gains, tied_sums
 
 MOST_ROUNDS = 100

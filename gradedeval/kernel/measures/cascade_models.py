@@ -5,17 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradedeval.arrays import Floats, distinct
-from gradedeval.errors import InputError
-from gradedeval.kernel.measures.definition import (
-    UP_TO_1,
-    Bounds,
-    Check,
-    Lines,
-    RankingWeights,
-    RankSum,
-    measure,
-    of_file,
-)
+from gradedeval.kernel.measures.definition import UP_TO_1, Bounds, Check, RankingWeights, RankSum, measure
 from gradedeval.kernel.measures.gains import Gains, divisor, row_sums, safe_divide, with_remainder
 
 # The best case past the last column is summed until at most this probability is left, or over this many ranks.
@@ -24,26 +14,11 @@ NEGLIGIBLE, DEEPEST = 1e-13, 1_000_000
 SMALL = 3e-5
 
 
-@of_file
-def _from_file(name: str, lines: Lines) -> Floats:
-    """φ(1), φ(2), …: the numbers of a file, one per line; 0 after the last."""
-    from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
+def _utilities_of(file: str) -> Floats:
+    """φ(1), φ(2), …, of a file; 0 after the last."""
+    from gradedeval.kernel.measures.parameters import read_utilities  # few evaluations have one
 
-    hint = "expected one number per line, for ranks 1, 2, …, none larger than the one before"
-    table = SmallTable.read(name, ("phi",), ("rank", "phi"), hint=hint, usage=True, pieces=lines)
-    width = len(table.rows[0].cells) if table.rows else 1
-    for row in table.rows:
-        if len(row.cells) != width:
-            table.problems.add(row.line, f"the number of fields is not {width}, as on the first line", hint)
-    table.check()
-    if width == 2:
-        phi = np.array(table.by_rank("phi"))
-    else:
-        phi = np.array([table.number(row, "phi", 0) for row in table.rows])
-        table.check()
-    if (np.diff(phi) > 0).any():
-        raise InputError(name, "not a valid utility file: a number is larger than the one before", hint, usage=True)
-    return phi
+    return read_utilities(file)
 
 
 def useful(chance: Floats, rank: Floats, utility: str) -> Floats:
@@ -52,7 +27,7 @@ def useful(chance: Floats, rank: Floats, utility: str) -> Floats:
         return chance
     if utility in ("rr", "dcg"):
         return chance / (rank if utility == "rr" else divisor(rank))
-    phi: Floats = np.append(_from_file(utility), 0)
+    phi: Floats = np.append(_utilities_of(utility), 0)
     worth: Floats = chance * phi[np.minimum(rank.astype(np.int64), len(phi)) - 1]
     return worth
 
@@ -168,7 +143,7 @@ def nerr(g: Gains) -> Floats:
 
 
 _UTILITY = Check(
-    "rr, dcg, one or a file", lambda word: word in ("rr", "dcg", "one") or len(_from_file(word)) > 0, names_file=True
+    "rr, dcg, one or a file", lambda word: word in ("rr", "dcg", "one") or len(_utilities_of(word)) > 0, names_file=True
 )
 
 

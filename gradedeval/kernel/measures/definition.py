@@ -1,4 +1,4 @@
-"""A measure as a value: a function of a batch of gains, with its parameters, gain scheme and cutoff."""
+"""A measure as a value: a function of a batch of gains, with its parameters, gain scheme and cutoff; all by name."""
 
 from __future__ import annotations
 
@@ -8,29 +8,19 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, lru_cache, partial, update_wrapper, wraps
-from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast, overload
+from functools import cache, cached_property, partial, wraps
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, Protocol, cast, overload
 
 from gradedeval.arrays import Floats, np
-from gradedeval.errors import InputError, NotImportable, did_you_mean, public, redacted, shown
-from gradedeval.kernel.measures.gains import Gains, Scale, read_scheme
-from gradedeval.kernel.measures.notation import (
-    IA,
-    LAST_CUTOFF,
-    PRIOR,
-    UNIFORM,
-    Spelling,
-    Value,
-    cutoff_too_large,
-    is_prior,
-    plain_value,
-    read_value,
-    write_value,
-)
-from gradedeval.kernel.trec.stream import Source, Stream, is_url
+from gradedeval.errors import InputError, NotImportable, did_you_mean, redacted
+from gradedeval.kernel.measures.notation import IA, LAST_CUTOFF, UNIFORM, Spelling, Value, cutoff_too_large, plain_value
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.measures.cwl_family.formula import CWLProperties
+    from gradedeval.kernel.measures.gains import Gains, Scale
+    from gradedeval.kernel.measures.parameters import Parameters
 
 # The parameters in a measure's parentheses: which there are, and what they may be.
 
@@ -71,99 +61,6 @@ GAIN_CHECKS = {
 }
 
 
-@dataclass(eq=False, repr=False)
-class Parameters:
-    """What may stand in the parentheses of a measure.
-
-    place     the measure, quoted, for messages
-    defaults  the parameters of the measure's function, and their default values
-    gain      the names of those that say what grades are worth
-    checks    what the former must be; a parameter without a check is a number, or a word as its default is
-    others    whether numbers under any other name are taken as well
-    """
-
-    place: str
-    defaults: Mapping[str, Any]
-    gain: tuple[str, ...]
-    checks: Checks
-    others: bool
-
-    @property
-    def names(self) -> list[str]:
-        return [*self.defaults, *self.gain]
-
-    def check(self, name: str) -> Check:
-        """What the value of a parameter must be."""
-        if name in self.gain:
-            return GAIN_CHECKS[name]
-        return Check(*self.checks.get(name, WORD if isinstance(self.defaults.get(name), str) else NUMBER))
-
-    def read(self, name: str, value: Value) -> Value:
-        """The value as the measure takes it. Raises InputError (usage) for an unknown name or a wrong value."""
-        value = plain_value(value)
-        if not isinstance(value, str | int | float | tuple | os.PathLike):
-            what = f"{name}={shown(value)} is not a word, a number or a list of numbers"
-            raise InputError(self.place, what, f"as in {name}=1", usage=True)
-        if name == "g" and isinstance(value, int | float):
-            value = (float(value),)
-        if isinstance(value, float | tuple) and not np.isfinite(value).all():
-            raise self._wrong(name, value, "finite")
-        if name not in self.names:
-            return self._other(name, value)
-        if name == "gain":
-            return read_scheme(read_value(value) if isinstance(value, str) else value, self.place)
-        check = self.check(name)
-        if isinstance(value, os.PathLike):
-            value = os.fspath(value)
-        if check.names_file or isinstance(self.defaults.get(name), str):
-            value = value if isinstance(value, str) else write_value(value)
-        if check.names_file and isinstance(value, str) and not os.path.exists(value):
-            value = value.removeprefix("@")  # as gain=@FILE has it
-        try:
-            passes = check.test(value)
-        except TypeError:
-            passes = False
-        if not passes:
-            raise self._wrong(name, value, check.expected)
-        return value
-
-    def _other(self, name: str, value: Value) -> Value:
-        """The value of a parameter that the measure does not name."""
-        if not self.others:
-            takes = f"it takes {', '.join(self.names)}" if self.names else "it takes none"
-            hint = did_you_mean(name, self.names) or takes
-            raise InputError(self.place, f"unknown parameter '{name}'", hint, usage=True)
-        if not isinstance(value, int | float):
-            what = f"{name}={write_value(value)} is not a number"
-            raise InputError(self.place, what, f"as in {name}=0.5", usage=True)
-        return value
-
-    def _wrong(self, name: str, value: Value, expected: str) -> InputError:
-        default = self.defaults.get(name, "1:1:2" if name == "g" else 1)
-        example = self.check(name).example if default is None else write_value(default)
-        what = f"{name}={write_value(value)} is not {expected}"
-        return InputError(self.place, what, f"as in {name}={example}", usage=True)
-
-
-def read_flag(measure: str, name: str, value: Any) -> bool:
-    """Whether a parameter that every measure takes is on. Raises InputError (usage) for anything but True or False."""
-    flag = {"true": True, "false": False}.get(str(value).lower())
-    if flag is None:
-        hint = f"write {name}=True, or leave it out"
-        raise InputError(f"'{measure}'", f"{name}={value} is not True or False", hint, usage=True)
-    return flag
-
-
-def needs_file(name: str, content: str, example: str) -> Callable[[Mapping[str, Value], int | None], None]:
-    """A check of a measure's parameters that raises InputError (usage) where `file` is not among them."""
-
-    def check(arguments: Mapping[str, Value], cutoff: int | None) -> None:
-        if not arguments.get("file"):
-            raise InputError(f"'{name}'", f"needs a file with {content}", f"as in {name}(file={example})", usage=True)
-
-    return check
-
-
 def needs_cutoff(name: str) -> Callable[[Mapping[str, Value], int | None], None]:
     """A check of a measure's parameters that raises InputError (usage) where it is divided by a cutoff and has none."""
 
@@ -173,44 +70,6 @@ def needs_cutoff(name: str) -> Callable[[Mapping[str, Value], int | None], None]
             raise InputError(f"'{name}'", what, f"as in {name}(norm=k)@10", usage=True)
 
     return check
-
-
-Content = TypeVar("Content")
-
-
-Lines = tuple[tuple[int, bytes], ...]
-"""The lines of a file that are not blank, and their numbers."""
-
-
-def of_file(read: Callable[[str, Lines], Content]) -> Callable[[str], Content]:
-    """Make a function of a file's name of one of its name and lines. It raises InputError (usage) for no such file.
-
-    The file is read each time the measure needs it, so that an edited one counts: what is made of its lines is cached.
-    """
-    cached = lru_cache(read)
-
-    def read_file(name: str) -> Content:
-        if name == "-":
-            raise InputError(name, "a measure's file cannot be standard input", "give a file", usage=True)
-        try:
-            return cached(name, _far_lines(name) if is_url(name) else _lines(name))
-        except InputError as error:
-            raise error.replace(usage=True) from None
-
-    return update_wrapper(read_file, read)
-
-
-def _lines(name: str) -> Lines:
-    from gradedeval.kernel.trec.line_reader import numbered_lines  # few measures have a file
-
-    with closing(Stream(Source(name))) as stream:
-        return tuple(numbered_lines(stream))
-
-
-@lru_cache
-def _far_lines(url: str) -> Lines:
-    """What a URL names, which is fetched once."""
-    return _lines(url)
 
 
 # What a measure states about itself: the keywords of `@measure` and `@cwl`, each defined here and only here.
@@ -406,10 +265,6 @@ class Properties:
     uses_unsampled: bool = False
     takes_fill: bool = False
 
-    def __post_init__(self) -> None:
-        graded = self.gain not in ("binary", None)
-        self.scale = (self.scale or "raw") if graded else None
-
 
 @dataclass(repr=False, eq=False, kw_only=True)
 class MeasureProperties(Properties):
@@ -437,44 +292,21 @@ class MeasureProperties(Properties):
     per_topic: bool = False
 
 
-@dataclass(repr=False, eq=False, kw_only=True)
-class CWLProperties(Properties):
-    """What a C/W/L measure states beyond its continuation probability C(i).
-
-    tail       how many ranks a user who reaches the first rank past the end will view, that one included: a function of
-               the state there and the parameters; without it C is evaluated rank by rank, and the sum extrapolated
-    converges  whether V tends to 0 even where its sum is infinite
-    cost_unit  what to say where a parameter is a cost and no costs are given, as in `h is in seconds`
-    types      the document types, column 2 of a run, that it distinguishes: a function of the arguments
-    """
-
-    gain: str | None = "linear"
-    scale: Scale | None = "unit"
-    cutoff: Cutoff = "sums_to_k"
-    residual: Residual | Callable[[Arguments], Residual] = "beyond_run"
-    ceiling: float = 1.0
-    takes_fill: bool = True
-    tail: Callable[..., Any] | None = None
-    converges: bool = False
-    cost_unit: str = ""
-    types: Callable[[Arguments], frozenset[bytes]] | None = None
-
-
 # Decorators that make measures of functions, from the class that lists their keywords.
 
 
-Keywords = ParamSpec("Keywords")
+if TYPE_CHECKING:
+    Keywords = ParamSpec("Keywords")
 
+    class Decorator(Protocol[Keywords]):
+        """What makes a measure of a function: `@measure`, or `@measure(...)` with keywords."""
 
-class Decorator(Protocol[Keywords]):
-    """What makes a measure of a function: `@measure`, or `@measure(...)` with keywords."""
-
-    @overload
-    def __call__(
-        self, function: None = None, /, *_: Keywords.args, **keywords: Keywords.kwargs
-    ) -> Callable[[Callable[..., Any]], Measure]: ...
-    @overload
-    def __call__(self, function: Callable[..., Any], /) -> Measure: ...
+        @overload
+        def __call__(
+            self, function: None = None, /, *_: Keywords.args, **keywords: Keywords.kwargs
+        ) -> Callable[[Callable[..., Any]], Measure]: ...
+        @overload
+        def __call__(self, function: Callable[..., Any], /) -> Measure: ...
 
 
 def decorator(properties: Callable[Keywords, Properties]) -> Callable[[Callable[..., Measure]], Decorator[Keywords]]:
@@ -489,10 +321,10 @@ def decorator(properties: Callable[Keywords, Properties]) -> Callable[[Callable[
 
         @wraps(define)
         def decorate(function: Callable[..., Any] | None = None, /, **given: Any) -> Any:
-            unknown = [keyword for keyword in given if keyword not in keywords]
-            if unknown:
-                hint = did_you_mean(unknown[0], keywords) or f"it takes {', '.join(keywords)}"
-                raise TypeError(f"@{name} has no keyword '{unknown[0]}'; {hint}")
+            if not given.keys() <= keywords.keys():
+                unknown = next(keyword for keyword in given if keyword not in keywords)
+                hint = did_you_mean(unknown, keywords) or f"it takes {', '.join(keywords)}"
+                raise TypeError(f"@{name} has no keyword '{unknown}'; {hint}")
             if function is None:
                 return partial(decorate, **given)
             if not callable(function):
@@ -504,7 +336,7 @@ def decorator(properties: Callable[Keywords, Properties]) -> Callable[[Callable[
         documented.__signature__ = inspect.Signature([first, *keywords.values()])
         classes = inspect.getmro(cast(type, properties))[-2::-1]  # all but `object`, from the general to the special
         documented.__doc__ = "\n\n".join(inspect.cleandoc(part.__doc__ or "") for part in (define, *classes))
-        return cast(Decorator[Keywords], documented)
+        return documented  # type: ignore[no-any-return]
 
     return of
 
@@ -532,9 +364,11 @@ class Definition(MeasureProperties):
     """Six digits of the checksum of the code that defines it; none where that is this package's."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        self.scale = None if self.gain in ("binary", None) else self.scale or "raw"
         if not f"{self.function.__module__}.".startswith("gradedeval."):
-            self.code = _code_of(inspect.unwrap(self.function))
+            from gradedeval.kernel.measures.user_functions import code_of  # few measures are a user's own
+
+            self.code = code_of(inspect.unwrap(self.function))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As the measure of that name in its module: a copy is the same definition."""
@@ -553,7 +387,7 @@ class Definition(MeasureProperties):
         signature = inspect.signature(self.function)
         return {p.name: p.default for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}
 
-    @property
+    @cached_property
     def gain_parameters(self) -> tuple[str, ...]:
         """The parameters that say what grades are worth."""
         if self.scale is None:
@@ -563,9 +397,17 @@ class Definition(MeasureProperties):
     @cached_property
     def accepted(self) -> Parameters:
         """What may stand in the parentheses."""
+        from gradedeval.kernel.measures.parameters import Parameters  # most measures are asked for without any
+
         kinds = {parameter.kind for parameter in inspect.signature(self.function).parameters.values()}
-        others = inspect.Parameter.VAR_KEYWORD in kinds
-        return Parameters(f"'{self.name}'", self.parameters, self.gain_parameters, self.checks or {}, others)
+        own = self.checks or {}
+        checks = {
+            name: Check(*own.get(name, WORD if isinstance(default, str) else NUMBER))
+            for name, default in self.parameters.items()
+        }
+        checks |= {name: GAIN_CHECKS[name] for name in self.gain_parameters}
+        others = NUMBER if inspect.Parameter.VAR_KEYWORD in kinds else None
+        return Parameters(f"'{self.name}'", self.parameters, self.gain_parameters, checks, others)
 
     @property
     def cost_unit(self) -> str:
@@ -648,6 +490,8 @@ class Measure:
             raise InputError(f"'{self}'", f"{array} is given by name", hint, usage=True)
         if arrays:
             return _score_arrays()(self, arrays, parameters)
+        from gradedeval.kernel.measures.parameters import read_flag
+
         judged_only = read_flag(self.name, "judged_only", parameters.pop("judged_only", self.judged_only))
         accepted = self.definition.accepted
         given = {name: accepted.read(name, value) for name, value in parameters.items()}
@@ -659,46 +503,51 @@ class Measure:
 
     def __matmul__(self, cutoff: int) -> Measure:
         """The measure cut at rank `cutoff`. Raises InputError (usage) where it takes none."""
+        whole = isinstance(cutoff, int | np.integer) and not isinstance(cutoff, bool)
+        if self.definition.cutoff != "none" and whole and 1 <= cutoff <= LAST_CUTOFF:
+            return replace(self, cutoff=int(cutoff), asked=())
         shown = str(plain_value(cutoff))
         place = f"'{self.name}@{shown}'"
         if self.definition.cutoff == "none":
             raise InputError(place, f"{self.name} takes no cutoff", f"write {self.name}", usage=True)
-        if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
-            raise InputError(place, f"invalid cutoff {shown}", "cutoffs start at 1", usage=True)
-        if cutoff > LAST_CUTOFF:
+        if whole and cutoff > LAST_CUTOFF:
             raise cutoff_too_large(place, shown)
-        return replace(self, cutoff=int(cutoff), asked=())
+        raise InputError(place, f"invalid cutoff {shown}", "cutoffs start at 1", usage=True)
 
     def __str__(self) -> str:
+        return self._written
+
+    __repr__ = __str__
+
+    @cached_property
+    def _written(self) -> str:
         condensed = (("judged_only", "True"),) if self.judged_only else ()
         spelling = Spelling(self.name, (*self.parameters, *condensed), self.cutoff)
         if self.prior is None:
             return str(spelling)
         return str(Spelling(IA, () if self.prior == UNIFORM else (("prior", self.prior),), None, spelling))
 
-    __repr__ = __str__
-
-    @property
+    @cached_property
     def label(self) -> str:
         """What tables and results call it: as it was written first, or `str` of it."""
         return redacted(self.asked[0]) if self.asked else str(self)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self.definition.name
 
-    @property
+    @cached_property
     def rel(self) -> float | None:
         """The lowest relevant grade, where gains are 0 and 1: a binary measure, or `rel=` in a graded one."""
         given = dict(self.parameters).get("rel", 1 if self.definition.gain == "binary" else None)
         return None if given is None else float(cast(float, given))
 
-    @property
+    @cached_property
     def gain(self) -> Value | None:
         """The gain scheme; None for a binary measure."""
         return dict(self.parameters).get("gain", None if self.definition.gain == "binary" else self.definition.gain)
 
-    @property
+    @cached_property
     def threshold_shares(self) -> tuple[float, ...] | None:
         """The share of users whose threshold is each grade, where the measure was given them: `gap(g=1:1:2)`."""
         shares = dict(self.parameters).get("g") if self.definition.scale == "thresholds" else None
@@ -749,24 +598,24 @@ class Measure:
         scale = self.definition.scale if self.rel is None else None
         return scale == "thresholds" or (scale == "unit" and self.gain in ("linear", "exp", "ntcir"))
 
-    @property
+    @cached_property
     def types(self) -> frozenset[bytes]:
         """The document types, column 2 of a run, that it distinguishes; none where it ignores them."""
         cwl = self.definition.cwl
         return cwl.types(self.arguments) if cwl is not None and cwl.types is not None else frozenset()
 
-    @property
+    @cached_property
     def arguments(self) -> dict[str, Value]:
         """The parameters that the function itself takes."""
         return {name: value for name, value in self.parameters if name not in self.definition.gain_parameters}
 
-    @property
+    @cached_property
     def files(self) -> list[str]:
         """The values of the parameters that may name files, on whose content its scores then depend."""
-        check = self.definition.accepted.check
-        return [str(value) for name, value in self.arguments.items() if check(name).names_file]
+        accepted = self.definition.accepted if self.arguments else None
+        return [str(value) for name, value in self.arguments.items() if accepted and accepted.check(name).names_file]
 
-    @property
+    @cached_property
     def by_intent(self) -> bool:
         """Whether it is a function of the batch by intent."""
         return self.prior is not None or self.definition.intents
@@ -826,27 +675,10 @@ def measure(function: Callable[..., Floats], **properties: Any) -> Measure:
     if isinstance(function, Measure):
         raise InputError(f"measure '{function.name}'", "is already a measure", "write @measure once", usage=True)
     if properties.get("per_topic"):
-        from gradedeval.kernel.measures.per_topic import DEFAULTS, of_batch  # few measures are
+        from gradedeval.kernel.measures.user_functions import DEFAULTS, of_batch  # few measures are
 
         function, properties = of_batch(function), DEFAULTS | properties
     return Measure(Definition(function=function, **properties))
-
-
-def _code_of(function: Callable[..., Any]) -> str:
-    """Six digits of the checksum of the file that a function stands in, for it may call others there; where there is no
-    file, as in a notebook, of its source, or else of what it was compiled to."""
-    try:
-        path = inspect.getfile(function)
-        if os.path.isfile(path):
-            return Source(path).digest()[:6]
-        text = inspect.getsource(function).encode(errors="surrogatepass")
-    except (OSError, TypeError, InputError):
-        compiled = getattr(function, "__code__", None)
-        constants = [one for one in getattr(compiled, "co_consts", ()) if not hasattr(one, "co_code")]
-        text = repr((getattr(compiled, "co_code", b""), getattr(compiled, "co_names", ()), constants)).encode()
-    import hashlib  # few measures are a user's own
-
-    return hashlib.sha256(text).hexdigest()[:6]
 
 
 # What is said of a measure or a command: its docstring.
@@ -870,26 +702,68 @@ def docstring(function: Any) -> str:
     return (ast.get_docstring(found) if found else None) or ""
 
 
-@public
-def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
-    """The mean of a measure over the intents of each topic: `ia(err @ 20)`, in notation `ia(err@20)`.
+# The table of measures: their names, and the modules that define them.
 
-    prior  the probabilities of the intents: `uniform` over those that have a relevant document, or `@FILE` with lines
-           of topic, subtopic and probability
 
-    Raises InputError (usage) where the measure is averaged over intents already, or does not depend on them.
-    Agrawal et al., WSDM 2009; Chapelle et al., CIKM 2009, section 7.4.
+# Module and names, the most informative measures first: the order in help, documentation and `gradedeval measures`.
+LINES = (
+    ("cascade_models", "err nerr cascade"),
+    ("cumulated_gain", "ndcg dcg q"),
+    ("compatibility", "compat"),
+    ("cwl_family.user_models", "rbp insq inst sdcg cwlp cwlrr cwlap tbg u set npv"),
+    ("cwl_family.goal_models", "bpm bpmd ift"),
+    ("cwl_family.user_models", "nerr8 nerr9 nerr10 nerr11 nerr5 nerr6"),
+    ("cwl_family.user_defined", "cwl ddm"),
+    ("weighting_models", "zipf uniform poisson logharmonic wp"),
+    ("precision", "ap"),
+    ("graded_precision", "gap"),
+    ("precision", "sp p"),
+    ("cascade_models", "rr"),
+    ("precision", "recall rprec"),
+    ("cascade_models", "success"),
+    ("precision", "bpref accuracy"),
+    ("graded_precision", "gprecision grecall"),
+    ("precision", "iprec iprec_avg"),
+    ("precision", "rprec_mult"),
+    ("sets", "relative_p"),
+    ("precision", "esl"),
+    ("precision", "gm_ap gm_bpref yaap"),
+    ("sampled", "infap xinfap statap infndcg"),
+    ("trec_eval_only", "bing g ndcg_rel rndcg"),
+    ("trec_eval_only", "rbp_topic rbp_resid"),
+    ("sets", "set_p set_relative_p set_recall set_map set_f f1 utility"),
+    ("diversity", "erria alpha_ndcg nrbp strec nerria alpha_dcg nnrbp"),
+    ("precision", "judged unjudged"),
+    ("sets", "num_q num_ret num_rel num_rel_ret hits"),
+    ("sets", "num_nonrel_judged_ret"),
+)
+
+
+class Table(Mapping[str, Measure]):
+    """name -> measure, in the order of the lines.
+
+    A module is imported when one of its measures is first used: an evaluation by ERR does not wait for all the others.
     """
-    if not isinstance(measure, Measure):
-        raise InputError(IA, f"{measure!r} is not a measure", "for example intent_aware(err @ 20)", usage=True)
-    place, definition = f"'{IA}({measure})'", measure.definition
-    if measure.by_intent:
-        what = "is already averaged over intents" if measure.prior else "already takes all intents into account"
-        raise InputError(place, f"{measure} {what}", f"write {measure}", usage=True)
-    if definition.gain is None or definition.summary == "total" or definition.uses_strata:
-        what = "counts documents" if definition.summary == "total" else "reads no gains"
-        what = "reads strata" if definition.uses_strata else what
-        raise InputError(place, f"{measure.name} {what}: it has no mean over intents", f"write {measure}", usage=True)
-    if not is_prior(prior):
-        raise InputError(place, f"prior={write_value(prior)} is not {PRIOR}", f"write {IA}({measure})", usage=True)
-    return replace(measure, prior=prior, asked=())
+
+    def __init__(self, lines: tuple[tuple[str, str], ...]) -> None:
+        self._home = {name: module for module, names in lines for name in names.split()}
+        self._known: dict[str, Measure] = {}
+
+    def __getitem__(self, name: str) -> Measure:
+        if name not in self._known:
+            module = vars(importlib.import_module(f"gradedeval.kernel.measures.{self._home[name]}"))
+            # Where Python or the module uses the name for something else, it ends with an underscore: set_.
+            self._known[name] = module.get(f"{name}_") or module[name]
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._home
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._home)
+
+    def __len__(self) -> int:
+        return len(self._home)
+
+
+MEASURES = Table(LINES)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from gradedeval.arrays import LARGEST, Bools, Floats, Ints, distinct, np, shared
+import numpy as np
+
+from gradedeval.arrays import LARGEST, Bools, Floats, Ints, distinct, shared
 from gradedeval.errors import InputError, flag, shorten
-from gradedeval.kernel.measures.notation import Value, write_value
-from gradedeval.kernel.trec.stream import is_named
 
 if TYPE_CHECKING:
+    from gradedeval.kernel.measures.definition import Measure
     from gradedeval.kernel.measures.diversity import Intents
 
 
@@ -56,7 +56,6 @@ UNIT: dict[str, Callable[[Floats, float], Floats]] = {
     "ntcir": lambda labels, top: labels / (top + 1),
     "grade": lambda labels, top: labels,
 }
-SCHEMES = tuple(UNIT)
 
 
 @dataclass(eq=False, repr=False)
@@ -106,70 +105,59 @@ class Sample:
     estimated: Floats
 
 
-def read_scheme(value: Value, place: str) -> Value:
-    """`value` where it names a gain scheme; InputError (usage) where it does not."""
-    if not (value in SCHEMES or isinstance(value, tuple) or is_pairs(value) or str(value).startswith("@")):
-        some = 'values as in 0:0.5:1, some as in "1=3,2=9", or a file of grade,gain lines as in @gains.csv'
-        formula = re.fullmatch(r"\(?2(\^|\*\*)[^\d].*", str(value))
-        hint = "for 2^grade − 1 write exp" if formula else f"choose from {', '.join(SCHEMES)}, {some}"
-        said = write_value(value).strip('"')
-        raise InputError(place, f"unknown gain scheme '{said}'", hint, usage=True)
-    values = value if isinstance(value, tuple) else list(read_pairs(str(value)).values()) if is_pairs(value) else [0]
-    if min(values) < 0:
-        raise InputError(place, f"gain {write_value(min(values))} is negative", "gains must be 0 or more", usage=True)
-    if isinstance(value, str) and value.startswith("@") and not is_named(value[1:]):
-        raise InputError(place, f"no file '{value[1:]}'", "gain=@FILE reads lines of grade,gain", usage=True)
-    return value
+def gain_table(measure: Measure, grades: Grades) -> GainTable:
+    """What each grade is worth to the measure. Raises InputError where its gain scheme does not fit the grades.
 
-
-def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> GainTable:
-    """The table of a graded measure. Grades below 0 are worth 0: spam is judged, and not wanted."""
-    if grades.top <= 0:
+    Grades below 0 are worth 0: spam is judged, and not wanted.
+    """
+    rel, scheme, scale = measure.rel, measure.gain, measure.definition.scale
+    if grades.top <= 0 or (rel is None and (scale is None or scheme is None)):
         return GainTable(np.zeros(len(grades.labels)), 0.0)
-    positive = np.maximum(grades.labels, 0)
-    if scheme == "thresholds":
-        return threshold_table(None, grades, place)
-    given: dict[float, float] = {}
-    if isinstance(scheme, str) and scheme.startswith("@"):
-        given = read_gains(scheme[1:])
-    elif isinstance(scheme, tuple):
-        given = dict(enumerate(scheme))
-    if given:
-        worth, top = _looked_up(given, scheme, grades, place)
-        top = given[grades.top] if scale == "thresholds" else top
-    else:
-        rule = (UNIT if scale == "unit" else RAW)["linear" if is_pairs(scheme) else str(scheme)]
+    if rel is not None:
+        return GainTable((grades.labels >= rel).astype(np.float64), 1.0)
+    shares = measure.threshold_shares
+    if shares is not None or scheme == "thresholds":
+        return threshold_table(shares, grades, measure)
+    if rule := (UNIT if scale == "unit" else RAW).get(str(scheme)):
         with np.errstate(over="ignore"):
-            worth, top = rule(positive, grades.top), float(rule(np.array([grades.top]), grades.top)[0])
-        if is_pairs(scheme):
-            worth, top = _replaced(worth, top, read_pairs(str(scheme)), grades)
+            worth = rule(np.maximum(grades.labels, 0), grades.top)
+            top = float(rule(np.array([grades.top]), grades.top)[0])
         if not np.isfinite(top):
             what = f"the gain of grade {grades.top:g} is not finite"
-            raise InputError(place, what, "use gain=linear, or list the gains")
+            raise InputError(f"'{measure}'", what, "use gain=linear, or list the gains")
+    else:
+        from gradedeval.kernel.measures.parameters import given_gains  # few evaluations list gains
+
+        worth, top = given_gains(measure, grades)
     if top >= LARGEST:
-        raise InputError(place, f"the top gain {top:g} is not below {LARGEST:g}", "give smaller gains, or gain=linear")
+        what, hint = f"the top gain {top:g} is not below {LARGEST:g}", "give smaller gains, or gain=linear"
+        raise InputError(f"'{measure}'", what, hint)
     worth = np.where(grades.labels < 0, 0.0, worth)  # whatever the scheme gives grade 0
-    if scale == "unit":
-        _check_unit(worth, grades, place)
     if scale == "thresholds":
-        _check_thresholds(worth, given.get(0, 0.0), place)
         # Steps between the gains, rescaled so that they sum to 1.
         return GainTable(worth / top, 1.0) if top > 0 else GainTable(worth, 0.0)
-    if grades.max_gain is not None and scale == "unit":
-        top = _max_gain(grades.max_gain, worth, place)
-    if scale == "unit" and top > 1:
-        raise InputError(place, f"the top gain {top:g} is outside 0..1", f"give values up to 1, or {flag.max_gain:1}")
-    return GainTable(worth, top)
+    return GainTable(worth, _top_in_unit(worth, top, grades, measure) if scale == "unit" else top)
 
 
-def binary_table(rel: float, grades: Grades) -> GainTable:
-    """1 for the grades from `rel` on, 0 below."""
-    if grades.top <= 0:
-        return GainTable(np.zeros(len(grades.labels)), 0.0)
-    return GainTable((grades.labels >= rel).astype(np.float64), 1.0)
+def _top_in_unit(worth: Floats, top: float, grades: Grades, measure: Measure) -> float:
+    """The top gain of a scale from 0 to 1: the one given, or the scheme's. Raises InputError for gains above 1."""
+    highest = worth.max(initial=0)
+    if highest > 1:
+        first = np.argmax(worth > 1)
+        what = f"grade {grades.labels[first]:g} is worth {worth[first]:g}, outside 0..1"
+        raise InputError(f"'{measure}'", what, "use gain=linear or gain=exp, or give values up to 1")
+    if grades.max_gain is not None and not highest <= grades.max_gain <= 1:
+        what = f"{grades.max_gain:g} cannot be the top gain of '{measure}'"
+        hint = f"use a value from {highest:g} to 1" if highest < 1 else "the only one is 1"
+        raise InputError(flag.max_gain, what, hint, usage=True)
+    top = top if grades.max_gain is None else float(grades.max_gain)
+    if top > 1:
+        what, hint = f"the top gain {top:g} is outside 0..1", f"give values up to 1, or {flag.max_gain:1}"
+        raise InputError(f"'{measure}'", what, hint)
+    return top
 
 
-def threshold_table(steps: tuple[float, ...] | None, grades: Grades, place: str) -> GainTable:
+def threshold_table(steps: tuple[float, ...] | None, grades: Grades, measure: Measure) -> GainTable:
     """What a grade is worth to `gap(g=...)`: the share of users who regard it as relevant; equal steps without `g`.
 
     Robertson et al., SIGIR 2010, section 2.1: g_j is the probability that a user's threshold is grade j.
@@ -181,79 +169,10 @@ def threshold_table(steps: tuple[float, ...] | None, grades: Grades, place: str)
     if len(levels[: len(steps) + 1]) != len(steps):  # a range may be longer than any list
         count = levels[-1] if isinstance(levels, range) else len(levels)
         hint = f"give one for each of the grades {shorten([f'{level:g}' for level in levels[:10]], 9)}"
-        raise InputError(place, f"g has {len(steps)} values for {count} thresholds", hint)
+        raise InputError(f"'{measure}'", f"g has {len(steps)} values for {count} thresholds", hint)
     shares = np.append(0, np.cumsum(steps))
     shares /= shares[-1]
     return GainTable(shares[np.searchsorted(np.array(levels), grades.labels, side="right")], 1.0)
-
-
-def _looked_up(given: dict[float, float], scheme: Value, grades: Grades, place: str) -> tuple[Floats, float]:
-    """The gains of a scheme that names each grade's, and the largest of them."""
-    needed = [*grades.labels[grades.labels >= 0].tolist(), grades.top]
-    missing = [grade for grade in needed if grade not in given]
-    if missing and isinstance(scheme, str):
-        hint = "add a line for each grade, including the top grade"
-        raise InputError(scheme[1:], f"no gain for grade {missing[0]:g}", hint)
-    if missing:
-        what = f"gains {write_value(scheme)} have no value for grade {missing[0]:g}"
-        raise InputError(place, what, "give one for each grade from 0, or a file: gain=@gains.csv")
-    top = max(gain for grade, gain in given.items() if grade >= 0)
-    return np.array([given.get(label, 0.0) for label in grades.labels.tolist()]), top
-
-
-def _replaced(worth: Floats, top: float, given: dict[float, float], grades: Grades) -> tuple[Floats, float]:
-    """The gains where those of some grades are named and the others stay, and the largest of them."""
-    pairs = zip(grades.labels.tolist(), worth.tolist(), strict=True)
-    gains = np.array([given.get(label, gain) for label, gain in pairs])
-    return gains, max(given.get(grades.top, top), *gains[grades.labels >= 0].tolist(), 0.0)
-
-
-def _check_unit(worth: Floats, grades: Grades, place: str) -> None:
-    outside = np.flatnonzero(worth > 1)
-    if len(outside):
-        what = f"grade {grades.labels[outside[0]]:g} is worth {worth[outside[0]]:g}, outside 0..1"
-        raise InputError(place, what, "use gain=linear or gain=exp, or give values up to 1")
-
-
-def _max_gain(given: float, worth: Floats, place: str) -> float:
-    highest = worth.max(initial=0)
-    if not highest <= given <= 1:
-        what = f"{given:g} cannot be the top gain of {place}"
-        hint = f"use a value from {highest:g} to 1" if highest < 1 else "the only one is 1"
-        raise InputError(flag.max_gain, what, hint, usage=True)
-    return float(given)
-
-
-def _check_thresholds(worth: Floats, at_zero: float, place: str) -> None:
-    if (np.diff(worth) < 0).any() or at_zero:
-        name = place.strip("'").partition("(")[0]
-        what = f"{name} needs gain 0 for grade 0 and gains that rise with the grade"
-        raise InputError(place, what, "or give g=… itself")
-
-
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
-_PAIRS = rf"{_NUMBER}={_NUMBER}(?:,{_NUMBER}={_NUMBER})*"
-
-
-def is_pairs(value: object) -> bool:
-    """Whether a scheme names the gains of some grades: `1=3,2=9`."""
-    return isinstance(value, str) and re.fullmatch(_PAIRS, value) is not None
-
-
-def read_pairs(value: str) -> dict[float, float]:
-    """grade -> gain, of the grades that the words name."""
-    return {float(grade): float(gain) for grade, gain in (pair.split("=") for pair in value.split(","))}
-
-
-def read_gains(name: str) -> dict[float, float]:
-    """grade -> gain, from a file. Raises InputError where it has none, or a line is not a pair."""
-    from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
-
-    table = SmallTable.read(name, ("grade", "gain"), hint="expected lines of grade,gain")
-    grades = [table.number(row, "grade") for row in table.rows]
-    gains = [table.number(row, "gain", 0) for row in table.rows]
-    table.check(grades, ("grade",))
-    return dict(zip(grades, gains, strict=True))
 
 
 @dataclass(eq=False, repr=False)
@@ -497,3 +416,35 @@ def divisor(rank: Floats, log: float | None = None) -> Floats:
 def divisors(ranks: int, log: float | None = None) -> Floats:
     """The same of the first ranks, so many of them: cutoffs come again and again."""
     return shared(divisor(np.arange(1.0, ranks + 1), log))
+
+
+# The scores of a measure for a batch.
+
+
+def scores_of(measure: Measure, gains: Gains) -> Floats:
+    """The scores of a batch. Raises InputError where a user's own measure fails, or returns NaN."""
+    return as_scores(measure, run_measure(measure, gains))
+
+
+def as_scores(measure: Measure, scores: Floats) -> Floats:
+    """What the function of a measure returns, as scores. Raises InputError where it is NaN."""
+    highest = np.maximum.reduce(scores, initial=-np.inf)
+    if highest != highest:
+        raise InputError(f"measure '{measure}'", "returned NaN", "the gains may be too large")
+    ceiling = measure.definition.ceiling  # which the last bit of a sum may pass
+    if highest > ceiling:
+        return np.where((scores > ceiling) & (scores < ceiling + 1e-12), ceiling, scores)
+    return scores.astype(np.float64)
+
+
+def run_measure(measure: Measure, gains: Gains) -> Floats:
+    """What the measure's function returns for a batch. Raises InputError where a user's own fails."""
+    if measure.definition.code:
+        from gradedeval.kernel.measures.user_functions import run_own  # few measures are a user's own
+
+        return run_own(measure, gains)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return measure.score(gains)
+    except InputError as error:
+        raise error if error.place else error.replace(place=f"measure '{measure}'") from None

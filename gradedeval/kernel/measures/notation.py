@@ -22,6 +22,9 @@ parentheses within each other, with those of a formula."""
 IA = "ia"
 """The only name that takes a measure in its parentheses: the mean over intents."""
 
+SCHEMES = ("linear", "exp", "ntcir", "grade")
+"""The gain schemes that have a name."""
+
 UNIFORM = "uniform"
 PRIOR = f"{UNIFORM} or a file as in @prior.txt"
 
@@ -33,6 +36,8 @@ _PIECE = re.compile(r"""("[^"]*"?|'[^']*'?|[()]|\s+|[^"'()\s]+)""")
 # What stands in the parentheses of ia(...): a measure, and perhaps where the intents' probabilities come from.
 _INTENTS = re.compile(r"""(?P<inner>.*?)(?:,\s*(?P<prior>prior\s*=\s*("[^"]*"|'[^']*'|[^,"'()]*?)))?\s*""", re.DOTALL)
 _BARE = re.compile(r"[\w.:+/~-]+")
+_DECIMAL = r"[+-]?(?:\d+\.?\d*|\.\d+)"
+_PAIRS = rf"{_DECIMAL}={_DECIMAL}(?:,{_DECIMAL}={_DECIMAL})*"
 
 
 @dataclass(frozen=True)
@@ -48,9 +53,11 @@ class Spelling:
     inner: Spelling | None = None
 
     def __str__(self) -> str:
-        inside = ",".join(f"{key}={write_value(value)}" for key, value in self.parameters)
-        inside = ",".join(str(part) for part in (self.inner, inside) if part)
-        return self.name + (f"({inside})" if inside else "") + (f"@{self.cutoff}" if self.cutoff is not None else "")
+        written = self.name
+        if self.parameters or self.inner is not None:
+            inside = [f"{key}={write_value(value)}" for key, value in self.parameters]
+            written += f"({','.join(inside if self.inner is None else [str(self.inner), *inside])})"
+        return written if self.cutoff is None else f"{written}@{self.cutoff}"
 
 
 def split_words(text: str) -> list[str]:
@@ -58,7 +65,7 @@ def split_words(text: str) -> list[str]:
 
     Raises InputError (usage) for a measure that is too long, or has too many parentheses within each other.
     """
-    words, word, size, depth = [], list[str](), 0, 0
+    words, word, size, depth = list[str](), list[str](), 0, 0
     for found in _PIECE.finditer(text):
         piece = found[0]
         depth += {"(": 1, ")": -1}.get(piece, 0)
@@ -135,7 +142,7 @@ def read_notation(text: str, read_inner: Callable[[str], list[Spelling]] | None 
     cutoff = None if shape["cutoff"] is None else read_cutoff(text, shape["cutoff"])
     if shape["name"].lower() == IA:
         return _by_intent(text, inside, cutoff, read_inner or read_notation)
-    return [Spelling(shape["name"].lower(), tuple(_parameters(text, inside)), cutoff)]
+    return [Spelling(shape["name"].lower(), tuple(_parameters(text, inside)) if inside else (), cutoff)]
 
 
 def _by_intent(
@@ -209,6 +216,11 @@ def read_value(text: str) -> Value:
     if len(parts) > 1 and all(_NUMBER.fullmatch(part) for part in parts):
         return tuple(float(part) for part in parts)
     return text
+
+
+def is_pairs(value: object) -> bool:
+    """Whether a scheme names the gains of some grades: `1=3,2=9`."""
+    return isinstance(value, str) and re.fullmatch(_PAIRS, value) is not None
 
 
 def write_value(value: Value) -> str:

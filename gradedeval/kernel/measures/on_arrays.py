@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Bools, Floats, Ints, as_float, distinct
 from gradedeval.errors import InputError, check_choice, shown, tell
 from gradedeval.kernel.measures.definition import ArrayTies, Measure
-from gradedeval.kernel.measures.gains import Gains, GainTable, Grades
-from gradedeval.kernel.measures.table import gain_table, scores_of
+from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, gain_table, scores_of
 from gradedeval.kernel.measures.tied import mean_gains
 
 TIES: tuple[ArrayTies, ...] = ("file", "best", "worst", "average")

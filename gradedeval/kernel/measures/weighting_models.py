@@ -12,18 +12,9 @@ import numpy as np
 
 from gradedeval.arrays import Floats, distinct
 from gradedeval.errors import InputError
-from gradedeval.kernel.measures.definition import (
-    POSITIVE,
-    Arguments,
-    Check,
-    Lines,
-    Measure,
-    RankSum,
-    measure,
-    needs_file,
-    of_file,
-)
+from gradedeval.kernel.measures.definition import POSITIVE, Arguments, Check, Measure, RankSum, measure
 from gradedeval.kernel.measures.gains import Gains, row_sums
+from gradedeval.kernel.measures.parameters import Lines, needs_file, of_file
 from gradedeval.kernel.trec.small_tables import SmallTable
 
 

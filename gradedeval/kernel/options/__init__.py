@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args, ge
 
 from gradedeval.arrays import as_float
 from gradedeval.errors import Flag, InputError, did_you_mean, flag, hint_of_keyword, plural, shown
-from gradedeval.kernel.measures.gains import read_scheme
 from gradedeval.kernel.measures.notation import LAST_CUTOFF, Value, plain_value, read_value
 from gradedeval.kernel.trec.lines import formats_of, growth_up_to
 from gradedeval.kernel.trec.stream import downloading
@@ -304,7 +303,11 @@ def option(default: Any, help: str, **settings: Any) -> Any:
 def read_gain(gain: Any) -> Any:
     """A gain scheme from text or a list; anything else as it is."""
     value = read_value(gain) if isinstance(gain, str) else plain_value(gain)
-    return read_scheme(value, flag.gain) if isinstance(value, str | tuple | int | float) else value
+    if not isinstance(value, str | tuple | int | float):
+        return value
+    from gradedeval.kernel.measures.parameters import read_scheme  # few evaluations are given one
+
+    return read_scheme(value, flag.gain)
 
 
 def read_unseen(value: Any) -> Any:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import Note, either, plural, shorten
 from gradedeval.kernel.measures.definition import Measure, Reading
-from gradedeval.kernel.measures.table import scores_of
+from gradedeval.kernel.measures.gains import scores_of
 from gradedeval.kernel.rankings.batch import Batch
 from gradedeval.kernel.rankings.grade import RISING, RISING_AS_LISTED
 from gradedeval.kernel.trec.lines import encode
@@ -69,12 +69,10 @@ def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
     ties = batch.ties
     if ties is None or batch.kinds is not None:
         return scored
-    score = scored.values[0]
-    found = np.empty((4, *score.shape))
-    found[:2] = score
+    found = np.empty((4, *scored.values[0].shape))
+    found[:2] = scored.values[0]
     for column, measure in enumerate(scorer.measures):
-        rank = measure.last_rank
-        found[2, :, column] = np.count_nonzero(ties.tied[:, :rank], axis=1)
+        found[2, :, column] = np.count_nonzero(ties.tied[:, : measure.last_rank], axis=1)
         found[3, :, column] = _looked_at(batch.retrieved, measure)
     if not len(ties.rows):
         return replace(scored, ties=found)
@@ -92,13 +90,6 @@ def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
         return replace(scored, ties=found, later=some)
     found[:2, ties.rows] = _ends(scorer, some, range(len(scorer.measures)))
     return replace(scored, ties=found)
-
-
-def _many(found: Floats) -> Bools:
-    """measures: whether there are more tied documents than `TIED`; of 4 × topics × measures, as `with_ties` says."""
-    tied, of = found[2:].sum(axis=1)
-    many: Bools = many_tied(tied, of)
-    return many
 
 
 def many_tied(tied: Any, documents: Any) -> Any:
@@ -138,16 +129,14 @@ def notes_on(
     more    notes on its scores
     """
     said = [*run.notes, *more]
-    names = names or [measure.label for measure in scorer.measures]
-    ties = list[Note]()
     if any(batch.ties is not None for batch in run.batches):
         if scores is None:
             plain = copy(scorer)  # gives the same scores, and nothing beside them
             plain.options = replace(scorer.options, residuals=None, bounds=False, max_residual=None)
             run = run.with_batches([plain.score_with_ties(batch) for batch in run.batches])
             scores, scorer = plain.merge(run.place, run.batches, run.topics, run.missing), plain
-        ties = ties_notes(run, scores, scorer, names)
-    return not_too_many([*said, *ties, *_of_short_lists(run.place, run.batches, scorer, names)])
+        said += ties_notes(run, scores, scorer, names)
+    return not_too_many([*said, *_of_short_lists(run.place, run.batches, scorer, names)])
 
 
 def not_too_many(notes: Iterable[str]) -> list[str]:
@@ -161,10 +150,13 @@ def not_too_many(notes: Iterable[str]) -> list[str]:
     return kept
 
 
-def ties_notes(run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, names: Sequence[str]) -> list[Note]:
-    """A note where the order of ties decides a score."""
-    if all(batch.ties is None for batch in run.batches):
-        return []
+def ties_notes(
+    run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, names: Sequence[str] | None = None
+) -> list[Note]:
+    """A note where the order of ties decides a score.
+
+    names  what the measures are called; without it by their labels
+    """
     if scores.topics is scorer.topics:  # which are known by their bytes already
         row_of = scorer.qrels._row
     else:
@@ -174,10 +166,14 @@ def ties_notes(run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, n
     rows = [np.array([row_of.get(topic, -1) for topic in batch.topics], dtype=np.int64) for batch in run.batches]
     for batch, own in zip(run.batches, rows, strict=True):  # of a topic in several of them the last counts
         there = own >= 0
+        if batch.ties is not None:
+            found[2:, own[there]] = batch.ties[2:, there]
+            continue
+        found[2, own[there]] = 0
         for column, measure in enumerate(scorer.measures):
             found[3, own[there], column] = _looked_at(batch.retrieved[there], measure)
-        found[2, own[there]] = 0 if batch.ties is None else batch.ties[2, there]
-    columns = np.flatnonzero(_many(np.where(scores.included, found, 0))).tolist()
+    tied, of = np.where(scores.included, found[2:], 0).sum(axis=1)
+    columns = np.flatnonzero(many_tied(tied, of)).tolist()
     if not columns:
         return []
     for batch, own in zip(run.batches, rows, strict=True):
@@ -192,10 +188,10 @@ def ties_notes(run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, n
     ranges = []
     for column in columns:
         measure = scorer.measures[column]
-        worst, best = found[:2, scores.included[:, column], column]
-        low, high = (float(Reading(measure.definition.summary).summarize(values)) for values in (worst, best))
+        ends = np.ascontiguousarray(found[:2, scores.included[:, column], column])
+        low, high = Reading(measure.definition.summary).summarize(ends).tolist()
         if far_apart(low, high):
-            ranges.append(f"{names[column]} between {low:.4f} and {high:.4f}")
+            ranges.append(f"{names[column] if names else measure.label} between {low:.4f} and {high:.4f}")
     if not ranges:
         return []
     what = f"{run.place}: many documents have equal scores: {shorten(ranges, 3)}, by the order of ties"
@@ -209,10 +205,12 @@ def _looked_at(retrieved: Ints, measure: Measure) -> Ints:
 
 
 def _of_short_lists(
-    place: str, batches: Sequence[BatchScores | Batch], scorer: Scorer, names: Sequence[str]
+    place: str, batches: Sequence[BatchScores | Batch], scorer: Scorer, names: Sequence[str] | None
 ) -> list[Note]:
     """A note where all topics are cut at the same length, and a measure looks further."""
     if not any(batch.retrieved.min(initial=SHORT) < SHORT for batch in batches):
+        return []
+    if scorer.options.depth is not None or scorer.options.judged_only:
         return []
     length_of = {  # of a topic in several batches the last counts
         topic: length for batch in batches for topic, length in zip(batch.topics, batch.retrieved.tolist(), strict=True)
@@ -220,11 +218,9 @@ def _of_short_lists(
     lengths = list(filter(None, length_of.values()))
     if len(lengths) < FEW_TOPICS or lengths[0] >= SHORT or len(set(lengths)) > 1:
         return []
-    if scorer.options.depth is not None or scorer.options.judged_only:
-        return []
     uncut = [
-        name
-        for name, one in zip(names, scorer.measures, strict=True)
+        names[column] if names else one.label
+        for column, one in enumerate(scorer.measures)
         if one.cutoff is None and one.definition.summary != "total"
     ]
     if not uncut:

@@ -11,8 +11,7 @@ from typing import Any, Literal, cast
 from gradedeval.errors import InputError, flag, plural, shorten
 from gradedeval.kernel import formats
 from gradedeval.kernel.formats import PAGE, Column, Document, Kind, Layout, Mark, Marked, Table, View
-from gradedeval.kernel.measures.definition import QUANTITIES, Measure
-from gradedeval.kernel.measures.table import MEASURES
+from gradedeval.kernel.measures.definition import MEASURES, QUANTITIES, Measure
 from gradedeval.kernel.options import PRESETS
 from gradedeval.kernel.scoring.scores import ALL, BOUNDS, ESTIMATED, IN_HOLES, INTERVAL, Row, Scores, row_signatures
 from gradedeval.kernel.scoring.signature import SIGNATURES

@@ -12,10 +12,18 @@ import numpy as np
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, flag, redacted, shorten
 from gradedeval.kernel import parallel
-from gradedeval.kernel.measures.definition import Measure
-from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, Sample, thresholds
+from gradedeval.kernel.measures.definition import MEASURES, Measure
+from gradedeval.kernel.measures.gains import (
+    Gains,
+    GainTable,
+    Grades,
+    Sample,
+    gain_table,
+    run_measure,
+    scores_of,
+    thresholds,
+)
 from gradedeval.kernel.measures.parse import each_once
-from gradedeval.kernel.measures.table import MEASURES, gain_table, run_measure, scores_of
 from gradedeval.kernel.options import PRESETS, Options
 from gradedeval.kernel.parallel import Limits
 from gradedeval.kernel.rankings.batch import Batch, condensed, count_unjudged

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from gradedeval import __version__
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, visible
-from gradedeval.kernel.measures.definition import Measure
+from gradedeval.kernel.measures.definition import MEASURES, Measure
 from gradedeval.kernel.measures.gains import Grades, thresholds
 from gradedeval.kernel.measures.notation import IA, UNIFORM, Value, write_value
 from gradedeval.kernel.measures.parse import canonical
-from gradedeval.kernel.measures.table import MEASURES
 from gradedeval.kernel.options import OPTIONS, Options, exact, name_and_value
 from gradedeval.kernel.trec.stream import Source, is_named
 
@@ -34,12 +33,6 @@ QRELS = r"qrels (?P<qrels>\w+), grades (?P<grades>[^,]+), top (?P<top>[^,]+)(?P<
 GAINS = r'(?P<measures>[^"]+?): (?P<scheme>.+)'
 
 
-def _renamed(measures: Sequence[Measure]) -> list[str]:
-    """What measures are that go by other names, as in `names map = ap, P_10 = p@10`."""
-    pairs = [f"{measure.label} = {measure}" for measure in measures if measure.label.lower() != str(measure).lower()]
-    return [f"{NAMES}{', '.join(pairs)}"] if pairs else []
-
-
 def signature(
     qrels: Qrels,
     options: Options,
@@ -53,42 +46,26 @@ def signature(
     formats  what their files were read as
     """
     top = options.top_of(float(qrels.labels[-1]))
-    missing = [number for _, number in counts]
-    most = f"{'up to ' if min(missing) < max(missing) else ''}{max(missing)} missing"
+    scored, missing = zip(*counts, strict=True)
+    topics = f"topics {_range(scored)} of {len(qrels)}"
+    if any(missing):
+        topics += f" ({'up to ' if min(missing) < max(missing) else ''}{max(missing)} missing)"
     intents = "" if qrels.subtopics is None else f", intents {_range([*map(len, qrels.subtopics.names.values())])}"
     strata = "" if qrels.strata is None else f", {len(qrels.strata.names)} strata"
-    priors = dict.fromkeys(_prior(measure) for measure in measures if measure.by_intent)
-    priors.pop(UNIFORM, None)
-    files = dict.fromkeys(file for measure in measures for file in measure.files if is_named(file))
     parts = [
         f"gradedeval {__version__}",
         f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {exact(top)}{intents}{strata}",
-        f"topics {_range([scored for scored, _ in counts])} of {len(qrels)}" + (f" ({most})" if any(missing) else ""),
+        topics,
         *(["order rank"] if options.order == "rank" else []),
         "order file" if options.order == "file" else f"ties {options.ties}",
-        *_formats("qrels", [qrels.format]),
-        *_formats("run", formats),
-        *_changed(options),
-        *([] if options.interval is None else [f"{_percent(options.interval)}% {INTERVAL}"]),
-        *_renamed(measures),
-        *_gains(measures, Grades(qrels.labels, top)),
-        *(f"{_with_digest(prior, prior[1:])} prior" for prior in priors),
-        *(_with_digest(file, file) for file in files),
-        *dict.fromkeys(f"{CODE}{one.name} {one.definition.code}" for one in measures if one.definition.code),
     ]
-    return " | ".join(map(visible, parts))
-
-
-def _formats(holds: str, formats: Iterable[str]) -> list[str]:
-    """The formats of files that are not plain TREC."""
-    others = [name for name in dict.fromkeys(formats) if name not in ("", "trec")]
-    return [f"{holds} format {', '.join(others)}"] if others else []
-
-
-def _prior(measure: Measure) -> str:
-    from gradedeval.kernel.scoring.intents import prior_of  # few measures are by intent
-
-    return prior_of(measure)
+    for holds, read_as in (("qrels", [qrels.format]), ("run", formats)):
+        if others := [name for name in dict.fromkeys(read_as) if name not in ("", "trec")]:
+            parts.append(f"{holds} format {', '.join(others)}")
+    parts += _changed(options)
+    if options.interval is not None:
+        parts.append(f"{_percent(options.interval)}% {INTERVAL}")
+    return " | ".join(map(visible, [*parts, *_of_measures(measures, Grades(qrels.labels, top))]))
 
 
 def _range(values: Sequence[float] | Floats) -> str:
@@ -117,36 +94,47 @@ def _with_digest(name: str, path: str) -> str:
     return f"{write_value(name)} {Source(path).digest()[:6]}"
 
 
-def _gains(measures: Sequence[Measure], grades: Grades) -> list[str]:
-    """The measures of each gain scheme, as in `err, nerr: exp gains` and `ap, p: rel 1`."""
-    groups: dict[str, dict[str, Measure]] = {}
+def _of_measures(measures: Sequence[Measure], grades: Grades) -> list[str]:
+    """What measures are that go by other names, as in `names map = ap, P_10 = p@10`; the measures of each gain scheme,
+    as in `err, nerr: exp gains` and `ap, p: rel 1`; and the files and the code of users that scores depend on."""
+    names, groups = list[str](), dict[str, dict[str, Measure]]()
+    priors, files, codes = dict[str, None](), dict[str, None](), dict[str, None]()
     for measure in measures:
+        if measure.label.lower() != str(measure).lower():
+            names.append(f"{measure.label} = {measure}")
         if measure.definition.scale or measure.rel is not None:
             groups.setdefault(_scheme(measure, grades), {}).setdefault(_listed(measure), measure)
-    often = Counter(name for names in groups.values() for name in names)
-    return [
-        f"{', '.join(_listed(measure, often[name] > 1) for name, measure in names.items())}: {scheme}"
-        for scheme, names in groups.items()
-    ]
+        if measure.by_intent:
+            from gradedeval.kernel.scoring.intents import prior_of  # few measures are
+
+            priors[prior_of(measure)] = None
+        files |= dict.fromkeys(filter(is_named, measure.files))
+        if measure.definition.code:
+            codes[f"{CODE}{measure.name} {measure.definition.code}"] = None
+    parts = [f"{NAMES}{', '.join(names)}"] if names else []
+    often = Counter(chain.from_iterable(groups.values()))
+    for scheme, alike in groups.items():
+        listed = [name if often[name] == 1 else _listed(measure, True) for name, measure in alike.items()]
+        parts.append(f"{', '.join(listed)}: {scheme}")
+    for prior in priors:
+        parts += [] if prior == UNIFORM else [f"{_with_digest(prior, prior[1:])} prior"]
+    for file in files:
+        parts.append(_with_digest(file, file))
+    return [*parts, *codes]
 
 
 def _listed(measure: Measure, several: bool = False) -> str:
     """The name of a measure and the parameters that nobody gave, as in `rbp(p=0.8)`: its name in a table does not show
     them. Where `several` of that name have other gains, also what it says of its gains: `err(gain=linear)`."""
-    name = measure.name + _defaults(measure, measure.definition.gain_parameters if several else ())
+    definition, given = measure.definition, dict(measure.parameters)
+    shown = {key: given[key] for key in given if several and key in definition.gain_parameters}
+    for key, value in definition.parameters.items():
+        if key not in ("of", "prior", *given) and isinstance(value, int | float | str | tuple) and value != "":
+            shown[key] = value
+    name = measure.name
+    if shown:
+        name += f"({','.join(f'{key}={write_value(value)}' for key, value in shown.items())})"
     return name if measure.prior is None else f"{IA}({name})"
-
-
-def _defaults(measure: Measure, given: Sequence[str]) -> str:
-    """The parameters that nobody gave, and some of those given, in parentheses."""
-    said = ("of", "prior", *dict(measure.parameters))
-    unsaid = {key: value for key, value in measure.definition.parameters.items() if key not in said}
-    worded = {
-        key: value for key, value in unsaid.items() if isinstance(value, int | float | str | tuple) and value != ""
-    }
-    shown = {key: value for key, value in measure.parameters if key in given}
-    inside = ",".join(f"{key}={write_value(value)}" for key, value in (shown | worded).items())
-    return f"({inside})" if inside else ""
 
 
 def _scheme(measure: Measure, grades: Grades) -> str:
@@ -183,28 +171,24 @@ def short(text: str) -> str:
 
     Scores saved by another version had its defaults: their signature stays as it is.
     """
-    return "\n".join(map(_short_line, text.split("\n")))
+    lines = []
+    for line in text.split("\n"):
+        parts = re.split(BETWEEN, line)
+        kept, ours = parts[:1], False
+        for before, part in pairwise(parts):
+            if qrels := re.fullmatch(QRELS, part):
+                ours = re.search(rf"(^|\s)gradedeval {re.escape(__version__)}$", before) is not None
+                # Grades follow from the checksum, and the top grade where it is the highest of them.
+                top = "" if qrels["grades"].rpartition("..")[2] == qrels["top"] else f", top {qrels['top']}"
+                kept.append(f"qrels {qrels['qrels']}{top}{qrels['more']}" if ours else part)
+            else:
+                kept += _shortened(part) if ours else [part]
+        lines.append(" | ".join(kept))
+    return "\n".join(lines)
 
 
 SIGNATURES: Mapping[str | None, Callable[[str], str]] = {"short": short, "full": str, None: lambda text: ""}
 """How a table for people is signed, None being not at all -> what makes that of the full signature."""
-
-
-def _short_line(line: str) -> str:
-    parts = re.split(BETWEEN, line)
-    kept, ours = parts[:1], False
-    for before, part in pairwise(parts):
-        qrels = re.fullmatch(QRELS, part)
-        if qrels:
-            ours = re.search(rf"(^|\s)gradedeval {re.escape(__version__)}$", before) is not None
-        kept += (_short_qrels(qrels) if qrels else _shortened(part)) if ours else [part]
-    return " | ".join(kept)
-
-
-def _short_qrels(qrels: re.Match[str]) -> list[str]:
-    """The checksum, which grades follow from, and the top grade where it is not the highest of them."""
-    top = "" if qrels["grades"].rpartition("..")[2] == qrels["top"] else f", top {qrels['top']}"
-    return [f"qrels {qrels['qrels']}{top}{qrels['more']}"]
 
 
 def _shortened(part: str) -> list[str]:
@@ -240,14 +224,11 @@ def _means(name: str, notation: str) -> bool:
 
 def _is_default(listed: str, scheme: str) -> bool:
     """Whether a measure has this gain scheme where nobody asks for another; `listed` as in the signature."""
-    name = listed.removeprefix(f"{IA}(").partition("(")[0].rstrip(")")
-    measure = MEASURES.get(name)
-    return measure is not None and re.fullmatch(_default_scheme(measure), scheme) is not None
-
-
-def _default_scheme(measure: Measure) -> str:
-    """The scheme of a measure without parameters, as a regular expression; of thresholds, which follow from the grades,
-    the shares alone."""
-    if measure.rel is None and measure.definition.scale == "thresholds":
-        return rf"(\d+ )?thresholds \S+, {re.escape(_shares(measure))}"
-    return re.escape(f"rel {exact(measure.rel)}" if measure.rel is not None else _named_gains(measure))
+    measure = MEASURES.get(listed.removeprefix(f"{IA}(").partition("(")[0].rstrip(")"))
+    if measure is None:
+        return False
+    if measure.rel is not None:
+        return scheme == f"rel {exact(measure.rel)}"
+    if measure.definition.scale == "thresholds":  # which follow from the grades
+        return re.fullmatch(rf"(\d+ )?thresholds \S+, {re.escape(_shares(measure))}", scheme) is not None
+    return scheme == _named_gains(measure)

@@ -10,7 +10,8 @@ import pytest
 
 import gradedeval
 from gradedeval import MEASURES, measures
-from gradedeval.kernel.measures.definition import CWLProperties, MeasureProperties
+from gradedeval.kernel.measures.cwl_family.formula import CWLProperties
+from gradedeval.kernel.measures.definition import MeasureProperties
 
 
 def test_an_editor_is_offered_the_measures_and_no_module() -> None:

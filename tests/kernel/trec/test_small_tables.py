@@ -18,9 +18,9 @@ from gradedeval.analysis.saved_scores import read_saved
 from gradedeval.analysis.standardize import Reference
 from gradedeval.errors import InputError
 from gradedeval.interop.trec_eval import read_norms
-from gradedeval.kernel.measures.cascade_models import _from_file as read_utility
 from gradedeval.kernel.measures.cwl_family.user_defined import read_chances
-from gradedeval.kernel.measures.gains import read_gains
+from gradedeval.kernel.measures.parameters import read_gains
+from gradedeval.kernel.measures.parameters import read_utilities as read_utility
 from gradedeval.kernel.measures.weighting_models import read_weights
 from gradedeval.kernel.options.metadata import read_costs
 from gradedeval.kernel.scoring.intents import read_prior

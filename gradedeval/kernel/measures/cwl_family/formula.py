@@ -21,14 +21,14 @@ from gradedeval.kernel.measures.definition import (
     Arguments,
     Check,
     Cutoff,
-    CWLProperties,
     Definition,
     Measure,
     Properties,
     RankSum,
+    Residual,
     decorator,
 )
-from gradedeval.kernel.measures.gains import Gains, row_sums, safe_divide, with_remainder
+from gradedeval.kernel.measures.gains import Gains, Scale, row_sums, safe_divide, with_remainder
 
 # What a C/W/L user knows at each rank, and how many ranks are viewed past the end of the run.
 
@@ -357,6 +357,29 @@ CHECKS = {
     "of": Check(f"one of {', '.join(QUANTITIES)}", lambda of: of in QUANTITIES),
     "horizon": Check(f"a rank from 1 to {LAST_RANK:,}", lambda rank: isinstance(rank, int) and 1 <= rank <= LAST_RANK),
 }
+
+
+@dataclass(repr=False, eq=False, kw_only=True)
+class CWLProperties(Properties):
+    """What a C/W/L measure states beyond its continuation probability C(i).
+
+    tail       how many ranks a user who reaches the first rank past the end will view, that one included: a function of
+               the state there and the parameters; without it C is evaluated rank by rank, and the sum extrapolated
+    converges  whether V tends to 0 even where its sum is infinite
+    cost_unit  what to say where a parameter is a cost and no costs are given, as in `h is in seconds`
+    types      the document types, column 2 of a run, that it distinguishes: a function of the arguments
+    """
+
+    gain: str | None = "linear"
+    scale: Scale | None = "unit"
+    cutoff: Cutoff = "sums_to_k"
+    residual: Residual | Callable[[Arguments], Residual] = "beyond_run"
+    ceiling: float = 1.0
+    takes_fill: bool = True
+    tail: Callable[..., Any] | None = None
+    converges: bool = False
+    cost_unit: str = ""
+    types: Callable[[Arguments], frozenset[bytes]] | None = None
 
 
 @decorator(CWLProperties)

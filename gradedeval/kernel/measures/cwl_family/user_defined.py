@@ -11,7 +11,8 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.kernel.measures.cwl_family.formula import FUNCTIONS, UserState, cwl, ranks_viewed_past_end, read_formula
 from gradedeval.kernel.measures.cwl_family.infinite_sums import geometric
-from gradedeval.kernel.measures.definition import Arguments, Check, Lines, Residual, needs_file, of_file
+from gradedeval.kernel.measures.definition import Arguments, Check, Residual
+from gradedeval.kernel.measures.parameters import Lines, needs_file, of_file
 from gradedeval.kernel.trec.lines import decode, encode
 from gradedeval.kernel.trec.small_tables import SmallTable, TableRow
 

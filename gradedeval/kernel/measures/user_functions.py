@@ -1,15 +1,40 @@
-"""A measure of one's own as a plain function of one topic: it is called for each topic of a batch."""
+"""Functions of users that measures are made of: of a batch of gains, or of one topic, called for each of a batch."""
 
 from __future__ import annotations
 
+import hashlib
+import inspect
+import os
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gradedeval.arrays import Floats, np
+import numpy as np
+
+from gradedeval.arrays import Floats
 from gradedeval.errors import TRACE, InputError, failure, shown
-from gradedeval.kernel.measures.gains import Gains
 from gradedeval.kernel.trec.lines import decode
+from gradedeval.kernel.trec.stream import Source
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.measures.definition import Definition, Measure
+    from gradedeval.kernel.measures.gains import Gains
+
+
+def code_of(function: Callable[..., Any]) -> str:
+    """Six digits of the checksum of the file that a function stands in, for it may call others there; where there is no
+    file, as in a notebook, of its source, or else of what it was compiled to."""
+    try:
+        path = inspect.getfile(function)
+        if os.path.isfile(path):
+            return Source(path).digest()[:6]
+        text = inspect.getsource(function).encode(errors="surrogatepass")
+    except (OSError, TypeError, InputError):
+        compiled = getattr(function, "__code__", None)
+        constants = [one for one in getattr(compiled, "co_consts", ()) if not hasattr(one, "co_code")]
+        text = repr((getattr(compiled, "co_code", b""), getattr(compiled, "co_names", ()), constants)).encode()
+    return hashlib.sha256(text).hexdigest()[:6]
+
 
 DEFAULTS = {"gain": "grade", "cutoff": "renormalizes"}
 """The properties of such a measure unless others are given: it sees grades, and with a cutoff both rankings cut."""
@@ -50,8 +75,6 @@ def of_batch(function: Callable[..., Any]) -> Callable[..., Floats]:
 
 def _positional(function: Callable[..., Any]) -> list[str]:
     """The parameters of a function that take arguments by position; none where it takes any number of them."""
-    import inspect  # few measures are functions of one topic
-
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # of some functions written in C nothing is known
@@ -76,3 +99,28 @@ def _place(function: Callable[..., Any], g: Gains, row: int) -> str:
     topics = g.memo.get("topics")
     name = f"topic {decode(topics[row])}" if topics else f"topic number {row + 1}"
     return f"measure '{function.__name__}', {name}"
+
+
+def run_own(measure: Measure, gains: Gains) -> Floats:
+    """What the function of a user's measure returns for a batch. Its errors are messages, not our tracebacks."""
+    try:
+        scores = np.asarray(measure.score(gains), dtype=np.float64)
+    except InputError as error:
+        raise error if error.place else error.replace(place=f"measure '{measure}'") from None
+    except (Exception, SystemExit) as error:
+        hint = f"fix its function; {TRACE}"
+        if _is_of_topic(measure.definition, error):
+            hint = "a function of one topic's grades needs @gradedeval.measure(per_topic=True)"
+        raise failure(error, f"measure '{measure}'", "failed", hint) from error
+    if scores.shape != (len(gains.gain),):
+        what = f"returned shape {scores.shape}"
+        raise InputError(f"measure '{measure}'", what, f"expected one score per topic, ({len(gains.gain)},)")
+    return scores
+
+
+def _is_of_topic(definition: Definition, error: BaseException) -> bool:
+    """Whether a function that failed was written for the grades of one topic: `Gains` are one argument, no array."""
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    arguments = inspect.signature(definition.function).parameters.values()
+    several = sum(one.kind in positional for one in arguments) > 1
+    return not definition.per_topic and (several or (isinstance(error, TypeError) and "'Gains' object" in str(error)))

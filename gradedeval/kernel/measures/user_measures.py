@@ -1,0 +1,89 @@
+"""Measures of users: from a Python file, or from another package by entry point."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from gradedeval.errors import InputError, failure, flag, public, url_place
+from gradedeval.kernel.measures.definition import MEASURES, Measure
+from gradedeval.kernel.measures.notation import IA
+from gradedeval.kernel.measures.spellings import ALIASES
+from gradedeval.kernel.trec.stream import is_url, will_read
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+ENTRY_POINTS = "gradedeval.measures"
+
+foreign: list[str] = []
+"""The files and entry points that code was loaded from: it may have registered work for the end of the process."""
+
+
+@public
+def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
+    """The measures of a user's Python file, by name. Raises InputError (usage) where it has none or does not load."""
+    place = str(path)
+    will_read(path)
+    if is_url(place):
+        what = "is a URL; code from a URL is never executed"
+        raise InputError(url_place(place), what, "copy the file, read it, and name the copy", usage=True)
+    if not os.path.exists(path):
+        raise InputError(place, "no such file", "check the path", usage=True)
+    spec = importlib.util.spec_from_file_location("gradedeval_user_measures", place)
+    if not os.path.isfile(path) or spec is None or spec.loader is None:
+        raise InputError(place, "is not a Python file", f"{flag.measures_from} takes a .py file", usage=True)
+    module = importlib.util.module_from_spec(spec)
+    foreign.append(place)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # an error in the user's file is reported, not a traceback
+        raise failure(error, place, "cannot be loaded", usage=True) from error
+    # A file may import built-in measures to build on them.
+    defined = [value for value in vars(module).values() if isinstance(value, Measure)]
+    measures = {measure.name: measure for measure in defined if measure not in MEASURES.values()}
+    if not measures:
+        raise InputError(place, "has no measures", "decorate a function with @gradedeval.measure", usage=True)
+    taken = [name for name in measures if name in (*MEASURES, *ALIASES, IA)]
+    if taken:
+        raise InputError(place, f"'{taken[0]}' is already a measure of gradedeval", "choose another name", usage=True)
+    return measures
+
+
+def load_entry_point(name: str) -> Measure | None:
+    """The measure that another package offers under that name; None without one."""
+    return next((_load(point) for point in _entry_points() if point.name.lower() == name), None)
+
+
+def offered() -> dict[str, Measure]:
+    """The measures that other packages offer by entry point, by name."""
+    return {point.name.lower(): _load(point) for point in _entry_points()}
+
+
+def _entry_points() -> tuple[EntryPoint, ...]:
+    return _entry_points_of(tuple(sys.path))
+
+
+@lru_cache(maxsize=1)
+def _entry_points_of(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Those of the packages on a path, read once: saved scores may name thousands of measures that are not known."""
+    from importlib.metadata import entry_points  # slow to import, and needed only for a name that is not ours
+
+    return tuple(entry_points(group=ENTRY_POINTS))
+
+
+def _load(point: EntryPoint) -> Measure:
+    place = f"entry point '{point.name}'"
+    foreign.append(point.name)
+    try:
+        loaded = point.load()
+    except Exception as error:
+        raise failure(error, place, "cannot be loaded", usage=True) from error
+    if not isinstance(loaded, Measure):
+        raise InputError(place, "is not a measure", "decorate it with @gradedeval.measure", usage=True)
+    if loaded.name != point.name.lower():
+        raise InputError(place, f"is the measure '{loaded.name}'", "give both the same name", usage=True)
+    return loaded

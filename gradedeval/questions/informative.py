@@ -25,12 +25,10 @@ from gradedeval.kernel import (
     Table,
     Workers,
     decode,
-    gain_table,
     numbers,
     parse_measures,
     question,
     resolve_options,
-    scores_of,
     shares_work,
 )
 from gradedeval.questions import maximum_entropy
@@ -193,7 +191,7 @@ class Solver:
         binary = {
             f"rel={grade:g}": Users(np.ones(1), above[row : row + 1]) for row, grade in enumerate(self.grades[1:])
         }
-        worth = self.worth(gain_table(MEASURES["gap"], self.scorer.grades), MEASURES["gap"])
+        worth = self.worth(kernel.gain_table(MEASURES["gap"], self.scorer.grades), MEASURES["gap"])
         return binary | ({GRADED: Users(np.diff(worth), above)} if len(binary) > 1 else {})
 
     @property
@@ -257,7 +255,7 @@ class Solver:
         for measure, table in zip(self.scorer.measures, self.scorer.tables, strict=True):
             g, worth = gains_of(table, measure), self.worth(table, measure)
             expected = maximum_entropy.expected_score(measure, g, worth, lists.grades.shape[2])
-            found.append((scores_of(measure, g), maximum_entropy.most_random(lists, expected, worth)))
+            found.append((kernel.scores_of(measure, g), maximum_entropy.most_random(lists, expected, worth)))
         every = np.ones(len(lists.grades), dtype=bool)
         return [
             *found,

@@ -26,7 +26,6 @@ from gradedeval.kernel import (
     numbers,
     parse_measures,
     resolve_options,
-    scores_of,
     shares_work,
 )
 
@@ -119,7 +118,7 @@ class Board:
 
     def _most(self) -> Floats:
         """runs × topics: the scores if every unjudged document had the top gain."""
-        scores = [scores_of(self.measure, topic.best) for topic in self.topics]
+        scores = [kernel.scores_of(self.measure, topic.best) for topic in self.topics]
         return np.minimum(np.stack(scores, axis=1), self.measure.definition.ceiling)
 
     def begin(self) -> None:
@@ -129,7 +128,9 @@ class Board:
         self.unsettled = self._unsettled()
         self.gains = [topic.judged for topic in self.topics]
         ceiling = self.measure.definition.ceiling
-        self.scores = [self.reading.tested(np.minimum(scores_of(self.measure, gains), ceiling)) for gains in self.gains]
+        self.scores = [
+            self.reading.tested(np.minimum(kernel.scores_of(self.measure, gains), ceiling)) for gains in self.gains
+        ]
         self.weight: Floats = np.where(self.open, 0.0, -1.0)
         for number, topic in enumerate(self.topics):
             self._refresh(number, self.open[topic.member])

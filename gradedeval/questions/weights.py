@@ -27,7 +27,6 @@ from gradedeval.kernel import (
     parse_measures,
     question,
     resolve_options,
-    scores_of,
     shares_work,
 )
 
@@ -274,7 +273,7 @@ def _scores(
     measure: Measure, gain: Floats, levels: Floats, judged: Bools | None = None, missed: Floats | None = None
 ) -> Floats:
     """topics: the scores of `_rankings`."""
-    return scores_of(measure, _rankings(measure, gain, levels, judged, missed))
+    return kernel.scores_of(measure, _rankings(measure, gain, levels, judged, missed))
 
 
 def _rankings(
@@ -338,7 +337,7 @@ def _share_beyond(measure: Measure, weights: Floats) -> float:
         endless = kernel.gains.Gains(
             ones, ones > 0, ones, np.array([depth]), np.array([depth]), np.array([1.0]), tail=1.0
         )
-        whole = float(scores_of(measure, _cut(measure, endless))[0])
+        whole = float(kernel.scores_of(measure, _cut(measure, endless))[0])
     else:
         # Such a measure does not say what ranks past the end of a run are worth; a longer run does, if it is enough.
         enough = 2 * depth + 1000 if k is None or k > CELLS else k

@@ -38,7 +38,8 @@ from gradedeval.kernel.measures.gains import Gains, run_measure, scores_of
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import progress
-from gradedeval.kernel.scoring.scorer import Scorer, unseen_note
+from gradedeval.kernel.scoring.residuals import bounds_beside, bounds_beside_any, unseen_note
+from gradedeval.kernel.scoring.scorer import Scorer
 
 # The documents of a run by rank, judged and unjudged, and what two runs have in common.
 
@@ -270,13 +271,13 @@ def _beside(reread: Reread, parts: list[Part], paired: Paired, missed: Ints) -> 
 
 def _beside_in(scorer: Scorer, part: Part, column: int, rows: Ints, missed: Ints) -> Floats:
     """3 × rows: the same of topics of a part; a topic stands in as many rows as there are numbers."""
-    known = scorer.bounds_beside_any(part.batch, column, rows, missed)
+    known = bounds_beside_any(scorer, part.batch, column, rows, missed)
     if known is not None:
         return known
     size, ends = max(1, CELLS_OF_ONE // max(part.number.shape[1], 1)), np.empty((3, len(rows)))
     for begin in range(0, len(rows), size):
         at = slice(begin, begin + size)
-        ends[:, at] = scorer.bounds_beside(part.batch.select(rows[at]), column, missed[at])
+        ends[:, at] = bounds_beside(scorer, part.batch.select(rows[at]), column, missed[at])
     return ends
 
 

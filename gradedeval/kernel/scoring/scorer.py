@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
+from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, flag, redacted, shorten
 from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.definition import MEASURES, Measure
-from gradedeval.kernel.measures.gains import (
-    Gains,
-    GainTable,
-    Grades,
-    Sample,
-    gain_table,
-    run_measure,
-    scores_of,
-    thresholds,
-)
+from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, Sample, gain_table, scores_of
 from gradedeval.kernel.measures.parse import each_once
 from gradedeval.kernel.options import PRESETS, Options
 from gradedeval.kernel.parallel import Limits
@@ -60,6 +51,7 @@ class GainsCache:
         self.missed = missed
         self.below: dict[int | None, Ints] | None = {} if grader.options.bounds or missed is not None else None
         self.judged_code = judged = grader.judged
+        self.judged: Bools = judged.take(batch.codes)  # topics × ranks: whether it is; quicker than []
         self.pool = batch.pool.judged if grader.all_judged else batch.pool.of_topics(judged[: batch.unjudged])
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
         self.ideals: dict[bytes, tuple[Floats, dict[Any, Any]]] = {}
@@ -85,11 +77,6 @@ class GainsCache:
             best=unjudged > 0 or tail > 0,
         )
         return replace(self.seen[key], intents=intents)
-
-    @cached_property
-    def judged(self) -> Bools:
-        """topics × ranks: whether the document is judged."""
-        return self.judged_code.take(self.batch.codes)  # quicker than []
 
     @cached_property
     def _condensed(self) -> GainsCache:
@@ -222,13 +209,14 @@ def grades_of(measure: Measure, qrels: Qrels, options: Options) -> Grades:
 
 def tables_of(measures: Sequence[Measure], qrels: Qrels, options: Options) -> list[GainTable]:
     """The table of each measure; those that see the same gains share one."""
-    # All of a measure that its gains depend on.
-    seen = [(measure.rel, measure.gain, measure.definition.scale, measure.threshold_shares) for measure in measures]
-    tables: dict[tuple[Any, ...], GainTable] = {}
-    for measure, key in zip(measures, seen, strict=True):
-        if key not in tables:
-            tables[key] = gain_table(measure, grades_of(measure, qrels, options))
-    return [tables[key] for key in seen]
+    found, known = list[GainTable](), dict[tuple[Any, ...], GainTable]()
+    for measure in measures:
+        # All of a measure that its gains depend on.
+        key = (measure.rel, measure.gain, measure.definition.scale, measure.threshold_shares)
+        if key not in known:
+            known[key] = gain_table(measure, grades_of(measure, qrels, options))
+        found.append(known[key])
+    return found
 
 
 # What is said of the measures of an evaluation: their names, what grades are worth to them, and their bounds.
@@ -236,12 +224,13 @@ def tables_of(measures: Sequence[Measure], qrels: Qrels, options: Options) -> li
 
 def name_notes(scorer: Scorer) -> list[str]:
     """Which names are of the same measure, and which other tools have another number under."""
-    notes = [
-        f"{', '.join(map(redacted, measure.asked))}: the same measure, shown as {measure.label}"
-        for measure in scorer.measures
-        if len(measure.asked) > 1
-    ]
-    foreign = [measure.label for measure in scorer.measures if measure.label != str(measure)]
+    notes, foreign = list[str](), list[str]()
+    for measure in scorer.measures:
+        if len(measure.asked) > 1:
+            names = ", ".join(map(redacted, measure.asked))
+            notes.append(f"{names}: the same measure, shown as {measure.label}")
+        if measure.label != str(measure):
+            foreign.append(measure.label)
     if not foreign:
         return notes
     # For which most evaluations need not wait.
@@ -253,24 +242,19 @@ def name_notes(scorer: Scorer) -> list[str]:
 
 
 def worth_notes(scorer: Scorer) -> list[str]:
-    """What grade 1 is worth as the top grade, where nobody said that there are no others: with exp gains ½."""
+    """What grade 1 is worth, the top grade as far as is known: with exp gains ½."""
     shares: dict[float, list[str]] = {}
     for measure, table in zip(scorer.measures, scorer.tables, strict=True):
         if measure.definition.scale == "unit" and measure.gain in ("exp", "ntcir") and measure.rel is None:
             shares.setdefault(float(table.worth[-1]), []).append(measure.label)
-    if scorer.options.top_grade is not None or scorer.grades.top != 1:
-        return []
     what = f"{scorer.qrels.place}: no grade above 1, so a relevant document is worth"
     hint = f"use {flag.top_grade} if the scale goes on, or rel=1 in a measure to make it 1"
     return [Note(f"{what} {share:g} to {', '.join(names)}", hint) for share, names in shares.items()]
 
 
-def convention_notes(scorer: Scorer) -> list[str]:
-    """Which binary measures count grades as relevant that are not by the conventions of the test collection, where
-    nobody said from which grade they count."""
-    collection = scorer.qrels._collection
-    if collection is None or collection.rel == 1 or scorer.options.rel is not None:
-        return []
+def convention_notes(scorer: Scorer, rel: int) -> list[str]:
+    """Which binary measures count grades as relevant that are not by the conventions of the test collection, by which
+    they count from `rel`."""
     names = [
         measure.label
         for measure in scorer.measures
@@ -279,55 +263,43 @@ def convention_notes(scorer: Scorer) -> list[str]:
     if not names:
         return []
     what = f"{scorer.qrels.place}: {', '.join(names)}: grade 1 counts as relevant here, and by convention only grades"
-    return [Note(f"{what} from {collection.rel}", f"add {flag.rel:{collection.rel}}", kind="convention")]
+    return [Note(f"{what} from {rel}", f"add {flag.rel:{rel}}", kind="convention")]
 
 
-def unseen_note(measures: str, which: str) -> Note:
-    """What is taken for granted of unjudged documents and that were not retrieved.
-
-    measures  of which it is said, as the note begins
-    which     these documents are, as in `neither run retrieved`
-    """
-    what = f"{measures}: unjudged documents that {which} are taken as not relevant"
-    return Note(what, f"use {flag.unseen:N} to assume that some are relevant", kind="unseen")
-
-
-def bounds_notes(scorer: Scorer) -> list[str]:
-    """Which measures have no bounds or may not reach them, and what the bounds take for granted."""
-    from gradedeval.kernel.measures.bounds import (
-        depends_on_scale,
-        falls,
-        kept,  # few evaluations ask for bounds
-    )
-
-    averaged = scorer.options.ties == "average"
-    labels: dict[str, list[str]] = {"exact": [], "safe": [], "none": []}
+def _notes_on_judgments(scorer: Scorer) -> list[str]:
+    """What measures take for granted of samples of judgments and of costs."""
+    sampled, one, units = dict[str, None](), dict[str, None](), dict[str, str]()
     for measure in scorer.measures:
-        if measure.definition.gain is None:  # no grade counts, so that none would change its score
-            continue
-        labels[kept(measure, over_ties=averaged)].append(measure.label)
-    notes = list[str]()
-    if without := labels["none"]:
-        over = f" with {flag.ties:average}" if averaged else ""
-        notes.append(Note(f"{flag.bounds}: low and high are blank{over} for {', '.join(without)}"))
-    if labels["safe"]:
+        if measure.definition.uses_unsampled:
+            sampled[measure.name] = None
+        if measure.definition.uses_strata:
+            one[measure.name] = None
+        if measure.definition.cost_unit:
+            units[measure.name] = measure.definition.cost_unit
+    notes, qrels = list[str](), scorer.qrels
+    if sampled and scorer.options.negative == "judged" and qrels.strata is None and qrels.labels[0] < 0:
+        what = f"{qrels.place}: grades below 0 count as judged and not relevant in {', '.join(sampled)}"
+        notes.append(Note(what, f"{flag.negative:unjudged} takes them as pooled and not sampled"))
+    if one and qrels.strata is None:
         notes.append(
-            Note(f"{flag.bounds}: low and high of {', '.join(labels['safe'])} are safe, but may be wider than need be")
+            Note(f"{qrels.place}: read without {flag.strata:True}, so for {', '.join(one)}: one stratum a topic")
         )
-    falling = [measure.label for measure in scorer.measures if falls(measure) and measure.label not in without]
-    if falling and scorer.options.unseen is None:
-        notes.append(unseen_note(f"{flag.bounds}: {', '.join(falling)}", "the run did not retrieve"))
-    known = thresholds(scorer.grades)
-    if not isinstance(known, range) and (apart := [one.label for one in scorer.measures if depends_on_scale(one)]):
-        occurring = shorten([f"{grade:g}" for grade in known])
-        what = (
-            f"{flag.bounds}: {', '.join(apart)}: a document judged later has grade 0 or one that occurs ({occurring})"
-        )
-        notes.append(Note(what, "another grade with a fraction could lead past low or high"))
-    if scorer.options.fill is not None:
-        notes.append(Note(f"{flag.bounds}: the gains of {flag.fill} count as known"))
-    if chosen := scorer.options.topics_judged_later:
-        notes.append(Note(f"{flag.bounds}: means are over the {chosen}"))
+    free = f"without {flag.costs} each document costs 1"
+    if units and not scorer.options.costs:
+        notes += [Note(f"{name}: {unit}", free) for name, unit in units.items()]
+    return notes
+
+
+def _notes_on_intents(scorer: Scorer) -> list[str]:
+    """What measures by intent take for granted."""
+    qrels = scorer.qrels
+    notes = list[str](dict.fromkeys(note for by_intent in scorer.by_intent.values() for note in by_intent.notes))
+    single = [measure.label for measure in scorer.measures if measure.by_intent and qrels.subtopics is None]
+    if single:
+        what = f"{', '.join(single)}: one intent a topic"
+        notes.append(Note(f"{qrels.place}: read without {flag.subtopics:True}, so for {what}"))
+    elif qrels.subtopics and not any(qrels.subtopics.names.values()):
+        notes.append(f"{qrels.place}: the only subtopic is 0, which is not an intent; measures by intent score 0")
     return notes
 
 
@@ -343,15 +315,12 @@ def scorer_for(qrels: Qrels, measures: Sequence[Measure], options: Options, limi
     if (scorer := known.get(key)) is not None:
         return scorer
     scorer = Scorer(qrels, measures, options, limits)
-    if not any(map(_reads_more, measures)) and not str(options.gain).startswith("@"):
+    reads_more = any(one.by_intent or one.files or str(one.gain).startswith("@") for one in measures)
+    if not reads_more and not str(options.gain).startswith("@"):
         if len(known) >= REMEMBERED:
             known.clear()
         known[key] = scorer
     return scorer
-
-
-def _reads_more(measure: Measure) -> bool:
-    return measure.by_intent or bool(measure.files) or str(measure.gain).startswith("@")
 
 
 @dataclass(eq=False, repr=False)
@@ -389,7 +358,15 @@ class Scorer:
         self.grades = Grades(qrels.labels, options.top_of(float(qrels.labels[-1])), options.max_gain)
         self.tables = tables_of(self.measures, qrels, options)
         self.by_intent: dict[Measure, ByIntent] = {}
-        if intents := [measure for measure in self.measures if measure.by_intent]:
+        self.types: dict[Measure, frozenset[bytes]] = {}
+        intents, of_strata = list[Measure](), False
+        for measure in self.measures:
+            if measure.by_intent:
+                intents.append(measure)
+            if known := measure.types:
+                self.types[measure] = known
+            of_strata = of_strata or measure.definition.uses_strata
+        if intents:
             from gradedeval.kernel.scoring.intents import ByIntent, check_intents  # few measures are
 
             check_intents(intents, qrels.subtopics is not None)
@@ -398,13 +375,12 @@ class Scorer:
         for measure in intents:
             grades, key = grades_of(measure, qrels, options), replace(measure, cutoff=None, judged_only=False)
             self.by_intent[key] = ByIntent(qrels, measure, grades, gain_table)
-        self.types = {measure: measure.types for measure in self.measures if measure.types}
         types = options.costs is not None or bool(self.types)
         limits = limits or parallel.LIMITS
         graded, self.fill_notes = qrels, list[str]()
         if options.fill is not None:
             graded = self._fill_in(options.fill)
-        width = len(graded.labels) if any(one.definition.uses_strata for one in self.measures) else 0
+        width = len(graded.labels) if of_strata else 0
         self.grader = Grader(graded, options, types=types, last_rank=self.last_rank, least_width=width, limits=limits)
 
     def _fill_in(self, fill: Fill) -> Qrels:
@@ -424,10 +400,10 @@ class Scorer:
     @property
     def last_rank(self) -> int | None:
         """The last rank that any measure looks at; None where one looks at all."""
-        last = [None if measure.judged_only else measure.last_rank for measure in self.measures]
-        if self.options.residual_depth == "full" or self.options.ties == "average" or None in last:
+        if self.options.residual_depth == "full" or self.options.ties == "average":
             return None
-        return max((rank for rank in last if rank), default=None)
+        last = [None if measure.judged_only else measure.last_rank for measure in self.measures]
+        return None if None in last else max(filter(None, last), default=None)
 
     @cached_property
     def notes(self) -> list[str]:
@@ -443,29 +419,14 @@ class Scorer:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(what, f"use {flag.top_grade} to set the top grade", kind="no-positive-grade"))
         notes += self.fill_notes
-        notes += worth_notes(self) + convention_notes(self) + name_notes(self)
-        sampled = dict.fromkeys(measure.name for measure in self.measures if measure.definition.uses_unsampled)
-        if sampled and self.options.negative == "judged" and self.qrels.strata is None and self.qrels.labels[0] < 0:
-            what = f"{self.qrels.place}: grades below 0 count as judged and not relevant in {', '.join(sampled)}"
-            notes.append(Note(what, f"{flag.negative:unjudged} takes them as pooled and not sampled"))
-        one = dict.fromkeys(measure.name for measure in self.measures if measure.definition.uses_strata)
-        if one and self.qrels.strata is None:
-            notes.append(
-                Note(
-                    f"{self.qrels.place}: read without {flag.strata:True}, so for {', '.join(one)}: one stratum a topic"
-                )
-            )
-        units = {} if self.options.costs else {measure.name: measure.definition.cost_unit for measure in self.measures}
-        free = f"without {flag.costs} each document costs 1"
-        notes += [Note(f"{name}: {unit}", free) for name, unit in units.items() if unit]
-        notes += dict.fromkeys(note for by_intent in self.by_intent.values() for note in by_intent.notes)
-        single = [measure.label for measure in self.measures if measure.by_intent and self.qrels.subtopics is None]
-        if single:
-            what = f"{', '.join(single)}: one intent a topic"
-            notes.append(Note(f"{self.qrels.place}: read without {flag.subtopics:True}, so for {what}"))
-        elif self.by_intent and self.qrels.subtopics and not any(self.qrels.subtopics.names.values()):
-            what = "the only subtopic is 0, which is not an intent"
-            notes.append(f"{self.qrels.place}: {what}; measures by intent score 0")
+        if self.options.top_grade is None and self.grades.top == 1:
+            notes += worth_notes(self)
+        collection = self.qrels._collection
+        if collection is not None and collection.rel != 1 and self.options.rel is None:
+            notes += convention_notes(self, collection.rel)
+        notes += name_notes(self) + _notes_on_judgments(self)
+        if self.by_intent:
+            notes += _notes_on_intents(self)
         if self.options.max_residual is not None:
             unbounded = [measure.label for measure in self.measures if measure.residual == "none"]
             if unbounded:
@@ -476,7 +437,11 @@ class Scorer:
         if self.options.ties == "best" and self.options.wants_residuals and self.options.residuals != "difference":
             what = "a document that is judged later may move up, and a score rise by more than its residual"
             notes.append(Note(f"{flag.ties:best}: {what}", "take another order of ties"))
-        return notes + (bounds_notes(self) if self.options.bounds else [])
+        if self.options.bounds:
+            from gradedeval.kernel.scoring.residuals import bounds_notes  # few evaluations ask for them
+
+            notes += bounds_notes(self)
+        return notes
 
     def score_part(self, part: RunPart) -> PartResult[BatchScores]:
         """The scores of a part of a run, in the process that reads it."""
@@ -496,10 +461,14 @@ class Scorer:
         topics   those that count, and how many of them the run lacks
         format   what its file was read as
         """
-        scored = [topic for batch in batches for topic in batch.topics]
-        values = batches[0].values if len(batches) == 1 else np.concatenate([batch.values for batch in batches], axis=1)
-        limits = [batch.bounds for batch in batches if batch.bounds is not None]
-        bounds = np.concatenate(limits, axis=1) if limits else None
+        first = batches[0]
+        scored, values, bounds, empty = first.topics, first.values, first.bounds, first.empty
+        if len(batches) > 1:
+            scored = [topic for batch in batches for topic in batch.topics]
+            empty = [topic for batch in batches for topic in batch.empty]
+            values = np.concatenate([batch.values for batch in batches], axis=1)
+            limits = [batch.bounds for batch in batches if batch.bounds is not None]
+            bounds = np.concatenate(limits, axis=1) if limits else None
         if scored != topics:
             row = {topic: index for index, topic in enumerate(scored)}
             chosen = [row[topic] for topic in topics]
@@ -510,8 +479,8 @@ class Scorer:
             included = ~(residual > self.options.max_residual)
         # Thousands of runs share one list of names.
         names = self.topics if topics == self.qrels.topics else [decode(topic) for topic in topics]
-        empty = frozenset(decode(topic) for batch in batches for topic in batch.empty)
-        return RunScores(name, names, missing, score, unjudged, residual, included, format, empty, bounds)
+        without = frozenset(map(decode, empty))
+        return RunScores(name, names, missing, score, unjudged, residual, included, format, without, bounds)
 
     def type_notes(self, place: str, batches: Sequence[BatchScores]) -> list[str]:
         """What is said of types that only a run or only a measure's file knows."""
@@ -539,12 +508,16 @@ class Scorer:
     @cached_property
     def topics(self) -> list[str]:
         """The topics of the qrels."""
-        return [decode(topic) for topic in self.qrels.topics]
+        return list(map(decode, self.qrels.topics))
 
-    def gains_cache(self, batch: Batch) -> GainsCache:
+    def gains_cache(self, batch: Batch, missed: Ints | None = None) -> GainsCache:
         """A batch as measures see it: a function of a gain table, a measure, and what the unjudged and the tail are
-        worth."""
-        return GainsCache(batch, self.grader, self.by_intent)
+        worth. `missed` as there."""
+        return GainsCache(batch, self.grader, self.by_intent, missed)
+
+    def grades_of(self, measure: Measure) -> Grades:
+        """The scale that a measure sees. Raises InputError as `grades_of`."""
+        return grades_of(measure, self.qrels, self.options)
 
     def score_batch(self, batch: Batch) -> BatchScores:
         """The scores and residuals of a batch."""
@@ -553,89 +526,16 @@ class Scorer:
         gains_of = self.gains_cache(batch)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
             score = values[0, :, column] = scores_of(measure, gains_of(table, measure))
-            if self.options.residuals == "difference":
-                values[1:, :, column] = self._difference(measure, table, gains_of, score)
-            elif self.options.wants_residuals and measure.residual != "none" and table.top > 0:
-                values[1:, :, column] = self._residuals(measure, table, gains_of, score)
-            if bounds is not None and measure.bounds != "none" and table.top > 0:
-                bounds[:, :, column] = self._bounds(measure, table, gains_of, score)
+            if self.options.wants_residuals or bounds is not None:
+                from gradedeval.kernel.scoring.residuals import unknown  # few evaluations ask for it
+
+                values[1:, :, column], ends = unknown(self, measure, table, gains_of, score)
+                if bounds is not None:
+                    bounds[:, :, column] = ends
         lowest = np.minimum.reduce(batch.codes, axis=None, initial=batch.beyond)
         judged = None if lowest == batch.beyond else bool(lowest < len(self.qrels.labels))
         empty = [topic for topic, count in zip(batch.topics, batch.retrieved.tolist(), strict=True) if not count]
         return BatchScores(batch.topics, values, batch.types, judged, empty, batch.retrieved, bounds)
-
-    def _residuals(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
-        """2 × topics: how far the unjudged documents could lift the score, and all that is unknown. Where the highest
-        score is that of the bounds the first is blank."""
-        found = np.full((2, len(score)), np.nan)
-        if measure.residual == "from_bounds" and not measure.by_intent:
-            whole = self.options.residual_depth == "full" and measure.only_truncates
-            found[1] = self._bounds(replace(measure, cutoff=None) if whole else measure, table, gains_of, score)[1]
-        if np.isnan(found[1]).all():
-            found[:] = self._best(measure, table, gains_of)
-        # The last bits of two sums may differ where nothing is unknown.
-        return np.where(np.abs(found - score) <= TOLERANCE, 0.0, np.maximum(found - score, 0))
-
-    def _difference(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
-        """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""
-        if not measure.definition.cwl or measure.by_intent or measure.judged_only or table.top <= 0:
-            return np.full(len(score), np.nan)
-        best = run_measure(measure, gains_of(table, measure, unjudged=table.top, tail=table.top))
-        with np.errstate(invalid="ignore"):
-            return best - score
-
-    def bounds_beside(self, batch: Batch, column: int, missed: Ints) -> Floats:
-        """3 × topics: the lowest score by one measure, the score, and the highest; nan where the ends are not known.
-
-        missed  topics: how many documents that the run did not retrieve may be relevant, beside `Options.unseen`
-        """
-        gains_of = GainsCache(batch, self.grader, self.by_intent, missed)
-        return self._ends(self.measures[column], self.tables[column], gains_of)
-
-    def _ends(self, measure: Measure, table: GainTable, gains_of: GainsCache) -> Floats:
-        score = scores_of(measure, gains_of(table, measure))
-        if measure.bounds == "none" or table.top <= 0:
-            low = high = np.full(len(score), np.nan)
-        else:
-            low, high = self._bounds(measure, table, gains_of, score)
-        return np.array([low, score, high])
-
-    def bounds_beside_any(self, batch: Batch, column: int, rows: Ints, missed: Ints) -> Floats | None:
-        """3 × rows: the same of some topics of a batch, one of which may stand in many rows, from what is worked out of
-        each topic once; None where it has to be asked for each row."""
-        from gradedeval.kernel.measures.bounds import lowest_beside  # as below
-
-        measure, table = self.measures[column], self.tables[column]
-        if measure.bounds == "none" or table.top <= 0 or measure.judged_only:
-            return None
-        gains_of = GainsCache(batch, self.grader, self.by_intent, np.zeros(len(batch.topics), dtype=np.int64))
-        lowest = lowest_beside(measure, gains_of(table, measure), rows, missed)
-        if lowest is None:
-            return None
-        _, score, high = self._ends(measure, table, gains_of)[:, rows]
-        return np.array([np.minimum(lowest, score), score, high])
-
-    def _bounds(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
-        """2 × topics: the lowest and the highest score, down to the cutoff."""
-        from gradedeval.kernel.measures.bounds import bounds_of  # few evaluations ask for bounds
-
-        seen = replace(measure, cutoff=None) if self.options.ties == "average" else measure
-        plain, best = gains_of(table, seen), partial(gains_of, table, measure, unjudged=table.top)
-        highest, grades = partial(self._best, measure, table, gains_of), grades_of(measure, self.qrels, self.options)
-        return bounds_of(measure, score, grades, plain, best, lambda: highest(to_cutoff=True)[1])
-
-    def _best(
-        self, measure: Measure, table: GainTable, gains_of: GainsCache, to_cutoff: bool = False
-    ) -> tuple[Floats, Floats]:
-        """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""
-        definition, residual = measure.definition, measure.residual
-        if self.options.residual_depth == "full" and measure.only_truncates and not to_cutoff:
-            measure = replace(measure, cutoff=None)
-        inside = np.minimum(run_measure(measure, gains_of(table, measure, unjudged=table.top)), definition.ceiling)
-        if residual != "beyond_run":
-            return inside, inside
-        both = gains_of(table, measure, unjudged=table.top, tail=table.top)
-        return inside, np.minimum(run_measure(measure, both), definition.ceiling)
 
 
 def _check_ties(measures: Sequence[Measure]) -> None:
@@ -662,13 +562,8 @@ def relevance_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
         here = [topic for topic in topics if topic in counted]
         zero = [scorer.measures[column].label for column in of_topics if runs[0].is_zero(here, column)]
         if here and zero:
-            notes.append(_note(scorer, here, len(counted), zero if len(columns) > 1 else []))
+            what = without_relevant(scorer.qrels.place, here, len(counted), zero if len(columns) > 1 else [])
+            graded = scorer.qrels._pool_of(list(map(encode, here))).of_topics(scorer.qrels.labels > 0).any()
+            hint = f"exclude {'it' if len(here) == 1 else 'them'} with {flag.topics:relevant}"
+            notes.append(Note(what, "" if graded else hint, kind="no-relevant"))
     return notes
-
-
-def _note(scorer: Scorer, topics: Sequence[str], counted: int, measures: Sequence[str]) -> Note:
-    one = len(topics) == 1
-    what = without_relevant(scorer.qrels.place, topics, counted, measures)
-    graded = scorer.qrels._pool_of([encode(topic) for topic in topics]).of_topics(scorer.qrels.labels > 0).any()
-    hint = "" if graded else f"exclude {'it' if one else 'them'} with {flag.topics:relevant}"
-    return Note(what, hint, kind="no-relevant")

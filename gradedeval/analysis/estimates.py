@@ -30,26 +30,16 @@ def check_test(test: str) -> None:
         raise InputError(flag.test, what, f"leave out {flag.test} or {flag.predicted}", usage=True)
 
 
-def is_known(paired: Paired) -> bool:
-    """Whether there are enough topics for estimates."""
-    assert paired.others is not None
-    return len(paired.topics) >= LEAST and paired.others.shape[1] >= 2
-
-
 def summaries(paired: Paired, alpha: float = 0.05) -> dict[str, Floats]:
     """What is known of each run, by the names of columns: nan where topics are too few."""
-    assert paired.machine is not None
-    assert paired.others is not None
-    tested = paired.reading.tested
-    found = summarized(paired.values, tested(paired.machine), tested(paired.others), paired.reading, alpha)
+    machine, others = map(paired.reading.tested, paired.by_machine)
+    found = summarized(paired.values, machine, others, paired.reading, alpha)
     return within(found, paired.limits, paired.reading, paired.count)
 
 
 def of_runs(paired: Paired, alpha: float) -> dict[str, Floats]:
     """What is known of each run, by the names of columns; with the machine's own interval, over all topics."""
-    assert paired.machine is not None
-    assert paired.others is not None
-    reading, every = paired.reading, np.hstack([paired.machine, paired.others])
+    reading, every = paired.reading, np.hstack(paired.by_machine)
     alone = by_people(reading.tested(every), alpha)
     ends = dict(zip(("machine", "machine_low", "machine_high"), (alone.mean, alone.low, alone.high), strict=True))
     by_machine = {name: reading.of_mean(values, every.shape[1]) for name, values in ends.items()}
@@ -58,10 +48,7 @@ def of_runs(paired: Paired, alpha: float) -> dict[str, Floats]:
 
 def differences(paired: Paired, first: Ints, second: Ints, alpha: float) -> dict[str, Floats]:
     """What is known of the difference of each pair, by the names of columns: of geometric means it is a ratio."""
-    assert paired.machine is not None
-    assert paired.others is not None
-    tested = paired.reading.tested
-    values = (paired.values, tested(paired.machine), tested(paired.others))
+    values = (paired.values, *map(paired.reading.tested, paired.by_machine))
     human, machine, others = (score_matrix.topic_differences(one, first, second) for one in values)
     return summarized(human, machine, others, paired.reading, alpha)
 
@@ -71,11 +58,8 @@ def compared(paired: Paired, first: Ints, second: Ints, settings: significance.T
 
     The difference of two geometric means is that of their estimates; what is tested is their ratio.
     """
-    assert paired.machine is not None
-    assert paired.others is not None
     found, means = differences(paired, first, second, settings.alpha), summaries(paired)["score"]
-    every = np.hstack([paired.machine, paired.others])
-    by_machine = paired.reading.summarize(every)
+    by_machine = paired.reading.summarize(np.hstack(paired.by_machine))
     difference, people = found["score"], found["people"]
     if paired.tested == "ratio":
         alone = paired.summaries
@@ -84,7 +68,7 @@ def compared(paired: Paired, first: Ints, second: Ints, settings: significance.T
         relative = np.where(means[first] == 0, np.nan, difference / np.abs(means[first]))
     return {
         "topics": len(paired.topics),
-        "others": paired.others.shape[1],
+        "others": paired.by_machine[1].shape[1],
         "mean": means[second],
         "baseline_mean": means[first],
         "difference": difference,
@@ -111,9 +95,8 @@ def of_pair(both: Paired, alpha: float = 0.05) -> dict[str, float]:
 
 def check_known(both: Paired, place: str) -> None:
     """Raise InputError where topics are too few for an estimate."""
-    assert both.others is not None
-    if not is_known(both):
-        judged, others = len(both.topics), both.others.shape[1]
+    judged, others = len(both.topics), both.by_machine[1].shape[1]
+    if judged < LEAST or others < 2:
         what = f"{both.measure}: {judged} {plural(judged, 'topic')} that people judged, and {others} others"
         raise InputError(place, what, f"an estimate needs {LEAST} and 2")
 

@@ -335,6 +335,13 @@ class Paired:
         return len(self.topics) + (0 if self.others is None else self.others.shape[1])
 
     @property
+    def by_machine(self) -> tuple[Floats, Floats]:
+        """Where a machine judged too: its scores on the topics that people judged, and on the others."""
+        assert self.machine is not None
+        assert self.others is not None
+        return self.machine, self.others
+
+    @property
     def summaries(self) -> Floats:
         """The mean, total or geometric mean of each run, as `gradedeval eval` prints it."""
         return self.reading.summarize(self.score)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
+from gradedeval.analysis import estimates
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, flag, plural, public, tell
@@ -142,12 +143,10 @@ def _worth(orders: pd.DataFrame) -> Table:
 
 def _why_nothing(orders: pd.DataFrame) -> str:
     """Why nothing is known of what the second judgments would save."""
-    from gradedeval.analysis.estimates import LEAST  # a help page does not wait for it
-
     topics, unknown = int(orders["topics"].max()), "what the second judgments would save is not known"
-    if topics < LEAST:
+    if topics < estimates.LEAST:
         both = f"{topics} {'topic is' if topics == 1 else 'topics are'} judged in both"
-        return f"{unknown}: {both}, and prediction-powered inference needs {LEAST}"
+        return f"{unknown}: {both}, and prediction-powered inference needs {estimates.LEAST}"
     return f"{unknown}: scores by both are the same, or do not vary over topics"
 
 

@@ -557,18 +557,14 @@ def _facts_table(report: Report) -> Table:
         [
             run.name,
             *([facts.tag] if tagged else []),
-            *_facts_row(facts, judged),
+            *(facts.topics, facts.documents, *facts.depths, facts.tied, facts.float32),
+            *([facts.unjudged.get(str(depth)) for depth in DEPTHS] if judged else []),
             run.count("error"),
             run.count("warning"),
         ]
         for run, facts in zip(report.runs, report.facts, strict=True)
     ]
     return Table([*columns, Column("errors", "count"), Column("warnings", "count")], rows)
-
-
-def _facts_row(facts: Facts, judged: bool) -> list[Any]:
-    row: list[Any] = [facts.topics, facts.documents, *facts.depths, facts.tied, facts.float32]
-    return [*row, *(facts.unjudged.get(str(depth)) for depth in DEPTHS)] if judged else row
 
 
 def _nested(report: Report) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from gradedeval.analysis import difference_bounds, estimates, flips, replicates, score_matrix, significance, slices
+from gradedeval.analysis import difference_bounds, estimates, flips, replicates, reversals, score_matrix, significance
 from gradedeval.analysis.tables import Row
-from gradedeval.arrays import TOLERANCE, Floats, Ints, np
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import Note, flag, plural, tell
 from gradedeval.kernel.formats.frames import joined, to_frame
 
@@ -131,7 +131,12 @@ def _settled(
     return {"lowest": lowest, "highest": highest, "same_order": same_order}
 
 
-# By slices, and p alone.
+# By slices: the topics of each label, and whether a difference depends on the label. Where slices are few or small the
+# mean is shown, and nothing is tested.
+
+
+LEAST_LABELLED = 5
+"""The topics that a slice needs for a test."""
 
 
 def sliced_frame(matrix: Matrix, first: Ints, second: Ints, settings: TestSettings) -> pd.DataFrame | None:
@@ -143,25 +148,100 @@ def sliced_frame(matrix: Matrix, first: Ints, second: Ints, settings: TestSettin
     and of all, have neither p nor interval.
     """
     frames: list[pd.DataFrame] = []
-    by_column = slices.columns_of(matrix)
+    by_column = matrix.labelled
     for measure in matrix.comparable_measures() if by_column else ():
         of_measure = []
         for column, members in by_column.items():
             of_all = matrix.paired(measure)
             p: Floats | float = np.nan
             if matrix.machine is None:  # people's topics alone would tell less than the estimates
-                p = slices.p_between(of_all, matrix, [*members.values()], first, second, settings)
+                p = _p_between(of_all, matrix, [*members.values()], first, second, settings)
             for label, kept in members.items():
-                own = slices.of_topics(matrix, kept)
+                own = matrix.of_topics(kept)
                 if not own.shared(measure).any():
                     continue
                 paired = own.paired(measure)
-                tests = len(paired.topics) >= slices.LEAST and paired.count < of_all.count
+                tests = len(paired.topics) >= LEAST_LABELLED and paired.count < of_all.count
                 frame = compared(paired, first, second, settings, None, tests=tests, settles=False, seeds=own.seeds)
                 known = {"slice": f"{column}={label}", "column": column, "label": label, "p_between": p}
                 of_measure.append(frame.assign(**known))
-        frames += [slices.corrected(joined(of_measure), settings)] if of_measure else []
+        frames += [_corrected(joined(of_measure), settings)] if of_measure else []
     return joined(frames) if frames else None
+
+
+def between(differences: Floats, members: Sequence[Bools], draws: int, seed: int) -> Floats | None:
+    """Whether the mean difference depends on the label: p of each pair, by permutations of the labels over the topics.
+
+    differences  pairs × topics
+    members      for each label, which topics have it
+
+    The statistic is the variance between the means of labels, weighted by their topics. Topics without a label, and
+    labels of fewer than `LEAST_LABELLED` topics, are left out. None where fewer than two labels are left, or a topic
+    has two.
+    """
+    groups = np.array([one for one in members if one.sum() >= LEAST_LABELLED])
+    if len(groups) < 2 or (np.sum(members, axis=0) > 1).any():
+        return None
+    kept = groups.any(0)
+    labelled = differences[:, kept] - differences[:, kept].mean(1, keepdims=True)
+    label, sizes = groups[:, kept].argmax(0), groups.sum(1)
+    observed = _spread(labelled, label[None], sizes)[0]
+    rng, beyond, done = np.random.default_rng(seed), np.zeros(len(differences)), 0
+    tolerance = TOLERANCE * (1 + observed)
+    while done < draws:
+        several = min(256, draws - done)
+        drawn = rng.permuted(np.broadcast_to(label, (several, len(label))), axis=1)
+        beyond += (_spread(labelled, drawn, sizes) >= observed - tolerance).sum(0)
+        done += several
+    return np.asarray((beyond + 1) / (draws + 1))
+
+
+def _spread(differences: Floats, labels: Floats, sizes: Floats) -> Floats:
+    """draws × pairs: the squared sums of each label over its topics, summed.
+
+    differences  pairs × topics, whose mean is 0
+    labels       draws × topics
+    """
+    spread = np.zeros((len(labels), len(differences)))
+    for number, size in enumerate(sizes):
+        spread += ((labels == number) @ differences.T) ** 2 / size
+    return spread
+
+
+def _p_between(
+    paired: Paired, matrix: Matrix, members: Sequence[Bools], first: Ints, second: Ints, settings: TestSettings
+) -> Floats | float:
+    """p of each pair, that its difference depends on the label; nan where that is not tested."""
+    at = np.isin(np.array(matrix.topics, dtype=object), np.array(paired.topics, dtype=object))
+    differences = score_matrix.topic_differences(paired.values, first, second)
+    found = between(differences, [one[at] for one in members], settings.draws, settings.seed)
+    return np.nan if found is None else found
+
+
+def _corrected(frame: pd.DataFrame, settings: TestSettings) -> pd.DataFrame:
+    """The rows of one measure, p corrected over slices × pairs, and p_between over columns × pairs.
+
+    Tests of all pairs together correct for these: their p is multiplied by the number of slices.
+    """
+    correction = settings.correction_applied
+    if "p" in frame:
+        tested = frame["p"].notna().to_numpy()
+        p = frame["p"].to_numpy(dtype=float)[tested]
+        several = frame["slice"][tested].nunique()
+        together = settings.test in significance.NOT_BY_PAIR
+        of_slices = np.minimum(p * several, 1) if together else significance.correct_p_values(p, correction)
+        frame.loc[tested, "p_corrected"] = of_slices
+    of_pair = ["column", "run", "baseline"]
+    once = (~frame.duplicated(of_pair) & frame["p_between"].notna()).to_numpy()
+    whole = np.full(len(frame), np.nan)
+    whole[once] = significance.correct_p_values(frame["p_between"].to_numpy(dtype=float)[once], correction)
+    frame = frame.assign(p_between_corrected=whole)
+    return frame.assign(
+        p_between_corrected=frame.groupby(of_pair, sort=False)["p_between_corrected"].transform("first")
+    )
+
+
+# p alone.
 
 
 def significance_matrix(matrix: Matrix, baselines: Sequence[str], settings: TestSettings) -> pd.DataFrame:
@@ -286,16 +366,13 @@ def reversible_pairs(frame: pd.DataFrame, matrix: Matrix, reread: Reread | None 
 
     reread  the runs, where they have been read again; None: they are where it is necessary
     """
-
-    from gradedeval.analysis.reversals import Reversals
-
     asked = frame[frame["same_order"].eq(False) & frame["reversing"].isna()]
     reread = (reread or flips.Reread.of(matrix.scores)) if len(asked) else None
     found: set[Pair] = set()
     for name in asked["measure"].unique().tolist() if reread is not None else ():
         assert reread is not None
         paired = score_matrix.shared_topics(matrix, name)
-        exact, reversals = difference_bounds.Differences(reread, paired).are_exact, Reversals(reread, paired)
+        exact, judged = difference_bounds.Differences(reread, paired).are_exact, reversals.Reversals(reread, paired)
         columns = ("run", "baseline", "difference", "lowest", "highest")
         for run, baseline, *ends in zip(
             *(asked[asked["measure"] == name][one].tolist() for one in columns), strict=True
@@ -303,7 +380,7 @@ def reversible_pairs(frame: pd.DataFrame, matrix: Matrix, reread: Reread | None 
             difference, lowest, highest = (np.nan if one is None else one for one in ends)
             sides = [(run, baseline, highest)] if difference <= 0 else []
             sides += [(baseline, run, -lowest)] if difference >= 0 else []
-            if any(past > TOLERANCE and (exact or reversals.reverses(behind, ahead)) for behind, ahead, past in sides):
+            if any(past > TOLERANCE and (exact or judged.reverses(behind, ahead)) for behind, ahead, past in sides):
                 found.add((name, run, baseline))
     return frozenset(found)
 

@@ -234,6 +234,22 @@ class Matrix:
         parts = {name: getattr(self, name) for name in ARRAYS}
         return parts if self.machine is None else parts | {"machine": self.machine}
 
+    @property
+    def labelled(self) -> dict[str, dict[str, Bools]]:
+        """column -> label -> which topics have it; empty where there are no slices."""
+        known = {} if self.slices is None else self.slices.topics
+        return {
+            column: {label: np.array([topic in own for topic in self.topics], dtype=bool) for label, own in of.items()}
+            for column, of in known.items()
+        }
+
+    def of_topics(self, kept: Bools) -> Matrix:
+        """The scores on some topics."""
+        topics = [topic for topic, keep in zip(self.topics, kept.tolist(), strict=True) if keep]
+        seeds = None if self.seeds is None else self.seeds.of_topics(kept)
+        arrays: dict[str, Any] = {name: part[:, kept] for name, part in self.arrays.items()}
+        return replace(self, topics=topics, seeds=seeds, **arrays)
+
     def shared(self, measure: str) -> Bools:
         """Which topics all runs are scored on by one measure, and by the machine where there is one."""
         column = self.measure_index(measure)

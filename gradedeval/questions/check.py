@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from gradedeval import analysis, kernel
-from gradedeval.analysis import difference_bounds, estimates, flips, replicates, score_matrix, significance, slices
+from gradedeval.analysis import difference_bounds, estimates, flips, replicates, score_matrix, significance
 from gradedeval.analysis.tables import level, topic_text
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.cli.arguments import OF_FILE, check_history, measure_table, run_and_qrels, signing
@@ -333,13 +333,12 @@ def _of_bound(matrix: Matrix, bound: Bound) -> Matrix:
             f"slices: {shorten(known)}" if known else f"add {flag.slices}, which gives topics labels"
         )
         raise InputError(bound.place, f"no slice '{bound.slice}'", hint, usage=True)
-    return slices.of_topics(matrix, known[bound.slice])
+    return matrix.of_topics(known[bound.slice])
 
 
 def _slice_names(matrix: Matrix) -> dict[str, Bools]:
     """What bounds call each slice, as in `intent=tail` -> which topics it has."""
-    columns = slices.columns_of(matrix)
-    return {f"{column}={label}": kept for column, members in columns.items() for label, kept in members.items()}
+    return {f"{column}={label}": kept for column, members in matrix.labelled.items() for label, kept in members.items()}
 
 
 def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests: Tests) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
@@ -17,7 +17,6 @@ from gradedeval.analysis import (
     replicates,
     score_matrix,
     significance,
-    slices,
 )
 from gradedeval.analysis.tables import (
     OfScores,
@@ -31,7 +30,7 @@ from gradedeval.analysis.tables import (
     whole,
 )
 from gradedeval.arrays import np
-from gradedeval.errors import InputError, at_prompt, flag, public, tell, visible
+from gradedeval.errors import InputError, at_prompt, flag, plural, public, shorten, tell, visible
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -135,8 +134,8 @@ class Comparison(OfScores):
         """How slices were tested, and which of them were not."""
         if self.slices is None:
             return []
-        topics = dict(zip(self.frame["measure"], slices.sizes(self.frame), strict=True))
-        return slices.words(self.slices, self.tested, topics)
+        topics = dict(zip(self.frame["measure"], _sizes(self.frame), strict=True))
+        return _how_sliced(self.slices, self.tested, topics)
 
     def document(self, layout: Layout, *, judging: Judging = False) -> Document:
         """A row for each pair and measure; with anova the analysis of variance too.
@@ -194,6 +193,45 @@ SEEDS: Shown = {Column("seeds", "count"): itemgetter("seeds"), Column("± sd", "
 """What people see of the seeds of a system."""
 
 
+def _sizes(frame: pd.DataFrame) -> pd.Series[int]:
+    """How many topics each row is of, with those that a machine alone judged."""
+    return frame["topics"] + frame["others"] if "others" in frame else frame["topics"]
+
+
+def _how_sliced(frame: pd.DataFrame, settings: TestSettings, topics: Mapping[str, int]) -> list[str]:
+    """How slices were tested, and which of them were not.
+
+    topics  measure -> how many topics are compared by it
+    """
+    few = frame[frame["topics"] < pairs.LEAST_LABELLED]["slice"].unique().tolist()
+    every = frame[_sizes(frame) == frame["measure"].map(topics)]["slice"].unique().tolist()
+    tested = frame["slice"].nunique() - len({*few, *every})
+    said = []
+    if tested and settings.test in significance.NOT_BY_PAIR:
+        said.append(f"slices: p times {tested}, the number of slices; an interval is of its slice alone")
+    elif tested and settings.test != "bayes" and (over := _over(frame, tested, "slice", settings)):
+        said.append(f"slices: {over}; an interval is of its slice and pair alone")
+    is_between = frame["p_between"].notna()
+    if is_between.any():
+        over = _over(frame, frame[is_between]["column"].nunique(), "column", settings)
+        drawn = f"between slices: labels permuted over topics, {settings.draws} draws, seed {settings.seed}"
+        said.append(f"{drawn}, {over}" if over else drawn)
+    if few:
+        said.append(f"{shorten(few)}: fewer than {pairs.LEAST_LABELLED} topics, not tested")
+    if every:
+        said.append(f"{shorten(every)}: all topics, tested above")
+    return [" | ".join(said)] if said else []
+
+
+def _over(frame: pd.DataFrame, count: int, noun: str, settings: TestSettings) -> str:
+    """The family that p is corrected over; nothing where there is one test of each measure, or no correction."""
+    of_runs = len(frame.drop_duplicates(["run", "baseline"]))
+    if settings.correction_applied == "none" or count * of_runs == 1:
+        return ""
+    over = f"{count} {plural(count, noun)} × {of_runs} {plural(of_runs, 'pair')} of each measure"
+    return f"{settings.correction_applied} over {over}"
+
+
 def slice_tables(found: pd.DataFrame, shown: Shown, tested: TestSettings) -> list[Table]:
     """A table of each column of labels, and one of whether differences depend on the labels.
 
@@ -203,7 +241,7 @@ def slice_tables(found: pd.DataFrame, shown: Shown, tested: TestSettings) -> lis
     for column in kernel.frames.distinct(found, "column"):
         own, columns = found[found["column"] == column], dict[Column, Callable[[Row], Any]]()
         for one, value in shown.items():
-            name = slices.title(found, tested) if one.name.partition(" ")[0] == "p" else one.name
+            name = _title(found, tested) if one.name.partition(" ")[0] == "p" else one.name
             columns[replace(one, name=name, wide=one.wide or one.name.startswith((WON.name, "people", "λ")))] = value
             if one.name == "run":
                 columns |= {Column(column): itemgetter("label"), Column("topics", "count"): itemgetter("topics")}
@@ -219,6 +257,14 @@ def slice_tables(found: pd.DataFrame, shown: Shown, tested: TestSettings) -> lis
         Column(title, "figures"): partial(_starred, "p_between_corrected", tested.alpha),
     }
     return [*tables, _only_table(known, differ)]
+
+
+def _title(frame: pd.DataFrame, settings: TestSettings) -> str:
+    """What the column of p of slices is called."""
+    if settings.test in significance.NOT_BY_PAIR:
+        return "p (× slices)"
+    several = len(frame) > frame["measure"].nunique()
+    return f"p ({settings.correction_applied})" if several and settings.correction_applied != "none" else "p"
 
 
 def _only_table(frame: pd.DataFrame, shown: Shown) -> Table:

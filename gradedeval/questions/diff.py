@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 from gradedeval import kernel
-from gradedeval.analysis import changes, difference_bounds, flips, ranked_runs, replicates, score_matrix, slices
+from gradedeval.analysis import changes, difference_bounds, flips, ranked_runs, replicates, score_matrix
 from gradedeval.arrays import TOLERANCE, Floats, Ints, np
 from gradedeval.errors import (
     InputError,
@@ -437,8 +437,12 @@ def _unseen(measures: Sequence[Measure], topics: Sequence[pd.DataFrame], options
     return difference_bounds.unseen_notes([(measure.label, str(measure)) for measure in known], options, systems)
 
 
+Labels = Mapping[str, Mapping[str, Collection[str]]]
+"""column -> label -> its topics."""
+
+
 def _of_measure(
-    sides: Sides, scorer: Scorer, column: int, terms: RankedTerms, reread: Reread | None, labels: slices.Labels
+    sides: Sides, scorer: Scorer, column: int, terms: RankedTerms, reread: Reread | None, labels: Labels
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """The topics, the documents and the slices of `Diff`, by one measure."""
     measure, table, ranked, shared = scorer.measures[column], scorer.tables[column], sides.ranked, sides.shared
@@ -457,7 +461,31 @@ def _of_measure(
     place[shared[order]] = np.arange(len(shared))
     relevant = table.by_code(len(scorer.grader.qrels.labels) + 2)[ranked.code] > 0
     documents = document_rows(change, place, change.passed_by_unjudged(relevant))
-    return topics.iloc[order], documents, slices.changed(topics, paired, sides, labels)
+    return topics.iloc[order], documents, _by_slice(topics, paired, sides, labels)
+
+
+def _by_slice(topics: pd.DataFrame, paired: Paired, sides: Sides, labels: Labels) -> pd.DataFrame:
+    """A row for each slice that the topics compared have: the columns of `Diff.slices`; empty where there is none.
+
+    topics  rows as of `Diff.topics`, by one measure and of the topics of `paired` in their order
+    """
+    reading, found = paired.reading, list[dict[str, Any]]()
+    before, after, gains = topics["baseline_score"].array, topics["score"].array, topics["difference"].array
+    for column, of in labels.items():
+        for label, members in of.items():
+            own = np.array([topic in members for topic in paired.topics], dtype=bool)
+            if not own.any():
+                continue
+            old, new = (float(reading.summarize(np.asarray(scores[own]))) for scores in (before, after))
+            change = np.asarray(gains[own]) * reading.sign
+            row = {"measure": paired.measure, "slice": f"{column}={label}", "column": column, "label": label,
+                   "topics": int(own.sum()), "baseline_score": old, "score": new, "difference": new - old,
+                   "worse": int((change < 0).sum()), "better": int((change > 0).sum())}  # fmt: skip
+            if sides.of_seeds:
+                by_seed = [reading.summarize(paired.score[runs][:, own])[:, None] for runs in sides.runs]
+                row["se"] = float(replicates.difference_errors(*by_seed)[0])
+            found.append(row)
+    return kernel.frames.to_frame({name: [row[name] for row in found] for name in (found[0] if found else ())})
 
 
 # Changes between two runs -> tables: a line for each topic in words, or a row for each document.
@@ -470,6 +498,15 @@ DOCUMENTS, NAMED, FIRST = 20, 2, 20
 which it tells of unjudged ones."""
 
 
+def _with_slices(frame: pd.DataFrame, sliced: pd.DataFrame) -> pd.DataFrame:
+    """The rows of topics, and below them those of slices, with the column `slice` behind `topic`, which is `all`."""
+    counts = dict.fromkeys(("topics", "worse", "better"), "Int64")
+    names = [*(name for name in sliced if name not in {*counts, "column", "label"}), *counts, "column", "label"]
+    found = kernel.frames.joined([frame, sliced[names].astype(counts).assign(topic="all")])
+    found.insert(list(found).index("topic") + 1, "slice", found.pop("slice"))
+    return found
+
+
 def _long(shown: Diff, top: int | None) -> Document:
     """A row for each document, with the scores of its topic, and one for each slice: of all its topics."""
     topics = shown.topics.drop(columns="changed")
@@ -477,7 +514,7 @@ def _long(shown: Diff, top: int | None) -> Document:
         topics = topics.groupby("measure", sort=False).head(top)
     frame = kernel.frames.merged(topics, shown.documents, on=["measure", "topic"])
     if shown.slices is not None:
-        frame = slices.below(frame, shown.slices)
+        frame = _with_slices(frame, shown.slices)
     found = kernel.frames.to_table(frame)
     columns = [Column("run"), Column("baseline"), *found.columns]
     return Document([Table(columns, [[shown.run, shown.baseline, *row] for row in found.rows])], shown.signature)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
-from gradedeval.analysis import estimates, pictures, replicates, score_matrix, slices
+from gradedeval.analysis import estimates, pictures, replicates, score_matrix
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import np
 from gradedeval.errors import InputError, Note, did_you_mean, flag, public, shorten, tell
@@ -54,7 +54,7 @@ class RunSummaries(OfScores):
         if self.scores is None:
             return []
         found = texts_unused(self.scores, "the picture has no topics", "`gradedeval plot topics` has them")
-        column = None if "slice" in self.frame else next(iter(slices.columns_of(self.scores)), None)
+        column = None if "slice" in self.frame else next(iter(self.scores.labelled), None)
         hint = f"add --slice {shlex.quote(str(column))}"
         return [*found, *([Note(f"{flag.slices} is not used", hint, kind="slices-unused")] if column else [])]
 
@@ -114,14 +114,14 @@ def run_summaries(
     matrix = score_matrix.comparable(given, allow_mismatch)
     if slice is None:
         return RunSummaries(kernel.frames.to_frame(_rows(matrix, level)), matrix, level)
-    columns = slices.columns_of(matrix)
+    columns = matrix.labelled
     if slice not in columns:
         hint = did_you_mean(slice, columns) or (f"choose from {shorten(columns)}" if columns else f"add {flag.slices}")
         raise InputError("--slice", f"no column of labels '{slice}'", hint, usage=True)
     rows = [
         {"measure": row["measure"], "slice": f"{slice}={label}", **row}
         for label, kept in columns[slice].items()
-        for row in _rows(slices.of_topics(matrix, kept), level)
+        for row in _rows(matrix.of_topics(kept), level)
     ]
     return RunSummaries(kernel.frames.to_frame(rows), matrix, level)
 

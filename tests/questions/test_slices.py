@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 
 import gradedeval
-from gradedeval.analysis.slices import between
+from gradedeval.analysis.pairs import between
 from gradedeval.arrays import Floats
 from gradedeval.questions.runs import run_panels
 from support.commands import Command, rows

@@ -37,7 +37,7 @@ MUTATIONS = [
     ("ranks_of_relevant <= depth[:, None]", "ranks_of_relevant < depth[:, None]"),
     ("relevant = g.gain >= min_gain", "relevant = g.gain > min_gain"),
     ("score += left * beyond(", "score += 0 * left * beyond("),
-    ("np.append(_from_file(utility), 0)", "np.append(_from_file(utility), 1)"),
+    ("np.append(_utilities_of(utility), 0)", "np.append(_utilities_of(utility), 1)"),
     ('g.ideal.ravel()), side="right")', 'g.ideal.ravel()), side="left")'),
     ("(found - 1) / np.maximum(size - 1, 1)", "(found - 1) / np.maximum(size, 1)"),
     ("std(1, ddof=1) / math.sqrt", "std(1, ddof=0) / math.sqrt"),
@@ -47,7 +47,7 @@ MUTATIONS = [
     ("np.maximum.accumulate(p[order] * np.arange(count, 0, -1))", "p[order] * np.arange(count, 0, -1)"),
     ("differences.sum(1)) - 1e-12 *", "differences.sum(1)) + 1e-12 *"),
     ("(ranks <= batch.retrieved[:, None])", "(ranks < batch.retrieved[:, None])"),
-    ("if count < 2 and self.executor is None", "if count < 1 and self.executor is None"),
+    ("if count < 2 and executor is None", "if count < 1 and executor is None"),
     ("lists) or not (np.isfinite(given) & (given >= 0))", "lists) or not (np.isfinite(given) & (given > 0))"),
     ("there = np.arange(width) < block.lengths", "there = np.arange(width) <= block.lengths"),
 ]

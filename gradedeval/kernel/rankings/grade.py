@@ -105,14 +105,13 @@ def listing_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterable[fl
             return NOT_LOOKED  # ranks are words, which order nothing
     looked, rising, in_order = 0, 0, True
     for documents in by_topic.values():
-        ranks = [rank for rank, _ in documents]
+        ranks, values = zip(*documents, strict=True)
         if len(set(ranks)) < len(ranks) or len(ranks) < LEAST:
             continue
         looked += 1
         if not all(map(lt, ranks, ranks[1:])):
             in_order = False
-            documents.sort()
-        values = [score for _, score in documents]
+            _, values = zip(*sorted(documents), strict=True)
         rising += sum(map(gt, values[1:], values)) > 2 * sum(map(lt, values[1:], values))
     return Listing(looked, rising, in_order)
 
@@ -215,6 +214,8 @@ class Grader:
     def countable(self, documents: Documents) -> Documents:
         """Only the topics that may count: which of them do is known when the whole run has been seen."""
         chosen, unjudged_too = self.options.topics_from, self.options.topics == "run" or not self.qrels.topics
+        if chosen is None and (unjudged_too or self.qrels._row.keys() >= set(documents.topics)):
+            return documents
         rows = [
             row
             for row, topic in enumerate(documents.topics)
@@ -258,9 +259,6 @@ class Rows:
     tag: str = ""
     buffer: Bytes | None = None
     listing: Listing = NOT_LOOKED
-
-    def __len__(self) -> int:
-        return len(self.code)
 
     @cached_property
     def counts(self) -> Ints:
@@ -348,7 +346,7 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
     """
     options, unjudged, layout = grader.options, len(grader.qrels.labels), block.layout
     lines, docno = block.lines, layout.columns.index("docno")
-    some, tag = len(lines) > 0, layout.position("tag")
+    some, tag = len(lines) > 0, layout.columns.index("tag") if "tag" in layout.columns else None
     none = np.empty(0, dtype=np.int64)
     codes, size = topics.topic_runs(lines) if some else (none, none)
     score, rank = _order(lines, layout, options, order_is_enough)
@@ -375,34 +373,26 @@ are looked at behind them. These places do not depend on the parts in which a ru
 
 
 def _listing(block: Block, lines: Lines, topic: Ints, size: Ints, score: Floats | Ints | None) -> Listing:
-    """What a look at some lines says of the order of a run that has both ranks and scores.
+    """What a look at the first documents of some topics says of the order of a run that has both ranks and scores.
 
     Where in the run to look is settled, in whatever parts it is read: see `LOOKED_AT`.
+
+    topic, size  stretches of lines of one topic: its number, and how many
     """
-    column = block.layout.position("rank")
-    before = block.offset - 1
+    before, columns = block.offset - 1, block.layout.columns
     there = block.offset < LOOKED_AT or before // LOOK_EVERY != (before + block.end - block.begin) // LOOK_EVERY
-    if column is None or block.layout.by_rank or score is None or not there:
+    if score is None or not there or not {"rank", "score"}.issubset(columns):
         return NOT_LOOKED
-    rows = sample(size)
-    of_topic = topic[np.searchsorted(np.cumsum(size), rows, side="right")]
-    return listing_of(of_topic.tolist(), lines.tokens(column, rows), score[rows].tolist())
-
-
-def sample(size: Ints) -> Ints:
-    """The first documents of some topics, as positions.
-
-    size  stretches of documents of one topic: how many
-    """
-    start = np.cumsum(size) - size
-    several = np.flatnonzero(size > 1)
-    if not len(several):
-        return np.arange(min(ROWS, int(size.sum())))  # topics take turns
-    if (most := min(TOPICS, len(several))) > 1:
-        several = several[np.arange(most) * (len(several) - 1) // (most - 1)]
-    within = np.arange(DOCUMENTS)
-    positions: Ints = (start[several][:, None] + within)[within < size[several][:, None]]
-    return positions
+    end, several = np.cumsum(size), np.flatnonzero(size > 1)
+    if len(several):
+        if (most := min(TOPICS, len(several))) > 1:
+            several = several[np.arange(most) * (len(several) - 1) // (most - 1)]
+        within = np.arange(DOCUMENTS)
+        rows = ((end - size)[several][:, None] + within)[within < size[several][:, None]]
+    else:
+        rows = np.arange(min(ROWS, int(size.sum())))  # topics take turns
+    of_topic = topic[np.searchsorted(end, rows, side="right")]
+    return listing_of(of_topic.tolist(), lines.tokens(columns.index("rank"), rows), score[rows].tolist())
 
 
 def _order(
@@ -431,7 +421,7 @@ def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
     """
     judgments, index = grader.qrels._judged, grader.qrels._judged.index
     judged, count = index.of_topics(number)
-    if len(judged) > grader.limits.judged_ratio * len(rows):
+    if len(judged) > grader.limits.judged_ratio * len(rows.code):
         return False
     asked, table, topic = index.hashed[judged], TopicBuckets(rows.counts), np.arange(len(rows.topics))
     places = table.places(topic, rows.hashed, rows.counts)
@@ -467,7 +457,7 @@ def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int
         first.setdefault(key, row)
         last[key] = row
     chosen = first if options.duplicates == "first" else last
-    included = np.ones(len(rows), dtype=bool)
+    included = np.ones(len(rows.code), dtype=bool)
     included[suspects] = False
     included[list(chosen.values())] = True
     if included.all():
@@ -543,19 +533,14 @@ class GradedPart:
 
 
 class RunFile:
-    """A run file, which is cut into parts; `is_large` says whether it is worth several processes."""
+    """A run file, which is cut into parts, about `count` of them, where that is known; `is_large` says whether it is
+    worth several processes."""
 
     def __init__(self, stream: Stream, grader: Grader, layout: LineLayout) -> None:
         self.stream, self.grader, self.layout, self.file = stream, grader, layout, stream.file
-        self.is_large = self.file is not None and self.file.end - self.file.at > grader.limits.large_file
-
-    @property
-    def count(self) -> int | None:
-        """How many parts there are about, where that is known."""
-        if self.file is None:
-            return None
-        count = (self.file.end - self.file.at) // self.grader.limits.block
-        return 1 + max(0, count + BLOCKS - FIRST - 1) // BLOCKS
+        size, limits = None if self.file is None else self.file.end - self.file.at, grader.limits
+        self.is_large = size is not None and size > limits.large_file
+        self.count = None if size is None else 1 + max(0, size // limits.block + BLOCKS - FIRST - 1) // BLOCKS
 
     def parts(self) -> Iterator[RunPart]:
         """All of it in parts to be worked on one after the other, each before the next is asked for."""
@@ -658,7 +643,6 @@ def by_rank_note(place: str) -> str:
     return f"{place}: has no scores; its documents are ordered by rank"
 
 
-def dropped_notes(place: str, dropped: int, options: Options) -> list[str]:
-    """The note about documents that were dropped as duplicates, if there are any."""
-    what = f"{place}: dropped {dropped} duplicate {plural(dropped, 'document')}; kept the {options.duplicates} of each"
-    return [what] if dropped else []
+def dropped_note(place: str, dropped: int, options: Options) -> str:
+    """The note about documents that were dropped as duplicates."""
+    return f"{place}: dropped {dropped} duplicate {plural(dropped, 'document')}; kept the {options.duplicates} of each"

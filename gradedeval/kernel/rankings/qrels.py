@@ -252,7 +252,7 @@ class Qrels:
     @cached_property
     def _row(self) -> dict[bytes, int]:
         """topic -> its row in `counts`, and its number in `index`."""
-        return {topic: row for row, topic in enumerate(self.topics)}
+        return dict(zip(self.topics, range(len(self.topics)), strict=True))
 
     @cached_property
     def _judged(self) -> JudgmentColumns:
@@ -378,7 +378,7 @@ def _columns(
     offset that leaves room for the parts before; the gaps that comments and blank lines leave are closed at the end."""
     newlines = [np.count_nonzero(buffer[begin:end] == NEWLINE) for begin, end in bounds]
     ends = np.cumsum(newlines).tolist()
-    begins = [0, *ends[:-1]]
+    begins = [0, *ends][:-1]
     count, small = ends[-1] if ends else 0, np.int32 if len(buffer) < 1 << 31 else np.int64
     make: Any = np.empty
     if jobs > 1:
@@ -386,16 +386,16 @@ def _columns(
 
         make, jobs = (shared_array, jobs) if can_fork() else (make, 1)
     columns: Columns = [make(count, small), make(count, np.int32), make(count, np.uint64)]
-    read, tasks = partial(_read, buffer, layout, columns), list(zip(bounds, begins, strict=False))
+    read, tasks = partial(_read, buffer, layout, columns), list(zip(bounds, begins, strict=True))
     parts = list(Workers(jobs).imap(read, tasks) if jobs > 1 else map(read, tasks))
-    if not any(part.count for part in parts):
-        raise NeedsLineReader
     size = 0
     for begin, part in zip(begins, parts, strict=True):
         if size < begin:
             for column in columns:
                 column[size : size + part.count] = column[begin : begin + part.count]
         size += part.count
+    if not size:
+        raise NeedsLineReader
     return [column[:size] for column in columns], parts
 
 
@@ -418,6 +418,8 @@ def _read(buffer: Bytes, layout: LineLayout, columns: Columns, task: tuple[tuple
 def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.int32], bool]:
     """The topics of all parts, the topic of each line, and whether no two lines can be the same document. That is left
     open if many topics are in several parts."""
+    if len(parts) == 1:  # as of most files
+        return parts[0].topics, np.repeat(parts[0].topic.astype(np.int32), parts[0].size), parts[0].distinct
     topics = TopicCodes()
     numbers = [topics.numbers(part.topics) for part in parts]
     topic = np.concatenate(

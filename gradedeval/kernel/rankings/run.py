@@ -29,7 +29,7 @@ from gradedeval.kernel.rankings.grade import (
     PartResult,
     Rows,
     by_rank_note,
-    dropped_notes,
+    dropped_note,
     grade_by_block,
     grade_whole_topics,
     listing_of,
@@ -281,7 +281,8 @@ def _drop_duplicates(run: Run, options: Options) -> None:
         dropped += len(results.docnos) - len(kept)
         run.topics[topic] = results.keep(kept)
     problems.check()
-    run.notes += dropped_notes(run.place, dropped, options)
+    if dropped:
+        run.notes.append(dropped_note(run.place, dropped, options))
 
 
 # Topics in lists, as one part of a run.
@@ -552,7 +553,7 @@ class RunColumns:
         return cls(rows, lambda: np.array(lines, dtype=np.int64))
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.rows.code)
 
     @property
     def topics(self) -> list[bytes]:

@@ -25,7 +25,7 @@ from gradedeval.kernel.rankings.grade import (
     by_rank_note,
     check_layout,
     choose_topics,
-    dropped_notes,
+    dropped_note,
 )
 from gradedeval.kernel.scoring.doubts import notes_on
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
@@ -258,8 +258,9 @@ def _settled(
         from gradedeval.kernel.rankings.run import ListedTopics, Run
 
         whole.batches += work(ListedTopics(Run(place, {}), missing)).batches
-    dropped = dropped_notes(place, sum(whole.dropped.values()), grader.options)
-    notes = [*dropped, *whole.listing.notes(place, grader.options), *said]
+    dropped = sum(whole.dropped.values())
+    notes = [dropped_note(place, dropped, grader.options)] if dropped else []
+    notes += [*whole.listing.notes(place, grader.options), *said]
     return GradedRun(place, whole.tag, whole.batches, topics, lacking, notes)
 
 

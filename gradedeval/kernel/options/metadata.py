@@ -309,7 +309,7 @@ def read_queries(source: Any) -> Any:
     """
     if isinstance(source, Queries):
         return source
-    from gradedeval.kernel.trec.topic_tables import topic_table
+    from gradedeval.kernel.trec.small_tables import topic_table
 
     if (table := topic_table(source, "queries")) is None:
         return source
@@ -330,7 +330,7 @@ def read_slices(source: Any) -> Any:
     """
     if isinstance(source, Slices):
         return source
-    from gradedeval.kernel.trec.topic_tables import TEXT_NAMES, is_source, topic_table
+    from gradedeval.kernel.trec.small_tables import TEXT_NAMES, is_source, topic_table
 
     if isinstance(source, str) and not is_source(source):
         return tuple(name.strip() for name in source.split(","))

@@ -55,7 +55,7 @@ def format_of(stream: Stream, holds: str, wanted: str | None = None, strata: boo
         head = stream.peek(FIRST)
         if is_trec(head, trec) and not head.startswith(b"PK\x03\x04") and head[257:262] != b"ustar":
             return trec  # and no archive, of which the first line may be one as well
-    from gradedeval.kernel.trec.first_lines import recognize  # most files are plain TREC
+    from gradedeval.kernel.trec.file_formats import recognize  # most files are plain TREC
 
     return recognize(stream, holds, trec, wanted)
 

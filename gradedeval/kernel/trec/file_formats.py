@@ -1,20 +1,40 @@
-"""What columns of tables are called, in DataFrames, headed files and records, and in the values of --run-format."""
+"""Which format a file has that is not plain TREC, and what columns of tables are called."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.errors import Flag, InputError, did_you_mean
-from gradedeval.kernel.trec.lines import FORMATS, HEADER, IGNORED, formats_of
+from gradedeval.errors import Flag, InputError, did_you_mean, flag
+from gradedeval.kernel.trec.line_reader import check_mark, too_long
+from gradedeval.kernel.trec.lines import (
+    BYTE_ORDER_MARKS,
+    FORMATS,
+    HEADER,
+    IGNORED,
+    LONGEST,
+    MSMARCO,
+    MSMARCO_RANKS,
+    NO_GRADES,
+    NTCIR,
+    QRELS,
+    LineLayout,
+    WholeFile,
+    decimal,
+    decode,
+    encode,
+    formats_of,
+)
+from gradedeval.kernel.trec.stream import Stream
 
 if TYPE_CHECKING:
     from gradedeval.arrays import Floats
     from gradedeval.kernel.trec.text_columns import Text
+
 
 # What columns are called: one table for DataFrames, headed files, records and the values of --run-format.
 
@@ -236,3 +256,453 @@ class TableColumns:
             return list(islice(self.values(name), rows)) if held is None else held[:rows].tolist()
 
         return TableColumns(self.columns, first, rows)
+
+
+# The first bytes of a file that is not plain TREC -> its layout, or its format where it is not a file of lines. What
+# could be read in two ways that give different numbers is an error that names both.
+
+
+# What is known and not read, and lines that no layout fits: what they are, and what cures it.
+
+
+_UNPACK = "extract it, and give its files"
+_REFUSED = {
+    b"PK\x03\x04": ("is a zip archive", _UNPACK),
+    b"7z\xbc\xaf\x27\x1c": ("is a 7z archive", _UNPACK),
+    b"Rar!": ("is a rar archive", _UNPACK),
+    b"\x80": ("is a Python pickle, which could run code when it is read", "save it as JSON, CSV or Parquet"),
+    b"\x04\x22\x4d\x18": ("is compressed with lz4 twice, as ranx packs CBOR", "save it from ranx as JSON or Parquet"),
+    b"SQLite format 3\x00": ("is an SQLite database", "export the table as CSV"),
+    b"Obj\x01": ("is an Avro file", "save it as Parquet or CSV"),
+    b"ORC": ("is an ORC file", "save it as Parquet or CSV"),
+    b"\x93NUMPY": ("is a NumPy array", "save a table with columns as Parquet or CSV"),
+    b"______LightGBM_Binary_File_Token______": (
+        "is a Dataset of LightGBM, which holds no docids",
+        "its arrays are for evaluate_arrays in Python",
+    ),
+}
+_TEXT_OR_NOT = (b"\x80", b"ORC")
+"""Beginnings that text may have as well, in some encoding."""
+_CONTROL = re.compile(rb"[\x00-\x08]")
+_MARKUP = re.compile(rb"\s*<(\?xml|!doctype|html|table)\b", re.IGNORECASE)
+_TAR = slice(257, 262)
+_WORKBOOK = b"[Content_Types].xml"
+LINES = 50
+"""First lines that are looked at."""
+
+# What columns are, by a part of their names: for examples in messages alone, which a user takes or corrects.
+_MAY_BE = {
+    "topic": "topic|quer|question|qid|request|need",
+    "docno": "doc|passage|url|uri|item|page|hit|candidate|answer|text",
+    "score": "score|sim|weight|prob|rsv|value",
+    "rank": "rank|position",
+    "grade": "rel|grade|label|judg|rating|rated|score|value",
+}
+
+
+def check_bytes(head: bytes, place: str) -> None:
+    """Raise InputError for what is recognized and not read: UTF-16, archives, pickles, zeros."""
+    if head and not any(head[:64]):
+        raise InputError(
+            place, "begins with zero bytes, and is not text", "copy or write the file again", kind="format"
+        )
+    sides = head[0:64:2], head[1:64:2]
+    if head.startswith(BYTE_ORDER_MARKS[1:]) or any(len(side) > 3 and not any(side) for side in sides):
+        raise InputError(place, "is UTF-16", "save the file as UTF-8", kind="format")
+    if head[_TAR] == b"ustar":
+        raise InputError(place, "is a tar archive", _UNPACK, kind="format")
+    for magic, (what, hint) in _REFUSED.items():
+        if head.startswith(magic) and (magic not in _TEXT_OR_NOT or _CONTROL.search(head, 1, 64)):
+            if _WORKBOOK in head:
+                what, hint = "is an Excel workbook", "save the table as CSV"
+            raise InputError(place, what, hint, kind="format")
+    if _MARKUP.match(head):
+        raise InputError(place, "is XML or HTML", "save the table as CSV", kind="format")
+
+
+def check_lines(lines: list[bytes], holds: str, width: int, place: str) -> None:
+    """Raise InputError for lines between which something else stands than tabs, commas and spaces, and for a header
+    of which no name is known.
+
+    width  the fields of a line of TREC, for which the line reader has the words
+    """
+    lines = lines[:LINES]
+    for mark in (b";", b"|"):
+        if lines and all(line.count(mark) > 1 and len(line.split()) < line.count(mark) + 1 for line in lines):
+            shown = decode(mark)
+            hint = rf"separate them by tabs, as tr '{shown}' '\t' <OLD >NEW does"
+            raise InputError(place, f"fields are separated by '{shown}'", hint, kind="format")
+    separator = next((mark for mark in (b"\t", b",") if lines and mark in lines[0]), b"")
+    header, *rows = [cells(separator, line) for line in lines] or [[]]
+    if {"topic", "clicks"} <= set(header):
+        hint = f"expected {'qrels' if holds == 'qrels' else 'a run'}; `gradedeval clicks` reads logs, before the qrels"
+        raise InputError(place, "is a click log", hint, kind="format")
+    if len(header) < 3 or {len(row) for row in rows} != {len(header)} or (len(header) == width and separator != b","):
+        return
+    numbers = [all(_is_number(row[at]) for row in rows) for at in range(len(header))]
+    if any(map(_is_number, header)) or not any(numbers):
+        return
+    lacks = [known[0] for known in (TOPIC, DOCNO) if find_column(header, known) is None]
+    if not lacks:
+        return
+    what = f"no known name for a {' and a '.join(lacks)} in the header '{shorten(decode(lines[0].strip()))}'"
+    columns = ",".join(_likely(header, numbers, holds))
+    hint = f"say what the columns are, in order, as in {Flag(f'--{holds}-format'):{columns}{HEADER}}"
+    raise InputError(place, what, hint, kind="format")
+
+
+def _is_number(cell: str) -> bool:
+    number = decimal(encode(cell))
+    return number == number
+
+
+def _likely(names: list[str], numbers: list[bool], holds: str) -> list[str]:
+    """What columns may be, by their names, by their order and by which are numbers."""
+    found = [IGNORED] * len(names)
+
+    def take(column: str, places: list[int]) -> bool:
+        at = next((at for at in places if found[at] == IGNORED), None)
+        if at is not None:
+            found[at] = column
+        return at is not None
+
+    def like(column: str) -> list[int]:
+        known = COLUMNS[column]
+        sure = [at for at, name in enumerate(names) if find_column([name], known) is not None]
+        return sure + [at for at, name in enumerate(names) if re.search(_MAY_BE[column], name.lower())]
+
+    every = list(range(len(names)))
+    values = ("score", "rank") if holds == "run" else ("grade",)
+    wanted = [column for column in ("topic", "docno") if not take(column, like(column))]
+    valued = any(take(column, [at for at in like(column) if numbers[at] or holds == "qrels"]) for column in values)
+    if not valued:
+        take(values[0], [at for at in reversed(every) if numbers[at]] + every[::-1])
+    for column in wanted:
+        take(column, every)
+    return found
+
+
+def cells(separator: bytes, line_of: bytes) -> list[str]:
+    """The fields of a line as text, out of their quotes; none where the separator is not in it."""
+    if separator and separator not in line_of:
+        return []
+    # pandas writes a tab before the header, above its index.
+    line = decode(line_of.rstrip().lstrip(b" " if separator == b"\t" else None))
+    if not separator:
+        return line.split()
+    if '"' not in line:
+        return [cell.strip() for cell in line.split(decode(separator))]
+    import csv
+
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=decode(separator)))]
+    except csv.Error:  # no text at all, or a quote that is not closed
+        return []
+
+
+def shorten(text: str) -> str:
+    """A line for a message."""
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+SAMPLE = 1 << 16
+"""First bytes that are looked at."""
+
+_SEPARATORS = {"tsv": b"\t", "csv": b",", "headed": b"", "beir": b"\t"}
+_LINES = ("trec", "msmarco", "ntcir", *_SEPARATORS)
+_COLUMNS = {
+    "run": ("topic", "docno", "score", "rank", "type", "tag"),
+    "qrels": ("topic", "docno", "subtopic", "stratum"),
+}
+_BINARY = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"FEA1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",  # a stream
+}
+HIGHEST_GRADE = 1000
+"""Larger numbers are taken for docnos, where grades may be missing."""
+
+_LETOR = re.compile(rb"[+-]?\d+(\.\d*)?[ \t]+qid:\S")
+_LINE = re.compile(rb"[^\n]+")
+_LABEL = re.compile(rb"L\d+")
+_RISES = (
+    "scores rise with the rank, and the highest comes first; if they are distances, "
+    f"{flag.run_format:topic,docno,rank,-} orders by rank"
+)
+
+
+def recognize(stream: Stream, holds: str, trec: LineLayout, wanted: str | None) -> LineLayout | WholeFile:
+    """As `blocks.format_of`; `trec` is the layout that the file has in TREC."""
+    for size in (SAMPLE, SAMPLE + LONGEST):
+        head = stream.peek(size)
+        found = _Sample(head, len(head) < size, stream.place, holds, trec)
+        if not found.is_cut:
+            break
+    return found.as_wanted(wanted) if wanted else found.by_content()
+
+
+class _Sample:
+    """The first bytes of a file, and its first lines; `is_cut` says that none of these is there to its end."""
+
+    def __init__(self, head: bytes, complete: bool, place: str, holds: str, trec: LineLayout) -> None:
+        self.place, self.holds, self.trec = place, holds, trec
+        check_bytes(head, place)
+        marked = head.startswith(BYTE_ORDER_MARKS[0])
+        self.skip = len(BYTE_ORDER_MARKS[0]) if marked else 0
+        self.notes = ("starts with a byte order mark, which is skipped",) if marked else ()
+        self.head = head[self.skip :]
+        check_mark(self.head, place)  # a second one
+        found = self._found(len(self.head) if complete else self.head.rfind(b"\n") + 1)
+        self.is_cut = not (found or complete)
+        found = found or self._found(len(self.head))[:1]  # JSON in one line
+        self.lines = [line[0] for line in found]
+        self.first, end = (found[0][0], found[0].end()) if found else (b"", len(self.head))
+        self.after_first = min(end + 1, len(self.head))
+
+    def _found(self, end: int) -> list[re.Match[bytes]]:
+        return [line for line in _LINE.finditer(self.head, 0, end) if line[0].lstrip()[:1] not in (b"", b"#")]
+
+    def _check_first(self) -> None:
+        """Raise InputError where the first line is too long for one of fields."""
+        if self.is_cut and len(self.first) > LONGEST:
+            line = 1 + self.head.count(b"\n")
+            raise too_long(f"{self.place}:{line}")
+        if self.is_cut:  # behind a megabyte of comments
+            self.lines, self.first = [], b""
+
+    def by_content(self) -> LineLayout | WholeFile:
+        binary = next((format for magic, format in _BINARY.items() if self.head.startswith(magic)), None)
+        if binary:
+            return WholeFile(binary, self.notes)
+        if self._is_trec():
+            return self._layout(self.trec)
+        if self.first.lstrip()[:1] in (b"{", b"["):
+            return WholeFile("json", self.notes)
+        if _LETOR.match(self.first.lstrip()):
+            if self.holds == "run":
+                raise self._error("looks like qrels of LETOR", "the order is RUN... QRELS: are they swapped?")
+            return WholeFile("letor", self.notes)
+        self._check_first()
+        for format in ("tsv", "csv", "headed"):
+            if (layout := self._headed(format)) is not None:
+                return layout
+        if len(self.lines) > 1 and not self.head.endswith(b"\n") and len(self._fields(-1)) < len(self._fields(-2)):
+            del self.lines[-1]  # cut short, as the reader will say
+        check_lines(self.lines, self.holds, self.trec.width, self.place)
+        return self._layout(self._of_run() if self.holds == "run" else self._of_qrels())
+
+    def as_wanted(self, wanted: str) -> LineLayout | WholeFile:
+        """Raises InputError where the file is not what the user says."""
+        base, header = wanted.removesuffix(HEADER), wanted.endswith(HEADER)
+        if base in FORMATS and base not in _LINES:
+            return WholeFile(base, self.notes)
+        self._check_first()
+        if base in _SEPARATORS:
+            layout = self._headed(base)
+            if layout is None:
+                what = f"has no header with columns for {base}: the first line is '{self._shown()}'"
+                raise self._error(what, f"expected {FORMATS[base][1]}")
+            return layout
+        skip = self.after_first if header else 0
+        if base == "msmarco":
+            layout = MSMARCO if len(self._fields(1 if header else 0)) != MSMARCO_RANKS.width else MSMARCO_RANKS
+        else:
+            layout = {"trec": self.trec, "ntcir": NTCIR}.get(base) or self._of_columns(base)
+        if header:
+            self._note_data(layout, wanted)
+        return self._layout(layout, skip, wanted)
+
+    def _note_data(self, layout: LineLayout, wanted: str) -> None:
+        """A note where the line that is skipped as a header reads as data."""
+        fields, value = layout.split(self.first), {"run": "score", "qrels": "grade"}[self.holds]
+        at = layout.position(value if value in layout.columns else "rank")
+        if at is None or len(fields) != layout.width:
+            return
+        if decimal(fields[at]) == decimal(fields[at]) or _LABEL.fullmatch(fields[at]):
+            what = f"the first line reads as data, and is skipped: '{self._shown()}'"
+            self.notes = (*self.notes, f"{what}; leave out {HEADER} if it is not a header")
+
+    def _fields(self, line: int) -> list[bytes]:
+        return self.lines[line].split() if line < len(self.lines) else []
+
+    def _of_columns(self, columns: str) -> LineLayout:
+        """The layout of the columns that the user names; what separates them is what gives as many."""
+        names = tuple(columns.split(","))
+        line = self.lines[-1] if self.lines else b""
+        for separator in (b"", b"\t", b","):
+            layout = LineLayout(columns, names, separator)
+            if len(layout.split(line)) == len(names):
+                return layout
+        return LineLayout(columns, names, next((mark for mark in (b"\t", b",") if mark in line), b""))
+
+    def _layout(self, layout: LineLayout, skip: int = 0, wanted: str = "") -> LineLayout:
+        """The layout in this file, which may have something before its lines."""
+        skip += self.skip
+        if not skip and not self.notes and wanted in ("", layout.format):
+            return layout
+        return LineLayout(wanted or layout.format, layout.columns, layout.separator, skip, (*self.notes, *layout.notes))
+
+    # Lines with a header
+
+    def _headed(self, format: str) -> LineLayout | None:
+        """The layout that the first line names; None where it names no columns."""
+        names = cells(_SEPARATORS[format], self.first)
+        topic, docno = find_column(names, TOPIC), find_column(names, DOCNO)
+        known = [name for name in names if any(find_column([name], row) for row in COLUMNS.values())]
+        if topic is None or docno is None or len(names) < 2:
+            if len(known) < 2 or len(known) * 2 <= len(names) or not _SEPARATORS[format]:
+                return None
+            raise no_column(names, TOPIC if topic is None else DOCNO, self.place)
+        columns = self._columns(names, _SEPARATORS[format])
+        if columns == self.trec.columns and format == "headed":
+            return None  # TREC with a header: only where that is asked for
+        beir = format in ("tsv", "beir") and [plain(name) for name in names] == ["queryid", "corpusid", "score"]
+        if format == "beir" and not beir:
+            return None
+        pairs = zip(names, columns, strict=True)
+        ignored = [name or "one without a name" for name, column in pairs if column.startswith(IGNORED)]
+        notes = (f"columns that are ignored: {', '.join(ignored)}",) if ignored else ()
+        skip = self.skip + self.after_first
+        format, separator = "beir" if beir else format, _SEPARATORS[format]
+        whole = self.holds == "qrels" and find_column(names, SCORE) == names[columns.index("grade")]
+        return LineLayout(format, columns, separator, skip, (*self.notes, *notes), whole)
+
+    def _columns(self, names: list[str], separator: bytes) -> tuple[str, ...]:
+        """What each column holds; those that nothing looks at keep their names behind a hyphen."""
+        holds = {find_column(names, COLUMNS[column]): column for column in _COLUMNS[self.holds]}
+        value = find_grades(names) if self.holds == "qrels" else find_column(names, SCORE) or find_column(names, RANK)
+        if value is None:
+            raise no_column(names, COLUMNS["grade" if self.holds == "qrels" else "score"], self.place)
+        if self.holds == "run" and value == find_column(names, RANK):
+            rows = [cells(separator, line) for line in self.lines[1:]]
+            values = {name: [row[at] for row in rows if at < len(row)] for at, name in enumerate(names)}
+            check_no_score(values, self.place)
+        if self.holds == "qrels":
+            holds[value] = "grade"
+            columns = ",".join(holds.get(name, IGNORED) for name in names)
+            check_one_grade(names, self.place, f"say which, as in {flag.qrels_format:{columns}{HEADER}}")
+        check_distinct(names, self.place)
+        return tuple(holds.get(name, IGNORED + name) for name in names)
+
+    # Lines without a header
+
+    def _is_trec(self) -> bool:
+        fields, value = self.first.split(), self.trec.columns.index("score" if self.holds == "run" else "grade")
+        if len(fields) != self.trec.width:
+            return False
+        number = decimal(fields[value])
+        if self.holds == "qrels" and self.trec is QRELS and fields[2] in (b"0", b"1") and self._counts(MSMARCO):
+            rows = [line.split() for line in self.lines]
+            if any(decimal(row[3]) % 1 for row in rows):
+                what = "looks like a run of MS MARCO, whose lines are 'qid pid rank score'"
+                raise self._error(what, "the order is RUN... QRELS: are they swapped?")
+        if self.trec is QRELS and _has_grades_for_docnos([line.split() for line in self.lines]):
+            what = f"has 4 fields in a line, and '{decode(fields[2])}' in the third, as grades are, and no docnos"
+            raise self._ambiguous(what, "topic,docno,grade,-", "trec")
+        return number == number or (self.holds == "qrels" and _LABEL.fullmatch(fields[value]) is not None)
+
+    def _counts(self, layout: LineLayout, surely: bool = False) -> bool:
+        """Whether the lines have ranks 1, 2, 3, … within topics, of which one has several documents at least.
+
+        surely  they begin with 1, and some topic has a third document: 0 and 1 may be the scores of a classifier
+        """
+        rows = [line.split() for line in self.lines]
+        if any(len(row) != layout.width for row in rows):
+            return False
+        rank, count, most = layout.columns.index("rank"), 1, 1
+        for before, row in pairwise([[b""] * layout.width, *rows]):
+            same = before[0] == row[0]
+            count = count + 1 if same else 1
+            most = max(most, count)
+            if same and (not _follows(before[rank], row[rank]) or before[1] == row[1]):
+                return False
+            if not same and row[rank] not in ((b"1",) if surely else (b"0", b"1")):
+                return False
+        return most > (2 if surely else 1)
+
+    def _of_run(self) -> LineLayout:
+        rows = [line.split() for line in self.lines]
+        for layout in (MSMARCO_RANKS, MSMARCO):
+            if self._counts(layout, surely=True):
+                return replace(MSMARCO, notes=(_RISES,)) if layout is MSMARCO and _rises(rows) else layout
+        numbers = [all(decimal(row[-1]) == decimal(row[-1]) for row in rows if row)] if rows else [False]
+        widths = {len(row) for row in rows}
+        if widths == {3} and all(numbers):
+            few = self._counts(MSMARCO_RANKS)
+            counts = "counts, but not from 1 to 3 or more" if few else "does not count 1, 2, 3, …"
+            what = f"has 3 fields in a line, and the third {counts} as the ranks of MS MARCO do"
+            raise self._ambiguous(what, "topic,docno,score", "topic,docno,rank")
+        ranked = widths == {4} and all(row[2].isdigit() for row in rows) and _has_docnos(rows)  # no iteration
+        if widths == {4} and all(numbers) and (any(decimal(row[3]) % 1 for row in rows) or ranked):
+            raise self._ambiguous("has 4 fields in a line", "msmarco", "topic,q0,docno,score", "topic,docno,score,tag")
+        if widths == {4} and all(decimal(row[2]) == decimal(row[2]) for row in rows) and _has_docnos(rows):
+            what = f"has 4 fields in a line, and words such as '{decode(rows[0][3])}' in the last, as tags are"
+            raise self._ambiguous(what, "topic,docno,score,tag", "topic,docno,rank,tag")
+        return self.trec
+
+    def _of_qrels(self) -> LineLayout:
+        rows = [line.split() for line in self.lines]
+        if {len(row) for row in rows} != {NTCIR.width} or self.trec is not QRELS:
+            return self.trec
+        last = [row[2] for row in rows]
+        if all(_LABEL.fullmatch(label) for label in last):
+            return NTCIR
+        if {row[1] for row in rows} <= {b"0", b"Q0"} and _are_docnos(rows):
+            what = "has 3 fields in a line, 'topic iteration docno': the grade is missing"
+            raise InputError(self.place, what, "fill it in as the fourth field", kind=NO_GRADES)
+        if any(decimal(label) != decimal(label) for label in last):
+            return LineLayout("topic,docno,grade", NTCIR.columns)
+        if self._counts(MSMARCO_RANKS):
+            what = "has 3 fields in a line, and the third counts 1, 2, 3, … as the ranks of a run do"
+            raise self._ambiguous(what, "topic,docno,grade")
+        if len(rows) > 1 and len({row[1] for row in rows}) == 1:
+            what = f"has 3 fields in a line, and the second is always '{decode(rows[0][1])}' as an iteration is"
+            raise self._ambiguous(what, "topic,docno,grade")
+        if any(decimal(label) % 1 for label in last):
+            what = "has 3 fields in a line, and fractions in the third, as scores are"
+            raise self._ambiguous(what, "topic,docno,grade")
+        return LineLayout("topic,docno,grade", NTCIR.columns)
+
+    def _ambiguous(self, what: str, *candidates: str) -> InputError:
+        named = Flag(f"--{self.holds}-format")
+        return self._error(what, f"say what they are: {' or '.join(f'{named:{name}}' for name in candidates)}")
+
+    def _error(self, what: str, hint: str) -> InputError:
+        return InputError(self.place, what, hint, kind="format")
+
+    def _shown(self) -> str:
+        return shorten(decode(self.first.strip()))
+
+
+def _are_docnos(rows: list[list[bytes]]) -> bool:
+    """Whether the last of three fields cannot be grades, or labels, of a document that the second names."""
+    several = len({row[0] for row in rows}) < len(rows)  # which would be one document, judged more than once
+    distinct = len({row[2] for row in rows}) == len(rows)
+    return (several or distinct) and any(not decimal(row[2]) <= HIGHEST_GRADE for row in rows)
+
+
+def _rises(rows: list[list[bytes]]) -> bool:
+    """Whether the scores of MS MARCO rise with the rank in every topic, as distances do."""
+    pairs = [(before, row) for before, row in pairwise(rows) if before[0] == row[0]]
+    return all(decimal(before[3]) < decimal(row[3]) for before, row in pairs)
+
+
+def _has_grades_for_docnos(rows: list[list[bytes]]) -> bool:
+    """Whether lines of qrels seem to be 'topic docno grade iteration', as ir_datasets exports tabs: grades of one
+    digit, of which there are fewer than names before them, and always the same after them."""
+    if {len(row) for row in rows} != {QRELS.width}:
+        return False
+    _, names, grades, last = (set(column) for column in zip(*rows, strict=True))
+    are_docnos = len(names) > len(grades) and any(len(name) > 2 or not name.isdigit() for name in names)
+    return are_docnos and len(last) == 1 and all(grade.isdigit() and len(grade) == 1 for grade in grades)
+
+
+def _has_docnos(rows: list[list[bytes]]) -> bool:
+    """Whether the second field may be a docno: it is not an iteration, and no Q0."""
+    second = {row[1] for row in rows}
+    return len(second) > 1 or not second & {b"0", b"1", b"Q0"}
+
+
+def _follows(before: bytes, rank: bytes) -> bool:
+    return before.isdigit() and rank.isdigit() and len(rank) < 20 and int(rank) == int(before[:20]) + 1

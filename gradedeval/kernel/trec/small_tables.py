@@ -1,23 +1,31 @@
-"""Small tables that a user gives in a file: weights, gains, costs, probabilities, saved scores.
+"""Small tables that a user gives in a file: weights, gains, costs, probabilities, saved scores; texts and labels of
+topics, which objects of Python hold, too.
 
 All of them are read alike: compressed or not; with tabs, commas or spaces between columns; with or without a byte order
-mark, a header, blank lines, and comments (lines that begin with `#`); rows with ranks in any order.
+mark, a header, blank lines, and comments (lines that begin with `#`); rows with ranks in any order. Topics are read
+from TREC topics (SGML or XML), tables, JSON, JSON Lines as BEIR has them, Parquet and Arrow, or through the package
+ir_datasets.
 """
 
 from __future__ import annotations
 
+import csv
+import json
 import math
 import os
 import re
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from io import StringIO
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from gradedeval.errors import InputError, ProblemList, plural
+from gradedeval.errors import InputError, ProblemList, plural, shorten, shown
+from gradedeval.kernel.trec.file_formats import plain
 from gradedeval.kernel.trec.line_reader import Pieces, csv_rows, duplicate, settle_duplicates, whole_lines
 from gradedeval.kernel.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
-from gradedeval.kernel.trec.stream import Source, Stream
+from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, is_url
 
 SPACE = " \t\r"
 """What stands around cells; other control characters are part of them."""
@@ -215,3 +223,328 @@ def _separator(line: bytes, widths: set[int]) -> str | None:
     if not fitting and len(line.split()) in widths and not line.rstrip(b" \r").endswith(b"\t"):
         return None
     return next((decode(separator) for separator in (*fitting, *present)), None)
+
+
+# Tables of topics: their texts and labels, as records.
+
+
+Record = dict[str, Any]
+"""A topic: column -> value."""
+
+TOPIC_NAMES = ("topic", "query_id", "qid", "topic_id", "_id", "id", "number", "num", "topic_number", "query_number")
+TEXT_NAMES = ("query", "text", "title", "question", "content", "description", "desc", "topic_text", "query_text")
+"""What the columns of topics and of their texts are called: the first that there is counts."""
+
+LABEL = "slice"
+"""The column of labels that come without a name."""
+
+
+@dataclass(eq=False, repr=False)
+class TopicTable:
+    """What a source says of topics.
+
+    place    where it was read
+    records  topic -> what is said of it
+    """
+
+    place: str
+    records: dict[str, Record]
+
+    def text_column(self) -> str:
+        """The column of texts. Raises InputError where there is none."""
+        if (column := _named(self.records.values(), TEXT_NAMES)) is None:
+            raise _no_column(self.place, TEXT_NAMES, self.records.values())
+        return column
+
+    def columns(self, without: Collection[str] = ()) -> dict[str, dict[str, Any]]:
+        """column -> topic -> value, without the columns of these names, however they are spelled."""
+        others, found = {plain(name) for name in without}, dict[str, dict[str, Any]]()
+        for topic, record in self.records.items():
+            for column, value in record.items():
+                if plain(column) not in others and value is not None:
+                    found.setdefault(column, {})[topic] = value
+        return found
+
+
+def topic_table(source: Any, what: Literal["queries", "slices"]) -> TopicTable | None:
+    """What is said of topics in a file, `ir_datasets:NAME`, a DataFrame, a dict topic -> text or label, or an iterable
+    of records: dicts, namedtuples or pairs. None of what is none of these.
+
+    Raises InputError where a file cannot be read, there is no column of topics, or two lines of a topic differ.
+    """
+    if (found := _records_of(source, what)) is None:
+        return None
+    place, records = found
+    if (column := _named(records, TOPIC_NAMES)) is None:
+        raise _no_column(place, TOPIC_NAMES, records)
+    topics: dict[str, Record] = {}
+    for record in records:
+        topic = _id(record.pop(column, None), place)
+        said = {name: None if value != value else value for name, value in record.items()}  # what pandas calls missing
+        known = topics.setdefault(topic, said)
+        if other := next((name for name in said if known.get(name) != said[name]), None):
+            raise InputError(place, f"two lines of topic '{topic}' differ in '{other}'", "list each topic once")
+    return TopicTable(place, topics)
+
+
+def _named(records: Iterable[Record], known: Sequence[str]) -> str | None:
+    """The column of records that comes first among known names."""
+    present = {plain(name): name for record in records for name in record}
+    return next((present[plain(name)] for name in known if plain(name) in present), None)
+
+
+def _no_column(place: str, known: Sequence[str], records: Iterable[Record]) -> InputError:
+    names = list(dict.fromkeys(name for record in records for name in record))
+    among = f" among {shorten(names)}" if names else ""
+    return InputError(place, f"no column '{known[0]}'{among}", f"known names: {', '.join(known)}")
+
+
+def _id(value: Any, place: str) -> str:
+    """The name of a topic. Raises InputError for what is none."""
+    if isinstance(value, bytes):
+        return decode(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, str | int) or isinstance(value, bool) or not str(value).strip():
+        raise InputError(place, f"{shown(value)} is not a topic", "give each line the number of its topic")
+    return str(value).strip()
+
+
+# Sources -> records.
+
+
+def is_source(text: str) -> bool:
+    """Whether a text names what can be read, and is not the name of a column."""
+    return text == "-" or text.startswith(IR_DATASETS) or is_url(text) or os.path.exists(text) or "/" in text
+
+
+def _records_of(source: Any, what: str) -> tuple[str, list[Record]] | None:
+    """The records of a source; None where it is none that is known.
+
+    what  "queries" or "slices"
+    """
+    if isinstance(source, str) and source.startswith(IR_DATASETS):
+        from gradedeval.kernel.trec.documents import ir_datasets_rows
+
+        table = ir_datasets_rows(source, "queries")
+        return source, list(_of_table(table, table.columns))
+    if isinstance(source, str | os.PathLike):
+        return _of_file(Source(source), what)
+    if (names := getattr(source, "columns", getattr(source, "column_names", None))) is not None:
+        names = [str(name) for name in getattr(source, "column_names", names)]
+        return what, list(_of_table(source, names))
+    if isinstance(source, Mapping):
+        return what, [_of_pair(topic, value, what) for topic, value in source.items()]
+    if isinstance(source, Iterable) and not isinstance(source, bytes):
+        return what, [_of_row(row, what) for row in source]
+    return None
+
+
+def _of_table(table: Any, names: Sequence[str]) -> Iterator[Record]:
+    columns = [_values(table[name]) for name in names]
+    return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+
+
+def _values(column: Any) -> list[Any]:
+    """Python's own values of a column of any library."""
+    for method in ("to_pylist", "tolist", "to_list"):
+        if callable(getattr(column, method, None)):
+            return list(getattr(column, method)())
+    return list(column)
+
+
+def _of_pair(topic: Any, value: Any, what: str) -> Record:
+    """A record of a dict topic -> text or label, or topic -> record."""
+    if isinstance(value, Mapping) or hasattr(value, "_asdict"):
+        return {TOPIC_NAMES[0]: topic, **_of_row(value, what)}
+    return {TOPIC_NAMES[0]: topic, (TEXT_NAMES[0] if what == "queries" else LABEL): value}
+
+
+def _of_row(row: Any, what: str) -> Record:
+    """A dict, a namedtuple, or a pair of topic and text, as a record. What is nested in it, as the metadata of BEIR,
+    is taken apart."""
+    if hasattr(row, "_asdict"):
+        row = row._asdict()
+    if isinstance(row, Mapping):
+        flat: Record = {}
+        for name, value in row.items():
+            flat |= {str(key): one for key, one in value.items()} if isinstance(value, Mapping) else {str(name): value}
+        return flat
+    if isinstance(row, Sequence) and not isinstance(row, str | bytes) and len(row) == 2:
+        return _of_pair(row[0], row[1], what)
+    raise InputError(what, f"{shown(row)} is not a topic", "as in {'301': 'text'}, or rows with names")
+
+
+def _of_file(file: Source, what: str) -> tuple[str, list[Record]]:
+    with closing(Stream(file)) as stream:
+        place, head = stream.place, stream.peek(1 << 12).removeprefix(BYTE_ORDER_MARKS[0]).lstrip()
+        if head.startswith((b"PAR1", b"ARROW1", b"FEA1")):
+            return place, _columnar(stream)
+        data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
+    if data.startswith(BYTE_ORDER_MARKS[1:]):
+        raise InputError(place, "is UTF-16", "save the file as UTF-8", kind="format")
+    text = decode(data)
+    if not text.strip():
+        raise InputError(place, "is empty", f"expected {what} of topics", kind="empty")
+    if head.startswith(b"<"):
+        return place, _marked_up(text, place)
+    if head.startswith((b"{", b"[")):
+        return place, [_of_row(row, what) for row in _json(text, place, what)]
+    return place, _rows(text, place, what)
+
+
+def _columnar(stream: Stream) -> list[Record]:
+    from gradedeval.kernel.trec.documents import read_arrow, read_parquet
+    from gradedeval.kernel.trec.line_reader import Skipped
+
+    data = stream.whole()
+    _, table = (read_parquet if data.startswith(b"PAR1") else read_arrow)(data, Skipped(stream.place))
+    return list(_of_table(table, table.columns))
+
+
+def _json(text: str, place: str, what: str) -> list[Any]:
+    """The records of a JSON document or of JSON Lines."""
+    from gradedeval.kernel.trec.documents import read_json
+
+    try:
+        content = read_json(text)
+    except json.JSONDecodeError as whole:
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+        found = []
+        for number, line in lines:
+            try:
+                found.append(read_json(line))
+            except json.JSONDecodeError as error:
+                at = number if found else whole.lineno
+                what_is_wrong = f"is not valid JSON ({(error if found else whole).msg})"
+                raise InputError(f"{place}:{at}", what_is_wrong, "write the file again", kind="format") from None
+        return found
+    if isinstance(content, Mapping):
+        inner = list(content.values())
+        if len(inner) == 1 and isinstance(inner[0], list):
+            return inner[0]
+        if plain(TEXT_NAMES[1]) in map(plain, content) and _named([dict(content)], TOPIC_NAMES):
+            return [content]  # the only line of JSON Lines
+        return [_of_pair(topic, value, what) for topic, value in content.items()]
+    return content if isinstance(content, list) else [content]
+
+
+# Lines of text.
+
+
+def _rows(text: str, place: str, what: str) -> list[Record]:
+    """The records of lines with tabs, commas, `topic:text`, or spaces between topic and text."""
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    first = next(line for line in lines if line.strip() and not line.startswith("#"))
+    separator = "\t" if "\t" in first else "," if re.match(r'\s*("[^"]*"|[^\s,]+)\s*,', first) else ""
+    if separator == ",":
+        rows = _csv(text, place)
+    else:
+        kept = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
+        cut = re.compile(r"\s*([^\s:]+):\s*(.*)" if re.match(r"\s*[^\s:]+:", first) else r"\s*(\S+)\s*(.*)")
+        parts = (
+            (number, line.split("\t") if separator else list(cut.match(line).groups()))  # type: ignore[union-attr]
+            for number, line in kept
+        )
+        rows = [(number, [_unquoted(cell) for cell in cells]) for number, cells in parts]
+    header = rows[0][1]
+    known = {plain(name) for name in (*TOPIC_NAMES, *(TEXT_NAMES[:1] if what == "queries" else ()))}
+    if plain(header[0]) in known or any(plain(name) in map(plain, TOPIC_NAMES) for name in header):
+        return [_of_cells(header, cells, f"{place}:{number}") for number, cells in rows[1:]]
+    names = [TOPIC_NAMES[0], TEXT_NAMES[0] if what == "queries" else LABEL]
+    if what == "slices" and len(header) > 2:
+        hint = "begin with a line such as 'topic,intent,language'"
+        raise InputError(f"{place}:{rows[0][0]}", "has no header that names its columns", hint, kind="format")
+    joint = [(number, [cells[0], (separator or " ").join(cells[1:])]) for number, cells in rows]
+    return [_of_cells(names, cells, f"{place}:{number}") for number, cells in joint]
+
+
+def _of_cells(names: Sequence[str], cells: Sequence[str], place: str) -> Record:
+    if len(names) != len(cells):
+        what = f"{len(cells)} {plural(len(cells), 'field')}, expected {len(names)} ({', '.join(names)})"
+        raise InputError(place, what, "quote a text that has the separator in it", kind="fields")
+    return {name.strip(): cell.strip() for name, cell in zip(names, cells, strict=True)}
+
+
+def _csv(text: str, place: str) -> list[tuple[int, list[str]]]:
+    """The rows of lines with commas, whose cells may have quotes; the number of the last line of each."""
+    reader, rows = csv.reader(StringIO(text, newline=""), strict=True), []
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells) and not cells[0].startswith("#"):
+                rows.append((reader.line_num, cells))
+    except csv.Error as error:
+        what = f"not a valid CSV file ({error})"
+        raise InputError(f"{place}:{reader.line_num}", what, "close every quote", kind="format") from None
+    return rows
+
+
+def _unquoted(cell: str) -> str:
+    """A cell between tabs without the quotes that spreadsheets put around it. Texts may hold quotes of their own."""
+    inner = cell[1:-1]
+    is_quoted = len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in inner.replace('""', "")
+    return inner.replace('""', '"') if is_quoted else cell
+
+
+# TREC topics.
+
+_FIELD = re.compile(r"<(\w+)[^>]*>([^<]*)", re.ASCII)
+_PREFIX = re.compile(r"\s*(number|topic|description|title)\s*:\s*", re.IGNORECASE)
+
+
+def _marked_up(text: str, place: str) -> list[Record]:
+    """The topics of a file in SGML, as TREC has written them since 1992, or in XML."""
+    blocks = re.findall(r"<top>(.*?)</top>", text, re.DOTALL | re.IGNORECASE)
+    if not blocks:
+        return _xml(text, place)
+    records = []
+    for number, block in enumerate(blocks, 1):
+        fields: Record = {}
+        for name, content in _FIELD.findall(block):
+            if (words := _PREFIX.sub("", content, count=1).strip()) and name.lower() != "top":
+                fields.setdefault(name.lower(), words)
+        if _named([fields], TOPIC_NAMES) is None:
+            raise InputError(place, f"<top> {number} has no <num>", "as in <num> Number: 301", kind="format")
+        records.append(fields)
+    return records
+
+
+def _xml(text: str, place: str) -> list[Record]:
+    from xml.etree import ElementTree
+
+    if "<!ENTITY" in text:  # entities within entities can fill any memory
+        raise InputError(place, "defines XML entities, which are not read", "write their text in place", kind="format")
+    try:
+        root = ElementTree.fromstring(text.encode("utf-8", "replace"))
+    except ElementTree.ParseError as error:
+        line = error.position[0]
+        what = f"is not valid XML ({str(error).partition(':')[0]})"
+        raise InputError(f"{place}:{line}", what, "write & as &amp; and < as &lt;", kind="format") from None
+    records = list(_topics_in(root))
+    if not records:
+        hint = 'as in <topic number="1"><query>text</query></topic>'
+        raise InputError(place, "has no topic with a number and a text", hint, kind="format")
+    return records
+
+
+def _topics_in(element: Any) -> Iterator[Record]:
+    """The records of an element, or of those within it: subtopics have numbers and texts, too, and are none."""
+    if (record := _of_element(element)) is not None:
+        yield record
+        return
+    for child in element:
+        yield from _topics_in(child)
+
+
+def _of_element(element: Any) -> Record | None:
+    """The record of an element that has a number and a text, as attributes or children; None of any other."""
+    record: Record = dict(element.attrib)
+    for child in element:
+        words = " ".join("".join(child.itertext()).split())
+        if words and isinstance(child.tag, str):
+            record.setdefault(child.tag, words)
+    own = (element.text or "").strip()
+    if own and not len(element):
+        record.setdefault(TEXT_NAMES[0], own)
+    number, text = _named([record], TOPIC_NAMES), _named([record], TEXT_NAMES)
+    return record if number is not None and text is not None else None

@@ -64,7 +64,7 @@ def test_a_measure_is_a_function_and_its_name_in_the_table(copy: Path) -> None:
     place = copy / function.partition("\n")[0].removeprefix("# ")
     with place.open("a", encoding="utf-8") as module:
         module.write(f"\n\n{function.partition(chr(10))[2]}")
-    replace(copy / "gradedeval" / "kernel" / "measures" / "table.py", line)
+    replace(copy / "gradedeval" / "kernel" / "measures" / "definition.py", line)
 
     evaluate, explain = (python(copy, "-m", *shlex.split(command.removeprefix("$ "))) for command in typed(session))
     assert re.search(r"^half_life(\s+\d+\.\d{4}){2}$", evaluate, re.M)

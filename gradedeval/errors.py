@@ -36,6 +36,7 @@ _CONTAINERS = ("abfs", "abfss", "wasb", "wasbs")
 
 # Noncharacters: Unicode keeps them for the inside of programs.
 _FLAG, _KEYWORD, _END = "\ufdd0", "\ufdd1", "\ufdd2"
+_MARKS = re.compile(f"[{_FLAG}-{_END}]")
 _SAID = re.compile(f"{_FLAG}([^{_FLAG}-{_END}]*){_KEYWORD}([^{_FLAG}-{_END}]*){_END}")
 
 
@@ -68,8 +69,7 @@ class Flag(str):
 
 def either(flags: str, keywords: str) -> str:
     """A text that is the first at the prompt, and the second in Python."""
-    parts = (re.sub(f"[{_FLAG}-{_END}]", "", part) for part in (flags, keywords))
-    return f"{_FLAG}{_KEYWORD.join(parts)}{_END}"
+    return f"{_FLAG}{_MARKS.sub('', flags)}{_KEYWORD}{_MARKS.sub('', keywords)}{_END}"
 
 
 def _in_python(value: str) -> str:
@@ -324,21 +324,15 @@ class ProblemList:
         return error.replace(problem=f"{problem}, here and on {more} more {plural(more, 'line')}") if more else error
 
 
-_HEARD: ContextVar[Callable[[Iterable[str]], None] | None] = ContextVar("heard", default=None)
+_HEARD: ContextVar[tuple[Callable[[Iterable[str]], None], set[str]] | None] = ContextVar("heard", default=None)
+"""Who hears notes, and those that were heard."""
 
 
 @contextmanager
 def heard_by(hear: Callable[[Iterable[str]], None]) -> Iterator[None]:
     """While this lasts, in this thread, `hear` is called with the notes of `tell`, each once: what a command prints on
     stderr."""
-    known: set[str] = set()
-
-    def hear_once(notes: Iterable[str]) -> None:
-        new = [note for note in notes if note not in known]
-        known.update(new)
-        hear(new)
-
-    before = _HEARD.set(hear_once)
+    before = _HEARD.set((hear, set()))
     try:
         yield
     finally:
@@ -354,9 +348,11 @@ def tell(notes: Iterable[str], packages: Collection[str] = ("gradedeval",)) -> l
     """Tell each note once: to the command that runs, or else as a warning at the line that called this package, or the
     first of several packages. Returns the notes in the words of who hears them: with flags, or with keywords."""
     said = list(dict.fromkeys(notes))
-    if (hear := _HEARD.get()) is not None:
+    if (heard := _HEARD.get()) is not None:
+        hear, known = heard
         said = [note if isinstance(note, Note) else with_flags(note) for note in said]
-        hear(said)
+        hear([note for note in said if note not in known])
+        known.update(said)
         return said
     said = [note.in_python() if isinstance(note, Note) else with_keywords(note) for note in said]
     for note in said:

@@ -13,10 +13,10 @@ class Late(ModuleType):
     """A module that is imported when something in it is first asked for, so that a help page waits for none."""
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(import_module(self.__name__), name)
+        module = import_module(self.__name__)
         if self.__name__ == "numpy":  # asked in loops; tests change other modules alone
-            self.__dict__[name] = found
-        return found
+            self.__dict__.update(vars(module))
+        return getattr(module, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(import_module(self.__name__), name, value)

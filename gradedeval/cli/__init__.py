@@ -6,7 +6,6 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import click
@@ -124,25 +123,6 @@ EXIT_CODES = {
     "trec_eval": ExitCodes(2, 1, {"parameters": 2, "duplicate-document": 4, "contradiction": 4, "no-common-topics": 7}),
 }
 
-MEANT = {
-    **dict.fromkeys(("evaluate", "score", "measure"), "eval"),
-    **dict.fromkeys(("cmp", "significance", "ttest", "test"), "compare"),
-    **dict.fromkeys(("validate", "verify"), "lint"),
-    **dict.fromkeys(("draw", "figure"), "plot"),
-    **dict.fromkeys(("list", "metric", "metrics"), "measures"),
-    "version": "--version",
-}
-"""What users of other tools call a command -> its name here."""
-# Flags of trec_eval that are not ours -> the parameter that does the same, if there is one.
-TREC_EVAL_FLAGS: dict[str, str | None] = {
-    "-c": "topics",
-    "-l": "rel",
-    "-M": "depth",
-    "-J": "judged_only",
-    **dict.fromkeys(("-n", "-N", "-Z", "-R", "-T", "-D")),
-}
-
-
 WIDEST = max(map(len, COMMANDS | ABOUT))
 """Width of the column of names on a help page."""
 
@@ -150,35 +130,19 @@ COMPLETE = "_GRADEDEVAL_COMPLETE"
 """The variable by which a shell asks how a word may go on; its name is click's."""
 
 
-def may_be_command(word: str) -> bool:
-    """Whether a first argument may have been meant for a command: a plain word, and no file."""
-    return word.replace("-", "_").isidentifier() and not word.startswith("-") and not os.path.exists(word)
-
-
-def _stands_before_files(args: Sequence[str]) -> bool:
-    """Whether the first argument stands before a run and qrels that are there, and is not a misplaced measure."""
-    files = list(takewhile(lambda word: not word.startswith("-"), args[1:]))
-    if len(files) < 2 or not all(map(os.path.exists, files)):
-        return False
-    from gradedeval.kernel.measures.parse import is_measure  # few evaluations come here
-
-    return not is_measure(args[0])
-
-
 class CommandGroup(Described, click.Group):
-    """A group that imports a command of its `table` when it is called."""
+    """A group that imports a command when it is called: one of its `table`, or one that this does not list."""
 
     table: ClassVar[Mapping[str, tuple[str, str]]]
+    places: ClassVar[Mapping[str, tuple[str, str]]]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.table)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        return self.found(self.table[name][0]) if name in self.table else None
-
-    def found(self, place: str) -> click.Command:
-        """The command at a place of the table."""
-        module, _, attribute = place.partition(":")
+        if name not in self.places:
+            return None
+        module, _, attribute = self.places[name][0].partition(":")
         found: Any = getattr(importlib.import_module(f"gradedeval.{module}"), attribute)
         return found if isinstance(found, click.Command) else self.made(found.question)
 
@@ -217,10 +181,7 @@ class InnerGroup(CommandGroup):
 class Commands(CommandGroup):
     """The commands of the program; `eval` may be left out."""
 
-    table = COMMANDS
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        return self.found(ABOUT[name][0]) if name in ABOUT else super().get_command(ctx, name)
+    table, places = COMMANDS, COMMANDS | ABOUT
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, table in (GROUPS | {"Help": ABOUT}).items():
@@ -232,13 +193,12 @@ class Commands(CommandGroup):
             say(ctx.get_help(), "page")
             ctx.exit(2)
         word = args[0]
-        if word not in COMMANDS | ABOUT and word not in ("-h", "--help", "--version"):
-            meant = f"did you mean '{MEANT[word]}'?" if word in MEANT else ""
-            if may_be_command(word) and (hint := meant or did_you_mean(word, COMMANDS | ABOUT, 0.7)):
-                raise InputError("", f"no such command '{word}'", hint, usage=True)
-            if may_be_command(word) and _stands_before_files(args):
-                hint = "to score runs, give files alone: gradedeval RUN... QRELS"
-                raise InputError("", f"no such command '{word}', and no such file", hint, usage=True)
+        if word not in self.places and word not in ("-h", "--help", "--version"):
+            plain = word.replace("-", "_").isidentifier() and not word.startswith("-")
+            if plain and not os.path.exists(word):
+                from gradedeval.cli.hints import check_no_command  # most runs are there
+
+                check_no_command(word, args[1:], self.places)
             args = ["eval", *args]
         return super().parse_args(ctx, args)
 
@@ -264,7 +224,8 @@ def gradedeval() -> None:
 class Pictures(InnerGroup):
     """The pictures."""
 
-    table, noun, usual = PICTURES, "picture", "runs RUN"
+    table = places = PICTURES
+    noun, usual = "picture", "runs RUN"
 
     def made(self, question: Question) -> click.Command:
         """The command that draws the answer to a question."""
@@ -287,7 +248,8 @@ def plot() -> None:
 class Verbs(InnerGroup):
     """What is asked of click logs."""
 
-    table, usual = VERBS, "observe LOG"
+    table = places = VERBS
+    usual = "observe LOG"
 
 
 @click.group("clicks", cls=Verbs, subcommand_metavar="VERB ...")
@@ -311,7 +273,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if COMPLETE in os.environ:
         from gradedeval.cli.completion import complete  # the shell asks, while the user types
 
-        summaries = {name: summary for name, (_, summary) in (COMMANDS | ABOUT).items()}
+        summaries = {name: summary for name, (_, summary) in Commands.places.items()}
         sys.exit(complete(os.environ[COMPLETE], COMPLETE, summaries))
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     exits = EXIT_CODES.get(arguments[0] if arguments else "", ExitCodes())
@@ -356,10 +318,10 @@ def _run(arguments: list[str], exits: ExitCodes) -> int:
     """The exit code of a command that runs to its end, or is told what is wrong."""
     # Not click's own `main`, which ends with exit code 1 when a pipe is closed.
     with gradedeval.make_context("gradedeval", list(arguments), obj=tuple(arguments)) as context:
-        know_color(context, arguments)
         try:
             gradedeval.invoke(context)
         except InputError as error:
+            know_color(context, arguments)
             report(error)  # while it is known whether --debug was given
             return exits.of(error)
     if sys.stdout is not None:
@@ -374,26 +336,6 @@ def _report_of(arguments: Sequence[str], error: click.UsageError | InputError) -
         if isinstance(error, InputError):
             report(error)
         else:
-            say(_in_a_line(error), "error")
+            from gradedeval.cli.hints import in_a_line  # most options are right
 
-
-def _in_a_line(error: click.UsageError) -> str:
-    """A usage error of click as problem; hint, in the same words for every version of click."""
-    if isinstance(error, click.MissingParameter) and error.param is not None and error.param.opts[0] == "-o":
-        return f"-o: missing file name; for example -o {str(error.param.metavar).replace('FILE', 'report')}"
-    problem = error.format_message().strip().rstrip(".")
-    problem = f"{problem[:1].lower()}{problem[1:]}"
-    hint = f"see `{error.ctx.command_path if error.ctx else 'gradedeval'} --help`"
-    if isinstance(error, click.NoSuchOption):
-        problem = f"unknown option '{error.option_name}'"
-        from gradedeval.cli.options import option_hint  # most options are right
-
-        params = error.ctx.command.params if error.ctx else []
-        own = option_hint(error.option_name, [name for param in params for name in param.opts])
-        if own:
-            hint = own
-        elif error.option_name in TREC_EVAL_FLAGS:
-            ours = [param.opts[0] for param in params if param.name == TREC_EVAL_FLAGS[error.option_name]]
-            hint = f"did you mean '{ours[0]}'? " if ours else ""
-            hint += "`gradedeval trec_eval` takes trec_eval's options"
-    return f"{problem}; {hint}"
+            say(in_a_line(error), "error")

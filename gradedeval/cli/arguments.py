@@ -4,45 +4,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, WRITES, Decorator, files_named, given, option
-from gradedeval.cli.output import asked_for, show, view_of, write
-from gradedeval.errors import InputError, ProblemList, tell, url_place
-from gradedeval.kernel.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
+from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, WRITES, Option
+from gradedeval.cli.output import REMEMBERED, asked_for
+from gradedeval.errors import InputError, tell
+from gradedeval.kernel.formats import EXTENSIONS
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure, parse_measures
-from gradedeval.kernel.options import GAINS, OPTIONS
-from gradedeval.kernel.trec.lines import NO_GRADES, QRELS, RUN, STRATA, WholeFile
+from gradedeval.kernel.options import OPTIONS
 from gradedeval.kernel.trec.stream import (
-    IR_DATASETS,
-    Source,
-    Stream,
     extension_of,
     files_of,
-    first_bytes,
-    is_named,
-    is_url,
 )
 
 if TYPE_CHECKING:
     from gradedeval.kernel.measures.definition import AnyMeasure, Measure
     from gradedeval.kernel.parallel import Workers
-    from gradedeval.kernel.scoring.scores import Scores
 
 
 # RUN... QRELS, --measures-from and -o: what the arguments name, and what they may not be.
-
-
-ABOUT_QRELS = ["topics", "judged_only", "subtopics", "strata", "qrels_format", "labels"]
-"""Options about judgments, beside those about gains."""
 
 
 def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:
@@ -99,7 +87,7 @@ def usage() -> str:
 
 
 def run_and_qrels(
-    files: tuple[str, ...], keywords: Mapping[str, Any] | None = None, runs_from: str | None = None
+    files: tuple[str, ...], keywords: Mapping[str, Any] = MappingProxyType({}), runs_from: str | None = None
 ) -> tuple[list[str], str]:
     """The runs and the qrels among the arguments; the runs listed in --runs-from come last.
 
@@ -108,152 +96,43 @@ def run_and_qrels(
     Raises InputError where an argument is not a file, a folder or a pattern. One that reads as a measure was probably
     meant for -m.
     """
-    for file in files:
-        if file != "-" and not os.path.exists(file) and is_measure(file):
+    missing = [file for file in files if file != "-" and not os.path.exists(file)]
+    for file in missing:
+        if is_measure(file):
             raise InputError(file, "no such file", f"did you mean -m '{file}'?", usage=True)
     if not files or (len(files) < 2 and runs_from is None):
         raise InputError("", "expected a run and a qrels file", usage(), usage=True)
-    check_standard_input([*files, *files_named(keywords or {}), runs_from])
+    check_standard_input([*files, runs_from], keywords)
+    if missing:
+        from gradedeval.cli.files import check_last
+
+        check_last(files)
     *words, qrels = files
-    _check_last(files)
     runs = [file for word in words for file in files_of(word, [qrels])]
-    listed = [] if runs_from is None else listed_files(runs_from, [qrels])
-    return [*runs, *listed], qrels
+    if runs_from is not None:
+        from gradedeval.cli.files import listed_files  # few lists
+
+        runs += listed_files(runs_from, [qrels])
+    return runs, qrels
 
 
-def runs_and_qrels_if_any(
-    files: tuple[str, ...], keywords: Mapping[str, Any] | None = None
-) -> tuple[list[str], str | None]:
-    """The runs among the arguments, and the qrels where the last of them is not a run, by its first line. Raises
-    InputError as `run_and_qrels` does."""
-    if not files:
-        raise InputError("", "no run given", usage(), usage=True)
-    if len(files) > 1 and is_qrels(files[-1]):
-        return run_and_qrels(files, keywords)
-    _check_last(files)
-    check_standard_input([*files, *files_named(keywords or {})])
-    return [file for word in files for file in files_of(word)], None
-
-
-def _check_last(files: tuple[str, ...]) -> None:
-    """Raise InputError (usage) where a word that is no file follows the qrels: it was meant for an option before it."""
-    *others, last = files
-    if others and not _is_there(last) and is_qrels(others[-1]):
-        raise InputError(last, "no such file", "the qrels are the last argument: RUN... QRELS", usage=True)
-
-
-def placed(files: tuple[str, ...], place: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The files among the arguments, and those that stand for a setting instead, as its `place` says."""
-    if place == "qrels":
-        qrels = next(filter(_is_qrels_beyond_doubt, reversed(files)), None)  # which stand last, as a rule
-        return tuple(file for file in files if file != qrels), () if qrels is None else (qrels,)
-    if place == "measures":
-        named = not any(map(_is_there, files)) and any("@" in word or is_measure(word) for word in files)
-        return ((), files) if named else (files, ())
-    behind = (index for index, _ in enumerate(files) if index > 1 and not any(map(_is_there, files[index:])))
-    there = files[: next(behind, None)]
-    if not there or _is_run(there[-1]):  # then the word is the name of qrels, with a mistake
-        return files, ()
-    return there, files[len(there) :]
-
-
-def _is_qrels_beyond_doubt(file: str) -> bool:
-    """Whether a file holds judgments, and is not a run that lacks a field, or that cannot be read."""
-    from gradedeval.kernel.trec.line_reader import looks_like
-
-    try:
-        return is_qrels(file) and not (is_named(file) and looks_like(first_bytes(Source(file)), STRATA))
-    except InputError:
-        return False
-
-
-def _is_there(word: str) -> bool:
-    """Whether an argument names a file or a folder, or files by a pattern, or elsewhere."""
-    elsewhere = is_url(word) or word.startswith(IR_DATASETS) or bool(set(word) & set("*?"))
-    return word == "-" or elsewhere or os.path.exists(word)
-
-
-def check_without_qrels(keywords: Mapping[str, Any], used: Collection[str] = ()) -> None:
-    """Raise InputError (usage) for an option about judgments where there are none, but for those used all the same."""
-    about = [name for name, described in OPTIONS.items() if described.section == GAINS] + ABOUT_QRELS
-    if unused := given({name: keywords.get(name) for name in about if name not in used}):
-        raise InputError(unused[0], "needs qrels", "add QRELS", usage=True)
-
-
-def is_qrels(file: str) -> bool:
-    """Whether the first line of a file is a judgment. Of a format that holds both runs and judgments, such as JSON, the
-    last file is taken for a run."""
-    from gradedeval.kernel.trec.blocks import format_of
-    from gradedeval.kernel.trec.line_reader import looks_like
-
-    if file.startswith(IR_DATASETS):
-        return True
-    if not is_named(file) or _is_run(file):
-        return False
-    head = first_bytes(Source(file))
-    if any(looks_like(head, layout) for layout in (QRELS, STRATA)):
-        return True
-    with closing(Stream(Source(file))) as stream:
-        try:
-            form = format_of(stream, "qrels")
-        except InputError as error:
-            return error.kind == NO_GRADES
-    return form.format == "letor" if isinstance(form, WholeFile) else form is not QRELS
-
-
-def _is_run(file: str) -> bool:
-    """Whether a file is a run beyond doubt, by its first line."""
-    from gradedeval.kernel.trec.blocks import is_certain_run
-    from gradedeval.kernel.trec.line_reader import looks_like
-
-    return is_named(file) and (looks_like(first_bytes(Source(file)), RUN) or is_certain_run(Source(file)))
-
-
-def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
-    """The files in a list, one argument of `files_of` per line, relative to the current folder; blank lines and those
-    that begin with # are skipped. Zero bytes end lines where there are any (`find -print0`). `-` is standard input.
-
-    Raises InputError where the list is empty or names missing files, with the first ten lines.
-    """
-    from gradedeval.kernel.trec.line_reader import HEAD, numbered_lines  # few lists
-
-    with closing(Stream(Source(list_of_runs))) as stream:
-        problems = ProblemList(stream.place)
-        listed: list[str] = []
-        zeros = b"\0" in stream.peek(HEAD)
-        for number, line in numbered_lines(stream, longest=None, end=b"\0") if zeros else numbered_lines(stream):
-            word = os.fsdecode(line.strip(b"\r\n") if zeros else line.strip())
-            if not word or word.startswith("#"):
-                continue
-            try:
-                if is_url(list_of_runs):
-                    from gradedeval.kernel.trec.remote import check_listed
-
-                    check_listed(word, list_of_runs)
-                files = files_of(word, leave_out)
-            except InputError as error:
-                problems.add(number, f"'{url_place(word)}' {error.said[0]}", error.said[1])
-                continue
-            if files == ["-"] or not (os.path.exists(files[0]) or is_url(files[0])):
-                problems.add(number, f"{word}: no such file", "paths are relative to the current folder")
-            listed += files
-    problems.check()
-    if not listed:
-        raise InputError(problems.place, "names no run", "expected one file per line")
-    return listed
-
-
-def check_standard_input(files: Collection[str | None]) -> None:
-    """Raise InputError (usage) where more than one file is `-`."""
-    if list(files).count("-") > 1:
+def check_standard_input(files: Collection[str | None], keywords: Mapping[str, Any] = MappingProxyType({})) -> None:
+    """Raise InputError (usage) where more than one file is `-`, of these and of those that options name."""
+    count = list(files).count("-")
+    for name, value in keywords.items():
+        if value == "-" and name in OPTIONS and OPTIONS[name].names_file:
+            count += 1
+    if count > 1:
         raise InputError("-", "standard input can only be read once", "give the other as a file", usage=True)
 
 
 def form_of(output: str | None, forms: Collection[str], default: str = "table") -> str:
     """The format that the extension of -o stands for; the default without one."""
+    if output is None:
+        return default
     extension = extension_of(output)
     form = EXTENSIONS.get(extension, "") if extension else default
-    if form not in forms and not (output and os.path.exists(output) and not os.path.isfile(output)):
+    if form not in forms and not (os.path.exists(output) and not os.path.isfile(output)):
         hint = f"choose one with -f: {', '.join(forms)}"
         raise InputError(f"'{output}'", f"no format has the extension '{extension}'", hint, usage=True)
     return form if form in forms else default
@@ -291,24 +170,6 @@ def signing() -> Callable[[str], str]:
     return SIGNATURES[signed()]
 
 
-class Destination:
-    """Where a result goes: -f, -o and --digits.
-
-    Takes these options out of all options. Raises InputError (usage) where no format has the extension of -o.
-    """
-
-    def __init__(self, keywords: dict[str, Any], default: str = "table") -> None:
-        self.output, self.digits = keywords.pop("output"), keywords.pop("digits", None)
-        self.form: str = keywords.pop("form") or form_of(self.output, formats_for(), default)
-
-    def deliver(self, make: Maker, settings: str = "") -> None:
-        """Write the result; where the format has no place for its settings, they go to stderr."""
-        if settings and not FORMATS[self.form].signed:
-            tell([settings])
-        text = render(make, self.form, self.digits, signing(), view_of(self.output))
-        (show if self.form == "table" else write)(text, self.output)
-
-
 def as_time(time: str | datetime | None) -> datetime | None:
     """A time as the caller gives it. Raises InputError (usage) where it is none."""
     if isinstance(time, str):
@@ -323,27 +184,19 @@ def as_time(time: str | datetime | None) -> datetime | None:
 # --jobs and --cluster: who shares the work of a command over runs.
 
 
-_ADDRESS = f"{__name__}.cluster"
-
-
-def _remember(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    context.meta[_ADDRESS] = value
-
-
-CLUSTER: Decorator = option(
+CLUSTER = Option(
     "--cluster",
     section=MANY_RUNS,
     metavar="ADDRESS",
-    expose_value=False,
-    callback=_remember,
     help="Share the work with a dask cluster: the address of its scheduler, as in tcp://host:8786, or 'local' for "
     "one of this machine. Worthwhile for jobs longer than about ten seconds.",
+    **REMEMBERED,
 )
 
 
 def check_no_cluster(beside: str, why: str) -> None:
     """Raise InputError (usage) where a cluster is given beside an option that leaves it nothing to do."""
-    if click.get_current_context().meta.get(_ADDRESS) is not None:
+    if asked_for("cluster") is not None:
         raise InputError("--cluster", f"cannot be combined with {beside}: {why}", "leave out one of them", usage=True)
 
 
@@ -352,15 +205,14 @@ def sharing(jobs: int | None = None) -> Workers:
     this machine, so many as asked for or as it has cores. Raises InputError where a cluster cannot be used."""
     from gradedeval.kernel.parallel import Workers, cores, with_progress
 
-    context = click.get_current_context()
-    address: str | None = context.meta.get(_ADDRESS)
+    address: str | None = asked_for("cluster")
     if address is None:
         return Workers.of(jobs, with_progress)
     from gradedeval.kernel.parallel.clusters import LOCAL, connected, dashboard  # few evaluations have one
 
     if jobs and address != LOCAL:
         raise InputError("--jobs", "a cluster has workers of its own", "leave out --jobs or --cluster", usage=True)
-    client: Any = context.with_resource(connected(address, jobs or cores()))
+    client: Any = click.get_current_context().with_resource(connected(address, jobs or cores()))
     workers = Workers.of(None, with_progress, client)
     return workers if address == LOCAL else replace(workers, progress=partial(with_progress, beside=dashboard(client)))
 
@@ -368,42 +220,11 @@ def sharing(jobs: int | None = None) -> Workers:
 # The options of standardized scores, for the commands that take several runs.
 
 
-STANDARD_OPTIONS: list[Decorator] = [
-    option("--standardize", section=STANDARDIZATION, is_flag=True, help="Standardize scores as Φ(z) over the runs, "
+STANDARD_OPTIONS = [
+    Option("--standardize", section=STANDARDIZATION, is_flag=True, help="Standardize scores as Φ(z) over the runs, "
            "topic by topic. `-m sp --standardize` is sSP."),
-    option("--reference", section=STANDARDIZATION, metavar="FILE", file=READS, help="Standardize with the means and "
+    Option("--reference", section=STANDARDIZATION, metavar="FILE", file=READS, help="Standardize with the means and "
            "standard deviations in FILE."),
-    option("--save-reference", section=STANDARDIZATION, metavar="FILE", file=WRITES, help="Standardize, and save the "
+    Option("--save-reference", section=STANDARDIZATION, metavar="FILE", file=WRITES, help="Standardize, and save the "
            "means and standard deviations as CSV."),
 ]  # fmt: skip
-
-
-def standardization(keywords: dict[str, Any], allow_mismatch: bool) -> Callable[[Scores], Scores] | None:
-    """Take these options out of all options: what standardizes scores, None where that is not wanted.
-
-    allow_mismatch  whether the reference may be of other qrels or options
-
-    Raises InputError (usage) where they exclude each other.
-    """
-    taken = {name: keywords.pop(name) for name in ("standardize", "reference", "save_reference")}
-    path, target = taken["reference"], taken["save_reference"]
-    if path and target:
-        what = "cannot be combined with --reference: there would be nothing new to save"
-        raise InputError("--save-reference", what, "leave out one of them", usage=True)
-    if not any(taken.values()):
-        return None
-    for name in ("residuals", "bounds", "unseen"):
-        if keywords.get(name):
-            what = f"standardized scores have no {'residuals' if name == 'residuals' else 'bounds'}"
-            raise InputError(given(taken)[0], what, f"leave out --{name}", usage=True)
-
-    def standardized(scores: Scores) -> Scores:
-        from gradedeval.analysis.standardize import Reference, standardize  # a plain evaluation does without
-
-        reference = Reference.read(path) if path else Reference.of(scores)
-        scores = standardize(scores, reference, allow_mismatch=allow_mismatch)
-        if target:
-            write(reference.text, target)
-        return scores
-
-    return standardized

@@ -23,21 +23,21 @@ from gradedeval.analysis.pictures import (
     no_room,
 )
 from gradedeval.cli.arguments import signing
-from gradedeval.cli.options import SIGNATURE, WRITES, option
+from gradedeval.cli.options import SIGNATURE, WRITES, Option
 from gradedeval.cli.output import asked_for, write_bytes
 from gradedeval.errors import InputError, shorten, tell
 from gradedeval.kernel.options import OUTPUT, numbers
 
 PICTURE_OPTIONS = [
-    option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write the picture to FILE, "
+    Option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write the picture to FILE, "
            f"atomically; the extension sets the format: {', '.join(EXTENSIONS)}."),
-    option(numbers.WIDTH, section=OUTPUT, default=WIDTH, metavar="INCHES", help=f"Default: {WIDTH}, a column "
+    Option(number=numbers.WIDTH, section=OUTPUT, default=WIDTH, metavar="INCHES", help=f"Default: {WIDTH}, a column "
            "of a paper."),
-    option(numbers.HEIGHT, section=OUTPUT, metavar="INCHES", help="Default: chosen to fit the content."),
-    option(numbers.DPI, section=OUTPUT, default=DPI, metavar="N", help=f"Dots per inch of a png. Default: "
+    Option(number=numbers.HEIGHT, section=OUTPUT, metavar="INCHES", help="Default: chosen to fit the content."),
+    Option(number=numbers.DPI, section=OUTPUT, default=DPI, metavar="N", help=f"Dots per inch of a png. Default: "
            f"{DPI}."),
-    option("--title", section=OUTPUT, metavar="TEXT", help="Text above the picture."),
-    option("--legend", section=OUTPUT, type=click.Choice(LEGENDS), help="Where the legend stands. "
+    Option("--title", section=OUTPUT, metavar="TEXT", help="Text above the picture."),
+    Option("--legend", section=OUTPUT, type=click.Choice(LEGENDS), help="Where the legend stands. "
            f"Default: {LEGENDS[0]}."),
     SIGNATURE,
 ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial, reduce
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis import score_matrix
@@ -19,19 +20,17 @@ from gradedeval.cli.arguments import (
     named_measures,
     run_and_qrels,
     sharing,
-    standardization,
 )
 from gradedeval.cli.options import (
     MEASURES,
     MEASURES_FROM,
+    MISMATCH,
     READS,
-    Decorator,
-    files_named,
+    Option,
     given,
-    mismatch_option,
-    option,
     registered,
 )
+from gradedeval.cli.output import write
 from gradedeval.errors import InputError, flag, tell
 from gradedeval.kernel.formats import FORMATS, formats_for, render
 from gradedeval.kernel.measures.definition import Measure
@@ -43,15 +42,15 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Baseline, Matrix
     from gradedeval.kernel.scoring.scores import Scores
 
-SCORING_OPTIONS: list[Decorator] = [MEASURES_FROM, CLUSTER, *registered("scoring")]
-FROM_SCORES: Decorator = option("--from-scores", multiple=True, metavar="FILE", file=READS, help="Read scores saved "
+SCORING_OPTIONS: list[Option] = [*MEASURES_FROM, CLUSTER, *registered("scoring")]
+FROM_SCORES = Option("--from-scores", multiple=True, metavar="FILE", file=READS, help="Read scores saved "
     "with `gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.")  # fmt: skip
-SAVED_OPTIONS: list[Decorator] = [FROM_SCORES, mismatch_option()]
-MATRIX_OPTIONS: list[Decorator] = [*SAVED_OPTIONS, MEASURES, *SCORING_OPTIONS, *STANDARD_OPTIONS]
+SAVED_OPTIONS = [FROM_SCORES, Option("--allow-mismatch", is_flag=True, help=MISMATCH)]
+MATRIX_OPTIONS: list[Option] = [*SAVED_OPTIONS, *MEASURES, *SCORING_OPTIONS, *STANDARD_OPTIONS]
 
 
 def runs_with_baseline(
-    files: tuple[str, ...], baseline: str | None, why: str, keywords: Mapping[str, Any] | None = None
+    files: tuple[str, ...], baseline: str | None, why: str, keywords: Mapping[str, Any] = MappingProxyType({})
 ) -> tuple[list[str], str, Baseline]:
     """The runs of RUN... QRELS, with the baseline where it is another one, the qrels, and what --baseline names.
 
@@ -98,7 +97,7 @@ def matrix_from(
     keep    whether the documents of runs are asked for beside their scores
     """
     files, measures, allow = (keywords.pop(name) for name in ("files", "measures", "allow_mismatch"))
-    check_standard_input([*files, baseline, *files_named(keywords)])
+    check_standard_input([*files, baseline], keywords)
     if from_scores := keywords.pop("from_scores"):
         check_no_cluster("--from-scores", "saved scores are not computed again")
         if files:
@@ -116,6 +115,37 @@ def matrix_from(
         matrix, name = scores_with_baseline(files, baseline, chosen, options, standardized, keep)
     tell_assumptions(matrix, allow, paired)
     return matrix, name
+
+
+def standardization(keywords: dict[str, Any], allow_mismatch: bool) -> Callable[[Scores], Scores] | None:
+    """Take these options out of all options: what standardizes scores, None where that is not wanted.
+
+    allow_mismatch  whether the reference may be of other qrels or options
+
+    Raises InputError (usage) where they exclude each other.
+    """
+    taken = {name: keywords.pop(name, None) for name in ("standardize", "reference", "save_reference")}
+    path, target = taken["reference"], taken["save_reference"]
+    if path and target:
+        what = "cannot be combined with --reference: there would be nothing new to save"
+        raise InputError("--save-reference", what, "leave out one of them", usage=True)
+    if not any(taken.values()):
+        return None
+    for name in ("residuals", "bounds", "unseen"):
+        if keywords.get(name):
+            what = f"standardized scores have no {'residuals' if name == 'residuals' else 'bounds'}"
+            raise InputError(given(taken)[0], what, f"leave out --{name}", usage=True)
+
+    def standardized(scores: Scores) -> Scores:
+        from gradedeval.analysis.standardize import Reference, standardize  # few scores are
+
+        reference = Reference.read(path) if path else Reference.of(scores)
+        scores = standardize(scores, reference, allow_mismatch=allow_mismatch)
+        if target:
+            write(reference.text, target)
+        return scores
+
+    return standardized
 
 
 def tell_assumptions(matrix: Matrix, allow_mismatch: bool, paired: bool) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 import click
 
-from gradedeval.cli.output import COLOR_HELP, STDOUT, Described, ask_for, check_target, say_written, size_of, warn
-from gradedeval.errors import GUESSES, InputError, check_choice, did_you_mean, guessed, heard_by
+from gradedeval.cli.output import COLOR_HELP, REMEMBERED, STDOUT, Described, check_target, say_written, size_of, warn
+from gradedeval.errors import InputError, check_choice, heard_by
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure
 from gradedeval.kernel.options import (
     GAINS,
@@ -22,12 +22,9 @@ from gradedeval.kernel.options import (
     THIS_COMMAND,
     Commands,
     Number,
-    Option,
     numbers,
 )
 from gradedeval.kernel.trec.stream import files_in_use
-
-Decorator = Callable[[Any], Any]
 
 STANDARDIZATION, MANY_RUNS, PUBLISHED, HELP = "Standardization", "Many runs", "Tables to publish", "Help"
 SECTIONS = (THIS_COMMAND, PLANNING, GAINS, RESIDUALS, STANDARDIZATION, OUTPUT, PUBLISHED, MANY_RUNS, READING, HELP)
@@ -42,17 +39,23 @@ BARE = ""
 REPORTED = "Measure to report, such as err@20 or 'ndcg(gain=exp)@10'. Repeat -m, or separate measures by spaces."
 
 
-class SectionedOption(click.Option):
-    """An option that says in which section of a help page it stands, what is done with the file that it names, if it
-    names one, and what is wrong with its value as the options of the registry do. One of a `number` has its limits on
-    the help page."""
+class Option(click.Option):
+    """An option of a command, which says in which section of a help page it stands, what is done with the file that it
+    names, if it names one, and what is wrong with its value as the options of the registry do. One that takes a
+    `number` has the flag of that, and its limits on the help page."""
 
     def __init__(
-        self, *names: Any, section: str, file: str = "", number: Number | None = None, **settings: Any
+        self,
+        *names: str,
+        section: str = THIS_COMMAND,
+        file: str = "",
+        number: Number | None = None,
+        **settings: Any,
     ) -> None:
         if number is not None:
+            names = (*names, number.flag)
             settings |= {"type": str, "help": f"{settings['help']} {number.limits}".rstrip()}
-        super().__init__(*names, **settings)
+        super().__init__(names, **settings)
         self.section, self.file, self.number = section, file, number
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
@@ -68,24 +71,10 @@ class SectionedOption(click.Option):
             raise
 
 
-def option(*names: str | Number, section: str = THIS_COMMAND, **settings: Any) -> Decorator:
-    """`click.option`, in a section of the help page; a `Number` stands for the flag of an option that takes numbers."""
-    number = next((name for name in names if isinstance(name, Number)), None)
-    flags = [name.flag if isinstance(name, Number) else name for name in names]
-    return click.option(*flags, cls=SectionedOption, section=section, number=number, **settings)
+class Files(click.Argument):
+    """The arguments of a command, all of them files that it reads."""
 
-
-def _short_page(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Print the short help page, and end."""
-    if wanted:
-        from gradedeval.cli.help import short_page  # not for `--help`
-
-        click.echo(short_page(context))
-        context.exit()
-
-
-SHORT_HELP = click.Option(["-h"], is_flag=True, is_eager=True, expose_value=False, callback=_short_page,
-    help="Show the options that most people need, one line each, and exit.")  # fmt: skip
+    file = READS
 
 
 class Command(Described):
@@ -96,8 +85,8 @@ class Command(Described):
         return ["--help"]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        *params, last = super().get_params(ctx)
-        return [*params, SHORT_HELP, last] if self.add_help_option else [*params, last]
+        params = super().get_params(ctx)
+        return [*params[:-1], SHORT_HELP, params[-1]] if self.add_help_option else params
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
@@ -109,42 +98,64 @@ class Command(Described):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if self.add_help_option:  # the drop-in has habits of its own
-            args = _joined_measures(_translated(args, {flag for param in self.params for flag in param.opts}))
-        optional = {described.flag: described for described in OPTIONS.values() if described.optional_value}
-        merged: list[str] = []
-        for word in [*args, BARE]:
-            if merged and merged[-1] in optional:
-                is_value = optional[merged[-1]].takes(word)
-                merged[-1] += f"={word if is_value else BARE}"
-                if is_value:
-                    continue
-            merged.append(word)
+            args = self._for_click(args)
         try:
-            return super().parse_args(ctx, merged[:-1])
+            return super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = ctx  # which the parser leaves out at times
             raise
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def _for_click(self, args: list[str]) -> list[str]:
+        """The arguments as click reads them: options of other tools under their names here, where the command has them;
+        several words after one -m joined, where they name measures and not files; and options whose value may be left
+        out joined with it, or with BARE."""
+        words: list[str] = []
+        for word in args:
+            if words and words[-1] in OPTIONAL:
+                is_value = OPTIONAL[words[-1]].takes(word)
+                words[-1] += f"={word if is_value else BARE}"
+                if is_value:
+                    continue
+            if word.startswith("-"):
+                name, equals, value = word.partition("=")
+                if ours := ELSEWHERE.get(name):
+                    flags = {flag for param in self.params for flag in param.opts}
+                    ours = ours if name not in flags and ours[0] in flags else None
+                words += [*ours, *([value] if equals else [])] if ours else [word]
+            elif words[-1:] in (["-f"], ["--format"]):
+                words.append(FORMS.get(word.lower(), word))
+            elif words[-2:-1] in (["-m"], ["--measure"]) and not os.path.exists(word) and is_measure(word):
+                words[-1] += f" {word}"
+            else:
+                words.append(word)
+        if words and words[-1] in OPTIONAL:
+            words[-1] += f"={BARE}"
+        return words
+
+    def invoke(self, ctx: click.Context) -> None:
         """Run the command, which hears the notes of what it calls. Its outputs are known before it reads anything: see
         `trec.stream`."""
-        named = [one for param in self.params for one in _files_of(param, ctx.params.get(param.name or ""))]
+        inputs: list[tuple[str, str]] = []
+        outputs: list[tuple[str, str]] = []
+        sizes: dict[str, int | None] = {}
+        for param in self.params:
+            for flag, file, does in _files_of(param, ctx.params.get(param.name or "")):
+                (inputs if does == READS else outputs).append((flag, file))
+                if does != READS:
+                    sizes[file] = size_of(file) if does == GROWS else None
         with heard_by(warn), files_in_use() as files:
-            for flag, file in ((flag, file) for flag, file, does in named if does != READS):
+            for flag, file in outputs:
                 _check_no_format(flag, file, ctx)
                 check_target(file)
                 files.will_write(file, flag)
-            for flag, file in ((flag, file) for flag, file, does in named if does == READS):
+            for flag, file in inputs:
                 files.will_read(file, flag)
-            written = [file for _, file, does in named if does == WRITES]
-            grown = {file: size_of(file) for _, file, does in named if does == GROWS}
             try:
-                found = super().invoke(ctx)
+                super().invoke(ctx)
             except click.exceptions.Exit:  # of `check`, whose report is written
-                say_written(written, grown)
+                say_written(sizes)
                 raise
-            say_written(written, grown)
-            return found
+            say_written(sizes)
 
 
 def _check_no_format(flag: str, file: str, ctx: click.Context) -> None:
@@ -172,81 +183,8 @@ ELSEWHERE = {
 """What other tools call an option -> what it is here."""
 FORMS = {"md": "markdown", "tex": "latex", "text": "table", "txt": "table"}
 """What formats are called elsewhere -> what they are here."""
-RENAMED = {
-    "--append-to": "--history",
-    "--alpha": "--risk-aversion",
-    "--best": "--best-runs",
-    "--by": "--coefficient",
-    "--model": "--model-from",
-    "--ranks": "--numbered",
-    "--test": "--test-log",
-    "--weights": "--to-weights",
-    "-m": "--model",
-}
-"""What an option was called, where another command has that name for something else -> what it is called there now."""
-INSTEAD = {
-    **dict.fromkeys(("--qrels", "--qrel", "--run", "--runs", "--input"), "files are arguments: RUN... QRELS"),
-    **dict.fromkeys(("--list", "--list-measures", "--all-measures"), "`gradedeval measures` lists them"),
-    **dict.fromkeys(("--cutoff", "--cutoffs", "--k"), "write cutoffs in measures, as in -m ndcg@10"),
-    **dict.fromkeys(("--threshold", "--binary"), "did you mean '--rel'?"),
-    **dict.fromkeys(("--precision", "-p"), "did you mean '--digits'?"),
-    **dict.fromkeys(("--ttest", "--t-test", "-t"), "did you mean '--test t'?"),
-    **dict.fromkeys(("-V", "-v"), "`gradedeval --version` prints the version"),
-    **dict.fromkeys(("--install-completion", "--show-completion"), "`gradedeval completion bash` prints a script"),
-    **dict.fromkeys(("--best", "--percent", "--caption", "--latex-label"), "`gradedeval A B C Q -f latex --best "
-                    "--baseline A` writes tables to publish"),
-    "-n": "did you mean '--ranks'?",
-    "-k": "it cuts measures, and none are named here",
-    "--level": "did you mean '--interval' or '--rel'?",
-    "--seeds": "the option '--seed' takes one number",
-    "--topic": "`gradedeval explain RUN QRELS TOPIC` shows one topic, --by-topic lists all",
-}  # fmt: skip
-"""Options of other tools, and of other commands, that have no counterpart of their own -> what to do instead."""
-
-NEAR = 0.75
-"""The share of letters that an option has in common with the one that is meant: with fewer it is another word."""
-
-
-def option_hint(typed: str, known: Sequence[str]) -> str:
-    """What may be meant by an option that a command does not have, of those that it has; nothing where none is near."""
-    renamed = f"did you mean '{RENAMED[typed]}'?" if typed in RENAMED else ""
-    of_others = next((described.instead for described in OPTIONS.values() if described.flag == typed), "")
-    for ours in filter(None, (renamed, INSTEAD.get(typed), of_others)):
-        if all(name in known for name in re.findall(r"'(-[^\s']+)[^']*'", ours)):
-            return ours
-    if typed in INSTEAD:  # and is no misspelling, though a word may be near
-        return ""
-    if typed.startswith("--") and (name := typed[2:].replace("-", "_")) in GUESSES:
-        flags = {one.lstrip("-").replace("-", "_"): one for one in known}
-        return guessed(name, flags, flags.__getitem__)
-    words = [name.removeprefix("--") for name in known if name.startswith("--")]
-    word = typed.lstrip("-")
-    longer = next((name for name in words if name.startswith(f"{word}-")), word)
-    return did_you_mean(longer, words, NEAR).replace(" '", " '--", 1)
-
-
-def _translated(args: list[str], flags: set[str]) -> list[str]:
-    """The arguments with the options of other tools under their names here, where the command has these `flags`."""
-    words: list[str] = []
-    for word in args:
-        name, equals, value = word.partition("=")
-        if words[-1:] in (["-f"], ["--format"]):
-            word = FORMS.get(word.lower(), word)
-        ours = ELSEWHERE.get(name, ()) if name not in flags else ()
-        words += [*ours, *([value] if equals else [])] if ours and ours[0] in flags else [word]
-    return words
-
-
-def _joined_measures(args: list[str]) -> list[str]:
-    """The arguments with several words after one -m joined into one, where they name measures and not files."""
-    words: list[str] = []
-    for word in args:
-        follows = len(words) > 1 and words[-2] in ("-m", "--measure") and not word.startswith("-")
-        if follows and not os.path.exists(word) and is_measure(word):
-            words[-1] += f" {word}"
-        else:
-            words.append(word)
-    return words
+OPTIONAL = {described.flag: described for described in OPTIONS.values() if described.optional_value}
+"""Options that may stand without a value, as `Command` reads them."""
 
 
 def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, str]]:
@@ -265,49 +203,38 @@ def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, s
             yield flag, value, does
 
 
-class Files(click.Argument):
-    """The arguments of a command, all of them files that it reads."""
-
-    file = READS
-
-
-def registered(commands: Commands) -> list[Decorator]:
+def registered(commands: Commands) -> list[Option]:
     """The options of the registry that such commands take."""
-    return [_click_option(described) for described in OPTIONS.values() if commands in described.taken_by]
+    return [one_registered(name) for name, described in OPTIONS.items() if commands in described.taken_by]
 
 
-def one_registered(name: str) -> Decorator:
+def one_registered(name: str, **settings: Any) -> Option:
     """One option of the registry, for a command that takes it and not the others."""
-    return _click_option(OPTIONS[name])
-
-
-def _click_option(described: Option, **settings: Any) -> Decorator:
-    def within(context: click.Context, _: click.Parameter, on: bool) -> bool:
-        if on and described.within is not None:
-            context.with_resource(described.within(on))
-        return on
-
+    described = OPTIONS[name]
     if described.is_flag:
-        return option(described.flag, section=described.section, is_flag=True, help=described.text, callback=within)
-
-    def parsed(context: click.Context, _: click.Parameter, text: Any) -> Any:
-        if text is None or text == ():
-            return None
-        value = True if text == BARE and described.optional_value else described.parse(text)
-        if described.within is not None:
-            context.with_resource(described.within(described.read(value)))
-        return value
-
-    return option(
+        settings["is_flag"] = True
+    else:
+        settings["metavar"] = described.metavar or f"[{'|'.join(described.choices)}]"
+    return Option(
         described.flag,
         section=described.section,
         file=READS if described.names_file else "",
-        metavar=described.metavar or f"[{'|'.join(described.choices)}]",
         help=described.text,
         multiple=described.repeats,
-        callback=parsed,  # not a type: click would take an InputError, which is a ValueError, for its own
+        callback=_read,  # not a type: click would take an InputError, which is a ValueError, for its own
         **settings,
     )
+
+
+def _read(context: click.Context, parameter: click.Parameter, text: Any) -> Any:
+    """The value of an option of the registry, in whose context the command runs."""
+    if not is_given(text):
+        return None if text == () else text
+    described = OPTIONS[str(parameter.name)]
+    value = True if text == BARE and described.optional_value else described.parse(text)
+    if described.within is not None:
+        context.with_resource(described.within(described.read(value)))
+    return value
 
 
 def given(keywords: Mapping[str, Any]) -> list[str]:
@@ -320,68 +247,53 @@ def is_given(value: Any) -> bool:
     return value is not None and value is not False and value != ()
 
 
-def files_named(keywords: Mapping[str, Any]) -> list[str]:
-    """The files that options of the registry name."""
-    named = [keywords[name] for name, described in OPTIONS.items() if described.names_file and name in keywords]
-    return [file for file in named if file is not None]
+def _short_page(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the short help page, and end."""
+    if wanted:
+        from gradedeval.cli.help import short_page  # not for `--help`
+
+        click.echo(short_page(context))
+        context.exit()
 
 
-def _remembered(name: str | Number, section: str, help: str, **settings: Any) -> Decorator:
-    """An option that no command reads itself: see `asked_for`."""
-    return option(name, section=section, expose_value=False, callback=ask_for, help=help, **settings)
+SHORT_HELP = Option("-h", section=HELP, is_flag=True, is_eager=True, expose_value=False, callback=_short_page,
+    help="Show the options that most people need, one line each, and exit.")  # fmt: skip
 
 
-_MEASURES_FROM = option(
-    "--measures-from", multiple=True, section=GAINS, metavar="FILE.py", file=READS, help="Load measures of your own."
-)
-_DEBUG = _remembered("--debug", GAINS, "Print the traceback where a measure of your own fails.", is_flag=True)
-QUIET = _remembered("--quiet", OUTPUT, "Print results and errors only: no notes, and no signature line below a table.",
-                    is_flag=True)  # fmt: skip
-WIDE = _remembered("--wide", OUTPUT, "Show all columns of tables, also those that few need.", is_flag=True)
-COLOR = _remembered("--color", OUTPUT, COLOR_HELP,
-                    type=click.Choice(["auto", "always", "never"]))  # fmt: skip
-SIGNATURE = _remembered("--signature", OUTPUT, "Sign tables with the version, the qrels and what differs from the "
-                        "defaults (short), or with all that numbers depend on, as files for programs are. Default: "
-                        "short; below pictures none.", type=click.Choice(["short", "full"]))  # fmt: skip
-
-
-JOBS = option(
-    numbers.JOBS, section=MANY_RUNS, metavar="N", help="Number of parallel processes. Default: the number of cores."
-)
-
-
-def MEASURES_FROM(function: Any) -> Any:
-    """--measures-from, and --debug for what is loaded."""
-    return _MEASURES_FROM(_DEBUG(function))
-
+QUIET = Option("--quiet", section=OUTPUT, is_flag=True, help="Print results and errors only: no notes, and no "
+               "signature line below a table.", **REMEMBERED)  # fmt: skip
+WIDE = Option("--wide", section=OUTPUT, is_flag=True, help="Show all columns of tables, also those that few need.",
+              **REMEMBERED)  # fmt: skip
+COLOR = Option("--color", section=OUTPUT, type=click.Choice(["auto", "always", "never"]), help=COLOR_HELP,
+               **REMEMBERED)  # fmt: skip
+SIGNATURE = Option("--signature", section=OUTPUT, type=click.Choice(["short", "full"]), help="Sign tables with the "
+                   "version, the qrels and what differs from the defaults (short), or with all that numbers depend on, "
+                   "as files for programs are. Default: short; below pictures none.", **REMEMBERED)  # fmt: skip
+JOBS = Option(number=numbers.JOBS, section=MANY_RUNS, metavar="N", help="Number of parallel processes. Default: the "
+              "number of cores.")  # fmt: skip
+MEASURES_FROM = [
+    Option("--measures-from", multiple=True, section=GAINS, metavar="FILE.py", file=READS, help="Load measures of your "
+           "own."),
+    Option("--debug", section=GAINS, is_flag=True, help="Print the traceback where a measure of your own fails.",
+           **REMEMBERED),
+]  # fmt: skip
+CUTOFF = Option(number=numbers.CUTOFF, section=GAINS, metavar="N", help="Cut the measures that have no cutoff at "
+                "rank N, as in -m 'ap ndcg' -k 10.", **REMEMBERED)  # fmt: skip
+MEASURES = [
+    Option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=f"{REPORTED} Default: "
+           f"{' '.join(DEFAULT)}."),
+    CUTOFF,
+]  # fmt: skip
 
 MISMATCH = "Use saved scores even if their qrels or options differ; a warning lists the differences."
-
-
-def mismatch_option(section: str = THIS_COMMAND) -> Decorator:
-    """--allow-mismatch."""
-    return option("--allow-mismatch", section=section, is_flag=True, help=MISMATCH)
-
-
-CUTOFF = _remembered(numbers.CUTOFF, GAINS, "Cut the measures that have no cutoff at rank N, as in -m 'ap ndcg' -k 10.",
-                     metavar="N")  # fmt: skip
-_MEASURES = option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=f"{REPORTED} "
-                   f"Default: {' '.join(DEFAULT)}.")  # fmt: skip
-
-
-def MEASURES(function: Any) -> Any:
-    """-m, and -k for the measures that it names."""
-    return _MEASURES(CUTOFF(function))
-
-
 HISTORY = "Append the summaries to a history: a line for each run. See `gradedeval history`."
 LABEL = "Name of the line in the history, such as a commit."
 TIME = "Time of the line in the history, as in 2026-11-22T13:00:00Z; file: that of the run file."
 
 
-def output_file(help: str = "Write to FILE, atomically.", **settings: Any) -> Decorator:
+def output_file(help: str = "Write to FILE, atomically.", **settings: Any) -> Option:
     """-o."""
-    return option("-o", "--output", section=OUTPUT, file=WRITES, help=help, **{"metavar": "FILE", **settings})
+    return Option("-o", "--output", section=OUTPUT, file=WRITES, help=help, **{"metavar": "FILE", **settings})
 
 
 OUTPUT_FILE = output_file()
@@ -393,19 +305,19 @@ def output_options(
     digits: str = "",
     by_extension: bool | str = True,
     output: str = "",
-) -> list[Decorator]:
+) -> list[Option]:
     """-f and -o, and where `digits` says what is the default there, --digits. `by_extension` may name extensions."""
     default = f"{default}, or by the extension of -o" if by_extension else default
     default = f"{default} ({by_extension})" if isinstance(by_extension, str) else default
     options = [
-        option("-f", "--format", "form", section=OUTPUT, type=click.Choice(list(formats), case_sensitive=False),
+        Option("-f", "--format", "form", section=OUTPUT, type=click.Choice(list(formats), case_sensitive=False),
                metavar="FORMAT", help=f"Output format: {', '.join(formats)}. Default: {default}."),
         output_file(output) if output else OUTPUT_FILE,
         SIGNATURE,
     ]  # fmt: skip
     if digits:
         help = f"Round to N digits. Default: {digits} in tables."
-        options.append(option(numbers.DIGITS, section=OUTPUT, metavar="N", help=help))
+        options.append(Option(number=numbers.DIGITS, section=OUTPUT, metavar="N", help=help))
     return options
 
 
@@ -413,19 +325,15 @@ NAME = "[NAME]"
 """What the arguments of a command are called where they are no files."""
 
 
-def command_line(name: str, files: str, *groups: list[Decorator], **settings: Any) -> Decorator:
+def command_line(
+    name: str, files: str, *groups: list[Option], **settings: Any
+) -> Callable[[Callable[..., Any]], click.Command]:
     """Makes a function a command: its name, what its help calls its `files`, and groups of options in the order
     written. Options that all commands take, and that are not among those, it need not know."""
-
-    def decorate(function: Any) -> click.Command:
-        for decorator in reversed([*(decorator for group in groups for decorator in group), QUIET, COLOR]):
-            function = decorator(function)
-        known = {param.name for param in function.__click_params__}
-        for described in OPTIONS.values():
-            if described.commands == "all" and described.name not in known:
-                function = _click_option(described, expose_value=False)(function)
-        kind = click.Argument if files == NAME else Files
-        function = click.argument("files", cls=kind, nargs=-1, metavar=files)(function)
-        return click.command(name, cls=Command, **settings)(function)
-
-    return decorate
+    options = [*chain(*groups), QUIET, COLOR]
+    known = {option.name for option in options}
+    for one, described in OPTIONS.items():
+        if described.commands == "all" and one not in known:
+            options.insert(0, one_registered(one, expose_value=False))
+    arguments = (click.Argument if files == NAME else Files)(["files"], nargs=-1, metavar=files)
+    return click.command(name, cls=Command, params=[arguments, *options], **settings)

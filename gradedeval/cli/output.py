@@ -101,18 +101,18 @@ def size_of(file: str) -> int:
     return os.path.getsize(file) if os.path.isfile(file) else 0
 
 
-def say_written(files: Iterable[str], grown: Mapping[str, int]) -> None:
-    """On a terminal, say which files were written and how large they are, and how many lines those have got that have
-    `grown` from a size; nothing with --quiet."""
+def say_written(sizes: Mapping[str, int | None]) -> None:
+    """On a terminal, say which files were written and how large they are, and how many lines those have got that had
+    a size before; nothing with --quiet."""
     if sys.stderr is None or not sys.stderr.isatty() or asked_for("quiet"):
         return
     from gradedeval.kernel.trec.written import readable_size
 
-    for file in files:
-        if os.path.isfile(file):
+    for file, size in sizes.items():
+        if size is None and os.path.isfile(file):
             say(f"wrote {file}, {readable_size(file)}")
-    for file, size in grown.items():
-        if size_of(file) > size:
+    for file, size in sizes.items():
+        if size is not None and size_of(file) > size:
             with open(file, "rb") as lines:
                 lines.seek(size)
                 count = len([line for line in lines if not line.isspace()])
@@ -132,11 +132,12 @@ def report(error: InputError) -> None:
         say(error.trace.rstrip(), "page")
 
 
-def ask_for(context: click.Context, parameter: click.Parameter, value: bool | str | int | None) -> None:
-    """Remember -k, --quiet, --debug, --wide, --signature or --color of the command that runs; a callback of these
-    options."""
+def _remember(context: click.Context, parameter: click.Parameter, value: bool | str | int | None) -> None:
     context.meta[f"{__name__}.{parameter.name}"] = value
 
+
+REMEMBERED: dict[str, Any] = {"expose_value": False, "callback": _remember}
+"""Of an option that no command reads itself: see `asked_for`."""
 
 COLOR_HELP = "Color on a terminal: auto unless the variable NO_COLOR is set. Default: auto."
 
@@ -150,8 +151,8 @@ def know_color(context: click.Context, arguments: Sequence[str]) -> None:
 
 
 def asked_for(name: str) -> Any:
-    """What -k, --quiet, --debug, --wide, --signature or --color of the command that runs was given; None or False:
-    nothing."""
+    """What an option was given that the command that runs does not read itself: -k, --quiet, --debug, --wide,
+    --signature, --color or --cluster; None or False: nothing."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(f"{__name__}.{name}")
 

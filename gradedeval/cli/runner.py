@@ -15,18 +15,17 @@ import click
 
 from gradedeval.cli.arguments import (
     CLUSTER,
-    Destination,
-    check_without_qrels,
-    is_qrels,
+    check_standard_input,
+    form_of,
     measure_table,
     named_measures,
     one_measure,
-    placed,
     run_and_qrels,
-    runs_and_qrels_if_any,
     sharing,
+    signing,
     usage,
 )
+from gradedeval.cli.files import check_last, check_without_qrels, is_qrels, placed
 from gradedeval.cli.options import (
     CUTOFF,
     GROWS,
@@ -36,23 +35,22 @@ from gradedeval.cli.options import (
     READS,
     WIDE,
     WRITES,
-    Decorator,
+    Option,
     command_line,
     given,
     is_given,
     one_registered,
-    option,
     output_file,
     output_options,
     registered,
 )
-from gradedeval.cli.output import STDOUT, asked_for, columns_of, in_lines, show, warn, write
-from gradedeval.errors import InputError
-from gradedeval.kernel.formats import FORMATS, InNotebook, formats_for
+from gradedeval.cli.output import STDOUT, asked_for, columns_of, in_lines, show, view_of, warn, write
+from gradedeval.errors import InputError, tell
+from gradedeval.kernel.formats import FORMATS, InNotebook, Maker, formats_for, render
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.options import OPTIONS
 from gradedeval.kernel.options.question import Question, Setting
-from gradedeval.kernel.trec.stream import extension_of, is_url
+from gradedeval.kernel.trec.stream import extension_of, files_of, is_url
 
 Inputs = tuple[Any, ...]
 
@@ -97,7 +95,7 @@ def picture_of(question: Question) -> click.Command:
     return _command(question, groups, question.picture.help, run)
 
 
-def _command(question: Question, groups: list[list[Decorator]], help: str, run: Callable[..., None]) -> click.Command:
+def _command(question: Question, groups: list[list[Option]], help: str, run: Callable[..., None]) -> click.Command:
     made: click.Command = command_line(question.name, question.files, *groups, help=inspect.cleandoc(help))(run)
     return made
 
@@ -210,6 +208,27 @@ def _for(
     return {**settings, **named} if every else named
 
 
+# Where the answer goes
+
+
+class Destination:
+    """Where a result goes: -f, -o and --digits.
+
+    Takes these options out of all options. Raises InputError (usage) where no format has the extension of -o.
+    """
+
+    def __init__(self, keywords: dict[str, Any], default: str = "table") -> None:
+        self.output, self.digits = keywords.pop("output"), keywords.pop("digits", None)
+        self.form: str = keywords.pop("form") or form_of(self.output, formats_for(), default)
+
+    def deliver(self, make: Maker, settings: str = "") -> None:
+        """Write the result; where the format has no place for its settings, they go to stderr."""
+        if settings and not FORMATS[self.form].signed:
+            tell([settings])
+        text = render(make, self.form, self.digits, signing(), view_of(self.output))
+        (show if self.form == "table" else write)(text, self.output)
+
+
 # Settings and modes
 
 
@@ -225,10 +244,10 @@ def _settings(question: Question, modes: tuple[Question, ...], more: Mapping[str
     return found
 
 
-def option_of(setting: Setting) -> Decorator:
+def option_of(setting: Setting) -> Option:
     """A setting as an option of click. Without the default: that is the function's."""
     said: dict[str, Any] = {"section": setting.section, "help": setting.text, "metavar": setting.metavar}
-    flags = (setting.number,) if setting.number else setting.flags
+    flags = () if setting.number else setting.flags
     if setting.is_flag:
         said |= {"is_flag": True}
     else:
@@ -238,7 +257,7 @@ def option_of(setting: Setting) -> Decorator:
         said |= {"file": file, "multiple": several, "nargs": values}
     if setting.choices:
         said |= {"type": click.Choice(setting.choices)}
-    return option(*flags, setting.name, **said)
+    return Option(*flags, setting.name, number=setting.number, **said)
 
 
 def _own(known: Mapping[str, Setting], keywords: dict[str, Any]) -> dict[str, Any]:
@@ -297,7 +316,7 @@ def _by_qrels(question: Question, keywords: dict[str, Any]) -> Question:
     runs and qrels take the place of its files."""
     for mode in question.modes:
         if mode.mode is None:
-            keywords["files"] = runs_and_qrels_if_any(keywords["files"], keywords)
+            keywords["files"] = _runs_and_perhaps_qrels(keywords["files"], keywords)
             return mode if keywords["files"][1] is None else question
     return question
 
@@ -336,14 +355,26 @@ def _owned(question: Question) -> list[str]:
 # What is read
 
 
-def _reading(question: Question) -> list[Decorator]:
+def _runs_and_perhaps_qrels(files: tuple[str, ...], keywords: Mapping[str, Any]) -> tuple[list[str], str | None]:
+    """The runs among the arguments, and the qrels where the last of them is not a run, by its first line. Raises
+    InputError as `run_and_qrels` does."""
+    if not files:
+        raise InputError("", "no run given", usage(), usage=True)
+    if len(files) > 1 and is_qrels(files[-1]):
+        return run_and_qrels(files, keywords)
+    check_last(files)
+    check_standard_input(files, keywords)
+    return [file for word in files for file in files_of(word)], None
+
+
+def _reading(question: Question) -> list[Option]:
     """The options of what a question reads, and of who shares the work."""
     if question.needs == "matrix":
         from gradedeval.cli.many_runs import MATRIX_OPTIONS  # others do without runs × topics
 
         return [*map(one_registered, _besides(question)), *MATRIX_OPTIONS]
-    measuring: list[Decorator] = [CUTOFF] if any(map(_is_cut, (question, *question.modes))) else []
-    measuring += [MEASURES_FROM] if question.own_measures else []
+    measuring: list[Option] = [CUTOFF] if any(map(_is_cut, (question, *question.modes))) else []
+    measuring += MEASURES_FROM if question.own_measures else []
     shared = [*([JOBS] if question.jobs else []), *([CLUSTER] if question.options == "scoring" else [])]
     shared += map(one_registered, _besides(question))
     none = question.options == "none" or question.needs in ("file", *LOGS)
@@ -416,7 +447,7 @@ def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str,
     if question.needs == "qrels if any":
         runs, qrels = None, next(iter(files), None)
     elif question.needs == "runs, qrels if any":
-        runs, qrels = _runs_and_qrels_if_any(question, files, keywords)
+        runs, qrels = _runs_or_qrels(question, files, keywords)
     elif "baseline" in settings:
         from gradedeval.cli.many_runs import runs_with_baseline  # few have one
 
@@ -458,7 +489,7 @@ def _as_measures(setting: Setting, value: Any, table: Mapping[str, Measure]) -> 
     return reads(value, table)
 
 
-def _runs_and_qrels_if_any(
+def _runs_or_qrels(
     question: Question, files: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> tuple[list[str] | None, str | None]:
     """Runs and qrels, of which the function may do without one, as its signature says."""
@@ -466,7 +497,7 @@ def _runs_and_qrels_if_any(
     needed = {name for name in ("runs", "qrels") if name in wanted and wanted[name].default is not None}
     if needed == {"qrels"} and "runs" in wanted and len(files) == 1 and is_qrels(files[0]):
         return None, files[0]
-    runs, qrels = files if any(isinstance(one, list) for one in files) else runs_and_qrels_if_any(files, keywords)
+    runs, qrels = files if any(isinstance(one, list) for one in files) else _runs_and_perhaps_qrels(files, keywords)
     if qrels is None:
         check_without_qrels(keywords, question.unjudged)
         if "qrels" in needed:

@@ -15,7 +15,7 @@ from gradedeval import __version__, kernel
 from gradedeval.arrays import Bools, Floats, np
 from gradedeval.cli.arguments import check_standard_input, usage
 from gradedeval.cli.help import short_page
-from gradedeval.cli.options import HELP, READS, command_line, option
+from gradedeval.cli.options import HELP, READS, Option, command_line
 from gradedeval.cli.output import view_of, write
 from gradedeval.errors import InputError, Note, did_you_mean, flag, shorten, tell
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS, VERSIONS, Entry, Line, Setting, select_lines
@@ -730,34 +730,34 @@ def _folded(head: str, words: str, indent: int = 14) -> str:
 
 # trec_eval's own flags, long names included; messages name the last one.
 OPTIONS = [
-    option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="Also print the scores of each topic."),
-    option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all topics of QRELS; a "
+    Option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="Also print the scores of each topic."),
+    Option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all topics of QRELS; a "
            "topic missing from the run counts as an empty ranking. Default: topics in both files."),
-    option("--level_for_rel", numbers.LEVEL_FOR_REL, "level", metavar="N", help="Lowest relevant grade. "
+    Option("--level_for_rel", "level", number=numbers.LEVEL_FOR_REL, metavar="N", help="Lowest relevant grade. "
            "Default: 1."),
-    option("-n", "--nosummary", "no_summary", is_flag=True, help="Do not print the summary over topics."),
-    option("--Max_retrieved_per_topic", numbers.MAX_RETRIEVED, "depth", metavar="N", help="Keep only the N "
+    Option("-n", "--nosummary", "no_summary", is_flag=True, help="Do not print the summary over topics."),
+    Option("--Max_retrieved_per_topic", "depth", number=numbers.MAX_RETRIEVED, metavar="N", help="Keep only the N "
            "highest-ranked documents of each topic."),
-    option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Drop unjudged documents."),
-    option("--Number_docs_in_coll", numbers.DOCS_IN_COLLECTION, "documents", metavar="N", help="Number of "
+    Option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Drop unjudged documents."),
+    Option("--Number_docs_in_coll", "documents", number=numbers.DOCS_IN_COLLECTION, metavar="N", help="Number of "
            "documents in the collection, for utility. Default: 0."),
-    option("-m", "--measure", "measures", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure, a set of "
+    Option("-m", "--measure", "measures", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure, a set of "
            "measures (official, all_trec, set), or a measure in gradedeval's notation, such as err@20. May be "
            "repeated. Default: official."),
-    option("-Z", "--Zscore", "norms", metavar="FILE", file=READS, help="Print z-scores, using the lines of topic, "
+    Option("-Z", "--Zscore", "norms", metavar="FILE", file=READS, help="Print z-scores, using the lines of topic, "
            "measure, mean and standard deviation in FILE."),
-    option("--Rel_info_format", "-R", "qrels_format", type=click.Choice(list(QRELS_FORMATS)), default="qrels",
+    Option("--Rel_info_format", "-R", "qrels_format", type=click.Choice(list(QRELS_FORMATS)), default="qrels",
            help="Format of QRELS. Default: qrels."),
-    option("--Results_format", "-T", "results_format", type=click.Choice(["trec_results"]), default="trec_results",
+    Option("--Results_format", "-T", "results_format", type=click.Choice(["trec_results"]), default="trec_results",
            help="Format of RUN."),
-    option("-D", "--Debug_level", "debug", metavar="N", help="Accepted and ignored."),
-    option("-f", "--format", "form", type=click.Choice(kernel.formats.SCORE_FORMATS), help="Print one of gradedeval's "
+    Option("-D", "--Debug_level", "debug", metavar="N", help="Accepted and ignored."),
+    Option("-f", "--format", "form", type=click.Choice(kernel.formats.SCORE_FORMATS), help="Print one of gradedeval's "
            "formats instead of trec_eval's three columns."),
-    option("--compat", type=click.Choice(VERSIONS), default="10", help="Version of trec_eval to follow. Default: 10."),
-    option("-v", "--version", "version", is_flag=True, help="Print the version and exit."),
-    option("-h", "wants_short", section=HELP, is_flag=True, help="Show the options, a line each, or with -m a "
+    Option("--compat", type=click.Choice(VERSIONS), default="10", help="Version of trec_eval to follow. Default: 10."),
+    Option("-v", "--version", "version", is_flag=True, help="Print the version and exit."),
+    Option("-h", "wants_short", section=HELP, is_flag=True, help="Show the options, a line each, or with -m a "
            "description of these measures, and exit."),
-    option("--help", "wants_help", section=HELP, is_flag=True, help="Show this message, or with -m a description "
+    Option("--help", "wants_help", section=HELP, is_flag=True, help="Show this message, or with -m a description "
            "of these measures, and exit."),
 ]  # fmt: skip
 

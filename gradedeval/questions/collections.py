@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradedeval import kernel
-from gradedeval.cli.options import NAME, command_line, one_registered, option
+from gradedeval.cli.options import NAME, Option, command_line, one_registered
 from gradedeval.cli.output import in_lines, view_of, write
 from gradedeval.errors import InputError, did_you_mean, tell
 from gradedeval.kernel import Column, Document, Table
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FORMATS = kernel.formats.formats_for()
 OPTIONS = [
     one_registered("download"),
-    option("-f", "--format", "form", section="Output", type=click.Choice(FORMATS), default="table",
+    Option("-f", "--format", "form", section="Output", type=click.Choice(FORMATS), default="table",
            metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(FORMATS)}. "
            "Default: table."),
 ]  # fmt: skip

@@ -10,7 +10,7 @@ import click
 
 from gradedeval import kernel
 from gradedeval.cli.arguments import measures_offered, usage
-from gradedeval.cli.options import MEASURES_FROM, NAME, command_line, option
+from gradedeval.cli.options import MEASURES_FROM, NAME, Option, command_line
 from gradedeval.cli.output import in_lines, view_of, write
 from gradedeval.errors import InputError
 from gradedeval.kernel import Column, Document, Table
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 FORMATS = kernel.formats.formats_for()
 OPTIONS = [
-    MEASURES_FROM,
-    option("-f", "--format", "form", section="Output", type=click.Choice(FORMATS), default="table",
+    *MEASURES_FROM,
+    Option("-f", "--format", "form", section="Output", type=click.Choice(FORMATS), default="table",
            metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(FORMATS)}. "
            "Default: table."),
 ]  # fmt: skip

@@ -50,16 +50,16 @@ class Published:
     """What a table to publish shows beside scores: see `table`. Raises InputError (usage) where a value is wrong or
     goes with nothing."""
 
-    best: bool
-    percent: bool
-    baselines: Sequence[str]
-    test: Test | None
-    correction: Correction | None
-    levels: Sequence[float]
-    draws: int | None
-    seed: int | None
-    caption: str | None
-    latex_label: str | None
+    best: bool = False
+    percent: bool = False
+    baselines: Sequence[str] = ()
+    test: Test | None = None
+    correction: Correction | None = None
+    levels: Sequence[float] = ()
+    draws: int | None = None
+    seed: int | None = None
+    caption: str | None = None
+    latex_label: str | None = None
     letters: bool = False
 
     def __post_init__(self) -> None:

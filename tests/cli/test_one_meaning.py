@@ -9,7 +9,7 @@ import click
 import pytest
 
 from gradedeval import evaluate
-from gradedeval.cli.options import RENAMED, option_hint
+from gradedeval.cli.hints import RENAMED, option_hint
 from gradedeval.errors import GUESSES, InputError, hint_of_keyword
 from support.commands import Command
 from support.generated_docs import LEAVES

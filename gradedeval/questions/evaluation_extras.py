@@ -1,0 +1,175 @@
+"""What `gradedeval eval` is asked for beside a plain table of scores: most evaluations do without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gradedeval import kernel
+from gradedeval.analysis.score_matrix import Baseline
+from gradedeval.cli.arguments import check_history, named_measures, one_measure
+from gradedeval.cli.many_runs import standardization
+from gradedeval.errors import InputError, Note, flag, tell
+from gradedeval.kernel import Measure, Options, Scores, resolve_options
+from gradedeval.questions.published import Published
+from gradedeval.questions.shared import texts_unused
+
+
+class Extras:
+    """Standardized scores, the quantities of C/W/L measures, an order of runs, a layout of topics × measures, a line in
+    a history, a table to publish, systems in place of their seeds, estimates from predicted judgments, and texts.
+
+    given     the options that were given, by their names; its own are taken out
+    table     the measures by their names
+    by_topic  whether the table has a row for each topic
+
+    What does not go together is an InputError (usage), before anything is read.
+    """
+
+    def __init__(self, given: dict[str, Any], table: Mapping[str, Measure], by_topic: bool) -> None:
+        self._given, self._table, self._by_topic = given, table, by_topic
+        self._standardized = standardization(given, given.pop("allow_mismatch", False))
+        self._crossed, self._cwl = given.pop("layout", "long") == "wide", given.pop("cwl", False)
+        self._sort, self._numbered = given.pop("sort", None), given.pop("numbered", False)
+        self._kept = {name: given.pop(name, None) for name in ("label", "history", "time")}
+        self._order: Measure | None = None
+        self._published: Published | None = None
+        self._options: Options
+
+    def measures(self, named: Sequence[str]) -> list[Measure]:
+        """The measures that are named, or the usual ones."""
+        usual = kernel.parse.CWL_DEFAULT if self._cwl else kernel.parse.DEFAULT
+        chosen = named_measures(named or usual, self._table)
+        chosen = self._quantities(chosen) if self._cwl else chosen
+        if self._sort is not None:
+            self._order = one_measure("--sort", self._sort, self._table)
+        elif self._numbered:
+            raise InputError(flag.numbered, "there is no order to number", f"add {flag.sort:MEASURE}", usage=True)
+        return chosen
+
+    def _quantities(self, measures: list[Measure]) -> list[Measure]:
+        """All quantities of the measures."""
+        if "max_residual" in self._given:
+            why = "of the five quantities only expected utility has a residual"
+            what = f"cannot be combined with {flag.max_residual}: {why}"
+            raise InputError(flag.cwl, what, "leave out one of them", usage=True)
+        if "slices" in self._given:
+            raise InputError(flag.cwl, f"cannot be combined with {flag.slices}", "leave out one of them", usage=True)
+        if self._standardized is not None:
+            raise InputError(flag.cwl, "standardized costs have no meaning", "leave out --standardize", usage=True)
+        return kernel.score_tables.all_quantities(measures)
+
+    def options(self, form: str, runs: Sequence[str] | None) -> Options:
+        """How runs are read and scored.
+
+        form  the output format
+        runs  the files, which --baseline may name; None where runs go by tags, which are not known yet
+        """
+        if self._crossed:
+            self._check_crossed(form)
+        own = {name: self._given.pop(name) for name in self._given.keys() - kernel.options.OPTIONS}
+        if own:
+            self._published = self._to_publish(own, form, runs)
+        check_history(self._kept["history"], self._kept, form)
+        self._options = resolve_options(**self._given)
+        if self._options.replicates is not None:
+            self._check_systems()
+        if self._options.predicted is not None:
+            self._check_predicted()
+        return self._options
+
+    def _check_crossed(self, form: str) -> None:
+        """Raise InputError (usage) where a layout of topics × measures does not apply."""
+        if form not in kernel.formats.formats_for("long"):
+            hint = f"choose one of {', '.join(kernel.formats.formats_for('long'))} with -f"
+            raise InputError(flag.layout, f"does not apply to {form}, which is for people", hint, usage=True)
+        if self._cwl:
+            raise InputError(flag.layout, f"cannot be combined with {flag.cwl}", "leave out one of them", usage=True)
+
+    def _to_publish(self, own: dict[str, Any], form: str, runs: Sequence[str] | None) -> Published:
+        """What a table to publish shows."""
+        if runs is not None and "baselines" in own:
+            own["baselines"] = [Baseline.read(word, runs).name or word for word in own["baselines"]]
+        published = Published(**own)
+        published.check(form, by_topic=self._by_topic, cwl=self._cwl)
+        if runs is not None:
+            published.check_runs(list(kernel.named_runs(list(runs))))
+        return published
+
+    def _check_systems(self) -> None:
+        """Raise InputError (usage) where something is asked for that a table of systems does not have."""
+        asked = {
+            flag.cwl: self._cwl,
+            flag.numbered: self._numbered,
+            flag.interval: self._options.interval is not None,
+            flag.bounds: self._options.bounds,
+            flag.residuals: self._options.wants_residuals,
+            "the marks, percent and captions of a table to publish": self._published is not None,
+        }
+        if self._by_topic and not (self._cwl or self._published):  # then rows are of runs
+            return
+        for name, is_asked in asked.items():
+            if is_asked:
+                what = f"cannot be combined with {name}: a row is the mean of a system over its seeds, and their "
+                raise InputError(flag.replicates, f"{what}deviation", "leave out one of them", usage=True)
+
+    def _check_predicted(self) -> None:
+        """Raise InputError (usage) for what estimates from two kinds of judgments do not go with."""
+        others = {
+            str(flag.cwl): self._cwl,
+            str(flag.standardize): self._standardized is not None,
+            str(flag.history): self._kept["history"] is not None,
+            "tests in tables, which are of scores by topic": self._published is not None and self._published.tests,
+        }
+        for other, is_asked in others.items():
+            if is_asked:
+                tests = other.startswith("tests")
+                hint = "see `gradedeval compare --predicted`" if tests else "leave out one of them"
+                raise InputError(flag.predicted, f"cannot be combined with {other}", hint, usage=True)
+
+    @property
+    def needs_topics(self) -> bool:
+        """Whether the scores of topics are needed."""
+        return bool(self._kept["history"] is not None or self._standardized or self._published)
+
+    def applied(self, scores: Scores, form: str, files: Mapping[str, str]) -> Scores:
+        """The scores as they are wanted, with their notes told; kept in a history where that is wanted, with the
+        `files` of the runs by their names."""
+        scores = self._standardized(scores) if self._standardized else scores
+        tell([*scores.notes, *self._unused(form)])
+        scores = scores.sorted_by(self._order, numbered=self._numbered) if self._order else scores
+        if self._kept["history"] is not None and scores.runs:
+            from gradedeval.questions.history import append_scores  # few evaluations are kept
+
+            tell(append_scores(scores, self._kept["history"], files, self._kept["time"], self._kept["label"] or ""))
+        return scores
+
+    def _unused(self, form: str) -> list[Note]:
+        """Notes on texts of topics, and systems, that are given and not shown."""
+        found = list[Note]()
+        if self._options.replicates is not None and (self._by_topic or self._crossed):
+            leave = [*(["-q"] if self._by_topic else []), *([f"{flag.layout:wide}"] if self._crossed else [])]
+            found.append(Note(f"{flag.replicates} is not used: rows are of runs", f"leave out {' and '.join(leave)}"))
+        if self._options.queries is None or (self._by_topic and form != "trec"):
+            return found
+        if self._by_topic:
+            why, hint = "trec has no place for texts", "choose another format with -f"
+            return [*found, *texts_unused(self._options, why, hint)]
+        return [*found, *texts_unused(self._options, "rows are of all topics", "add -q")]
+
+    def are_possible(self, scores: Scores) -> bool:
+        """Whether the baselines are among the runs that have scores. Raises InputError (usage) where they are none of
+        the runs at all; one that could not be scored is told."""
+        if self._published is None:
+            return True
+        names = [run.run for run in scores.runs]
+        if not scores.errors:
+            self._published.check_runs(names)
+        missing = [name for name in self._published.baselines if name not in names]
+        tell(f"{flag.baseline}: '{name}' is not scored, so there is no table" for name in missing)
+        return not missing
+
+    def shown(self, scores: Scores) -> dict[str, Any]:
+        """What `render_scores` is told beside the scores."""
+        style = self._published.style(scores) if self._published else None
+        return {"cwl": self._cwl, "crossed": self._crossed, "style": style}

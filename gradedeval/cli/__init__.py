@@ -277,25 +277,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(complete(os.environ[COMPLETE], COMPLETE, summaries))
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     exits = EXIT_CODES.get(arguments[0] if arguments else "", ExitCodes())
+    context, code = click.Context(gradedeval), 0
     try:
-        code = _run(arguments, exits)
+        # Not click's own `main`, which ends with exit code 1 when a pipe is closed.
+        with gradedeval.make_context("gradedeval", list(arguments), obj=tuple(arguments)) as context:
+            gradedeval.invoke(context)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.Exit as stop:
         code = stop.exit_code
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         say("interrupted")
         code = 130
-    except click.UsageError as error:
-        _report_of(arguments, error)
-        code = exits.usage
+    except (click.UsageError, InputError) as error:
+        _report(error, context, arguments)
+        code = exits.of(error) if isinstance(error, InputError) else exits.usage
     except click.ClickException as error:
         say(error.format_message())
         code = error.exit_code
-    except InputError as error:
-        _report_of(arguments, error)
-        code = exits.of(error)
     except BrokenPipeError:
         stop_quietly()
-        code = 0
     except OSError as error:
         stop_quietly()
         say(f"<stdout>: {error.strerror}; the output is incomplete")
@@ -303,9 +304,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except MemoryError:
         say("out of memory; try --jobs 1")
         code = exits.data
-    except KeyboardInterrupt:
-        say("interrupted")
-        code = 130
     except Exception:
         if exits.data == 1:  # which is Python's own as well
             raise
@@ -314,24 +312,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
-def _run(arguments: list[str], exits: ExitCodes) -> int:
-    """The exit code of a command that runs to its end, or is told what is wrong."""
-    # Not click's own `main`, which ends with exit code 1 when a pipe is closed.
-    with gradedeval.make_context("gradedeval", list(arguments), obj=tuple(arguments)) as context:
-        try:
-            gradedeval.invoke(context)
-        except InputError as error:
-            know_color(context, arguments)
-            report(error)  # while it is known whether --debug was given
-            return exits.of(error)
-    if sys.stdout is not None:
-        sys.stdout.flush()
-    return 0
-
-
-def _report_of(arguments: Sequence[str], error: click.UsageError | InputError) -> None:
-    """Report what ended the reading of arguments, in color as they ask for it."""
-    with click.Context(gradedeval) as context:
+def _report(error: click.UsageError | InputError, context: click.Context, arguments: Sequence[str]) -> None:
+    """Report what ended a command, or the reading of its arguments, in color as they ask for it."""
+    with context:  # which knows whether --debug was given
         know_color(context, arguments)
         if isinstance(error, InputError):
             report(error)

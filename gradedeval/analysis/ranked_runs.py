@@ -16,7 +16,7 @@ from gradedeval.errors import TRACE, InputError, failure, flag
 from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.diversity import Intents
-from gradedeval.kernel.measures.gains import Gains, Sample, scores_of
+from gradedeval.kernel.measures.gains import Gains, scores_of
 from gradedeval.kernel.options import OPTIONS, Options
 from gradedeval.kernel.parallel import Workers
 from gradedeval.kernel.rankings.batch import Batch, Codes, Documents, GradeCounts, coalesce
@@ -31,6 +31,8 @@ from gradedeval.kernel.scoring.tasks import GradedRun, grade_run
 from gradedeval.kernel.trec.lines import decode, encode
 
 if TYPE_CHECKING:
+    from gradedeval.kernel.measures.sampled import Sample
+
     pass
 
 

@@ -105,8 +105,10 @@ class Reading(NamedTuple):
             return np.full(scores.shape[:-1], np.nan)
         if self.summary == "total":
             return np.asarray(scores.sum(-1))
-        topics = scores.shape[-1]
-        return self.of_mean(np.add.reduce(self.tested(scores), axis=-1) / topics, topics)
+        if self.summary == "geometric":
+            return self.of_mean(np.add.reduce(self.tested(scores), axis=-1) / scores.shape[-1], scores.shape[-1])
+        mean: Floats = np.add.reduce(scores, axis=-1) / scores.shape[-1]
+        return mean
 
     def summarize_rises(self, scores: Floats, rises: Floats) -> Floats:
         """How far the summary would rise if each topic rose by so much: a residual, or a part of it."""
@@ -586,7 +588,7 @@ class Measure:
         of = self.arguments.get("of", "eu") if definition.cwl else "eu"
         return Reading(definition.summary, BETTER_QUANTITY.get(of, definition.better))
 
-    @property
+    @cached_property
     def last_rank(self) -> int | None:
         """The last rank that it looks at; None where it looks at all: weights of the full depth need the gains of the
         full depth."""
@@ -612,8 +614,10 @@ class Measure:
     @cached_property
     def files(self) -> list[str]:
         """The values of the parameters that may name files, on whose content its scores then depend."""
-        accepted = self.definition.accepted if self.arguments else None
-        return [str(value) for name, value in self.arguments.items() if accepted and accepted.check(name).names_file]
+        if not self.arguments:
+            return []
+        check = self.definition.accepted.check
+        return [str(value) for name, value in self.arguments.items() if check(name).names_file]
 
     @cached_property
     def by_intent(self) -> bool:

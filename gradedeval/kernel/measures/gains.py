@@ -15,6 +15,7 @@ from gradedeval.errors import InputError, flag, shorten
 if TYPE_CHECKING:
     from gradedeval.kernel.measures.definition import Measure
     from gradedeval.kernel.measures.diversity import Intents
+    from gradedeval.kernel.measures.sampled import Sample
 
 
 # Gain schemes: what a grade is worth to a measure.
@@ -85,24 +86,6 @@ class GainTable:
         """The distinct gains above 0, ascending, the largest that the scheme can give included."""
         levels, _ = distinct(np.append(self.worth if self.scheme is None else self.scheme, self.top))
         return levels[levels > 0]
-
-
-@dataclass(eq=False, repr=False)
-class Sample:
-    """A batch as documents sampled from the strata of a pool.
-
-    strata     how many strata there are
-    stratum    topics × ranks: the number of each document's, −1 where it was not pooled
-    sampled    topics × ranks: whether the document was sampled, and judged
-    weight     topics × ranks: documents of its stratum for each sampled one; 0 where it was not sampled
-    estimated  topics × levels: the estimated number of documents in the pool of each gain above 0
-    """
-
-    strata: int
-    stratum: Ints
-    sampled: Bools
-    weight: Floats
-    estimated: Floats
 
 
 def gain_table(measure: Measure, grades: Grades) -> GainTable:

@@ -80,7 +80,7 @@ def split_words(text: str) -> list[str]:
             size += len(piece)
         if size > LONGEST:
             raise too_long(word)
-    return [word for word in (*words, "".join(word).strip()) if word]
+    return list(filter(None, [*words, "".join(word).strip()]))
 
 
 _CUTOFFS = re.compile(r"(?P<measure>.+)@(?P<cutoffs>[0-9]{1,7}(?:\.\.[0-9]{1,7}|(?:,[0-9]{1,7})+))", re.DOTALL)
@@ -232,7 +232,7 @@ def write_value(value: Value) -> str:
     if isinstance(value, int):
         return str(value)
     value = redacted(value)
-    plain = _BARE.fullmatch(value.removeprefix("@")) and isinstance(read_value(value), str)
+    plain = _BARE.fullmatch(value.removeprefix("@")) and not all(map(_NUMBER.fullmatch, value.split(":")))
     return value if plain and not re.search(r"@[0-9]+$", value) else f'"{value}"'
 
 

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from gradedeval.arrays import Floats
+from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.kernel.measures.definition import measure
-from gradedeval.kernel.measures.gains import Gains, Sample, divisor, row_sums, safe_divide
+from gradedeval.kernel.measures.gains import Gains, divisor, row_sums, safe_divide
+
+
+@dataclass(eq=False, repr=False)
+class Sample:
+    """A batch as documents sampled from the strata of a pool.
+
+    strata     how many strata there are
+    stratum    topics × ranks: the number of each document's, −1 where it was not pooled
+    sampled    topics × ranks: whether the document was sampled, and judged
+    weight     topics × ranks: documents of its stratum for each sampled one; 0 where it was not sampled
+    estimated  topics × levels: the estimated number of documents in the pool of each gain above 0
+    """
+
+    strata: int
+    stratum: Ints
+    sampled: Bools
+    weight: Floats
+    estimated: Floats
+
 
 # trec_eval's guard against a sample without a document above.
 EPSILON = 0.00001

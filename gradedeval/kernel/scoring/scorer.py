@@ -13,7 +13,7 @@ from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, flag, redacted, shorten
 from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.definition import MEASURES, Measure
-from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, Sample, gain_table, scores_of
+from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, gain_table, scores_of
 from gradedeval.kernel.measures.parse import each_once
 from gradedeval.kernel.options import PRESETS, Options
 from gradedeval.kernel.parallel import Limits
@@ -25,6 +25,7 @@ from gradedeval.kernel.scoring.scores import RunScores, with_defaults
 from gradedeval.kernel.trec.lines import decode, encode
 
 if TYPE_CHECKING:
+    from gradedeval.kernel.measures.sampled import Sample
     from gradedeval.kernel.options.metadata import Costs, Fill
     from gradedeval.kernel.rankings.grade import RunPart
     from gradedeval.kernel.scoring.intents import ByIntent
@@ -129,6 +130,8 @@ class GainsCache:
 
     def _sample(self, table: GainTable, last: int | None) -> Sample:
         """The documents as a sample: of the strata of the qrels, or of one, where the judged ones are the sample."""
+        from gradedeval.kernel.measures.sampled import Sample  # few evaluations are of samples
+
         codes = self.batch.codes[:, :last]
         pool = self.batch.pool.table()[:, : len(table.worth)]  # without what is filled in
         of = self.strata.of if self.strata is not None else np.zeros(pool.shape[1], dtype=np.int64)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import repeat
 from typing import Any, Literal, cast
 
 from gradedeval.errors import InputError, flag, plural, shorten
@@ -106,9 +107,10 @@ def document(
     else:
         wide = by_topic or scores.is_multi_run
         table = _wide(scores, by_topic, style, digits) if wide else _tall(scores, style.percent)
-        tables = [table, *(_sliced(scores, column, style.percent) for column in scores.by_slice)]
+        sliced = () if scores.options.slices is None else scores.by_slice
+        tables = [table, *[_sliced(scores, column, style.percent) for column in sliced]] if sliced else [table]
     signed = _quantity_signatures(scores, by_topic) if cwl and layout == "long" else []
-    legend = _legend(scores, style) if layout == "wide" else ()
+    legend = _legend(scores, style) if layout == "wide" and style is not PLAIN else ()
     around = Document(tables, caption=style.caption, label=style.label, legend=legend)
     signature = f"{scores.signature} | {PERCENT}" if style.percent and layout == "wide" else scores.signature
     return replace(around, signature=signature, row_signatures=signed)
@@ -137,17 +139,29 @@ def _column(scores: Scores, name: str, percent: bool = False) -> Column:
 def _rows(scores: Scores, by_topic: bool, percent: bool = False, sliced: bool = False) -> Iterator[Row]:
     """The rows of the tidy table, with those of slices where wanted; counts are whole numbers. Of shares percent, where
     that is wanted."""
-    whole = scores.machine is None  # an estimate is not
-    counts = {one.label for one in scores.measures if whole and one.definition.summary == "total"}
-    shares = {measure.label for measure in scores.measures if percent and is_share(measure)}
-    for row in scores.rows(by_topic, sliced):
-        if row.measure in shares:
-            values = {name: getattr(row, name) for name in ("score", *PARTS) if name not in _OF_WIDTHS}
-            row = row._replace(**{name: value * 100 for name, value in values.items() if value is not None})
-        if row.measure in counts:
-            known = {name: value for name in ("score", IN_HOLES) if (value := getattr(row, name)) is not None}
-            row = row._replace(**{name: cast(Any, int(value)) for name, value in known.items()})
-        yield row
+    rows = scores.rows(by_topic, sliced)
+    if percent:
+        rows = map(_in_percent, rows, repeat({measure.label for measure in scores.measures if is_share(measure)}))
+    counts = {measure.label for measure in scores.measures if measure.definition.summary == "total"}
+    if counts and scores.machine is None:  # an estimate is not whole
+        rows = map(_in_whole_numbers, rows, repeat(counts))
+    return rows
+
+
+def _in_percent(row: Row, shares: Collection[str]) -> Row:
+    """The row times 100 where it is of a measure whose scores are shares."""
+    if row.measure not in shares:
+        return row
+    values = {name: getattr(row, name) for name in ("score", *PARTS) if name not in _OF_WIDTHS}
+    return row._replace(**{name: value * 100 for name, value in values.items() if value is not None})
+
+
+def _in_whole_numbers(row: Row, counts: Collection[str]) -> Row:
+    """The row in whole numbers where it is of a measure that counts."""
+    if row.measure not in counts:
+        return row
+    known = {name: value for name in ("score", IN_HOLES) if (value := getattr(row, name)) is not None}
+    return row._replace(**{name: cast(Any, int(value)) for name, value in known.items()})
 
 
 def is_share(measure: Measure) -> bool:

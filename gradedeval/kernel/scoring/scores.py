@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
-from itertools import compress
+from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -183,7 +183,7 @@ def with_defaults(measure: Measure, options: Options) -> Measure:
     What is written in the measure wins, then what is given for all measures, then the preset's own for this one.
     """
     given = dict(measure.parameters)
-    preset = _preset(measure, options.like)
+    preset = {} if options.like is None else _preset(measure, options.like)
     wanted: dict[str, Value] = {}
     if not given.keys() & set(measure.definition.gain_parameters):
         if options.gain is not None and measure.definition.scale:
@@ -193,16 +193,16 @@ def with_defaults(measure: Measure, options: Options) -> Measure:
     settled = given.keys() | wanted.keys()
     if {"gain", "rel"} & settled:
         settled |= {"gain", "rel"}
-    wanted |= {key: value for key, value in preset.items() if key not in settled}
+    wanted |= {key: value for key, value in preset.items() if key not in settled} if preset else {}
+    if not wanted:
+        return measure
     # What is a measure's default anyway stays unsaid.
     applied = measure(**{key: value for key, value in wanted.items() if value != _default(measure, key)})
     return replace(applied, asked=measure.asked)
 
 
-def _preset(measure: Measure, like: str | None) -> dict[str, Value]:
+def _preset(measure: Measure, like: str) -> dict[str, Value]:
     """The parameters that a preset gives a measure."""
-    if like is None:
-        return {}
     preset = PRESETS[like]
     shared = {key: value for key, value in preset.shared.items() if key in measure.definition.parameters}
     cut = preset.cut.get(measure.name, {}) if measure.cutoff is not None else {}
@@ -318,9 +318,11 @@ class Scores(InNotebook):
         wanted that of each slice."""
         for number, run in enumerate(self.runs):
             for column, measure in enumerate(self.measures):
-                name, values = measure.label, self.column(run, column, by_topic).values()
-                yield from (Row(run.run, topic, name, *rest) for topic, *rest in zip(*values, strict=True))
-            for name, part in self._slices if sliced else ():
+                known: dict[str, Iterable[Any]] = {**self._filled(run, column, by_topic)}
+                known |= {"run": repeat(run.run), "measure": repeat(measure.label)}
+                of_row = (known.get(name, repeat(None)) for name in Row._fields)
+                yield from map(Row._make, zip(*of_row, strict=False))
+            for name, part in self._slices if sliced and self.options.slices is not None else ():
                 of_run = replace(part, runs=[part.runs[number]])
                 yield from (row._replace(slice=name) for row in of_run.rows(by_topic=False))
 
@@ -328,10 +330,12 @@ class Scores(InNotebook):
     def by_slice(self) -> dict[str, dict[str, Scores]]:
         """column -> label -> the same scores on the topics that have the label; empty where there are no slices. A
         label of no topic that is scored is left out."""
+        if self.options.slices is None:
+            return {}
         scored = {topic for run in self.runs for topic in run.topics}
         return {
             column: {label: self._of_topics(column, label, own) for label, own in labels.items() if own & scored}
-            for column, labels in ({} if self.options.slices is None else self.options.slices.topics).items()
+            for column, labels in self.options.slices.topics.items()
         }
 
     @property
@@ -355,37 +359,52 @@ class Scores(InNotebook):
     @public
     def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
         """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""
-        summary = self.measures[column].definition.summary
-        names = ("score", "residual", "unjudged", *(BOUNDS if self.options.bounds else ()))
-        known = names if self.options.wants_residuals else (names[0], *names[3:])  # all others are blank
-        parts = {name: np.array([run.summary(name, column, summary) if name in known else np.nan]) for name in names}
-        parts["score"] = np.array([self.summary(run, column)])
-        topics: list[str] = []
-        if by_topic:
-            kept = run.included[:, column]
-            topics = list(compress(run.topics, kept))
-            parts = {name: np.append(run.part(name)[kept, column], part) for name, part in parts.items()}
-        with np.errstate(invalid="ignore"):  # infinite costs have no difference
-            parts["beyond"] = parts["residual"] - parts["unjudged"]
-        interval = _blanked(self.intervals[self.runs.index(run), column])
-        filled: dict[str, list[Any]] = {
+        found = self._filled(run, column, by_topic)
+        blank = [None] * len(found["topic"])
+        beside = (
+            (*ESTIMATED, IN_HOLES, "run", "measure", "slice") if self.holes is None else ("run", "measure", "slice")
+        )
+        return {name: found.get(name, blank) for name in Row._fields if name in found or name not in beside}
+
+    def _filled(self, run: RunScores, column: int, by_topic: bool) -> dict[str, list[Any]]:
+        """The same without columns that are blank."""
+        kept = run.included[:, column]
+        topics = list(compress(run.topics, kept)) if by_topic else []
+        score = run.score[kept, column].tolist() if by_topic else []
+        found: dict[str, list[Any]] = {
             "topic": [*topics, ALL],
-            **{name: [None] * len(topics) + [value] for name, value in zip(INTERVAL, interval, strict=True)},
-            **{name: _blanked(values) for name, values in parts.items()},
-            "topics": [None] * len(topics) + [run.count(column)],
+            "score": [None if value != value else value for value in (*score, self.summary(run, column))],
+            "topics": [None] * len(topics) + [run.counts[column]],
         }
-        if self._estimated is not None:
-            filled = self._estimated.with_machine(filled, run.run, column, by_topic)
-        if self.holes is not None:  # rows have every field before theirs
-            filled |= {name: [None] * (len(topics) + 1) for name in ESTIMATED}
-            filled[IN_HOLES] = _blanked(self.holes.values(run, column, self.measures[column], by_topic))
-        return {name: filled[name] for name in Row._fields if name in filled}
+        if self.options.interval is not None or self.machine is not None:
+            ends = _blanked(self.intervals[self.runs.index(run), column])
+            found |= {name: [*repeat(None, len(topics)), end] for name, end in zip(INTERVAL, ends, strict=True)}
+        if self.options.wants_residuals or self.options.bounds:
+            found |= self._unknown(run, column, by_topic)
+        if self.machine is not None and self._estimated is not None:
+            found = self._estimated.with_machine(found, run.run, column, by_topic)
+        if self.holes is not None:
+            found[IN_HOLES] = _blanked(self.holes.values(run, column, self.measures[column], by_topic))
+        return found
+
+    def _unknown(self, run: RunScores, column: int, by_topic: bool) -> dict[str, list[Any]]:
+        """The residuals and bounds of one run by a measure, as far as they are asked for."""
+        summary, kept = self.measures[column].definition.summary, run.included[:, column]
+        names = ("residual", "unjudged") if self.options.wants_residuals else ()
+        parts: dict[str, Floats] = {}
+        for name in (*names, *(BOUNDS if self.options.bounds else ())):
+            own = run.part(name)[kept, column] if by_topic else np.empty(0)
+            parts[name] = np.append(own, run.summary(name, column, summary))
+        if names:
+            with np.errstate(invalid="ignore"):  # infinite costs have no difference
+                parts["beyond"] = parts["residual"] - parts["unjudged"]
+        return {name: _blanked(values) for name, values in parts.items()}
 
     @public
     def summary(self, run: RunScores, column: int) -> float:
         """The summary of one run by one measure, estimated where there are a machine's judgments too; nan where it is
         blank."""
-        if self._estimated is not None:
+        if self.machine is not None and self._estimated is not None:
             return self._estimated.score(run.run, column)
         return run.summary("score", column, self.measures[column].definition.summary)
 
@@ -635,7 +654,7 @@ class Scores(InNotebook):
         counts, formats = [(len(run.topics), run.missing) for run in runs], [run.format for run in runs]
         options = self.options if self.machine is None else replace(self.options, interval=None)
         text = signature(self.qrels, options, measures, counts, formats)
-        predicted = [] if self._estimated is None or self.machine is None else self._estimated.words(self.machine.qrels)
+        predicted = [] if self.machine is None or self._estimated is None else self._estimated.words(self.machine.qrels)
         predicted += [] if self.holes is None else [self.holes.words]
         return " | ".join([text, *predicted, *self.transformations])
 

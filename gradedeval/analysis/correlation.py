@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats, Ints, distinct, positions_of, ranges, ranks
-from gradedeval.kernel.rankings.batch import by_width
+from gradedeval.kernel.rankings.batch_sizes import by_width
 
 # Kendall's τ, of many pairs of lists at once where one call of scipy for each would take minutes; and weighted τ.
 

@@ -15,7 +15,7 @@ from gradedeval.analysis import OverlapTies as Ties
 from gradedeval.analysis.correlation import taus
 from gradedeval.arrays import Bools, Floats, Ints, positions_of, ranges, ranks
 from gradedeval.kernel import parallel
-from gradedeval.kernel.rankings.batch import by_width
+from gradedeval.kernel.rankings.batch_sizes import by_width
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

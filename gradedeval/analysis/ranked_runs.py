@@ -19,7 +19,8 @@ from gradedeval.kernel.measures.diversity import Intents
 from gradedeval.kernel.measures.gains import Gains, scores_of
 from gradedeval.kernel.options import OPTIONS, Options
 from gradedeval.kernel.parallel import Workers
-from gradedeval.kernel.rankings.batch import Batch, Codes, Documents, GradeCounts, coalesce
+from gradedeval.kernel.rankings.batch import Batch, Codes, Documents, GradeCounts
+from gradedeval.kernel.rankings.batch_sizes import coalesce
 from gradedeval.kernel.rankings.docnos import Docnos
 from gradedeval.kernel.rankings.document_numbers import EVERY_TOPIC, DocumentNumbers
 from gradedeval.kernel.rankings.grade import Grader

@@ -17,7 +17,7 @@ from gradedeval.errors import InputError, Note, flag, plural, shorten
 from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import Limits
-from gradedeval.kernel.rankings.batch import LAST_RANK, Batch, Documents, by_width, coalesce, to_batch
+from gradedeval.kernel.rankings.batch import LAST_RANK, Batch, Documents, to_batch
 from gradedeval.kernel.rankings.docnos import (
     Docnos,
     TopicBuckets,
@@ -204,6 +204,8 @@ class Grader:
         if len(widths) == 1 or len(widths) * int(widths.max(initial=0)) <= self.limits.cells:
             yield to_batch(documents, pool, *rules)
             return
+        from gradedeval.kernel.rankings.batch_sizes import by_width  # most batches are small
+
         for rows in by_width(widths, self.limits.cells):
             yield to_batch(documents.select(rows), pool.select(rows), *rules)
 
@@ -505,6 +507,8 @@ class BlocksPart:
             results.append(grade_whole_topics(rows, topics, grader))
         whole = results[0] if len(results) == 1 else _joined(results)
         if len(whole.batches) > 1:
+            from gradedeval.kernel.rankings.batch_sizes import coalesce  # many runs are one block
+
             whole.batches = list(coalesce(whole.batches, grader.limits.cells, grader.least_width))
         return whole
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 from gradedeval import kernel
-from gradedeval.analysis import changes, difference_bounds, flips, ranked_runs, replicates, score_matrix
+from gradedeval.analysis import difference_bounds, flips, ranked_runs, replicates, score_matrix
 from gradedeval.arrays import TOLERANCE, Floats, Ints, np
 from gradedeval.errors import (
     InputError,
@@ -41,9 +41,8 @@ from gradedeval.questions.explain import BEYOND, DEFAULT, DOCUMENT
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.analysis.changes import Change, Sides
     from gradedeval.analysis.flips import Reread
-    from gradedeval.analysis.ranked_runs import RankedTerms
+    from gradedeval.analysis.ranked_runs import Change, RankedTerms, Sides
     from gradedeval.analysis.score_matrix import Paired
     from gradedeval.kernel import Options, Scorer
 
@@ -384,14 +383,14 @@ def diff(
     chosen = parse_measures(measures)
     systems = {run: [run] for run in runs}
     if options.replicates is not None:
-        systems = changes.two_systems(list(runs), options.replicates)
+        systems = ranked_runs.two_systems(list(runs), options.replicates)
         _check_summed(chosen)
     judged = kernel.qrels_for(runs, qrels, options)
     known = options.bounded_by_residuals and not options.judged_only
     options = replace(options, residuals="total" if known else None, bounds=False)
     scorer = kernel.Scorer(judged, chosen, options)
     ranked = ranked_runs.rank_runs(runs, scorer.grader, scorer=scorer)
-    sides = changes.Sides.of(ranked, systems, of_seeds=options.replicates is not None)
+    sides = ranked_runs.Sides.of(ranked, systems, of_seeds=options.replicates is not None)
     if scorer.grader.types:
         raise InputError(flag.costs, "diff does not read the types of documents", "leave it out", usage=True)
     return _found(sides, scorer, flips.Reread.of_runs(scorer, runs, ranked), options)
@@ -448,7 +447,7 @@ def _of_measure(
     measure, table, ranked, shared = scorer.measures[column], scorer.tables[column], sides.ranked, sides.shared
     whole = measure.cutoff is None or measure.definition.cutoff == "sums_to_k"
     last = ranked_runs.NOWHERE - 1 if whole else int(measure.cutoff or 0)
-    change = changes.Change.of(sides, terms, column, last, measure.label)
+    change = ranked_runs.Change.of(sides, terms, column, last, measure.label)
     names, (score, residual) = [run.name for run in ranked.runs], terms.scores[[0, 2]][:, :, shared, column]
     paired = score_matrix.Paired(
         measure.label, measure.reading, names, [ranked.names[topic] for topic in shared], score, residual
@@ -606,13 +605,13 @@ def _sentence(row: Row, digits: int, seeds: tuple[int, int] | None) -> str:
         return f"what is {row['part']} the end: {row['explains']:+.{digits}f}"
     grade = "unjudged" if row["grade"] is None else f"grade {row['grade']:g}"
     old, new = (_place(row, side, seeds) for side in (0, 1))
-    if row["change"] in (changes.ENTERED, changes.LEFT):
-        entered = row["change"] == changes.ENTERED
+    if row["change"] in (ranked_runs.ENTERED, ranked_runs.LEFT):
+        entered = row["change"] == ranked_runs.ENTERED
         rank, place = (row["rank"], new) if entered else (row["baseline_rank"], old)
         at = "" if rank is None else "at " if entered else "from rank "
         moved = f"{'entered' if entered else 'dropped out'} {at}{place}"
     else:
-        stayed = row["change"] == changes.STAYED
+        stayed = row["change"] == ranked_runs.STAYED
         change = "stayed at" if stayed and row["rank"] is not None else row["change"]
         moved = f"{change} {new}" if stayed and old == new else f"{change} {old} → {new}"
     return f"{visible(row['docno'])} ({grade}) {moved}: {row['explains']:+.{digits}f}"

@@ -6,7 +6,7 @@
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
@@ -234,7 +234,7 @@ class Option:
         self.flag = "--" + name.replace("_", "-")
         """Its name on the command line."""
         members = get_args(type)
-        self.kinds = tuple(kind for kind in members if kind is not NoneType) if NoneType in members else (type,)
+        self.kinds = members[:-1] if members[-1:] == (NoneType,) else (type,)
         """The types of its values, but None."""
         if isinstance(type, str):  # one of `metadata`, which reads it, too
             self.read = lambda value: getattr(metadata, f"read_{name}")(value)
@@ -679,25 +679,19 @@ def lists_options(documented: Documented) -> Documented:
 
 @cache
 def _listed() -> list[str]:
-    """The options in lines of a docstring."""
+    """The options in lines of a docstring, those behind the first of each further in."""
     lines: list[str] = []
     for name in OptionKwargs.__annotations__:
         text = f"{name:<15} {OPTIONS[name].text}"
         text += f" One of {', '.join(OPTIONS[name].choices)}." if OPTIONS[name].choices else ""
-        lines += _wrapped(text)
+        line = " " * 4
+        for word in re.findall(r"\S+\s*", text):  # textwrap takes ten times as long, for which every import would wait
+            if len(line) + len(word.rstrip()) > 116:
+                lines.append(line.rstrip())
+                line = " " * 20
+            line += word
+        lines.append(line.rstrip())
     return lines
-
-
-def _wrapped(text: str, width: int = 116) -> Iterator[str]:
-    """A text in lines, those behind the first further in: as textwrap makes them in ten times as long, for which every
-    import would wait."""
-    line = " " * 4
-    for word in re.findall(r"\S+\s*", text):
-        if len(line) + len(word.rstrip()) > width:
-            yield line.rstrip()
-            line = " " * 20
-        line += word
-    yield line.rstrip()
 
 
 lists_options(Options)

@@ -503,6 +503,7 @@ class Stream:
     A file can be read again; the bytes of a pipe are kept, as they came, in memory or in a temporary file.
 
     ahead  whether compressed bytes are unpacked before they are asked for
+    plain  whether the bytes are those of the file, at the same offsets
     """
 
     def __init__(self, source: Source, *, ahead: bool = True) -> None:
@@ -538,6 +539,7 @@ class Stream:
 
             if packing := packing_of(head, self.place):
                 self._decompressor = BackgroundDecompressor(packing, self._read, self.place, ahead=self._unpacks_ahead)
+        self.plain = self._decompressor is None and self._replay is None
 
     def peek(self, size: int) -> bytes:
         """So many of the first bytes, or all there are; they are still to be read."""
@@ -552,11 +554,6 @@ class Stream:
         if (file := self.file) is not None and file.file.is_far and file.end <= most:
             self._raw = remote(self._target)
             self.again()
-
-    @property
-    def plain(self) -> bool:
-        """Whether the bytes are those of the file, at the same offsets."""
-        return self._decompressor is None and self._replay is None
 
     @property
     def file(self) -> Segment | None:

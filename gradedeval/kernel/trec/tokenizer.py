@@ -378,7 +378,7 @@ def _single_spaced(separates: Any, length: Within, fields: int) -> tuple[list[Wi
     after = _places(separates, fields)
     if not (after[-1] == length + np.uint8(1)).all():
         return None
-    return [np.zeros_like(length), *after[:-1]], [place - np.uint8(1) for place in after]
+    return [np.zeros_like(length), *after[:-1]], list(after - np.uint8(1))
 
 
 def _spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], list[Within]] | None:
@@ -391,7 +391,7 @@ def _spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], 
     if (np.bitwise_count(stops) != fields).any():
         return None
     begins, ends = _places(~separates & after & inside, fields), _places(stops, fields)
-    return [place - np.uint8(1) for place in begins], [place - np.uint8(1) for place in ends]
+    return list(begins - np.uint8(1)), list(ends - np.uint8(1))
 
 
 def _newlines(buffer: Bytes, begin: int, end: int) -> Ints | None:
@@ -426,16 +426,16 @@ def _single_bits(words: NDArray[Any], width: int) -> Ints | None:
     return at
 
 
-def _places(bits: NDArray[Any], count: int) -> list[Within]:
-    """The positions, counted from 1, of the `count` lowest bits of each word."""
-    places = []
+def _places(bits: NDArray[Any], count: int) -> NDArray[np.uint8]:
+    """count × words: the positions, counted from 1, of the lowest bits of each word."""
+    places = np.empty((count, len(bits)), np.uint8)
     one = bits.dtype.type(1)
     below = np.empty_like(bits)
     lowest = np.empty_like(bits)
     for at in range(count):
         np.subtract(bits, one, out=below)
         np.bitwise_xor(bits, below, out=lowest)  # the lowest bit and all below it
-        places.append(np.bitwise_count(lowest))
+        np.bitwise_count(lowest, out=places[at])
         bits = np.bitwise_and(bits, below, out=None if at == 0 else bits)
     return places
 

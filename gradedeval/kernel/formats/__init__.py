@@ -197,12 +197,21 @@ def render(
         hint = did_you_mean(form, FORMATS) or f"choose from {', '.join(FORMATS)}"
         raise InputError(flag.format, f"unknown format '{form}'", hint, usage=True)
     document = make(FORMATS[form].layout)
-    document = replace(document, blocks=[as_said(one) if isinstance(one, str) else one for one in document.blocks])
+    # Where names of runs stand in no table, and no column is left out, people see all as it is.
+    blocks, uncommon = list[Table | str](), bool(document.runs)
+    for block in document.blocks:
+        if isinstance(block, str):
+            blocks.append(as_said(block))
+            continue
+        blocks.append(block)
+        for column in block.columns:
+            uncommon = uncommon or column.wide or column.of_run or column.names_runs
+    document = replace(document, blocks=blocks)
     if FORMATS[form].layout != "wide":
         return FORMATS[form].write(document, digits)
     if (shown := sign(document.signature)) != document.signature:
         document = replace(document, signature=shown, full=document.signature if shown else "")
-    if document.runs or any(isinstance(block, Table) and block.is_of_runs_or_wide for block in document.blocks):
+    if uncommon:
         from gradedeval.kernel.formats.fitting import for_people
 
         document = for_people(document, view)

@@ -185,11 +185,6 @@ class Table:
         """Whether each column begins at the left."""
         return [column.left for column in self.columns]
 
-    @property
-    def is_of_runs_or_wide(self) -> bool:
-        """Whether names of runs stand in it, or columns that few need."""
-        return any(column.wide or column.of_run or column.names_runs for column in self.columns)
-
     def header(self, markup: Markup = PLAIN) -> list[str]:
         """The names of the columns as text for people."""
         return [markup.escape(visible(column.name)) for column in self.columns]
@@ -302,15 +297,15 @@ GAP = "  "
 
 def aligned(table: Table, lines: Iterable[Sequence[str]], widths: Sequence[int]) -> str:
     """Cells as lines, those of each column as wide as it is."""
-    left = table.left
-    form = GAP.join([f"{{:{'<' if at else '>'}{width}}}" for at, width in zip(left, widths, strict=True)])
+    kinds = zip(table.columns, widths, strict=True)
+    form = GAP.join([f"{{:{'<' if column.left else '>'}{width}}}" for column, width in kinds])
     done = list[str]()
     for cells in lines:
         if all(map(str.isascii, cells)):
             done.append(form.format(*cells).rstrip())
             continue
         filled = [" " * (width - across(one)) for one, width in zip(cells, widths, strict=True)]
-        pairs = zip(cells, filled, left, strict=True)
+        pairs = zip(cells, filled, table.left, strict=True)
         done.append(GAP.join([one + more if at else more + one for one, more, at in pairs]).rstrip())
     return "\n".join(done)
 

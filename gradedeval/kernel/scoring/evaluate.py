@@ -283,21 +283,21 @@ def scores_of(
     """The scores of all runs, by the results of each, and what is to be said of them. Raises InputError as
     `evaluate_runs` does."""
     options, scored = scorer.options, dict[str, RunScores]()
-    failed, said = list[RunResult](), list[str]()
+    errors, named, said = list[InputError](), list[InputError](), list[str]()
     for number, (name, _) in enumerate(runs):
         result = done[number]
         said += result.notes
         if result.error:
             if result.error.usage:
                 raise result.error
-            failed.append(result)
+            errors.append(result.error)
+            named.append(_with_run(result.error, result.place))
         if result.scores is not None:
             run = result.tag or name if by_tag else name
             if run in scored:
                 what = f"tag '{run}' is used by another run as well"
                 raise InputError(result.place, what, "leave out --run-name tag", usage=True)
             scored[run] = result.scores if result.scores.run == run else replace(result.scores, run=run)
-    errors = [result.error for result in failed if result.error]
     if errors and (not keep_going or (not scored and len({error.at_prompt for error in errors}) == 1)):
         raise errors[0]  # or it is of the only run, or of no run in particular
     notes = [*scorer.notes, *united(said, len(runs)), *_notes_on_topics(scorer, list(scored.values()))]
@@ -309,14 +309,13 @@ def scores_of(
     if options.interval and (few := sorted(name for name, run in scored.items() if min(run.counts) < 3)):
         what = "an interval needs 3 topics or more; of fewer it is blank, or the whole range of the measure"
         notes.append(f"{shorten(few)}: {what}")
-    named = [_with_run(error, result.place) for error, result in zip(errors, failed, strict=True)]
     sources = dict(runs) if options.wants_residuals and not by_tag else {}
     return Scores(list(scored.values()), scorer.measures, scorer.qrels, options, notes, errors=named, sources=sources)
 
 
 def _notes_on_topics(scorer: Scorer, scored: Sequence[RunScores]) -> list[str]:
     """What is said of the topics that means are over, and of the systems that runs are of."""
-    most = max((run.most(len(scorer.measures)) for run in scored), default=0)
+    most = max((max(run.counts, default=0) for run in scored), default=0)
     notes = [*relevance_notes(scorer, scored), *few_topics(most)]
     if scorer.options.replicates is not None:
         notes += scorer.options.replicates.notes(run.run for run in scored)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat
+from operator import attrgetter
 from typing import Any, Literal, cast
 
 from gradedeval.errors import InputError, flag, plural, shorten
@@ -341,11 +342,9 @@ def _quantity_signatures(scores: Scores, by_topic: bool) -> list[str | None]:
 
 def _tall(scores: Scores, percent: bool) -> Table:
     """One run: a row for each measure."""
-    parts = _parts(scores)
-    columns = [Column("measure"), *(_column(scores, name, percent) for name in ("score", *parts))]
-    return Table(
-        columns, [[row.measure, *_values(row, parts)] for row in _rows(scores, by_topic=False, percent=percent)]
-    )
+    names = ("score", *_parts(scores))
+    columns = [Column("measure"), *[_column(scores, name, percent) for name in names]]
+    return Table(columns, list(map(attrgetter("measure", *names), _rows(scores, by_topic=False, percent=percent))))
 
 
 def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> Table:

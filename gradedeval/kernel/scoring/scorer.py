@@ -526,7 +526,7 @@ class Scorer:
         """The scores and residuals of a batch."""
         values = np.full((3, len(batch.topics), len(self.measures)), np.nan)
         bounds = np.full((2, *values.shape[1:]), np.nan) if self.options.bounds else None
-        gains_of = self.gains_cache(batch)
+        gains_of = GainsCache(batch, self.grader, self.by_intent)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
             score = values[0, :, column] = scores_of(measure, gains_of(table, measure))
             if self.options.wants_residuals or bounds is not None:

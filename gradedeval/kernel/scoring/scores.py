@@ -371,9 +371,11 @@ class Scores(InNotebook):
         kept = run.included[:, column]
         topics = list(compress(run.topics, kept)) if by_topic else []
         score = run.score[kept, column].tolist() if by_topic else []
+        summary = self.measures[column].definition.summary
+        mean = run.summary("score", column, summary) if self.machine is None else self.summary(run, column)
         found: dict[str, list[Any]] = {
             "topic": [*topics, ALL],
-            "score": [None if value != value else value for value in (*score, self.summary(run, column))],
+            "score": [None if value != value else value for value in (*score, mean)],
             "topics": [None] * len(topics) + [run.counts[column]],
         }
         if self.options.interval is not None or self.machine is not None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from gradedeval import kernel
-from gradedeval.analysis.score_matrix import Baseline
 from gradedeval.cli.arguments import check_history, named_measures, one_measure
-from gradedeval.cli.many_runs import standardization
 from gradedeval.errors import InputError, Note, flag, tell
 from gradedeval.kernel import Measure, Options, Scores, resolve_options
-from gradedeval.questions.published import Published
 from gradedeval.questions.shared import texts_unused
+
+if TYPE_CHECKING:
+    from gradedeval.questions.published import Published
 
 
 class Extras:
@@ -28,7 +28,12 @@ class Extras:
 
     def __init__(self, given: dict[str, Any], table: Mapping[str, Measure], by_topic: bool) -> None:
         self._given, self._table, self._by_topic = given, table, by_topic
-        self._standardized = standardization(given, given.pop("allow_mismatch", False))
+        allow_mismatch = given.pop("allow_mismatch", False)
+        self._standardized: Callable[[Scores], Scores] | None = None
+        if not given.keys().isdisjoint(("standardize", "reference", "save_reference")):
+            from gradedeval.cli.many_runs import standardization  # each extra waits for what it needs alone
+
+            self._standardized = standardization(given, allow_mismatch)
         self._crossed, self._cwl = given.pop("layout", "long") == "wide", given.pop("cwl", False)
         self._sort, self._numbered = given.pop("sort", None), given.pop("numbered", False)
         self._kept = {name: given.pop(name, None) for name in ("label", "history", "time")}
@@ -88,6 +93,9 @@ class Extras:
 
     def _to_publish(self, own: dict[str, Any], form: str, runs: Sequence[str] | None) -> Published:
         """What a table to publish shows."""
+        from gradedeval.analysis.score_matrix import Baseline
+        from gradedeval.questions.published import Published
+
         if runs is not None and "baselines" in own:
             own["baselines"] = [Baseline.read(word, runs).name or word for word in own["baselines"]]
         published = Published(**own)

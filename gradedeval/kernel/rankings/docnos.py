@@ -153,16 +153,11 @@ class Index:
         return count
 
     @cached_property
-    def begin(self) -> Ints:
-        """topics: how many documents the topics before have."""
-        begin: Ints = np.cumsum(self.count) - self.count
-        return begin
-
-    @cached_property
-    def order(self) -> Ints | None:
-        """The order that sorts documents by topic; None where they are sorted."""
+    def by_topic(self) -> tuple[Ints, Ints | None]:
+        """topics: how many documents the topics before have; and the order that sorts documents by topic, None where
+        they are sorted."""
         in_order = bool((self.topic[1:] >= self.topic[:-1]).all())
-        return None if in_order else np.argsort(self.topic, kind="stable")
+        return np.cumsum(self.count) - self.count, None if in_order else np.argsort(self.topic, kind="stable")
 
     def fill(self) -> None:
         """Fill the hash table that `find` needs: before processes are started, each of which would fill its buckets."""
@@ -203,9 +198,9 @@ class Index:
     def of_topics(self, topic: Ints) -> tuple[Ints, Ints]:
         """The rows of the judged documents of these topics (−1: a topic without any), topic after topic; and how many
         each has."""
-        count = self.count[topic]
-        rows = ranges(self.begin[topic], count)
-        return rows if self.order is None else self.order[rows], count
+        count, (begin, order) = self.count[topic], self.by_topic
+        rows = ranges(begin[topic], count)
+        return rows if order is None else order[rows], count
 
     def find(self, topic: Ints, buffer: Bytes, start: Ints, length: NDArray[Any], hashed: Words) -> tuple[Ints, Slots]:
         """Which documents are judged, and the row of each of these in the index.

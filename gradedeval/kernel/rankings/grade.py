@@ -304,19 +304,6 @@ class Rows:
         )
 
 
-def grade_as_listed(block: Block, grader: Grader, topics: TopicCodes, only: frozenset[bytes] | None = None) -> Rows:
-    """The documents of a block as listed, topics among each other, numbered as they have been in the blocks before:
-    those of the topics in `only`, or all.
-
-    Raises NeedsLineReader where a line is not one of a run.
-    """
-    rows = read_rows(block, grader, topics, order_is_enough=False)
-    if only is not None and not only.issuperset(topics.names):
-        rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic_of]))
-    _grade_each(rows, topics.rows(grader.qrels._row), grader.qrels)
-    return rows
-
-
 def grade_by_block(rows: Rows, topics: TopicCodes, grader: Grader) -> tuple[Rows, dict[bytes, int]]:
     """The documents of a block topic after topic, with the codes of their grades, without those that repeat in their
     topic; and how many were dropped of which topics.
@@ -328,7 +315,7 @@ def grade_by_block(rows: Rows, topics: TopicCodes, grader: Grader) -> tuple[Rows
     number = topics.rows(grader.qrels._row)
     if _grade_from_judged(rows, number, grader):
         return rows, {}
-    _grade_each(rows, number, grader.qrels)
+    grade_each(rows, number, grader.qrels)
     return settle_repeated(rows, grader.options)
 
 
@@ -436,8 +423,11 @@ def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
     return True
 
 
-def _grade_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
-    """The same, of each document by itself."""
+def grade_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
+    """The codes of documents, in place: each is looked up by itself among the judged ones.
+
+    number  topics: the topic's number in the qrels, −1 where it is not judged
+    """
     assert rows.buffer is not None
     hit, judged = qrels._judged.index.find(number[rows.topic_of], rows.buffer, rows.start, rows.length, rows.hashed)
     rows.code[hit] = qrels._judged.code[judged]

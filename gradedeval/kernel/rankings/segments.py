@@ -24,7 +24,8 @@ from gradedeval.kernel.rankings.grade import (
     PartResult,
     Rows,
     RunFile,
-    grade_as_listed,
+    grade_each,
+    read_rows,
     settle_repeated,
 )
 from gradedeval.kernel.trec.blocks import Block, blocks
@@ -103,6 +104,19 @@ def gather_topics(
             gathered.text.add(block)
             gathered.add(ListedColumns(gathered.topics.names, [_columns(block, rows)], block.end - block.begin))
     return gathered.parts()
+
+
+def grade_as_listed(block: Block, grader: Grader, topics: TopicCodes, only: frozenset[bytes] | None = None) -> Rows:
+    """The documents of a block as listed, topics among each other, numbered as they have been in the blocks before:
+    those of the topics in `only`, or all.
+
+    Raises NeedsLineReader where a line is not one of a run.
+    """
+    rows = read_rows(block, grader, topics, order_is_enough=False)
+    if only is not None and not only.issuperset(topics.names):
+        rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic_of]))
+    grade_each(rows, topics.rows(grader.qrels._row), grader.qrels)
+    return rows
 
 
 @dataclass(eq=False, repr=False)

@@ -48,23 +48,8 @@ _PUBLIC = {
     "topics": "questions.topics:plot_topics",
     "weights": "questions.weights:plot_weights",
 }
-__all__ = [
-    "clicks",
-    "correlate",
-    "explain",
-    "fit",
-    "history",
-    "informative",
-    "observation",
-    "power",
-    "pr",
-    "runs",
-    "save",
-    "scatter",
-    "style",
-    "topics",
-    "weights",
-]
+__all__ = ["clicks", "correlate", "explain", "fit", "history", "informative", "observation", "power", "pr", "runs",
+           "save", "scatter", "style", "topics", "weights"]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -1,12 +1,14 @@
-"""Kendall's τ and weighted τ of two lists beside scipy's."""
+"""Kendall's τ, weighted τ, Pearson's r and Spearman's ρ of two lists beside scipy's."""
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from gradedeval.analysis.correlation import kendall_tau, weighted_tau
+from gradedeval.analysis.correlation import kendall_tau, mean_ranks, pearson_with, spearman_with, weighted_tau
 
 
 @pytest.mark.parametrize("values", [2, 3, 5, 20, 10**9])
@@ -32,3 +34,17 @@ def test_opposite_lists_and_a_single_exchange() -> None:
     first[[-1, -2]], last[[0, 1]] = first[[-2, -1]], last[[1, 0]]
     assert kendall_tau(rising, first) == kendall_tau(rising, last) == pytest.approx(1 - 4 / 72)
     assert weighted_tau(rising, first) < weighted_tau(rising, last)
+
+
+@pytest.mark.parametrize("values", [2, 5, 1000])
+@pytest.mark.parametrize("size", [1e-200, 1, 1e150])
+def test_r_and_rho_are_those_of_scipy_to_the_last_bit(values: int, size: float) -> None:
+    draw = np.random.default_rng(values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for length in [2, 3, 4, 7, 8, 9, 30, 100, 501, 2400]:
+            one, other = (draw.integers(0, values, length) * size / 7 for _ in range(2))
+            one[:2], other[:2] = (0, size), (size, 0)  # none is constant
+            assert pearson_with(one)(other) == stats.pearsonr(one, other).statistic
+            assert spearman_with(one)(other) == stats.spearmanr(one, other).statistic
+            assert mean_ranks(one).tolist() == stats.rankdata(one).tolist()

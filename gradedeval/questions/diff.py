@@ -193,6 +193,11 @@ class Diff(kernel.formats.InNotebook):
         """(measure, topic) -> its documents."""
         return kernel.frames.groups(self.documents, "measure", "topic")
 
+    def _documents_of(self, topic: Row) -> list[Row]:
+        """The rows of the documents of a topic."""
+        found = self.by_topic.get((topic["measure"], topic["topic"]))
+        return [] if found is None else kernel.frames.to_rows(found)
+
     @public
     def only(self, kind: Only | None = None, topic: str | None = None) -> Diff:
         """The topics that got worse or better, those whose order judging could reverse, or one of them.
@@ -574,14 +579,13 @@ def _topics(shown: Diff, rows: list[Row], names: list[str], digits: int) -> Tabl
     return Table(columns, cells)
 
 
-def in_words(shown: Diff, row: Row, digits: int, named: int = NAMED) -> str:
+def in_words(shown: Diff, row: Row, digits: int) -> str:
     """What made the difference of a topic: the documents that explain most of it, and what is to be judged."""
-    found: pd.DataFrame | None = shown.by_topic.get((row["measure"], row["topic"]))
-    documents = [] if found is None else kernel.frames.to_rows(found)
+    documents = shown._documents_of(row)
     counting = [one for one in documents if one["explains"]]
-    parts = [_sentence(one, digits, shown.seeds) for one in counting[:named]]
-    if len(counting) > named:
-        parts.append(f"{len(counting) - named} more")
+    parts = [_sentence(one, digits, shown.seeds) for one in counting[:NAMED]]
+    if len(counting) > NAMED:
+        parts.append(f"{len(counting) - NAMED} more")
     parts += [] if counting else ["no document counts more or less than before"]
     parts += _risen([one for one in documents if one["above"] is not None and one["rank"] <= FIRST])
     return "; ".join(parts)
@@ -646,8 +650,7 @@ def _if_fully_judged(row: Row) -> str:
 
 def _documents(shown: Diff, topic: Row, digits: int) -> Table:
     """The documents of one topic, those that explain most first, and one row for the others."""
-    found: pd.DataFrame | None = shown.by_topic.get((topic["measure"], topic["topic"]))
-    rows = [] if found is None else kernel.frames.to_rows(found)
+    rows = shown._documents_of(topic)
     names = ("docno", "grade", "change", "baseline_rank", "rank", "baseline_contribution", "contribution", "explains")
     kinds = ("text", "number", "text", "count", "count", "score", "score", "signed", "text")
     cells = [[row[name] for name in (*names, "above")] for row in rows[:DOCUMENTS]]

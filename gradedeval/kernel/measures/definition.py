@@ -419,17 +419,13 @@ class Definition(MeasureProperties):
     @property
     def paragraphs(self) -> list[str]:
         """The docstring: what it is, its formula, its source, and nothing else. Blank where it does not say."""
-        return [" ".join(part.split()) for part in (*self._docstring.split("\n\n"), "", "")][:3]
+        return [" ".join(part.split()) for part in (*docstring(self.function).split("\n\n"), "", "")][:3]
 
     @property
     def meanings(self) -> dict[str, str]:
         """What each parameter means, as the lines `name  meaning` of the docstring say."""
-        named = re.findall(r"^(\w+) {2,}(\S.*(?:\n +.*)*)", self._docstring, re.M)
+        named = re.findall(r"^(\w+) {2,}(\S.*(?:\n +.*)*)", docstring(self.function), re.M)
         return {name: " ".join(meaning.split()) for name, meaning in named if name in self.parameters}
-
-    @property
-    def _docstring(self) -> str:
-        return cast(str, importlib.import_module("gradedeval.kernel.measures.definition").docstring(self.function))
 
 
 def _defined(module: str, name: str) -> Definition:
@@ -691,11 +687,9 @@ def measure(function: Callable[..., Floats], **properties: Any) -> Measure:
 def docstring(function: Any) -> str:
     """The docstring of a function; where Python leaves docstrings out, as with -OO, that in its source, and nothing
     without one."""
-    import inspect  # not before it is needed
-
     if text := inspect.getdoc(function):
         return text
-    import ast
+    import ast  # only where Python left docstrings out
     import textwrap
 
     try:

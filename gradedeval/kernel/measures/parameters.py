@@ -15,8 +15,6 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, did_you_mean, shown
 from gradedeval.kernel.measures.notation import SCHEMES, Value, is_pairs, plain_value, read_value, write_value
-from gradedeval.kernel.trec.line_reader import numbered_lines
-from gradedeval.kernel.trec.small_tables import SmallTable
 from gradedeval.kernel.trec.stream import Source, Stream, is_named, is_url
 
 if TYPE_CHECKING:
@@ -144,6 +142,8 @@ def of_file(read: Callable[[str, Lines], Content]) -> Callable[[str], Content]:
 
 
 def _lines(name: str) -> Lines:
+    from gradedeval.kernel.trec.line_reader import numbered_lines  # few parameters name files
+
     with closing(Stream(Source(name))) as stream:
         return tuple(numbered_lines(stream))
 
@@ -157,6 +157,8 @@ def _far_lines(url: str) -> Lines:
 @of_file
 def read_utilities(name: str, lines: Lines) -> Floats:
     """φ(1), φ(2), …: the numbers of a file, one per line; 0 after the last."""
+    from gradedeval.kernel.trec.small_tables import SmallTable  # few parameters name files
+
     hint = "expected one number per line, for ranks 1, 2, …, none larger than the one before"
     table = SmallTable.read(name, ("phi",), ("rank", "phi"), hint=hint, usage=True, pieces=lines)
     width = len(table.rows[0].cells) if table.rows else 1
@@ -200,6 +202,8 @@ def read_pairs(value: str) -> dict[float, float]:
 
 def read_gains(name: str) -> dict[float, float]:
     """grade -> gain, from a file. Raises InputError where it has none, or a line is not a pair."""
+    from gradedeval.kernel.trec.small_tables import SmallTable  # few parameters name files
+
     table = SmallTable.read(name, ("grade", "gain"), hint="expected lines of grade,gain")
     grades = [table.number(row, "grade") for row in table.rows]
     gains = [table.number(row, "gain", 0) for row in table.rows]

@@ -58,7 +58,7 @@ def parse_measures(
 
 
 def _of_object(part: Any, table: Mapping[str, Measure] | None, cutoff: int | None) -> list[Measure]:
-    """The measure that something else than text is. Raises InputError (usage) for anything else."""
+    """A measure, or one of ir_measures, as it is meant here. Raises InputError (usage) for anything else."""
     if isinstance(part, Measure):
         own = _cut(part, cutoff).complete()
         return [own if own.asked else replace(own, asked=(str(own),))]

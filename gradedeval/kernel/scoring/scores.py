@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +14,7 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats, merge_close
 from gradedeval.errors import InputError, flag, plural, public
-from gradedeval.kernel.formats import QUERY, InNotebook
+from gradedeval.kernel.formats import QUERY, Column, InNotebook
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure, Reading, Summary
 from gradedeval.kernel.measures.notation import Value
 from gradedeval.kernel.measures.parse import parse_measures
@@ -670,3 +671,96 @@ def row_signatures(scores: Scores, rows: Iterable[Row]) -> list[str | None]:
 def _blanked(values: Floats) -> list[float | None]:
     """The values, None where they are blank."""
     return [None if value != value else value for value in values.tolist()]
+
+
+# Rows and columns as tables for people have them.
+
+PARTS = (*INTERVAL, *ESTIMATED, IN_HOLES, "residual", "unjudged", "beyond")
+
+_OF_WIDTHS = ("lambda_", "narrower", "times")
+"""What no scale of scores changes."""
+
+
+def preset_digits(like: str | None) -> int:
+    """The digits in tables: 4, or those of the preset."""
+    return PRESETS[like].digits if like else 4
+
+
+def number_column(scores: Scores, name: str, percent: bool = False) -> Column:
+    """A column of scores, with the digits of the preset; in percent two fewer."""
+    digits = preset_digits(scores.options.like)
+    return Column(name, "score", max(digits - 2, 0) if percent else digits)
+
+
+def printed_rows(scores: Scores, by_topic: bool, percent: bool = False, sliced: bool = False) -> Iterator[Row]:
+    """The rows of the tidy table, with those of slices where wanted; counts are whole numbers. Of shares percent, where
+    that is wanted."""
+    rows = scores.rows(by_topic, sliced)
+    if percent:
+        rows = map(_in_percent, rows, repeat({measure.label for measure in scores.measures if is_share(measure)}))
+    counts = {measure.label for measure in scores.measures if measure.definition.summary == "total"}
+    if counts and scores.machine is None:  # an estimate is not whole
+        rows = map(_in_whole_numbers, rows, repeat(counts))
+    return rows
+
+
+def _in_percent(row: Row, shares: Collection[str]) -> Row:
+    """The row times 100 where it is of a measure whose scores are shares."""
+    if row.measure not in shares:
+        return row
+    values = {name: getattr(row, name) for name in ("score", *PARTS) if name not in _OF_WIDTHS}
+    return row._replace(**{name: value * 100 for name, value in values.items() if value is not None})
+
+
+def _in_whole_numbers(row: Row, counts: Collection[str]) -> Row:
+    """The row in whole numbers where it is of a measure that counts."""
+    if row.measure not in counts:
+        return row
+    known = {name: value for name in ("score", IN_HOLES) if (value := getattr(row, name)) is not None}
+    return row._replace(**{name: cast(Any, int(value)) for name, value in known.items()})
+
+
+def is_share(measure: Measure) -> bool:
+    """Whether scores by a measure lie between 0 and 1, so that they may be given in percent."""
+    definition = measure.definition
+    return definition.floor >= 0 and definition.ceiling <= 1 and measure.arguments.get("of", "eu") == "eu"
+
+
+def parts_beside(scores: Scores) -> list[str]:
+    """The columns beside the score."""
+    return [name for name in scores.columns if name in (*PARTS, "topics")]
+
+
+def values_of(row: Row, parts: Sequence[str]) -> list[float | None]:
+    """The score and the columns beside it."""
+    return [getattr(row, name) for name in ("score", *parts)]
+
+
+def ranks_of(scores: Scores) -> dict[str, int]:
+    """The rank of each run, where there are ranks to show."""
+    return dict(zip((run.run for run in scores.runs), scores.ranks, strict=False))
+
+
+def key_names(scores: Scores, by_topic: bool) -> list[str]:
+    """The columns that say which run and topic a row is of, where there are several, and the rank of the run."""
+    wanted = {"rank": bool(scores.ranks), "run": scores.is_multi_run, "topic": by_topic}
+    return [key for key, shown in wanted.items() if shown]
+
+
+def key_column(name: str) -> Column:
+    """The column of that name among those that say what a row is of."""
+    return Column(name, "count" if name == "rank" else "text")
+
+
+def best_two(printed: Sequence[str], sign: int) -> list[int]:
+    """1 for the best of several numbers, 2 for the second best, 0 for the others and where there is none. Numbers that
+    are printed alike are equal: a reader cannot tell which one is better. Of one number nothing is the best.
+
+    sign  what a number is multiplied by so that more is better
+    """
+    read = [sign * float(text or "nan") for text in printed]
+    numbers = [None if math.isnan(number) else number for number in read]
+    levels = sorted({number for number in numbers if number is not None}, reverse=True)[:2]
+    if sum(number is not None for number in numbers) < 2:
+        return [0] * len(numbers)
+    return [levels.index(number) + 1 if number in levels else 0 for number in numbers]

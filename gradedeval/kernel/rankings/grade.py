@@ -186,11 +186,6 @@ class Grader:
         return np.append(judged, [False, False])
 
     @cached_property
-    def all_judged(self) -> bool:
-        """Whether every label says that a document is judged."""
-        return bool(self.judged[:-2].all())
-
-    @cached_property
     def unsampled(self) -> Bools | None:
         """code: whether it was pooled and not sampled; None where no code says so."""
         below = self.qrels.labels < 0

@@ -261,7 +261,9 @@ def scorer_of(
     runs: Mapping[str, Any], qrels: Any, measures: Iterable[Measure], options: Options, workers: Workers
 ) -> Scorer:
     """What scores the runs: the qrels are read. Raises InputError as `evaluate` does."""
-    measures, options = list(measures), options.of_one_judge()
+    measures = list(measures)
+    if options.predicted is not None or options.holes == "predicted":
+        options = options.of_one_judge()
     if isinstance(qrels, Qrels):
         _check_read_by(options, qrels)
         return scorer_for(qrels, measures, options, workers.limits)
@@ -300,7 +302,9 @@ def scores_of(
             scored[run] = result.scores if result.scores.run == run else replace(result.scores, run=run)
     if errors and (not keep_going or (not scored and len({error.at_prompt for error in errors}) == 1)):
         raise errors[0]  # or it is of the only run, or of no run in particular
-    notes = [*scorer.notes, *united(said, len(runs)), *_notes_on_topics(scorer, list(scored.values()))]
+    if len(runs) > 1:
+        said = united(said, len(runs))
+    notes = [*scorer.notes, *said, *_notes_on_topics(scorer, list(scored.values()))]
     if len(runs) == 1:
         notes = not_too_many(notes)
     elif len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored.values()}.values()}) > 1:

@@ -71,9 +71,14 @@ def render_scores(
 ) -> str:
     """The scores as text; `digits`, `view` and what it raises as in `formats.render`, `signed` how tables for people
     are, the rest as in `document`. Topics have their texts."""
-
-    make = partial(scores.tables, by_topic=by_topic, cwl=cwl, style=style or PLAIN, digits=digits,
-                   crossed=crossed)  # fmt: skip
+    how: dict[str, Any] = {
+        "by_topic": by_topic,
+        "cwl": cwl,
+        "style": style or PLAIN,
+        "digits": digits,
+        "crossed": crossed,
+    }
+    make = partial(scores.tables if scores.options.queries else partial(document, scores), **how)
     return formats.render(make, form, digits, SIGNATURES[signed], view)
 
 

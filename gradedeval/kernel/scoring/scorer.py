@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from gradedeval.kernel.rankings.grade import Grader, PartResult
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.doubts import with_ties, without_relevant
 from gradedeval.kernel.scoring.scores import RunScores, with_defaults
-from gradedeval.kernel.trec.lines import decode, encode
+from gradedeval.kernel.trec.lines import decode
 
 if TYPE_CHECKING:
     from gradedeval.kernel.measures.sampled import Sample
@@ -53,7 +54,7 @@ class GainsCache:
         self.below: dict[int | None, Ints] | None = {} if grader.options.bounds or missed is not None else None
         self.judged_code = judged = grader.judged
         self.judged: Bools = judged.take(batch.codes)  # topics × ranks: whether it is; quicker than []
-        self.pool = batch.pool.judged if grader.all_judged else batch.pool.of_topics(judged[: batch.unjudged])
+        self.pool = batch.pool.judged if judged[:-2].all() else batch.pool.of_topics(judged[: batch.unjudged])
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
         self.ideals: dict[bytes, tuple[Floats, dict[Any, Any]]] = {}
         # Measures of the same gains share all that is worked out from them.
@@ -68,16 +69,19 @@ class GainsCache:
             if self.batch.codes.size > self.cells:  # one deep topic: two views of it would take more memory than time
                 self.seen.clear()
             self.seen[key] = self._seen(table, measure, last, unjudged, tail)
+        gains = self.seen[key]
+        if not (measure.definition.uses_strata or measure.by_intent):
+            return gains
+        gains = copy(gains)  # with all that is worked out of the same gains, and with the names of topics
         if measure.definition.uses_strata:
-            return replace(self.seen[key], sample=self._sample(table, last))
-        if not measure.by_intent:
-            return self.seen[key]
-        intents = self.by_intent[replace(measure, cutoff=None)].seen(
+            gains.sample = self._sample(table, last)
+            return gains
+        gains.intents = self.by_intent[replace(measure, cutoff=None)].seen(
             self.batch.topics,
             lambda intent: self._seen(intent, measure, last, unjudged, tail),
             best=unjudged > 0 or tail > 0,
         )
-        return replace(self.seen[key], intents=intents)
+        return gains
 
     @cached_property
     def _condensed(self) -> GainsCache:
@@ -287,8 +291,8 @@ def _notes_on_judgments(scorer: Scorer) -> list[str]:
         notes.append(
             Note(f"{qrels.place}: read without {flag.strata:True}, so for {', '.join(one)}: one stratum a topic")
         )
-    free = f"without {flag.costs} each document costs 1"
     if units and not scorer.options.costs:
+        free = f"without {flag.costs} each document costs 1"
         notes += [Note(f"{name}: {unit}", free) for name, unit in units.items()]
     return notes
 
@@ -357,7 +361,9 @@ class Scorer:
         self, qrels: Qrels, measures: Sequence[Measure], options: Options, limits: Limits | None = None
     ) -> None:
         self.qrels, self.options = qrels, options
-        self.measures = each_once(with_defaults(measure, options) for measure in measures)
+        if options.like is not None or options.gain is not None or options.rel is not None:
+            measures = [with_defaults(measure, options) for measure in measures]
+        self.measures = each_once(measures)
         self.grades = Grades(qrels.labels, options.top_of(float(qrels.labels[-1])), options.max_gain)
         self.tables = tables_of(self.measures, qrels, options)
         self.by_intent: dict[Measure, ByIntent] = {}
@@ -561,12 +567,13 @@ def relevance_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
         return []
     counted = set().union(*{id(run.topics): run.topics for run in runs}.values())
     notes: list[str] = []
+    relevant = dict(zip(scorer.topics, scorer.qrels.counts.of_topics(scorer.qrels.labels > 0).tolist(), strict=True))
     for topics, of_topics in columns.items():
         here = [topic for topic in topics if topic in counted]
         zero = [scorer.measures[column].label for column in of_topics if runs[0].is_zero(here, column)]
         if here and zero:
             what = without_relevant(scorer.qrels.place, here, len(counted), zero if len(columns) > 1 else [])
-            graded = scorer.qrels._pool_of(list(map(encode, here))).of_topics(scorer.qrels.labels > 0).any()
+            graded = any(map(relevant.__getitem__, here))
             hint = f"exclude {'it' if len(here) == 1 else 'them'} with {flag.topics:relevant}"
             notes.append(Note(what, "" if graded else hint, kind="no-relevant"))
     return notes

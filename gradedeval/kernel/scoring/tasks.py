@@ -219,10 +219,9 @@ def _map_file(
     Raises NeedsLineReader where a line is not one of a run, and WorkerDied.
     """
     file, whole = RunFile(stream, grader, layout), found or FileContents[Made]()
-    workers = workers if file.is_large else workers.serial()
     if found is None:
         parts: Sequence[RunPart] | Iterator[RunPart]
-        if workers.count > 1 and file.file is not None:
+        if file.is_large and workers.count > 1:
             from gradedeval.kernel.rankings.segments import segments_of  # few files are so large
 
             parts = [*segments_of(file, workers)]
@@ -241,7 +240,8 @@ def _map_file(
         from gradedeval.kernel.rankings.segments import gather_topics  # in few runs topics take turns
 
         only = None if whole.interleaved else frozenset(whole.divided)
-        with closing(workers.imap(work, gather_topics(stream, layout, grader, workers, only))) as results:
+        crew = workers if file.is_large else workers.serial()
+        with closing(crew.imap(work, gather_topics(stream, layout, grader, crew, only))) as results:
             for result in results:
                 for topic in result.topics:
                     whole.dropped.pop(topic, None)  # it is complete now, and counted again

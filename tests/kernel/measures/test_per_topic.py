@@ -79,6 +79,16 @@ def test_what_is_no_number_names_the_topic(returned: Any, what: str) -> None:
         gradedeval.evaluate(RUN, QRELS, mine)
 
 
+@pytest.mark.parametrize("property", ["uses_strata", "intents"])
+def test_what_sees_more_than_gains_is_told_of_the_topic_by_its_name(property: str) -> None:
+    def mine(grades: Any, ideal: Any) -> float:
+        return float("nan")
+
+    measure = gradedeval.measure(per_topic=True, **{property: True})(mine)
+    with pytest.raises(InputError, match=r"^measure 'mine', topic 1: returned nan"):
+        gradedeval.evaluate(RUN, QRELS, measure)
+
+
 def test_a_failure_names_the_line_and_the_topic() -> None:
     @gradedeval.measure(per_topic=True)
     def mine(grades: Any, ideal: Any) -> Any:

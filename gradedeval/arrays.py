@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradedeval.lazy import Late
@@ -77,6 +78,21 @@ def chunks(count: int, cost: int) -> list[slice]:
     """Slices of `count` items, each of at most CELLS numbers, where an item takes `cost` of them."""
     step = max(1, CELLS // max(1, cost))
     return [slice(begin, min(begin + step, count)) for begin in range(0, count, step)]
+
+
+def by_width(widths: Ints, cells: int) -> Iterator[Ints]:
+    """Rows in groups of at most this many cells, or of one row. Rows of similar width share a group, so that one of a
+    million documents does not widen thousands of ten."""
+    if len(widths) * int(widths.max(initial=0)) <= cells:
+        yield np.arange(len(widths))
+        return
+    order = np.argsort(widths, kind="stable")
+    begin = 0
+    for end, width in enumerate(widths[order].tolist()):
+        if end > begin and (end + 1 - begin) * width > cells:
+            yield order[begin:end]
+            begin = end
+    yield order[begin:]
 
 
 def as_float(number: Any) -> float:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.arrays import Floats, Ints, distinct, positions_of, ranges, ranks
-from gradedeval.kernel.rankings.batch_sizes import by_width
+from gradedeval.arrays import Floats, Ints, by_width, distinct, positions_of, ranges, ranks
+from gradedeval.kernel import parallel
 
 # Kendall's τ, of many pairs of lists at once where one call of scipy for each would take minutes; and weighted τ.
 
@@ -170,7 +170,7 @@ def _inversions(order: Ints, sizes: Ints) -> Floats:
     """
     place = order - np.repeat(np.cumsum(sizes) - sizes, sizes)
     found = np.zeros(len(sizes))
-    for rows in by_width(sizes):
+    for rows in by_width(sizes, parallel.LIMITS.cells):
         part = place if len(rows) == len(sizes) else place[positions_of(sizes, rows)]
         found[rows] = _by_bits(part, sizes[rows])
     return found

@@ -13,9 +13,8 @@ import numpy as np
 
 from gradedeval.analysis import OverlapTies as Ties
 from gradedeval.analysis.correlation import taus
-from gradedeval.arrays import Bools, Floats, Ints, positions_of, ranges, ranks
+from gradedeval.arrays import Bools, Floats, Ints, by_width, positions_of, ranges, ranks
 from gradedeval.kernel import parallel
-from gradedeval.kernel.rankings.batch_sizes import by_width
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -190,7 +189,7 @@ def _by_run_and_width(widths: Ints, runs: int) -> Iterator[Ints]:
     topics, together, cells = len(widths) // runs, dict[int, list[Ints]](), parallel.LIMITS.cells
     for run in range(runs):
         rows = np.flatnonzero(widths[run * topics : (run + 1) * topics]) + run * topics
-        for part in by_width(widths[rows]):
+        for part in by_width(widths[rows], cells):
             width = int(widths[rows[part]].max(initial=0))
             waiting = together.setdefault(width, [])
             if waiting and (sum(map(len, waiting)) + len(part)) * width > cells:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -69,6 +69,7 @@ class Signature:
         return " | ".join(self.parts)
 
     @classmethod
+    @lru_cache(1 << 10)  # scores that are saved together have the same text
     def read(cls, text: str) -> Signature | None:
         """The signature that a text is; None where it is none."""
         parts = tuple(re.split(BETWEEN, text))

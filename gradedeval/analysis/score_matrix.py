@@ -6,13 +6,14 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.analysis.saved_scores import FRAME, NEEDED, SavedScore, SavedScores, Signature, holds_scores, read_saved
+from gradedeval.analysis import saved_scores
 from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import (
     InputError,
@@ -37,6 +38,7 @@ from gradedeval.kernel.trec.stream import is_named, is_url, same_file
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gradedeval.analysis.saved_scores import SavedScores, Signature
     from gradedeval.kernel.options.metadata import Queries, Replicates, Slices
     from gradedeval.kernel.scoring.predicted import Limits
 
@@ -53,14 +55,19 @@ ALLOW = flag.allow_mismatch
 class Origin:
     """Where the scores of a run by a measure come from.
 
-    place      the file; "" if they are computed here
-    signature  what they depend on; None if that is not known
-    cut        whether the file had signatures, and rows that have them were taken out
+    place  the file; "" if they are computed here
+    text   what they depend on, as the line under their table says it; "" if that is not known
+    cut    whether the file had signatures, and rows that have them were taken out
     """
 
     place: str
-    signature: Signature | None
+    text: str
     cut: bool = False
+
+    @cached_property
+    def signature(self) -> Signature | None:
+        """What they depend on, read when it is compared."""
+        return saved_scores.Signature.read(self.text)
 
 
 def check_origins(runs: Sequence[str], measures: Sequence[str], origins: Origins, allow: bool) -> list[str]:
@@ -71,6 +78,8 @@ def check_origins(runs: Sequence[str], measures: Sequence[str], origins: Origins
 
     Returns notes: these, scores of unknown origin, and scores of another version.
     """
+    if len({*origins.flat}) == 1 and not origins.flat[0].place:  # computed here, together
+        return []
     cut = next((origin.place for origin in origins.flat if origin.cut and origin.signature is None), None)
     if cut is not None and not allow:
         what = "the row of the mean (topic 'all') of a run is missing, and with it the signature: the file was cut"
@@ -110,7 +119,7 @@ def _value(value: str | None) -> str:
 
 def _mismatch(first: str, known: Origin, origin: Origin, measure: str) -> str:
     """What the scores of a run depend on that is another for the first run."""
-    if origin.signature is known.signature or origin.signature is None or known.signature is None:
+    if origin.text == known.text or origin.signature is None or known.signature is None:
         return ""
     return mismatch(origin.signature, known.signature, measure, f"{first}:" if known.place else "here")
 
@@ -118,7 +127,7 @@ def _mismatch(first: str, known: Origin, origin: Origin, measure: str) -> str:
 def _unknown(origins: Origins) -> list[str]:
     """A note of files without signatures, and of a frame that is compared with scores from elsewhere: who makes one
     frame of all knows what is in it."""
-    alone = {origin.place for origin in origins.flat} == {FRAME}
+    alone = {origin.place for origin in origins.flat} == {saved_scores.FRAME}
     places = dict.fromkeys(origin.place for origin in origins.flat if origin.signature is None)
     if not places or alone:
         return []
@@ -416,7 +425,7 @@ def to_matrix(scores: AnyScores) -> Matrix:
     if not (isinstance(scores, str | Path) or hasattr(scores, "columns")):  # neither a file nor a frame
         what = f"expected scores, not a {type(scores).__name__}"
         raise InputError("scores", what, "give what `gradedeval.evaluate` returns, or runs and qrels", usage=True)
-    return _from_saved(read_saved(scores))
+    return _from_saved(saved_scores.read_saved(scores))
 
 
 def comparable(scores: AnyScores, allow_mismatch: bool = False) -> Matrix:
@@ -465,7 +474,7 @@ def _from_scores(scores: Scores, predicts: bool = False) -> Matrix:
             getattr(matrix, name)[row, columns] = getattr(run, name)
     if not scores.options.bounded_by_residuals:
         matrix.residual[:], matrix.unjudged[:] = np.nan, np.nan
-    matrix.origin[:] = Origin("", Signature.read(scores.signature))
+    matrix.origin[:] = Origin("", scores.signature)
     known: dict[str, Any] = {name: getattr(scores.options, name) for name in KNOWN}
     signature = scores.signature
     if by_machine:
@@ -489,18 +498,20 @@ def _by_machine(matrix: Matrix, scores: Scores, column_of: Mapping[str, int]) ->
 
 
 def _from_saved(saved: SavedScores) -> Matrix:
-    place, rows = saved.place, saved.rows
-    runs, topics, measures = (list(dict.fromkeys(getattr(row, name) for row in rows)) for name in SavedScore.KEY)
+    place, rows, key = saved.place, saved.rows, saved_scores.SavedScore.KEY
+    runs, topics, measures = (list(dict.fromkeys(getattr(row, name) for row in rows)) for name in key)
     matrix = _empty(runs, topics, measures, measures, list(map(_reading, measures)))
     indices: list[Mapping[str, int]] = [
         {name: index for index, name in enumerate(names)} for names in (runs, topics, measures)
     ]
     for row in rows:
-        cell = tuple(index[getattr(row, name)] for index, name in zip(indices, SavedScore.KEY, strict=True))
+        cell = tuple(index[getattr(row, name)] for index, name in zip(indices, key, strict=True))
         matrix.score[cell], matrix.residual[cell], matrix.unjudged[cell] = row.score, row.residual, row.unjudged
         matrix.included[cell] = True
     for index, run in enumerate(runs):
-        matrix.origin[index] = [Origin(place, saved.signatures.get((run, measure)), saved.cut) for measure in measures]
+        matrix.origin[index] = [
+            Origin(place, str(saved.signatures.get((run, measure), "")), saved.cut) for measure in measures
+        ]
     labels = [saved.labels[measure] for measure in measures]
     known = {name: notation for signed in saved.signatures.values() for name, notation in signed.notations().items()}
     notations = [known.get(label, measure) for label, measure in zip(labels, measures, strict=True)]
@@ -675,7 +686,9 @@ def scores_of(
 
     Raises InputError as `evaluate` does, and (usage) for options beside scores.
     """
-    if qrels is not None and (isinstance(runs, Scores | Matrix) or set(NEEDED) <= set(getattr(runs, "columns", ()))):
+    columns = getattr(runs, "columns", None)
+    framed = columns is not None and set(saved_scores.NEEDED) <= set(columns)
+    if qrels is not None and (framed or isinstance(runs, Scores | Matrix)):
         hint = "leave out qrels; a run that the others are compared with is baseline="
         raise InputError("qrels", "is given beside scores", hint, usage=True)
     if qrels is not None:
@@ -727,8 +740,10 @@ class Baseline:
         file, colon, within = word.rpartition(":")
         names_one = colon and is_named(file) and "/" not in within
         if os.path.exists(word) or (is_url(word) and not names_one):
-            return cls(saved=word) if holds_scores(word) else cls(path=word, name=file_names([*runs, word])[-1])
-        if names_one and holds_scores(file):
+            if saved_scores.holds_scores(word):
+                return cls(saved=word)
+            return cls(path=word, name=file_names([*runs, word])[-1])
+        if names_one and saved_scores.holds_scores(file):
             return cls(saved=file, within=within)
         return cls(name=whole_name(word, names))
 

@@ -13,8 +13,7 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError
-from gradedeval.analysis.saved_scores import Signature
-from gradedeval.analysis.score_matrix import holds_scores, read_saved
+from gradedeval.analysis.saved_scores import Signature, holds_scores, read_saved
 from support.commands import Command, without_flips
 
 FORMS = ("csv", "tsv", "json", "jsonl")

@@ -1,4 +1,4 @@
-"""Batches of bounded size: topics of similar width share one, and small ones become one."""
+"""Small batches that become one of bounded size."""
 
 from __future__ import annotations
 
@@ -6,26 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from gradedeval.arrays import Ints
-from gradedeval.kernel import parallel
 from gradedeval.kernel.rankings.batch import Batch, GradeCounts, Ties
 from gradedeval.kernel.rankings.docnos import Docnos
-
-
-def by_width(widths: Ints, cells: int | None = None) -> Iterator[Ints]:
-    """Topics in batches of at most so many cells, without a number as many as the limits say, or of one topic. Topics
-    of similar width share one, so that a topic of a million documents does not widen thousands of ten."""
-    cells = parallel.LIMITS.cells if cells is None else cells
-    if len(widths) * int(widths.max(initial=0)) <= cells:
-        yield np.arange(len(widths))
-        return
-    order = np.argsort(widths, kind="stable")
-    begin = 0
-    for end, width in enumerate(widths[order].tolist()):
-        if end > begin and (end + 1 - begin) * width > cells:
-            yield order[begin:end]
-            begin = end
-    yield order[begin:]
 
 
 def coalesce(batches: Iterable[Batch], cells: int, least: int = 0) -> Iterator[Batch]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.arrays import Bools, Floats, Ints, by_width
 from gradedeval.errors import InputError, Note, flag, plural, shorten
 from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
@@ -199,8 +199,6 @@ class Grader:
         if len(widths) == 1 or len(widths) * int(widths.max(initial=0)) <= self.limits.cells:
             yield to_batch(documents, pool, *rules)
             return
-        from gradedeval.kernel.rankings.batch_sizes import by_width  # most batches are small
-
         for rows in by_width(widths, self.limits.cells):
             yield to_batch(documents.select(rows), pool.select(rows), *rules)
 

@@ -137,7 +137,7 @@ class RankedRuns:
     @cached_property
     def pool(self) -> GradeCounts:
         """How many judged documents of each topic have each label."""
-        return self.grader.qrels._pool_of(self.topics)
+        return self.grader.qrels.counts_for(self.topics)
 
     @cached_property
     def retrieved_by(self) -> Ints:
@@ -250,7 +250,7 @@ class Ranking:
         grader, runs = self.grader, [self.graded[name] for name in names]
         known = dict.fromkeys(topic for run in runs for topic in run.topics)
         topics = [topic for topic in grader.qrels.topics if topic in known]
-        topics += [topic for topic in known if topic not in grader.qrels._row]
+        topics += [topic for topic in known if topic not in grader.qrels.row_of]
         place = np.empty(len(topics), dtype=np.int64)
         place[[self._numbers.topic_numbers[topic] for topic in topics]] = np.arange(len(topics))
         code, topic_of = np.zeros((2, len(self._numbers)), dtype=np.int64)

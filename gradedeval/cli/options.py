@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import nullcontext
 from itertools import chain
 from typing import Any
 
@@ -143,13 +144,14 @@ class Command(Described):
                 (inputs if does == READS else outputs).append((flag, file))
                 if does != READS:
                     sizes[file] = size_of(file) if does == GROWS else None
-        with heard_by(warn), files_in_use() as files:
-            for flag, file in outputs:
-                _check_no_format(flag, file, ctx)
-                check_target(file)
-                files.will_write(file, flag)
-            for flag, file in inputs:
-                files.will_read(file, flag)
+        with heard_by(warn), files_in_use() if outputs else nullcontext() as files:
+            if files is not None:
+                for flag, file in outputs:
+                    _check_no_format(flag, file, ctx)
+                    check_target(file)
+                    files.will_write(file, flag)
+                for flag, file in inputs:
+                    files.will_read(file, flag)
             try:
                 super().invoke(ctx)
             except click.exceptions.Exit:  # of `check`, whose report is written

@@ -95,7 +95,7 @@ def batch_of(log: ClickLog, qrels: Qrels) -> Batch:
     for row, (topic, docnos) in enumerate(zip(topics, log.shown, strict=True)):
         known = qrels._text_codes.get(topic, {})
         codes[row, : len(docnos)] = [known.get(docno, labels) for docno in docnos]
-    return kernel.Batch(topics, codes, log.lengths, qrels._pool_of(topics))
+    return kernel.Batch(topics, codes, log.lengths, qrels.counts_for(topics))
 
 
 # What clicks say of a list: the click measures of Chapelle et al., CIKM 2009, section 6.2.
@@ -624,7 +624,7 @@ def _usable(log: ClickLog, qrels: Qrels, options: Options, settings: Settings) -
     log = with_lists(log if options.depth is None else log.cut(options.depth))
     batch = batch_of(log, qrels)
     short = log.lengths < (options.depth or 0)
-    strange = np.array([topic not in qrels._row for topic in batch.topics])
+    strange = np.array([topic not in qrels.row_of for topic in batch.topics])
     unknown = ~strange & ((batch.codes == batch.unjudged).any(axis=1) & (settings.unjudged == "drop"))
     notes, sessions = list(log.notes), np.bincount(log.configuration, log.count, minlength=len(log.topics))
     for left_out, what in (

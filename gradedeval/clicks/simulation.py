@@ -292,7 +292,7 @@ def lists_in(log: ClickLog, qrels: Qrels | None) -> tuple[ClickLog, list[str]]:
     if not lists.lengths.any():
         raise InputError(lists.place, *NO_LIST)
     shown = {topic for topic, length in zip(lists.topics, lists.lengths, strict=True) if length}
-    if qrels is not None and (strange := [topic for topic in shown if encode(topic) not in qrels._row]):
+    if qrels is not None and (strange := [topic for topic in shown if encode(topic) not in qrels.row_of]):
         what = f"{len(strange)} {plural(len(strange), 'topic')} not in {qrels.place}"
         notes.append(f"{lists.place}: {what}, whose documents have no grade")
     return lists, notes

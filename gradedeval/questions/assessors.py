@@ -264,7 +264,7 @@ def _orders_by_either(
     rows: list[tuple[Any, ...]] = []
     if not runs:
         return kernel.frames.to_frame([], OF_ORDERS), kernel.frames.to_frame([], of_runs), "", []
-    shared = frozenset(topic for topic in first.topics if topic in second._row)
+    shared = frozenset(topic for topic in first.topics if topic in second.row_of)
     notes = []
     left_out = len(first) + len(second) - 2 * len(shared)
     if left_out:

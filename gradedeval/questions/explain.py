@@ -240,7 +240,7 @@ def _measures_or_topic(
         return parse_measures(measures), topic
     except InputError:
         word = str(measures) if isinstance(measures, str | int) and topic is None else ""
-        if not word or encode(word) not in kernel.qrels_for(runs, qrels, options)._row:
+        if not word or encode(word) not in kernel.qrels_for(runs, qrels, options).row_of:
             raise
     return parse_measures(DEFAULT), word
 
@@ -304,7 +304,7 @@ def _of_topic(
         for column, (score, residual) in enumerate(zip(scores, residuals, strict=True))
     ]
     # These notes name topics: other ones, where this one is in both files.
-    elsewhere = ("missing-topics", "unjudged-topics") if topic in judged._row and batch.retrieved[0] else ()
+    elsewhere = ("missing-topics", "unjudged-topics") if topic in judged.row_of and batch.retrieved[0] else ()
     notes = [note for note in run.notes if getattr(note, "kind", "") not in elsewhere]
     codes = batch.codes[0]
     return Explanation(
@@ -341,11 +341,11 @@ def _wanted(topic: str | bytes | int | None, qrels: Qrels, options: Options) -> 
         raise InputError(
             flag.topic, f"'{decode(wanted)}' is not listed in {flag.topics_from}", "add it there", usage=True
         )
-    if wanted not in qrels._row and options.topics != "run":
+    if wanted not in qrels.row_of and options.topics != "run":
         hint = did_you_mean(decode(wanted), topics) or f"as in {shorten(topics)}"
         what = f"'{decode(wanted)}' is not judged in {qrels.place}, and only {flag.topics:run} includes such topics"
         raise InputError(flag.topic, what, hint, usage=True)
-    if options.topics == "relevant" and not qrels._pool_of([wanted]).of_topics(qrels.labels > 0).any():
+    if options.topics == "relevant" and not qrels.counts_for([wanted]).of_topics(qrels.labels > 0).any():
         what = f"'{decode(wanted)}' has no relevant document in {qrels.place}"
         raise InputError(flag.topic, what, f"use {flag.topics:both} to include it", usage=True)
     return wanted
@@ -367,7 +367,7 @@ def _alone(run: kernel.tasks.GradedRun[Batch], topic: bytes, qrels: Qrels) -> Ba
     if alone is not None and topic in run.topics:
         return alone
     name = decode(topic)
-    if topic in qrels._row:
+    if topic in qrels.row_of:
         what, hint = f"'{name}' is not in {run.place}", f"{flag.topics:qrels} scores it 0"
     else:
         scored = [decode(topic_id) for topic_id in run.topics]

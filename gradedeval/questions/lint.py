@@ -428,7 +428,7 @@ def lint_runs(
         check_alone(run, facts, max_depth, tag_is_filename)
         if judged is not None and orders is not None:
             check_topics(run, facts, list(map(decode, orders.qrels.topics)), judged.place)
-            if any(topic in orders.qrels._row for topic in run.listed.topics):
+            if any(topic in orders.qrels.row_of for topic in run.listed.topics):
                 graded = orders.grade(run, whole=True)
                 orders.counts.append((len(graded.topics), graded.missing))
                 check_judged(run, facts, graded, judged.place)

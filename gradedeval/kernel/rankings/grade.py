@@ -32,9 +32,6 @@ from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, decode
 from gradedeval.kernel.trec.stream import Stream
 from gradedeval.kernel.trec.tokenizer import Bytes, Lines, Words, words_at
 
-if TYPE_CHECKING:
-    pass
-
 Made = TypeVar("Made")
 Other = TypeVar("Other")
 
@@ -193,7 +190,7 @@ class Grader:
 
     def batches(self, documents: Documents) -> Iterator[Batch]:
         """The documents ordered, cut, and laid out as topics × ranks, in batches of bounded size."""
-        pool = self.qrels._pool_of(documents.topics)
+        pool = self.qrels.counts_for(documents.topics)
         rules = self.judged, self.options, self.keep_docnos_for, self.keep_ties, self.last_rank
         widths = np.maximum(np.maximum(documents.counts, pool.judged), self.least_width)
         if len(widths) == 1 or len(widths) * int(widths.max(initial=0)) <= self.limits.cells:
@@ -209,12 +206,12 @@ class Grader:
     def countable(self, documents: Documents) -> Documents:
         """Only the topics that may count: which of them do is known when the whole run has been seen."""
         chosen, unjudged_too = self.options.topics_from, self.options.topics == "run" or not self.qrels.topics
-        if chosen is None and (unjudged_too or self.qrels._row.keys() >= set(documents.topics)):
+        if chosen is None and (unjudged_too or self.qrels.row_of.keys() >= set(documents.topics)):
             return documents
         rows = [
             row
             for row, topic in enumerate(documents.topics)
-            if (unjudged_too or topic in self.qrels._row) and (chosen is None or topic in chosen)
+            if (unjudged_too or topic in self.qrels.row_of) and (chosen is None or topic in chosen)
         ]
         return documents if len(rows) == len(documents.topics) else documents.select(np.array(rows, dtype=np.int64))
 
@@ -305,7 +302,7 @@ def grade_by_block(rows: Rows, topics: TopicCodes, grader: Grader) -> tuple[Rows
     """
     if not (rows.topic[1:] > rows.topic[:-1]).all():  # the documents do not stand topic after topic
         rows = rows.keep(np.argsort(rows.topic_of.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
-    number = topics.rows(grader.qrels._row)
+    number = topics.rows(grader.qrels.row_of)
     if _grade_from_judged(rows, number, grader):
         return rows, {}
     grade_each(rows, number, grader.qrels)
@@ -401,7 +398,7 @@ def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
 
     number  topics: the topic's number in the qrels, −1 where it is not judged
     """
-    judgments, index = grader.qrels._judged, grader.qrels._judged.index
+    judgments, index = grader.qrels.columns, grader.qrels.columns.index
     judged, count = index.of_topics(number)
     if len(judged) > grader.limits.judged_ratio * len(rows.code):
         return False
@@ -422,8 +419,8 @@ def grade_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
     number  topics: the topic's number in the qrels, −1 where it is not judged
     """
     assert rows.buffer is not None
-    hit, judged = qrels._judged.index.find(number[rows.topic_of], rows.buffer, rows.start, rows.length, rows.hashed)
-    rows.code[hit] = qrels._judged.code[judged]
+    hit, judged = qrels.columns.index.find(number[rows.topic_of], rows.buffer, rows.start, rows.length, rows.hashed)
+    rows.code[hit] = qrels.columns.code[judged]
 
 
 def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int]]:
@@ -557,7 +554,7 @@ def choose_topics(
         raise no_common_topics(place, present, qrels.place, judged)
     missing = [topic for topic in judged if topic not in listed] if len(both) < len(judged) else []
     others = present if len(both) < len(listed) else ()
-    extra = [topic for topic in others if topic not in qrels._row and (wanted is None or topic in wanted)]
+    extra = [topic for topic in others if topic not in qrels.row_of and (wanted is None or topic in wanted)]
     topics, lacking, notes = both, 0, list[Note]()
     if options.topics == "qrels":
         topics, lacking = judged, len(missing)
@@ -598,7 +595,7 @@ def no_common_topics(run: str, topics: Collection[bytes], other: str, others: Co
 
 def _relevant(both: list[bytes], place: str, qrels: Qrels) -> tuple[list[bytes], list[Note]]:
     """Those of the topics in both files that have a relevant document, as gdeval counts them; and a note on others."""
-    positive = qrels._pool_of(both).of_topics(qrels.labels > 0)
+    positive = qrels.counts_for(both).of_topics(qrels.labels > 0)
     topics = [topic for topic, count in zip(both, positive.tolist(), strict=True) if count]
     if not topics:
         raise InputError(qrels.place, "no topic has a relevant document", f"use {flag.topics:both}, and all score 0")

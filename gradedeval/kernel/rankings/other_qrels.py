@@ -378,7 +378,7 @@ def joined_qrels(people: Qrels, machine: Qrels) -> Qrels:
         codes[topic] = {docno: mine[code] for docno, code in known.items()}
         codes[topic] |= {docno: theirs[code] for docno, code in others if docno not in known}
     other = _with_codes(people, codes, labels)
-    judged = other._judged
+    judged = other.columns
     other.counts = GradeCounts.of(judged.index.topic, judged.code, len(judged.topics), len(labels))
     return other
 
@@ -395,7 +395,7 @@ def _with_codes(qrels: Qrels, codes: dict[bytes, dict[bytes, int]], labels: Floa
     """The same topics with other codes; `counts` are to be set."""
     other = copy(qrels)
     # What was worked out from the codes that it had.
-    for name in ("_judged", "_text_codes", "_pools", "codes", "digest"):
+    for name in ("columns", "_text_codes", "_pools", "codes", "digest"):
         other.__dict__.pop(name, None)
     other.codes, other.labels, other._listed, other._scorers = codes, labels, None, {}
     return other

@@ -114,7 +114,7 @@ class Qrels:
 
             if (read := judgments_of_object(self, read, reading)) is None:
                 return
-        self._judged: JudgmentColumns = read
+        self.columns: JudgmentColumns = read
         self.labels: Floats = read.labels
         self.topics: list[bytes] = read.topics
         self.counts = GradeCounts.of(read.index.topic, read.code, len(read.topics), len(read.labels))
@@ -237,11 +237,11 @@ class Qrels:
         """topics × labels: how many documents of the topic have each."""
         return self.counts.table()
 
-    def _pool_of(self, topics: list[bytes]) -> GradeCounts:
-        """How many documents of each topic have each label; none of a topic that is not judged."""
+    def counts_for(self, topics: list[bytes]) -> GradeCounts:
+        """`counts` of these topics, in any order; a topic that is not judged has none."""
         if topics == self.topics:
             return self.counts
-        rows = np.array([self._row.get(topic, -1) for topic in topics], np.int64)
+        rows = np.array([self.row_of.get(topic, -1) for topic in topics], np.int64)
         return self._pools.select(rows)
 
     @cached_property
@@ -250,13 +250,13 @@ class Qrels:
         return replace(self.counts, size=np.append(self.counts.size, 0))
 
     @cached_property
-    def _row(self) -> dict[bytes, int]:
-        """topic -> its row in `counts`, and its number in `index`."""
+    def row_of(self) -> dict[bytes, int]:
+        """topic -> its row in `counts` and `pool`."""
         return dict(zip(self.topics, range(len(self.topics)), strict=True))
 
     @cached_property
-    def _judged(self) -> JudgmentColumns:
-        """The judgments as columns; those of dicts where a run is a file, or a digest is asked for."""
+    def columns(self) -> JudgmentColumns:
+        """The judgments as columns: made of dicts where a run is a file, or the digest is asked for."""
         from gradedeval.kernel.rankings.other_qrels import judgments_of_codes, judgments_of_lists
 
         if self._listed is not None:
@@ -266,8 +266,8 @@ class Qrels:
     @cached_property
     def codes(self) -> dict[bytes, dict[bytes, int]]:
         """topic -> docno -> index into labels, for runs given as dicts."""
-        if "_judged" in self.__dict__:
-            return self._judged.codes()
+        if "columns" in self.__dict__:
+            return self.columns.codes()
         return {
             topic: {encode(docno): code for docno, code in documents.items()}
             for topic, documents in self._text_codes.items()
@@ -292,10 +292,10 @@ class Qrels:
     def digest(self) -> str:
         """Six hexadecimal digits that change with any judgment, but not with order, spaces or compression."""
         if self.strata is not None:
-            return replace(self._judged, labels=self.strata.marks(self.labels)).digest()
+            return replace(self.columns, labels=self.strata.marks(self.labels)).digest()
         if self.subtopics is None:
-            return self._judged.digest()
-        return self.subtopics.digest(replace(self._judged, labels=self.subtopics.marks(self.labels)).digest())
+            return self.columns.digest()
+        return self.subtopics.digest(replace(self.columns, labels=self.subtopics.marks(self.labels)).digest())
 
 
 ListedJudgments = tuple[list[bytes], list[list[str]], NDArray[Any]]

@@ -93,7 +93,7 @@ def gather_topics(
     gathered, file = InterleavedTopics(stream, grader.limits), stream.file
     size = 4 * grader.limits.block  # there may be thousands of topics in each
     if file is not None and workers.count > 1:
-        grader.qrels._judged.index.fill()
+        grader.qrels.columns.index.fill()
         cut = segments(file, workers.count, grader.limits.segment, layout=layout)
         with closing(workers.imap(partial(_read_segment, layout, grader, only, size), cut)) as segment_columns:
             for listed in segment_columns:
@@ -115,7 +115,7 @@ def grade_as_listed(block: Block, grader: Grader, topics: TopicCodes, only: froz
     rows = read_rows(block, grader, topics, order_is_enough=False)
     if only is not None and not only.issuperset(topics.names):
         rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic_of]))
-    grade_each(rows, topics.rows(grader.qrels._row), grader.qrels)
+    grade_each(rows, topics.rows(grader.qrels.row_of), grader.qrels)
     return rows
 
 

@@ -158,7 +158,7 @@ def ties_notes(
     names  what the measures are called; without it by their labels
     """
     if scores.topics is scorer.topics:  # which are known by their bytes already
-        row_of = scorer.qrels._row
+        row_of = scorer.qrels.row_of
     else:
         row_of = {encode(topic): row for row, topic in enumerate(scores.topics)}
     found = np.zeros((4, *scores.score.shape))

@@ -250,7 +250,7 @@ class ArrayQrels(Qrels):
         self._columns = np.searchsorted(kept, topic[judged]), ranks(counts)[judged] + 1, codes[judged]
 
     @cached_property
-    def _judged(self) -> JudgmentColumns:
+    def columns(self) -> JudgmentColumns:
         topic, position, codes = self._columns
         buffer, start, length, hashed = text_hashes([b"%d" % number for number in position.tolist()])
         index = Index(buffer, start, length, topic.astype(np.int32), hashed, len(self.topics))

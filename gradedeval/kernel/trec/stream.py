@@ -63,7 +63,8 @@ class FilesInUse:
 
     def check_written(self, path: str) -> None:
         """Raise InputError (usage) where a file that is about to be written has been read: where an error of one run
-        does not end the command, the one of `will_read` did not end it either."""
+        does not end the command, the one of `will_read` did not end it either. That an option declares each file that
+        is written is known here only of commands that have an output."""
         if (file := identity(path, new=True)) is None:
             return
         if file in self._read:
@@ -83,7 +84,7 @@ _current: FilesInUse | None = None
 
 @contextmanager
 def files_in_use() -> Iterator[FilesInUse]:
-    """The files of a command, as long as it runs."""
+    """The files of a command, as long as it runs, where it has an output: without one it writes to no input."""
     global _current
     before, _current = _current, FilesInUse()
     try:

@@ -98,7 +98,7 @@ def test_no_label_is_minus_zero_whoever_reads_it() -> None:
 
 def test_topics_without_judgments_have_an_empty_pool() -> None:
     qrels = Qrels({"1": {"a": 1, "b": 0}, "2": {"c": 1}})
-    counts = qrels._pool_of([b"9", b"2", b"8", b"1", b"9"])
+    counts = qrels.counts_for([b"9", b"2", b"8", b"1", b"9"])
     assert counts.table().tolist() == [[0, 0], [0, 1], [0, 0], [1, 1], [0, 0]]
 
 

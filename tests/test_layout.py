@@ -70,7 +70,14 @@ def imported(path: Path) -> set[str]:
             # `from gradedeval.clicks import log` names a module, `from gradedeval.errors import tell` what is in it.
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
             found |= inner & MODULES.keys() or {str(node.module)}
-    return found & MODULES.keys()
+    return (found | imported_by_name(path)) & MODULES.keys()
+
+
+def imported_by_name(path: Path) -> set[str]:
+    """What a file imports by `import_module("…")`, which would hide a circle or a step upwards."""
+    calls = [node for node in nodes(path) if isinstance(node, ast.Call) and node.args]
+    named = [call.args[0] for call in calls if ast.unparse(call.func).rpartition(".")[2] == "import_module"]
+    return {name.value for name in named if isinstance(name, ast.Constant) and isinstance(name.value, str)}
 
 
 def room(module: str, kernel: bool = False) -> str:

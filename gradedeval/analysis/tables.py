@@ -8,8 +8,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import visible
-from gradedeval.kernel.formats import Column, Document, FrameResult, Kind, Layout, Table, cut
+from gradedeval.kernel.formats import Column, Document, Kind, Layout, Table, cut
 from gradedeval.kernel.formats.frames import each_row, to_rows, to_table
+from gradedeval.kernel.scoring.results import FrameResult
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -46,10 +46,11 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import STDOUT, asked_for, columns_of, in_lines, show, view_of, warn, write
 from gradedeval.errors import InputError, tell
-from gradedeval.kernel.formats import FORMATS, InNotebook, Maker, formats_for, render
+from gradedeval.kernel.formats import FORMATS, Maker, formats_for, render
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.options import OPTIONS
 from gradedeval.kernel.options.question import Question, Setting
+from gradedeval.kernel.scoring.results import InNotebook
 from gradedeval.kernel.trec.stream import extension_of, files_of, is_url
 
 Inputs = tuple[Any, ...]

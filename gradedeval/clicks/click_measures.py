@@ -119,7 +119,7 @@ SsRel = Annotated[float, Setting("Lowest grade that search success counts.", num
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClickMeasures(kernel.formats.FrameResult, FromLog):
+class ClickMeasures(kernel.results.FrameResult, FromLog):
     """The frame of `measures`, and what they are of."""
 
     frame: pd.DataFrame

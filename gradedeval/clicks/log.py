@@ -180,7 +180,7 @@ class ClickLog:
         file.writelines(map(encode, self.lines()))
 
 
-class FromLog(kernel.formats.InNotebook):
+class FromLog(kernel.results.InNotebook):
     """What was found in a click log; `settings` say how."""
 
     settings: str

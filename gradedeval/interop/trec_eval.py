@@ -55,7 +55,7 @@ def needed_measures(lines: list[Line]) -> list[Measure]:
 
 def score_run(
     name: str, path: str, scorer: Scorer, lines: list[Line], workers: Workers
-) -> tuple[ScoredRun, kernel.scores.RunScores]:
+) -> tuple[ScoredRun, kernel.Scores]:
     """A run scored by the measures of the lines, and the scores as the other formats print them.
 
     Raises InputError for an invalid run.
@@ -64,13 +64,14 @@ def score_run(
     batches, topics = graded.batches, graded.topics
     scored = graded.with_batches([scorer.score_with_ties(batch) for batch in batches])
     scores = scorer.merge(name, scored.batches, topics, graded.missing)
+    of_run = kernel.Scores([scores], scorer.measures, scorer.qrels, scorer.options)
     order = sorted(range(len(topics)), key=topics.__getitem__)
     retrieved = dict(pair for batch in batches for pair in zip(batch.topics, batch.retrieved.tolist(), strict=True))
     empty = [not retrieved.get(topics[row], 0) for row in order]
     names, values = [decode(topics[row]) for row in order], line_values(scores.score[order], lines, scorer)
     notes = kernel.doubts.notes_on(scored, scorer, scores, names_of(lines, scorer))
     strings = _relevance_strings(batches, scorer.qrels.labels, max((line.length for line in lines), default=0))
-    return ScoredRun(name, graded.tag, names, values, empty, notes, strings), scores
+    return ScoredRun(name, graded.tag, names, values, empty, notes, strings), of_run
 
 
 def names_of(lines: list[Line], scorer: Scorer) -> list[str]:
@@ -613,12 +614,12 @@ def _evaluate(
     results = [
         score_run(name, path, scorer, lines, workers.silent()) for name, path in workers.progress(list(runs.items()))
     ]
-    few = kernel.doubts.few_topics(max((scores.most(len(scorer.measures)) for _, scores in results), default=0))
+    few = kernel.doubts.few_topics(max((scored.runs[0].most(len(scorer.measures)) for _, scored in results), default=0))
     own = kernel.doubts.united((note for scored, _ in results for note in scored.notes), len(results))
     notes = [*scorer.notes, *lost, *own, *few]
     if form is None:
         return _text([scored for scored, _ in results], lines, printing), notes
-    scores = kernel.Scores([scores for _, scores in results], scorer.measures, judged, options)
+    scores = kernel.Scores([run for _, scored in results for run in scored.runs], scorer.measures, judged, options)
     return kernel.score_tables.render_scores(scores, form, by_topic=printing.by_topic, view=view_of(None)), notes
 
 

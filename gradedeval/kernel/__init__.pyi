@@ -36,7 +36,6 @@ from gradedeval.kernel.measures import notation as notation
 from gradedeval.kernel.measures.description import Description as Description
 from gradedeval.kernel.measures import definition as definition
 from gradedeval.kernel.measures import gains as gains
-from gradedeval.kernel.measures.gains import gain_table as gain_table
 from gradedeval.kernel.measures.gains import scores_of as scores_of
 from gradedeval.kernel.measures import on_arrays as on_arrays
 from gradedeval.kernel.measures.cascade_models import useful as useful
@@ -80,3 +79,4 @@ from gradedeval.kernel.formats import Layout as Layout
 from gradedeval.kernel.formats import frames as frames
 from gradedeval.kernel import formats as formats
 from gradedeval.kernel.scoring import score_tables as score_tables
+from gradedeval.kernel.scoring import results as results

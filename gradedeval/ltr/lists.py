@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, distinct
 from gradedeval.errors import InputError, public, shown
-from gradedeval.kernel import MEASURES, AnyMeasure, JudgedLists, Measure, gain_table, parse_measures, scores_of
+from gradedeval.kernel import MEASURES, AnyMeasure, JudgedLists, Measure, parse_measures, scores_of
 
 CELLS = 1 << 17
 """How many pairs of documents are worked on at once: what fits into a processor's cache."""
@@ -103,7 +103,9 @@ def lists_of(measure: Measure, judged: JudgedLists, top: float | None, above: in
     if top is not None and top < labels[-1]:
         hint = "raise top, or correct the label"
         raise InputError("labels", f"label {labels[-1]:g} is above the top grade {top:g}", hint, usage=True)
-    table = gain_table(measure, kernel.gains.Grades(labels, float(labels[-1]) if top is None else float(top)))
+    table = kernel.gains.gain_table(
+        measure, kernel.gains.Grades(labels, float(labels[-1]) if top is None else float(top))
+    )
     gain, starts = table.worth[codes], np.cumsum(judged.sizes) - judged.sizes
     varied = np.flatnonzero(np.maximum.reduceat(gain, starts) > np.minimum.reduceat(gain, starts))
     varied = varied[np.argsort(-judged.sizes[varied], kind="stable")]

@@ -99,7 +99,7 @@ class AgreementSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement(kernel.formats.InNotebook):
+class Agreement(kernel.results.InNotebook):
     """How far runs agree.
 
     frame  a row for each pair of runs and topic, those that agree least first: run, other, topic, rbo (extrapolated),
@@ -357,7 +357,7 @@ ROLES = ("baseline", "advanced")
 
 
 @dataclass(frozen=True, eq=False)
-class Reproduction(kernel.formats.InNotebook):
+class Reproduction(kernel.results.InNotebook):
     """How well an experiment was reproduced.
 
     frame  a row for each number: what, run, original, measure (blank for those of rankings), value. `ktu` and `rbo`

@@ -42,7 +42,7 @@ SAVES = "prediction-powered inference: what the second judgments would save if t
 
 
 @dataclass(frozen=True, eq=False)
-class AssessorAgreement(kernel.formats.InNotebook):
+class AssessorAgreement(kernel.results.InNotebook):
     """How far two qrels agree on the documents that both judge.
 
     documents  how many both judge, in how many `topics`; `only_first` and `only_second` are judged by one alone

@@ -543,7 +543,7 @@ def _of_unjudged(alone: Paired, unjudged: Floats, bound: Bound) -> tuple[float, 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Checked(kernel.formats.FrameResult):
+class Checked(kernel.results.FrameResult):
     """The verdicts on runs, in their order, and what the scores depend on."""
 
     verdicts: Sequence[Verdict]

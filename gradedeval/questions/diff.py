@@ -143,7 +143,7 @@ Chosen = Annotated[Only | None, Setting("Only topics that got worse or better, o
 
 
 @dataclass(frozen=True, eq=False)
-class Diff(kernel.formats.InNotebook):
+class Diff(kernel.results.InNotebook):
     """What changed from one run, the baseline, to another, by each measure and on the topics that both are scored on.
 
     topics     a frame with a row for each topic and measure, the worst change first: measure, topic, baseline_score,

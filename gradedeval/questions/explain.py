@@ -102,7 +102,7 @@ class Explained:
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation(kernel.formats.InNotebook):
+class Explanation(kernel.results.InNotebook):
     """The scores of one topic of a run, explained measure by measure.
 
     retrieved  how many documents the ranking has; `judged` of them are judged, and `filled` have a gain by `fill` alone
@@ -167,7 +167,7 @@ class Explanation(kernel.formats.InNotebook):
 
 
 @dataclass(frozen=True, eq=False)
-class Explanations(kernel.formats.InNotebook):
+class Explanations(kernel.results.InNotebook):
     """The explanations of the same topics of one run, or of two; tables have so many `digits` if no others are asked
     for."""
 

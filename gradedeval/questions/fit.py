@@ -259,7 +259,7 @@ def best_of(range_: MeasureRange, values: Values) -> Best:
 
 
 @dataclass(frozen=True, eq=False)
-class FitResult(kernel.formats.InNotebook):
+class FitResult(kernel.results.InNotebook):
     """The result of a fit.
 
     frame      a row for each measure and kind of agreement: measure, parameter, by, value (the best), agreement, low,

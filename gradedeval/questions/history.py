@@ -59,7 +59,7 @@ Last = Annotated[int | None, Setting("Only the last N evaluations of each.", num
 
 
 @dataclass(frozen=True, eq=False)
-class History(kernel.formats.InNotebook):
+class History(kernel.results.InNotebook):
     """What a file of evaluations tells.
 
     frame  a row for each evaluation of a run by a measure, in the order of time: run, measure, time, label, score, low,

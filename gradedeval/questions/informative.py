@@ -191,7 +191,7 @@ class Solver:
         binary = {
             f"rel={grade:g}": Users(np.ones(1), above[row : row + 1]) for row, grade in enumerate(self.grades[1:])
         }
-        worth = self.worth(kernel.gain_table(MEASURES["gap"], self.scorer.grades), MEASURES["gap"])
+        worth = self.worth(kernel.gains.gain_table(MEASURES["gap"], self.scorer.grades), MEASURES["gap"])
         return binary | ({GRADED: Users(np.diff(worth), above)} if len(binary) > 1 else {})
 
     @property
@@ -287,7 +287,7 @@ ByTopic = Annotated[bool, Setting("Print a row per run and topic, then the means
 
 
 @dataclass(frozen=True, eq=False)
-class Informativeness(kernel.formats.InNotebook):
+class Informativeness(kernel.results.InNotebook):
     """How far the curves that scores determine are from those of the rankings.
 
     lists      a row for each measure, run, topic and curve: measure (a row `counts alone` knows no score), run, topic,

@@ -131,7 +131,7 @@ def contributed(run: RankedRun, depth: int | None, documents: int) -> Bools:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut(kernel.formats.InNotebook):
+class LeftOut(kernel.results.InNotebook):
     """What becomes of each run without the judgments that it alone gave.
 
     frame   a row for each run and measure: measure, run, group, unique (judgments that no run of another group gave),

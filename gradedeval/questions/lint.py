@@ -351,7 +351,7 @@ def check_tie_effects(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report(kernel.formats.FrameResult):
+class Report(kernel.results.FrameResult):
     """The submissions in the order given, facts about each, and the qrels if they were given; with their defects.
 
     checked  what scores and the shares of unjudged documents depend on; "" without valid qrels

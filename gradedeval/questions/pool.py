@@ -51,7 +51,7 @@ At = Annotated[int, Setting("Depth of judged@ and overlap@.", numbers.AT, "N")]
 
 
 @dataclass(frozen=True, eq=False)
-class Pool(kernel.formats.InNotebook):
+class Pool(kernel.results.InNotebook):
     """What runs give a pool.
 
     runs     a frame with a row for each run: run, group, topics, retrieved, judged_depth (median over topics of the

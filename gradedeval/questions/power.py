@@ -226,7 +226,7 @@ NEEDED = "by the sample at that level (Sakai 2006, figure 5), the largest of all
 
 
 @dataclass(frozen=True, eq=False)
-class Power(kernel.formats.InNotebook):
+class Power(kernel.results.InNotebook):
     """The discriminative power of measures.
 
     frame      a row for each measure: measure, runs, topics, pairs, significant (pairs with a level below alpha), power

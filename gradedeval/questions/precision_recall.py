@@ -51,7 +51,7 @@ MOST_CURVES = 100
 
 
 @dataclass(frozen=True, eq=False)
-class PrecisionRecall(kernel.formats.InNotebook):
+class PrecisionRecall(kernel.results.InNotebook):
     """Precision-recall curves.
 
     frame      a row for each measure, run and level of recall: measure, rel (the lowest relevant grade of a binary

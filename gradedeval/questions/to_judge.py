@@ -401,7 +401,7 @@ class JudgingSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class ToJudge(kernel.formats.InNotebook):
+class ToJudge(kernel.results.InNotebook):
     """What to judge, the most telling first.
 
     frame   topic, docno, weight, runs (how many have it), best_rank, wanted_by (runs and ranks, as text)

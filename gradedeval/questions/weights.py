@@ -377,7 +377,7 @@ Of = Annotated[Quantity, Setting("W: the weights; C: the probability of going on
 
 
 @dataclass(frozen=True, eq=False)
-class Weights(kernel.formats.InNotebook):
+class Weights(kernel.results.InNotebook):
     """Weights of ranks 1, 2, 3, … by several measures, or what a user with these weights does.
 
     measures   as applied

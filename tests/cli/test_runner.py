@@ -14,10 +14,11 @@ from click.testing import CliRunner
 import gradedeval
 from gradedeval.cli.runner import command_of
 from gradedeval.errors import InputError, tell
-from gradedeval.kernel.formats import Column, Document, InNotebook, Layout, Table
+from gradedeval.kernel.formats import Column, Document, Layout, Table
 from gradedeval.kernel.options import Number
 from gradedeval.kernel.options.question import Question, Setting, question, settings_of
 from gradedeval.kernel.parallel import Workers
+from gradedeval.kernel.scoring.results import InNotebook
 from support.generated_docs import LEAVES
 
 Lines = Annotated[int, Setting("Count to N.", Number("--lines", whole=True, minimum=1), metavar="N")]

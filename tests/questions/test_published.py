@@ -12,7 +12,7 @@ import pytest
 import gradedeval
 from gradedeval import EvaluationWarning, InputError
 from gradedeval.analysis.significance import CORRECTIONS, PAIR_TESTS
-from gradedeval.kernel.scoring.scores import best_two
+from gradedeval.kernel.scoring.score_rows import best_two
 from gradedeval.questions.published import NAMES
 from support.commands import Command
 

@@ -7,16 +7,14 @@ scores also that of trec_eval. Libraries are imported by the formats that need t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from itertools import repeat
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradedeval.errors import InputError, as_said, did_you_mean, flag, visible
-from gradedeval.kernel.formats.tables import GAP, PLAIN, across, aligned, with_queries
+from gradedeval.kernel.formats.tables import GAP, PLAIN, across, aligned
 from gradedeval.kernel.formats.tables import PAGE as PAGE
 from gradedeval.kernel.formats.tables import QUERY as QUERY
 from gradedeval.kernel.formats.tables import Column as Column
@@ -29,9 +27,6 @@ from gradedeval.kernel.formats.tables import Table as Table
 from gradedeval.kernel.formats.tables import View as View
 from gradedeval.kernel.formats.tables import cut as cut
 from gradedeval.kernel.formats.tables import in_utf8 as in_utf8
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FORM = 1
 """The version of the form of JSON documents, in which scores are saved."""
@@ -216,138 +211,3 @@ def render(
 
         document = for_people(document, view)
     return as_text(document, digits, view) if form == "table" else FORMATS[form].write(document, digits)
-
-
-# Results in a notebook: each shows itself as the tables of its command.
-
-
-ENDS = 30
-"""Rows that a notebook shows of each end of a long table."""
-
-
-class _OfDocument:
-    """What a result has of its document for programs, where it holds nothing by that name itself; made once."""
-
-    def __init__(self, make: Callable[[Document], Any]) -> None:
-        self.make = make
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, found: Any, owner: type) -> Any:
-        if found is None:  # a dataclass that asks for a default
-            raise AttributeError(self.name)
-        made = found.__dict__[self.name] = self.make(found.tables("long"))
-        return made
-
-
-def _framed(document: Document) -> pd.DataFrame:
-    from gradedeval.kernel.formats.frames import to_frame  # few evaluations come here
-
-    return to_frame(document.table.rows, columns=list(document.table.names))
-
-
-class InNotebook:
-    """A result that shows itself as tables: `document`, which a notebook has as HTML, in which all that comes from
-    files is text.
-
-    frame      its table for programs
-    signature  what it depends on
-    texts      the texts of topics, where they are known: topic -> text
-    """
-
-    if TYPE_CHECKING:
-
-        @property
-        def frame(self) -> pd.DataFrame: ...
-        @property
-        def signature(self) -> str: ...
-        @property
-        def texts(self) -> Mapping[str, str]: ...
-    else:
-        texts = MappingProxyType({})
-        frame = _OfDocument(_framed)
-        signature = _OfDocument(lambda document: document.signature)
-
-    def __str__(self) -> str:
-        """The tables for people, as a command prints them where there is no terminal."""
-        return self._as(self.tables, "table")
-
-    def _repr_html_(self) -> str:
-        return self._as(self._shortened, "html")
-
-    def _as(self, make: Maker, form: str) -> str:
-        signature: Any = import_module("gradedeval.kernel.scoring.signature")  # of a room above this one
-        return render(make, form, sign=signature.short).rstrip("\n")
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(in_utf8(repr(self)))  # a notebook is UTF-8
-
-    @property
-    def aside(self) -> str:
-        """How it was found: told beside it where a format has no place for it."""
-        return ""
-
-    @property
-    def remarks(self) -> list[str]:
-        """What a command tells beside it."""
-        return []
-
-    def document(self, layout: Layout) -> Document:
-        """The tables, for people or for programs."""
-        raise NotImplementedError
-
-    def tables(self, layout: Layout, **how: Any) -> Document:
-        """The `document`, in which topics have their texts."""
-        document = self.document(layout, **how)
-        return with_queries(document, self.texts) if self.texts and layout != "trec" else document
-
-    def shown(self, **how: Any) -> InNotebook:
-        """The same, shown as the keywords of `document` say: as in `found.shown(top=100)`."""
-        return _Shown(self, how)
-
-    def _shortened(self, layout: Layout) -> Document:
-        document = self.tables(layout)
-        return replace(document, blocks=[_ends(one) if isinstance(one, Table) else one for one in document.blocks])
-
-
-class FrameResult(InNotebook):
-    """A result that is one table. `result["p"]`, `len(result)` and iteration are those of its `.frame`, a DataFrame;
-    all else that pandas can do is done with that."""
-
-    def __len__(self) -> int:
-        return len(self.frame)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.frame[key]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.frame)
-
-    def __repr__(self) -> str:
-        return self._as(self._shortened, "table")
-
-
-class _Shown(InNotebook):
-    """A result as some keywords show it."""
-
-    def __init__(self, found: InNotebook, how: dict[str, Any]) -> None:
-        self.found, self.how = found, how
-
-    @property
-    def texts(self) -> Mapping[str, str]:
-        return self.found.texts
-
-    def document(self, layout: Layout) -> Document:
-        return self.found.document(layout, **self.how)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-def _ends(table: Table) -> Table:
-    """The table, of a long one the first rows and the last."""
-    if len(table.rows) <= 2 * ENDS:
-        return table
-    between = [["…" for _ in table.columns]]
-    return replace(table, rows=[*table.rows[:ENDS], *between, *table.rows[-ENDS:]], marks={})

@@ -659,9 +659,10 @@ AnyMeasure = str | Measure | ForeignMeasure
 
 @cache
 def _score_arrays() -> Callable[..., Any]:
-    """What scores arrays: it builds on this module, and few evaluations need it."""
-    function: Callable[..., Any] = importlib.import_module("gradedeval.kernel.measures.on_arrays").score_called
-    return function
+    """What scores arrays, which few evaluations need."""
+    from gradedeval.kernel.measures.on_arrays import score_called
+
+    return score_called
 
 
 @decorator(MeasureProperties)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, as_float, distinct
 from gradedeval.errors import InputError, check_choice, shown, tell
-from gradedeval.kernel.measures.definition import ArrayTies, Measure
 from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, gain_table, scores_of
 from gradedeval.kernel.measures.tied import mean_gains
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.measures.definition import ArrayTies, Measure
 
 TIES: tuple[ArrayTies, ...] = ("file", "best", "worst", "average")
 

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from gradedeval.errors import InputError, flag, plural, shorten
 from gradedeval.kernel import formats
 from gradedeval.kernel.formats import PAGE, Column, Document, Layout, Mark, Marked, Table, View
 from gradedeval.kernel.measures.definition import MEASURES, QUANTITIES, Measure
-from gradedeval.kernel.scoring.scores import (
+from gradedeval.kernel.scoring.score_rows import (
     ALL,
     Row,
-    Scores,
     best_two,
     is_share,
     key_column,
@@ -27,8 +26,11 @@ from gradedeval.kernel.scoring.scores import (
     row_signatures,
     values_of,
 )
-from gradedeval.kernel.scoring.scores import preset_digits as preset_digits
+from gradedeval.kernel.scoring.score_rows import preset_digits as preset_digits
 from gradedeval.kernel.scoring.signature import SIGNATURES
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.scoring.scores import Scores
 
 
 @dataclass(eq=False, repr=False)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from itertools import compress, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, merge_close
 from gradedeval.errors import InputError, flag, plural, public
-from gradedeval.kernel.formats import QUERY, Column, InNotebook
+from gradedeval.kernel.formats import QUERY
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure, Reading, Summary
 from gradedeval.kernel.measures.notation import Value
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import PRESETS, Options
 from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.scoring.results import InNotebook
+from gradedeval.kernel.scoring.score_rows import ALL, BOUNDS, ESTIMATED, IN_HOLES, INTERVAL, row_signatures
+from gradedeval.kernel.scoring.score_rows import Row as Row
 from gradedeval.kernel.scoring.signature import signature
 
 if TYPE_CHECKING:
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 
 
 # The scores of one run: topics × measures, and what sums them up.
-
-
-BOUNDS = ("low", "high")
-"""The columns of --bounds, which --interval excludes: the lowest and the highest score."""
 
 
 @dataclass(eq=False, repr=False)
@@ -216,44 +213,6 @@ def _default(measure: Measure, key: str) -> Any:
     return 1 if key == "rel" and measure.definition.gain == "binary" else measure.definition.parameters.get(key)
 
 
-ALL = "all"
-
-INTERVAL = ("se", "low", "high")
-"""The columns of --interval: standard error of a summary, ends of its interval."""
-IN_HOLES = "predicted"
-"""The column of --holes predicted: the score with a machine's grades of unjudged documents."""
-ESTIMATED = ("people", "people_low", "people_high", "machine", "lambda_", "narrower", "times")
-"""The columns of --predicted: the summary by people alone and its interval, that by the machine alone of all topics,
-how much the machine helps, by what share the interval of both is narrower, and how many times the topics people would
-have to judge for it."""
-
-
-class Row(NamedTuple):
-    """A line of the tidy table: blank parts are None; a summary has the topic `all`, a standard error, the ends of its
-    interval or its bounds, and counts its `topics`; that of a slice says which, as in `intent=head`."""
-
-    run: str
-    topic: str
-    measure: str
-    score: float | None
-    se: float | None = None
-    low: float | None = None
-    high: float | None = None
-    residual: float | None = None
-    unjudged: float | None = None
-    beyond: float | None = None
-    topics: int | None = None
-    people: float | None = None
-    people_low: float | None = None
-    people_high: float | None = None
-    machine: float | None = None
-    lambda_: float | None = None
-    narrower: float | None = None
-    times: float | None = None
-    predicted: float | None = None
-    slice: str | None = None
-
-
 @dataclass(eq=False, repr=False)
 class Scores(InNotebook):
     """What an evaluation found.
@@ -288,8 +247,9 @@ class Scores(InNotebook):
 
     def document(self, layout: Layout, **how: Any) -> Document:
         """The scores as a table, as the keywords of `score_tables.document` say."""
-        tables: Any = import_module("gradedeval.kernel.scoring.score_tables")  # which imports this module
-        return cast("Document", tables.document(self, layout, **how))
+        from gradedeval.kernel.scoring.score_tables import document  # not where other tables are made
+
+        return document(self, layout, **how)
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -307,10 +267,10 @@ class Scores(InNotebook):
         signature. Runs in no system are systems of one run, without a deviation. Low and high are the ends of the
         interval of a mean that is estimated from a machine's judgments, too."""
         from gradedeval.kernel.formats.frames import to_frame  # few evaluations come here
+        from gradedeval.kernel.scoring import systems
 
-        made: Any = import_module("gradedeval.kernel.scoring.systems")
-        rows = list(made.rows(self))
-        names = (*made.columns(self), "signature")
+        rows = list(systems.rows(self))
+        names = (*systems.columns(self), "signature")
         return to_frame({name: [getattr(row, name) for row in rows] for name in names})
 
     @public
@@ -476,8 +436,9 @@ class Scores(InNotebook):
 
     def _systems_by(self, measure: Measure) -> list[list[str]]:
         """The runs of each system, the best systems by a measure first."""
-        made: Any = import_module("gradedeval.kernel.scoring.systems")
-        of_all = (row for row in made.rows(self) if row.slice is None and row.measure == measure.label)
+        from gradedeval.kernel.scoring import systems  # few evaluations have any
+
+        of_all = (row for row in systems.rows(self) if row.slice is None and row.measure == measure.label)
         levels = {row.system: measure.reading.sign * (np.nan if row.mean is None else row.mean) for row in of_all}
         ordered = sorted(levels, key=lambda system: (-levels[system], system))
         return [self.systems_of[system] for system in ordered]
@@ -662,105 +623,6 @@ class Scores(InNotebook):
         return " | ".join([text, *predicted, *self.transformations])
 
 
-def row_signatures(scores: Scores, rows: Iterable[Row]) -> list[str | None]:
-    """What the summaries among these rows depend on, of all topics or of a slice; None for the rows of topics."""
-    known = {name: part.signatures for name, part in scores._slices} | {None: scores.signatures}
-    return [None if row.topics is None else known[row.slice][row.run, row.measure] for row in rows]
-
-
 def _blanked(values: Floats) -> list[float | None]:
     """The values, None where they are blank."""
     return [None if value != value else value for value in values.tolist()]
-
-
-# Rows and columns as tables for people have them.
-
-PARTS = (*INTERVAL, *ESTIMATED, IN_HOLES, "residual", "unjudged", "beyond")
-
-_OF_WIDTHS = ("lambda_", "narrower", "times")
-"""What no scale of scores changes."""
-
-
-def preset_digits(like: str | None) -> int:
-    """The digits in tables: 4, or those of the preset."""
-    return PRESETS[like].digits if like else 4
-
-
-def number_column(scores: Scores, name: str, percent: bool = False) -> Column:
-    """A column of scores, with the digits of the preset; in percent two fewer."""
-    digits = preset_digits(scores.options.like)
-    return Column(name, "score", max(digits - 2, 0) if percent else digits)
-
-
-def printed_rows(scores: Scores, by_topic: bool, percent: bool = False, sliced: bool = False) -> Iterator[Row]:
-    """The rows of the tidy table, with those of slices where wanted; counts are whole numbers. Of shares percent, where
-    that is wanted."""
-    rows = scores.rows(by_topic, sliced)
-    if percent:
-        rows = map(_in_percent, rows, repeat({measure.label for measure in scores.measures if is_share(measure)}))
-    counts = {measure.label for measure in scores.measures if measure.definition.summary == "total"}
-    if counts and scores.machine is None:  # an estimate is not whole
-        rows = map(_in_whole_numbers, rows, repeat(counts))
-    return rows
-
-
-def _in_percent(row: Row, shares: Collection[str]) -> Row:
-    """The row times 100 where it is of a measure whose scores are shares."""
-    if row.measure not in shares:
-        return row
-    values = {name: getattr(row, name) for name in ("score", *PARTS) if name not in _OF_WIDTHS}
-    return row._replace(**{name: value * 100 for name, value in values.items() if value is not None})
-
-
-def _in_whole_numbers(row: Row, counts: Collection[str]) -> Row:
-    """The row in whole numbers where it is of a measure that counts."""
-    if row.measure not in counts:
-        return row
-    known = {name: value for name in ("score", IN_HOLES) if (value := getattr(row, name)) is not None}
-    return row._replace(**{name: cast(Any, int(value)) for name, value in known.items()})
-
-
-def is_share(measure: Measure) -> bool:
-    """Whether scores by a measure lie between 0 and 1, so that they may be given in percent."""
-    definition = measure.definition
-    return definition.floor >= 0 and definition.ceiling <= 1 and measure.arguments.get("of", "eu") == "eu"
-
-
-def parts_beside(scores: Scores) -> list[str]:
-    """The columns beside the score."""
-    return [name for name in scores.columns if name in (*PARTS, "topics")]
-
-
-def values_of(row: Row, parts: Sequence[str]) -> list[float | None]:
-    """The score and the columns beside it."""
-    return [getattr(row, name) for name in ("score", *parts)]
-
-
-def ranks_of(scores: Scores) -> dict[str, int]:
-    """The rank of each run, where there are ranks to show."""
-    return dict(zip((run.run for run in scores.runs), scores.ranks, strict=False))
-
-
-def key_names(scores: Scores, by_topic: bool) -> list[str]:
-    """The columns that say which run and topic a row is of, where there are several, and the rank of the run."""
-    wanted = {"rank": bool(scores.ranks), "run": scores.is_multi_run, "topic": by_topic}
-    return [key for key, shown in wanted.items() if shown]
-
-
-def key_column(name: str) -> Column:
-    """The column of that name among those that say what a row is of."""
-    return Column(name, "count" if name == "rank" else "text")
-
-
-def best_two(printed: Sequence[str], sign: int) -> list[int]:
-    """1 for the best of several numbers, 2 for the second best, 0 for the others and where there is none. Numbers that
-    are printed alike are equal: a reader cannot tell which one is better. Of one number nothing is the best.
-
-    sign  what a number is multiplied by so that more is better
-    """
-    read = [sign * float(text or "nan") for text in printed]
-    numbers = [None if math.isnan(number) else number for number in read]
-    levels = sorted({number for number in numbers if number is not None}, reverse=True)[:2]
-    if sum(number is not None for number in numbers) < 2:
-        return [0] * len(numbers)
-    return [levels.index(number) + 1 if number in levels else 0 for number in numbers]

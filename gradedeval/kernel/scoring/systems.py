@@ -10,13 +10,13 @@ import numpy as np
 
 from gradedeval.kernel.formats import Column, Document, Layout, Table
 from gradedeval.kernel.measures.definition import LEAST
-from gradedeval.kernel.scoring.scores import ALL, Scores
+from gradedeval.kernel.scoring.score_rows import ALL
 
 if TYPE_CHECKING:
     from gradedeval.kernel.formats.tables import Kind
     from gradedeval.kernel.measures.definition import Measure
     from gradedeval.kernel.scoring.predicted import Estimated
-    from gradedeval.kernel.scoring.scores import RunScores
+    from gradedeval.kernel.scoring.scores import RunScores, Scores
 
 COLUMNS = ("system", "seeds", "measure", "mean", "sd")
 

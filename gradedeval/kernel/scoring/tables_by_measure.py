@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.kernel.formats import Column, Kind, Layout, Mark, Table
 from gradedeval.kernel.measures.definition import QUANTITIES
-from gradedeval.kernel.scoring.scores import (
+from gradedeval.kernel.scoring.score_rows import (
     BOUNDS,
     PARTS,
     Row,
-    Scores,
     best_two,
     key_column,
     key_names,
@@ -26,6 +25,7 @@ from gradedeval.kernel.scoring.scores import (
 
 if TYPE_CHECKING:
     from gradedeval.kernel.scoring.score_tables import Style
+    from gradedeval.kernel.scoring.scores import Scores
 
 
 def quantities(scores: Scores, layout: Layout, by_topic: bool) -> Table:

@@ -28,8 +28,9 @@ from gradedeval.kernel.rankings.grade import (
     dropped_note,
 )
 from gradedeval.kernel.scoring.doubts import notes_on
+from gradedeval.kernel.scoring.score_rows import BOUNDS
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
-from gradedeval.kernel.scoring.scores import BOUNDS, RunScores, RunSummary
+from gradedeval.kernel.scoring.scores import RunScores, RunSummary
 from gradedeval.kernel.trec.blocks import format_of
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, WholeFile, growth_up_to
 from gradedeval.kernel.trec.stream import Source, Stream, is_file

@@ -24,7 +24,7 @@ from gradedeval.cli import COMMANDS
 from gradedeval.cli import gradedeval as program
 from gradedeval.cli.options import ELSEWHERE
 from gradedeval.kernel.formats import EXTENSIONS, FORMATS, formats_for
-from gradedeval.kernel.scoring.scores import row_signatures
+from gradedeval.kernel.scoring.score_rows import row_signatures
 from support.commands import Command, Outcome, shell, succeed
 
 GOLDEN = Path(__file__).parent / "golden"
